@@ -81,25 +81,25 @@ def load_module(name: str) -> ModuleType:
 
 def arguments(options: argparse.Namespace, module: ModuleType, name: str, function: Any) -> tuple[Any, ...] | None:
     """The arguments to try the function with, which fit it."""
-    made = arguments_given(options, module, name)
-    if made is not None and callable(function) and not isinstance(function, type):
+    values = arguments_given(options, module, name)
+    if values is not None and callable(function) and not isinstance(function, type):
         try:
-            inspect.signature(function).bind(*made)
+            inspect.signature(function).bind(*values)
         except TypeError as error:
             raise Usage(f"the arguments do not fit {name}: {error}") from None
         except ValueError:
             pass  # no signature is known, of a builtin function
-    return made
+    return values
 
 
 def arguments_given(options: argparse.Namespace, module: ModuleType, name: str) -> tuple[Any, ...] | None:
     """What ``--args`` says, else what the module gives, else None."""
     if options.args is not None:
         try:
-            made = eval(f"({options.args},)", {**vars(module), "np": np})
+            values = eval(f"({options.args},)", {**vars(module), "np": np})
         except Exception as error:
             raise Usage(f"--args {options.args!r}: {type(error).__name__}: {error}") from None
-        return tuple(made)
+        return tuple(values)
     examples = getattr(module, EXAMPLES, {})
     if not isinstance(examples, dict) or name not in examples:
         return None
@@ -135,11 +135,11 @@ def show(options: argparse.Namespace) -> int:
     module, name, function = load(options.target)
     args = arguments(options, module, name, function)
     derived = derive(function, options)
-    given: dict[str, Any] = {} if options.sig is None else {"signature": options.sig}
+    keywords: dict[str, Any] = {} if options.sig is None else {"signature": options.sig}
     call = () if options.sig is not None or args is None else args
     stage = None if options.stage is None else options.stage if "," not in options.stage else tuple(options.stage.split(","))
     kind = "ir" if options.ir or stage else "gradient_source"
-    text = derived.ir(*call, stage=stage, **given) if kind == "ir" else derived.source(*call, **given)
+    text = derived.ir(*call, stage=stage, **keywords) if kind == "ir" else derived.source(*call, **keywords)
     facts: dict[str, Any] = {
         "target": options.target,
         "source": own_source(derived),
@@ -165,11 +165,11 @@ def explain(options: argparse.Namespace) -> int:
     """Print what becomes of each line of the function, and why."""
     module, name, function = load(options.target)
     args = arguments(options, module, name, function)
-    given: dict[str, Any] = {} if options.sig is None else {"signature": options.sig}
+    keywords: dict[str, Any] = {} if options.sig is None else {"signature": options.sig}
     derived, call = derive(function, options), () if options.sig is not None or args is None else args
-    facts = {"target": options.target, "explanation": derived.explain(*call, **given)}
+    facts = {"target": options.target, "explanation": derived.explain(*call, **keywords)}
     if options.timings:
-        facts["timings"] = derived.timings(*call, **given)
+        facts["timings"] = derived.timings(*call, **keywords)
     print(json.dumps(facts, indent=2) if options.json else "\n".join(text.rstrip() for text in [*facts.values()][1:]))
     return 0
 
@@ -192,12 +192,12 @@ def check(options: argparse.Namespace) -> int:
     args = arguments(options, module, name, function)
     if args is None:
         raise Usage(f"no arguments to try {name} with: give --args 'np.ones(3), 2.0', or {EXAMPLES} in the module")
-    made = compare_grads(function, args, options.order, wrt=asked(options), directions=options.directions)
-    wrong = [comparison for comparison in made if not comparison.agrees]
+    comparisons = compare_grads(function, args, options.order, wrt=asked(options), directions=options.directions)
+    wrong = [comparison for comparison in comparisons if not comparison.agrees]
     if options.json:
-        print(json.dumps({"target": options.target, "agrees": not wrong, "comparisons": [str(c) for c in made]}, indent=2))
+        print(json.dumps({"target": options.target, "agrees": not wrong, "comparisons": [str(c) for c in comparisons]}, indent=2))
     else:
-        print("\n".join(f"{'agrees' if c.agrees else 'WRONG '}  {c}" for c in made))
+        print("\n".join(f"{'agrees' if c.agrees else 'WRONG '}  {c}" for c in comparisons))
     return 1 if wrong else 0
 
 
@@ -244,9 +244,9 @@ def plain(value: Any) -> Any:
 
 def parser() -> argparse.ArgumentParser:
     """The command line's grammar."""
-    made = argparse.ArgumentParser("symgrad", description="Gradients of Python/NumPy functions, as Python source.")
-    made.add_argument("--version", action="version", version=f"symgrad {symgrad.__version__}")
-    verbs = made.add_subparsers(dest="verb", required=True, metavar="VERB")
+    grammar = argparse.ArgumentParser("symgrad", description="Gradients of Python/NumPy functions, as Python source.")
+    grammar.add_argument("--version", action="version", version=f"symgrad {symgrad.__version__}")
+    verbs = grammar.add_subparsers(dest="verb", required=True, metavar="VERB")
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("target", metavar="TARGET", help="file.py:function or package.module:function")
     common.add_argument("--args", help="arguments to try it with, as Python: 'np.ones(3), 2.0'")
@@ -279,7 +279,7 @@ def parser() -> argparse.ArgumentParser:
     explained.add_argument("kinds", metavar="KIND", nargs="*", help="for example NotScalar (default: a line for each)")
     explained.add_argument("--json", action="store_true", help="print JSON")
     explained.set_defaults(run=errors)
-    return made
+    return grammar
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -132,14 +132,14 @@ def _container(value: Any, symbol: str, whole: bool, listed: bool, above: frozen
 
 
 def _like_items(value: Any, inner: Callable[[Any, Any], Abstract]) -> Abstract | None:
-    """What covers each item of a list or tuple; None where they are not alike."""
-    made: Abstract | None = None
+    """The type that covers each item of a list or tuple; None where the items are not alike."""
+    common: Abstract | None = None
     for item in value:
         one = of_any_extent(inner("item", item))
-        made = one if made is None else made if made == one else alike(made, one)
-        if made is None:
+        common = one if common is None else common if common == one else alike(common, one)
+        if common is None:
             return None
-    return made
+    return common
 
 
 def of_any_extent(item: Abstract) -> Abstract:
@@ -155,7 +155,7 @@ def of_any_extent(item: Abstract) -> Abstract:
 
 
 def alike(one: Abstract, other: Abstract) -> Abstract | None:
-    """What covers two items of a long list, if they are alike: arrays of one dtype and rank, containers of the same structure."""
+    """The type that covers two items of a long list, if they are alike: arrays of one dtype and rank, containers of the same structure."""
     match one, other:
         case Array(shape=first), Array(shape=second) if first is not None and second is not None:
             if one.dtype != other.dtype or len(first) != len(second):
@@ -167,10 +167,10 @@ def alike(one: Abstract, other: Abstract) -> Abstract | None:
             return None if None in parts else Tree(kind, names, tuple(p for p in parts if p is not None))
         case (Tree() | Many()) as a, (Tree() | Many()) as b if a.kind is b.kind and a.kind in (list, tuple):
             inner = [item for x in (a, b) for item in ([x.item] if isinstance(x, Many) else x.items)]
-            made: Abstract | None = inner[0] if inner else None
+            common: Abstract | None = inner[0] if inner else None
             for item in inner[1:]:
-                made = made if made is None or made == item else alike(made, item)
-            return None if made is None else Many(a.kind, made)
+                common = common if common is None or common == item else alike(common, item)
+            return None if common is None else Many(a.kind, common)
     return one if one == other else None
 
 
@@ -207,8 +207,8 @@ def _laid_out(item: Abstract, value: Any) -> Abstract:
             values = [inner for _, inner in children("", value)]
             return Tree(item.kind, item.names, tuple(map(_laid_out, item.items, values)))
         case Many():
-            made = [_laid_out(item.item, inner) for inner in value]
-            return Many(item.kind, functools.reduce(lambda a, b: alike(a, b) or a, made))
+            items = [_laid_out(item.item, inner) for inner in value]
+            return Many(item.kind, functools.reduce(lambda a, b: alike(a, b) or a, items))
     return item
 
 

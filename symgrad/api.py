@@ -91,28 +91,30 @@ class Derived:
     _function: Any  #: the user's function at the bottom
     _table: Table
 
-    def __init__(self, of: Any, wanted: Options) -> None:
-        self._of, self._options = of, wanted
+    def __init__(self, of: Any, settings: Options) -> None:
+        self._of, self._options = of, settings
         self._function = of._function if isinstance(of, Derived) else of
-        resolve_wrt(wanted, self._function)
+        resolve_wrt(settings, self._function)
         self._table = Table(self._function, self._make, self._install, self._asked())
-        self.__name__ = f"{getattr(of, '__name__', 'function')}_{wanted.what}".replace("<lambda>", "lambda")
+        self.__name__ = f"{getattr(of, '__name__', 'function')}_{settings.what}".replace("<lambda>", "lambda")
         self.__qualname__ = self.__name__
         self.__module__ = self._function.__module__
-        self.__doc__ = f"{wanted.what} of {describe(of)}, written by symgrad.\n\n{inspect.cleandoc(self._function.__doc__ or '')}".rstrip()
-        import_stages(self._function, wanted.jit)
+        self.__doc__ = (
+            f"{settings.what} of {describe(of)}, written by symgrad.\n\n{inspect.cleandoc(self._function.__doc__ or '')}".rstrip()
+        )
+        import_stages(self._function, settings.jit)
 
     def _asked(self) -> Asked:
         """What the first calls are compared with, and how."""
-        wanted, of = self._options, self._of
-        every = wanted.what == "vjp" and wanted.wrt is None
+        settings, of = self._options, self._of
+        every = settings.what == "vjp" and settings.wrt is None
 
         def names(signature: Signature) -> tuple[str, ...]:
-            return self._positional_floats(signature) if every else resolve_wrt(wanted, self._function)
+            return self._positional_floats(signature) if every else resolve_wrt(settings, self._function)
 
-        parts = parts_of(wanted.what, wanted.has_aux, every or isinstance(wanted.wrt, tuple), names)
-        program = {"derivative": repr(self), "jit": repr(wanted.jit)}
-        return Asked(wanted.verify, parts, program, (lambda: of._table) if isinstance(of, Derived) else None)
+        parts = parts_of(settings.what, settings.has_aux, every or isinstance(settings.wrt, tuple), names)
+        program = {"derivative": repr(self), "jit": repr(settings.jit)}
+        return Asked(settings.verify, parts, program, (lambda: of._table) if isinstance(of, Derived) else None)
 
     @classmethod
     def _install(cls, guard: Callable[..., Any]) -> None:
@@ -122,17 +124,17 @@ class Derived:
     def _make(self, function: types.FunctionType, signature: Signature, pins: tuple[tuple[str, Any], ...] = (),
               notes: Notes | None = None, read: Callable[[str], Any] | None = None,
               readings: Readings | None = None) -> Compiled:  # fmt: skip
-        wanted = self._options
-        jit = available(wanted.jit)
-        if wanted.what == "primal":
-            request = Request((), no_grad=wanted.no_grad, pins=pins, read=read, jit=jit, primal=True)
+        settings, what = self._options, self._options.what
+        jit = available(settings.jit)
+        if what == "primal":
+            request = Request((), no_grad=settings.no_grad, pins=pins, read=read, jit=jit, primal=True)
             return compile_gradient(function, signature, request, notes, readings)
-        names = self._positional_floats(signature) if wanted.what == "vjp" and wanted.wrt is None else resolve_wrt(wanted, function)
+        names = self._positional_floats(signature) if what == "vjp" and settings.wrt is None else resolve_wrt(settings, function)
         check_wrt(function, names, signature)
-        single = not isinstance(wanted.wrt, tuple) and not (wanted.what == "vjp" and wanted.wrt is None)
-        unused = wanted.allow_unused or wanted.what == "vjp" and wanted.wrt is None and not wanted.strict
-        request = Request(names, "single" if single else "tuple", wanted.what == "value_and_grad", wanted.has_aux, wanted.what == "vjp",
-                          unused, wanted.strict, wanted.no_grad, pins=pins, read=read, jit=jit)  # fmt: skip
+        single = not isinstance(settings.wrt, tuple) and not (what == "vjp" and settings.wrt is None)
+        unused = settings.allow_unused or what == "vjp" and settings.wrt is None and not settings.strict
+        request = Request(names, "single" if single else "tuple", what == "value_and_grad", settings.has_aux, what == "vjp", unused,
+                          settings.strict, settings.no_grad, pins=pins, read=read, jit=jit)  # fmt: skip
         inner: Any = self._of._table.entry(signature, pins).compiled.function if isinstance(self._of, Derived) else function
         return compile_gradient(inner, signature, request, notes, readings)
 
@@ -141,10 +143,10 @@ class Derived:
         positional = [
             n for n in signature.names if parameters[n].kind not in (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD)
         ]
-        found = tuple(n for n in positional[self._options.bound :] if carries_derivative(signature[n]))
-        if not found:
+        names = tuple(n for n in positional[self._options.bound :] if carries_derivative(signature[n]))
+        if not names:
             raise IntegerArgument(f"no argument of {self._function.__qualname__} carries a derivative", function_loc(self._function))
-        return found
+        return names
 
     def derive(self, signature: Signature) -> Compiled:
         """The code for a signature."""
@@ -153,11 +155,11 @@ class Derived:
     @property
     def __symgrad_derivative__(self) -> tuple[Any, str, Any, bool, frozenset[str]] | None:
         """For the frontend, when this is called inside another function: of what, which, wrt, has_aux, no_grad."""
-        wanted = self._options
-        if wanted.what == "vjp":
+        settings = self._options
+        if settings.what == "vjp":
             return None
-        names = resolve_wrt(wanted, self._function)
-        return self._of, wanted.what, names if isinstance(wanted.wrt, tuple) else names[0], wanted.has_aux, wanted.no_grad
+        names = resolve_wrt(settings, self._function)
+        return self._of, settings.what, names if isinstance(settings.wrt, tuple) else names[0], settings.has_aux, settings.no_grad
 
     # -------------------------------------------------------------- being a function
 
@@ -200,10 +202,10 @@ class Derived:
     def __setstate__(self, state: tuple[Any, Options]) -> None:
         when_loaded(lambda: self._finish(*state))
 
-    def _finish(self, of: Any, wanted: Options) -> None:
-        """Begin, now that the function is complete."""
-        Derived.__init__(self, of, wanted)
-        ALIVE.setdefault((Key.of_function(of), wanted), self)
+    def _finish(self, of: Any, settings: Options) -> None:
+        """Initialize the object, now that the function is complete."""
+        Derived.__init__(self, of, settings)
+        ALIVE.setdefault((Key.of_function(of), settings), self)
 
     def __repr__(self) -> str:
         of = repr(self._of) if isinstance(self._of, Derived) else describe(self._of)
@@ -313,19 +315,19 @@ class Key:
 ALIVE: weakref.WeakValueDictionary[tuple[Key, Options], Derived] = weakref.WeakValueDictionary()
 
 
-def derive(of: Any, wanted: Options) -> Derived:
-    """The ``Derived`` for a function and what is asked of it; asking twice gives the same one."""
+def derive(of: Any, settings: Options) -> Derived:
+    """The ``Derived`` for a function and settings; equal settings give the same object."""
     key = Key.of_function(of)
-    made = ALIVE.get((key, wanted))
-    if made is None:
-        made = ALIVE[key, wanted] = _derive(key, wanted)
-    return made
+    derivative = ALIVE.get((key, settings))
+    if derivative is None:
+        derivative = ALIVE[key, settings] = _derive(key, settings)
+    return derivative
 
 
 @functools.lru_cache(maxsize=1024)
-def _derive(key: Key, wanted: Options) -> Derived:
+def _derive(key: Key, settings: Options) -> Derived:
     derived = unfinished()
-    Derived.__init__(derived, key.of, wanted)
+    Derived.__init__(derived, key.of, settings)
     return derived
 
 
@@ -335,41 +337,41 @@ def unfinished() -> Derived:
     return kind.__new__(kind)
 
 
-def restore(of: Derived | Reference, wanted: Options) -> Derived:
-    """A pickled ``Derived``, back."""
-    return derive(of if isinstance(of, Derived) else resolve(of), wanted)
+def restore(of: Derived | Reference, settings: Options) -> Derived:
+    """Rebuild a pickled ``Derived``."""
+    return derive(of if isinstance(of, Derived) else resolve(of), settings)
 
 
-def derived(function: Any, wanted: Options) -> Any:
+def derived(function: Any, settings: Options) -> Any:
     """The derived callable of whatever was passed: function, method, decorated function, derivative."""
     match function:
         case Derived():
-            return derive(function, wanted)
+            return derive(function, settings)
         case types.MethodType() if is_adapted(function):
-            return derive(adapted(function), wanted)
+            return derive(adapted(function), settings)
         case Bound():
-            return Bound(derive(function._derived, replace(wanted, bound=True)), function._instance)
+            return Bound(derive(function._derived, replace(settings, bound=True)), function._instance)
         case BoundDifferentiable() | types.MethodType():
             instance = function.__self__
-            return Bound(derived(function.__func__, replace(wanted, bound=True)), instance)
+            return Bound(derived(function.__func__, replace(settings, bound=True)), instance)
     if isinstance(function, classmethod):
         name = describe(function.__func__)
         raise BadArgument(f"{name} is a classmethod that belongs to no class yet", hint=f"look it up on its class: {name}")
     if not callable(function):
         raise BadArgument(f"{function!r} is not a function", hint="pass the function itself, not what it returns")
     if is_adapted(function):
-        return derive(adapted(function), wanted)
+        return derive(adapted(function), settings)
     if isinstance(function, type):
         raise refused_class(function)
     call = getattr(type(function), "__call__", None)  # noqa: B004  # the function of the class, not whether there is one
     seen = getattr(type(function), "symgrad_transparent", False) or seen_through(function) is not None
     if isinstance(call, types.FunctionType) and not seen:
-        return Bound(derive(call, replace(wanted, bound=True)), function)
+        return Bound(derive(call, replace(settings, bound=True)), function)
     plain = plain_function(function if seen or isinstance(function, types.FunctionType | staticmethod) else adapted(function))
     state = getattr(function, STATE, None)
     if isinstance(state, Options):
-        wanted = replace(wanted, no_grad=wanted.no_grad | state.no_grad, has_aux=wanted.has_aux or state.has_aux)
-    return derive(plain, wanted)
+        settings = replace(settings, no_grad=settings.no_grad | state.no_grad, has_aux=settings.has_aux or state.has_aux)
+    return derive(plain, settings)
 
 
 # ------------------------------------------------------------------ the public functions
@@ -438,17 +440,17 @@ def differentiable(function: Any = None, *, wrt: Wrt = None, argnums: Wrt = None
             jit=jit,
             verify=verify,
         )
-    wanted = options("grad", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify)
+    settings = options("grad", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify)
     if isinstance(function, staticmethod | classmethod):
         return type(function)(differentiable(function.__func__, wrt=wrt, argnums=argnums, no_grad=no_grad, has_aux=has_aux,
                                              allow_unused=allow_unused, strict=strict, jit=jit, verify=verify))  # fmt: skip
     plain = plain_function(function)
     if plain is function and is_written_in_class(plain):
-        return Differentiable(plain, wanted)
-    resolve_wrt(wanted, plain)
+        return Differentiable(plain, settings)
+    resolve_wrt(settings, plain)
     for what in KINDS:
-        setattr(function, what, derive(plain, replace(wanted, what=what)))
-    setattr(function, STATE, wanted)
+        setattr(function, what, derive(plain, replace(settings, what=what)))
+    setattr(function, STATE, settings)
     return function
 
 
@@ -465,10 +467,10 @@ class Differentiable:
 
     symgrad_transparent = True
 
-    def __init__(self, function: types.FunctionType, wanted: Options) -> None:
+    def __init__(self, function: types.FunctionType, settings: Options) -> None:
         functools.update_wrapper(self, function)
-        self._options = wanted
-        setattr(self, STATE, wanted)
+        self._options = settings
+        setattr(self, STATE, settings)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.__wrapped__(*args, **kwargs)  # type: ignore[attr-defined]
@@ -550,9 +552,9 @@ def show_ir(function: Any, *args: Any, stage: Stage = None, signature: str | Non
 
     ``stage`` is one of ``pipeline.job.STAGES``, or a pair of them to see what changed from one to the other.
     """
-    made = function if isinstance(function, Derived | Bound) else grad(function)
+    derivative = function if isinstance(function, Derived | Bound) else grad(function)
     extra = {} if signature is None else {"signature": signature}
-    print(made.ir(*args, stage=stage, **extra, **kwargs))
+    print(derivative.ir(*args, stage=stage, **extra, **kwargs))
 
 
 @boundary
@@ -561,9 +563,9 @@ def explain(function: Any, *args: Any, signature: str | None = None, **kwargs: A
 
     A function that is not derived is explained in its gradient.
     """
-    made = function if isinstance(function, Derived | Bound) else grad(function)
+    derivative = function if isinstance(function, Derived | Bound) else grad(function)
     extra = {} if signature is None else {"signature": signature}
-    print(made.explain(*args, **extra, **kwargs), end="")
+    print(derivative.explain(*args, **extra, **kwargs), end="")
 
 
 @boundary
@@ -592,12 +594,12 @@ def save(function: Any, path: str | os.PathLike[str], *args: Any, signature: str
     entry = function._entry(args, kwargs, signature)
     if entry.compiled.saved is None:
         raise SaveError(f"{function!r} cannot be written to a file of its own")
-    given = examples_of(function._function, function._table.bind(args, kwargs).arguments) if args or kwargs else entry.examples
+    examples = examples_of(function._function, function._table.bind(args, kwargs).arguments) if args or kwargs else entry.examples
     needed = without_relations(entry.compiled.pins)
     compiled = entry.compiled if needed == entry.compiled.pins else function._table.entry(entry.signature, needed).compiled
     assert compiled.saved is not None
     check_free(path, is_saved_module, overwrite)
-    content = compiled.saved(given).encode()
+    content = compiled.saved(examples).encode()
     write_file(path, lambda file: file.write(content), is_saved_module, overwrite)
 
 

@@ -41,7 +41,7 @@ PROGRAM = "__symgrad_program__"  #: attribute of a generated function: what give
 
 def lowered_for(function: types.FunctionType, signature: Signature, request: Request, notes: Notes | None = None,
                 readings: Readings | None = None) -> tuple[Source, Lowered, Reading | None]:  # fmt: skip
-    """Lower a function; one that we wrote is taken from its IR, not read back from its text, and what was read before from ``readings``.
+    """Lower a function; a generated one is taken from its IR, not parsed from its text, and one that was read before from ``readings``.
 
     Raises Related where it is known that other code is better.
     """
@@ -70,8 +70,8 @@ def lowered_for(function: types.FunctionType, signature: Signature, request: Req
         raise
     if readings is None or notes is not None:
         return source, lowered, None
-    made = readings[asked] = Reading(dict(lowered.objects))
-    return source, lowered, made
+    reading = readings[asked] = Reading(dict(lowered.objects))
+    return source, lowered, reading
 
 
 def import_stages(function: types.FunctionType, jit: bool | str) -> None:
@@ -124,23 +124,23 @@ def compile_gradient(function: types.FunctionType, signature: Signature, request
 
 def generated(function: types.FunctionType, signature: Signature, request: Request, notes: Notes | None,
               readings: Readings | None) -> Compiled:  # fmt: skip
-    """Read the function, run the stages, and load what they make."""
+    """Read the function, run the stages, and load the code that they emit."""
     source, lowered, reading = lowered_for(function, signature, request, notes, readings)
     target = target_of(request.jit)
     job = Job(source, signature, replace(request, read=None), lowered, order=1 + hasattr(function, PROGRAM), reading=reading,
               target=target)  # fmt: skip
     shelf = shelf_of(job, request.read is not None) if target is not None and target.kept and notes is None else None
     comparable = None if hasattr(function, PROGRAM) else comparable_of(job, shelf)
-    found = None if shelf is None else shelf.numpy(request.read)
-    later = Later(partial(derived, job, request.read if found is None else None))
+    code = None if shelf is None else shelf.numpy(request.read)
+    later = Later(partial(derived, job, request.read if code is None else None))
     if job.order == 1 and not request.primal and not request.pullback:
         later.reading = partial(text_to_read, job)
     if comparable is not None:
         comparable = replace(comparable, primal=later.primal)
-    if found is None:
-        found = made_now(job, later, shelf)
-    compiled = loaded(job, found.emitted, found.name, later, comparable)
-    if found.again:
+    if code is None:
+        code = made_now(job, later, shelf)
+    compiled = loaded(job, code.emitted, code.name, later, comparable)
+    if code.again:
         setattr(compiled.function, PROGRAM, later.program)
     if target is None or lowered.caught:
         return compiled
@@ -158,9 +158,9 @@ def comparable_of(job: Job, shelf: Shelf | None) -> Comparable:
     if notes is not None and once is not None:
         what, loc = once
         notes.add("frontend", "unverified", loc, f"{what}, so the first call is not compared with the function itself")
-    made = Comparable(once, None, dtypes_of(lowered), is_cut(lowered) or bool(job.request.no_grad),
-                      stores(lowered), bool(lowered.copied), is_custom(lowered))  # fmt: skip
-    return made if shelf is None else replace(made, seen=shelf.compared, keep=shelf.keep_compared)
+    comparable = Comparable(once, None, dtypes_of(lowered), is_cut(lowered) or bool(job.request.no_grad),
+                            stores(lowered), bool(lowered.copied), is_custom(lowered))  # fmt: skip
+    return comparable if shelf is None else replace(comparable, seen=shelf.compared, keep=shelf.keep_compared)
 
 
 def derived(job: Job, read: Callable[[str], Any] | None) -> Any:
@@ -178,8 +178,8 @@ def text_to_read(job: Job) -> Emitted | None:
         with deep_calls():
             lowered = lower(job.source, job.signature, derive=derive_inside, no_grad=request.no_grad, wrt=request.wrt,
                             pins=dict(request.pins), keeps_text=True)  # fmt: skip
-            made = derived(Job(job.source, job.signature, request, lowered), None)
-            emitted: Emitted = made.emission(made.job)
+            derivation = derived(Job(job.source, job.signature, request, lowered), None)
+            emitted: Emitted = derivation.emission(derivation.job)
             return replace(emitted, namespace={**emitted.namespace, **lowered.objects})
     except (SymgradError, RecursionError, *FAULTS):
         if os.environ.get("SYMGRAD_CHECK"):
@@ -188,17 +188,17 @@ def text_to_read(job: Job) -> Emitted | None:
 
 
 def made_now(job: Job, later: Later, shelf: Shelf | None) -> Found:
-    """Run the stages, and keep what they make."""
+    """Run the stages, and keep the code that they emit."""
     try:
-        made = later()
+        derivation = later()
     except Related:
         if shelf is not None:
             shelf.keep_relations()
         raise
-    found = Found(made.emission(job), made.name, made.program is not None)
+    code = Found(derivation.emission(job), derivation.name, derivation.program is not None)
     if shelf is not None and not job.inactive:  # what is told of those is not kept
-        shelf.keep_numpy(found)
-    return found
+        shelf.keep_numpy(code)
+    return code
 
 
 def kernel_texts(job: Job, target: Target, later: Later, shelf: Shelf | None) -> Texts:
@@ -220,11 +220,11 @@ def kernel_texts(job: Job, target: Target, later: Later, shelf: Shelf | None) ->
 def tell_kernel(notes: Notes, target: Target, pending: Pending) -> None:
     """What is emitted for a target in the place of how NumPy code is lowered and emitted, or what keeps it from being compiled."""
     told = notes.taken("lowering", "codegen")
-    made = pending.texts()
-    if isinstance(made, OutOfReach):
+    texts = pending.texts()
+    if isinstance(texts, OutOfReach):
         notes.made |= dict.fromkeys(told)
-        message = f"{made.clause}, so the whole derivative runs as NumPy code"
-        notes.add("numba", "uncompiled", pending.where(made), message)
+        message = f"{texts.clause}, so the whole derivative runs as NumPy code"
+        notes.add("numba", "uncompiled", pending.where(texts), message)
     elif (remark := target.remark()) is not None:
         notes.add("numba", "unproved", pending.loc, remark[0], hint=remark[1])
 

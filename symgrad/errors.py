@@ -67,16 +67,16 @@ class SymgradError(Exception):
 
 
 def _rebuild(kind: type[SymgradError], fields: dict[str, Any]) -> SymgradError:
-    made = kind.__new__(kind, fields["what"])
-    made.__dict__.update(fields)
-    return made
+    error = kind.__new__(kind, fields["what"])
+    error.__dict__.update(fields)
+    return error
 
 
 def anew(error: SymgradError) -> SymgradError:
-    """An error like another one, which holds nothing of where that was raised."""
-    made = _rebuild(type(error), dict(error.__dict__))
-    made.others = [anew(other) for other in error.others]
-    return made
+    """A copy of an error that holds nothing of where the error was raised."""
+    new_error = _rebuild(type(error), dict(error.__dict__))
+    new_error.others = [anew(other) for other in error.others]
+    return new_error
 
 
 def render(error: SymgradError) -> str:
@@ -107,7 +107,7 @@ def _place(loc: Loc) -> list[str]:
 def together(errors: Iterable[SymgradError]) -> SymgradError:
     """One error that holds all the given ones, in order and each offence once; the first gives the kind."""
     seen: dict[tuple[Any, ...], SymgradError] = {}
-    for error in (held for given in errors for held in given.errors):
+    for error in (held for outer in errors for held in outer.errors):
         seen.setdefault((type(error), error.what, error.loc), error)
     first, *rest = seen.values()
     for error in seen.values():

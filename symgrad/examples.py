@@ -45,15 +45,15 @@ def example_text(value: Any) -> str:
 
 def examples_of(function: types.FunctionType, arguments: Mapping[str, Any]) -> tuple[str, ...] | None:
     """The texts of the positional arguments of a call; None if one has no text, or if some must be given by name."""
-    made = []
+    texts = []
     for p in inspect.signature(function, follow_wrapped=False).parameters.values():
         if p.kind in (p.KEYWORD_ONLY, p.VAR_KEYWORD, p.VAR_POSITIONAL):
-            given = arguments.get(p.name, p.default)
-            if given is not p.default and not (p.kind is not p.KEYWORD_ONLY and len(given) == 0):
+            argument = arguments.get(p.name, p.default)
+            if argument is not p.default and not (p.kind is not p.KEYWORD_ONLY and len(argument) == 0):
                 return None
             continue
         try:
-            made.append(example_text(arguments[p.name]))
+            texts.append(example_text(arguments[p.name]))
         except (ValueError, KeyError):
             return None
-    return tuple(made)
+    return tuple(texts)

@@ -49,27 +49,27 @@ def watched(guard: Callable[..., Any]) -> Callable[..., Any]:
 Call = tuple[tuple[Any, ...], dict[str, Any]]  #: the positional and the named arguments of a call
 
 
-def look(derived: Any, made: Any, given: Call, forms: Call) -> Any:
-    """What a derivative has given, when its gradients have proved to be in order; a pullback looks at each of its own.
+def look(derived: Any, result: Any, call: Call, forms: Call) -> Any:
+    """The result of a derivative, once its gradients have been checked; a pullback checks its gradients at each call.
 
     ``forms`` are the arguments as they were before the call, which may have changed them.
     """
-    wanted = derived._options
-    if wanted.what == "primal":
-        return made
-    arguments = dict(derived._table.bind(*given).arguments)
+    options = derived._options
+    if options.what == "primal":
+        return result
+    arguments = dict(derived._table.bind(*call).arguments)
     before = dict(derived._table.bind(*forms).arguments)
-    every = wanted.what == "vjp" and wanted.wrt is None
-    names = derived._positional_floats(abstract(before)) if every else resolve_wrt(wanted, derived._function)
-    held = Exit(arguments, names, not isinstance(wanted.wrt, tuple) and not every, before)
-    if wanted.what == "vjp":
-        out, pullback, *aux = made
+    every = options.what == "vjp" and options.wrt is None
+    names = derived._positional_floats(abstract(before)) if every else resolve_wrt(options, derived._function)
+    held = Exit(arguments, names, not isinstance(options.wrt, tuple) and not every, before)
+    if options.what == "vjp":
+        out, pullback, *aux = result
         return (out, held.pullback(pullback, out), *aux)
-    if wanted.what == "value_and_grad":
-        held.check(made[1], made[0])
+    if options.what == "value_and_grad":
+        held.check(result[1], result[0])
     else:
-        held.check(made[0] if wanted.has_aux else made, None)
-    return made
+        held.check(result[0] if options.has_aux else result, None)
+    return result
 
 
 class Exit:
@@ -100,27 +100,27 @@ class Exit:
                 raise InvalidIR(f"the gradients of {path} and {place} share memory")
 
     def pullback(self, function: Callable[..., Any], value: Any) -> Callable[..., Any]:
-        """A pullback whose gradients are looked at."""
+        """A pullback that checks its gradients."""
 
         @functools.wraps(function)
         @boundary
         def call(*seeds: Any, **named: Any) -> Any:
-            made = function(*seeds, **named)
-            self.check(made, value, [*seeds, *named.values()])
-            return made
+            gradients = function(*seeds, **named)
+            self.check(gradients, value, [*seeds, *named.values()])
+            return gradients
 
         return call
 
 
 def form(tree: Any, depth: int = 0) -> Any:
-    """The same arrays and numbers in lists, dicts and namespaces of their own, which stay as they are when the given ones are changed."""
+    """The same arrays and numbers in new lists, dicts and namespaces, which do not change when the originals do."""
     if depth > 9 or isinstance(tree, np.ndarray | np.generic | type) or callable(tree):
         return tree
     if isinstance(tree, dict):
         return {key: form(item, depth + 1) for key, item in tree.items()}
     if isinstance(tree, list | tuple):
-        made = [form(item, depth + 1) for item in tree]
-        return made if isinstance(tree, list) else tuple(made)
+        items = [form(item, depth + 1) for item in tree]
+        return items if isinstance(tree, list) else tuple(items)
     if hasattr(tree, "__dict__"):
         return SimpleNamespace(**{name: form(item, depth + 1) for name, item in vars(tree).items()})
     return tree

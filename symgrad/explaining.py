@@ -27,49 +27,49 @@ def explain(title: str, notes: Iterable[Note], lines: Lines, span: tuple[str, in
         places.setdefault(note.loc.file, {}).setdefault(note.loc.line, []).append(note)
     file, first, last = span
     own = places.pop(file, {})
-    made = [title, ""]
+    output = [title, ""]
     inside = range(first, last + 1)
-    made += listing(file, [n for n in inside if n in own or lines(file, n).strip()], own, lines)
-    outer = {file: {n: found for n, found in own.items() if n not in inside and n}, **places}
+    output += listing(file, [n for n in inside if n in own or lines(file, n).strip()], own, lines)
+    outer = {file: {n: line_notes for n, line_notes in own.items() if n not in inside and n}, **places}
     for other, table in sorted(outer.items()):
         numbers = sorted(n for n in table if n)
         if numbers:
-            made += ["", f"{other}, which it calls" if other != file else "what it calls"]
-            made += listing(other, numbers, table, lines)
-    return "\n".join(line.rstrip() for line in made) + "\n"
+            output += ["", f"{other}, which it calls" if other != file else "what it calls"]
+            output += listing(other, numbers, table, lines)
+    return "\n".join(line.rstrip() for line in output) + "\n"
 
 
 def listing(file: str, numbers: list[int], notes: dict[int, list[Note]], lines: Lines) -> list[str]:
     """Lines of a file, each with its notes below."""
     width = len(str(max(numbers, default=0)))
-    made = []
+    output = []
     for number in numbers:
         text = lines(file, number)
         indent = len(text) - len(text.lstrip())
-        made.append(f"{number:>{width}}  {text.rstrip()}")
-        made += [f"{' ' * (width + 2 + indent)}{line}" for line in below(text.strip(), notes.get(number, []))]
-    return made
+        output.append(f"{number:>{width}}  {text.rstrip()}")
+        output += [f"{' ' * (width + 2 + indent)}{line}" for line in below(text.strip(), notes.get(number, []))]
+    return output
 
 
 def below(text: str, notes: list[Note]) -> list[str]:
-    """The notes of one line: by kind, those that say the same of several names in one."""
-    made = []
+    """The notes of one line, by kind; notes that say the same of several names become one."""
+    output = []
     for kind in KINDS:
-        found: dict[tuple[str, str], list[str]] = {}
+        groups: dict[tuple[str, str], list[str]] = {}
         for note in notes:
             if note.kind == kind and not (kind in ("forward", "emitted") and note.message.strip() == text):
-                names = found.setdefault((note.message, note.hint), [])
+                names = groups.setdefault((note.message, note.hint), [])
                 if note.name and note.name not in names:
                     names.append(note.name)
         label = kind
-        common = min((len(message) - len(message.lstrip()) for message, _ in found), default=0)  # of emitted text
-        for (message, hint), names in found.items():
+        common = min((len(message) - len(message.lstrip()) for message, _ in groups), default=0)  # of emitted text
+        for (message, hint), names in groups.items():
             message = message[common:]
             about = ", ".join(names)
-            made.append(f"{label:{LABEL}}{about}{': ' if about and message else ''}{message}")
-            made += [f"{'':{LABEL}}try: {hint}"] if hint else []
+            output.append(f"{label:{LABEL}}{about}{': ' if about and message else ''}{message}")
+            output += [f"{'':{LABEL}}try: {hint}"] if hint else []
             label = ""
-    return made
+    return output
 
 
 def timings(title: str, taken: Sequence[Timing]) -> str:

@@ -68,28 +68,28 @@ class Pending:
 
     def shown(self) -> Compiled:
         """With the source of the kernel and its caller, or of the NumPy code that runs."""
-        made = self.texts()
-        return self.numpy if isinstance(made, OutOfReach) else replace(self.numpy, text=made.shown, readable=None)
+        kernels = self.texts()
+        return self.numpy if isinstance(kernels, OutOfReach) else replace(self.numpy, text=kernels.shown, readable=None)
 
     def compiled(self, read: Read) -> Compiled:
         """Load the kernel and have it compiled for the arguments that ``read`` gives."""
         if self.done is None:
             with collector_paused():
-                made = self.loaded(read)
-            if isinstance(made, OutOfReach):
+                outcome = self.loaded(read)
+            if isinstance(outcome, OutOfReach):
                 self.done = self.numpy
-                self.tell(made)
+                self.tell(outcome)
             else:
-                self.done = made
+                self.done = outcome
         return self.done
 
     def loaded(self, read: Read) -> Compiled | OutOfReach:
         """The kernel compiled, or why there is none."""
-        made = self.texts()
-        if isinstance(made, OutOfReach):
-            return made
+        kernels = self.texts()
+        if isinstance(kernels, OutOfReach):
+            return kernels
         try:
-            return self.load(made, self.numpy, read, self.give_up)
+            return self.load(kernels, self.numpy, read, self.give_up)
         except OutOfReach as refusal:
             return refusal
 
@@ -116,53 +116,53 @@ class Pending:
         return refusal.loc if refusal.loc is not None and refusal.loc.file and refusal.loc.line else self.loc
 
 
-def of_a_length(made: Kernel | Pair) -> Kernel | Pair:
+def of_a_length(kernels: Kernel | Pair) -> Kernel | Pair:
     """Kernels that numba compiles in a minute; OutOfReach for longer ones."""
-    texts = [made.text] if isinstance(made, Kernel) else [made.forward[1], made.backward[1]]
+    texts = [kernels.text] if isinstance(kernels, Kernel) else [kernels.forward[1], kernels.backward[1]]
     check_length(sum(text.count("\n") for text in texts), "lines")
-    return made
+    return kernels
 
 
 Loaded = tuple[Callable[..., Any], Direct | None]
 
 
-def with_kernels(made: Kernel | Pair, numpy: Compiled, read: Read, give_up: GiveUp) -> Compiled:
+def with_kernels(kernels: Kernel | Pair, numpy: Compiled, read: Read, give_up: GiveUp) -> Compiled:
     """The NumPy code with compiled kernels in front of it; raises OutOfReach for what numba cannot compile."""
     try:
-        function, direct = load_kernels(made, numpy.function, numpy.objects, read, give_up)
+        function, direct = load_kernels(kernels, numpy.function, numpy.objects, read, give_up)
     except Exception as fault:
         if not is_refusal(fault):
             raise
         raise CompilerFailed(f"numba cannot compile it ({first_line(fault)})") from None
-    return replace(numpy, function=function, text=made.shown, readable=None, direct=direct, plain=numpy.function)
+    return replace(numpy, function=function, text=kernels.shown, readable=None, direct=direct, plain=numpy.function)
 
 
-def load_kernels(made: Kernel | Pair, numpy: Any, objects: Mapping[str, Any], read: Read, give_up: GiveUp) -> Loaded:
-    """The kernels compiled and their caller made; the second, if the kernel takes the user's parameters, is how a guard calls it."""
-    types = [read_type(type_, leaf, read) for leaf, type_ in zip(made.leaves, made.types, strict=True)]
-    if isinstance(made, Kernel):
-        kernel = load_kernel(made.text, made.name)
+def load_kernels(kernels: Kernel | Pair, numpy: Any, objects: Mapping[str, Any], read: Read, give_up: GiveUp) -> Loaded:
+    """Compile the kernels and make their caller; the second result, if the kernel takes the user's parameters, is how a guard calls it."""
+    types = [read_type(type_, leaf, read) for leaf, type_ in zip(kernels.leaves, kernels.types, strict=True)]
+    if isinstance(kernels, Kernel):
+        kernel = load_kernel(kernels.text, kernels.name)
         compile_for(kernel, types)
-        if all(isinstance(type_, Scalar) for type_ in made.types):
+        if all(isinstance(type_, Scalar) for type_ in kernels.types):
             kernel = entry_point(kernel, types)
-        attempts = [(made.name, Attempts(kernel, give_up))]
-        layouts = Layouts(kernel, made.types) if made.flat and settled(kernel) else None
+        attempts = [(kernels.name, Attempts(kernel, give_up))]
+        layouts = Layouts(kernel, kernels.types) if kernels.flat and settled(kernel) else None
         fallback = Fallback(numpy, attempts[0][1], layouts)
-        space = {made.name: kernel, made.fallback: fallback}
+        space = {kernels.name: kernel, kernels.fallback: fallback}
         direct = None
-        if made.flat:
+        if kernels.flat:
             called = partial(attempts[0][1].called_from, "guard")
-            direct = Direct(kernel, fallback, made.results, made.returned, made.namespace, layouts is not None, called)
+            direct = Direct(kernel, fallback, kernels.results, kernels.returned, kernels.namespace, layouts is not None, called)
     else:
-        forward, backward = (load_kernel(text, name) for name, text in (made.forward, made.backward))
+        forward, backward = (load_kernel(text, name) for name, text in (kernels.forward, kernels.backward))
         results = compile_for(forward, types)
-        compile_for(backward, [results[item] if isinstance(item, int) else seed_type(item) for item in made.taken])
-        whole = load(made.again[1], made.again[0], {**objects, **made.namespace})
-        attempts = [(made.forward[0], Attempts(forward, give_up)), (made.backward[0], Attempts(backward, give_up))]
-        behind = {f"{made.stem}_numpy": Fallback(numpy, attempts[0][1]), made.again[0]: Fallback(whole, attempts[1][1])}
-        space = {made.forward[0]: forward, made.backward[0]: backward, **behind}
+        compile_for(backward, [results[item] if isinstance(item, int) else seed_type(item) for item in kernels.taken])
+        whole = load(kernels.again[1], kernels.again[0], {**objects, **kernels.namespace})
+        attempts = [(kernels.forward[0], Attempts(forward, give_up)), (kernels.backward[0], Attempts(backward, give_up))]
+        behind = {f"{kernels.stem}_numpy": Fallback(numpy, attempts[0][1]), kernels.again[0]: Fallback(whole, attempts[1][1])}
+        space = {kernels.forward[0]: forward, kernels.backward[0]: backward, **behind}
         direct = layouts = None
-    function = load(made.caller, made.stem, {**objects, **made.namespace, **space})
+    function = load(kernels.caller, kernels.stem, {**objects, **kernels.namespace, **space})
     vars(function).update(vars(numpy))  # the IR, from which its derivative starts
     for name, attempt in attempts:
         attempt.called_from("caller", function.__globals__, name)

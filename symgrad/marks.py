@@ -40,15 +40,15 @@ def lower_stop(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], n
 @special(on_backward)
 def lower_on_backward(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """``on_backward(x, function)``: the same value, with the function on its way back."""
-    given = dict(zip(("x", "function"), args, strict=False)) | kwargs
-    if set(given) != {"x", "function"}:
+    bindings = dict(zip(("x", "function"), args, strict=False)) | kwargs
+    if set(bindings) != {"x", "function"}:
         raise UnsupportedSyntax("on_backward takes a value and a function", ctx.loc(node))
-    if not isinstance(given["function"], Static):
+    if not isinstance(bindings["function"], Static):
         raise UnsupportedSyntax("the function of on_backward must be one of the module", ctx.loc(node), "define it outside")
-    function = given["function"].value
+    function = bindings["function"].value
     held = Const(function, owner_name(ctx, function))
-    value = ctx.call("on_backward", ctx.read(given["x"], node), held)
-    return ctx.shared(value, given["x"]) if isinstance(given["x"], Ref) else Num(value)
+    value = ctx.call("on_backward", ctx.read(bindings["x"], node), held)
+    return ctx.shared(value, bindings["x"]) if isinstance(bindings["x"], Ref) else Num(value)
 
 
 __all__ = ["on_backward", "stop_gradient"]

@@ -113,11 +113,11 @@ class Notes:
         self.made[Note(stage, kind, loc, message, name or "", hint)] = None
 
     def taken(self, *stages: str) -> list[Note]:
-        """Take out what some stages have told so far."""
-        found = [note for note in self.made if note.stage in stages]
-        for note in found:
+        """Remove and return the notes that some stages have made so far."""
+        notes = [note for note in self.made if note.stage in stages]
+        for note in notes:
             del self.made[note]
-        return found
+        return notes
 
     def __iter__(self) -> Iterator[Note]:
         return iter(self.made)

@@ -39,13 +39,13 @@ class Options:
     verify: Verify = None  #: is the first call compared with the function itself? None: as the environment says
 
 
-def resolve_wrt(wanted: Options, function: types.FunctionType) -> tuple[str, ...]:
+def resolve_wrt(options: Options, function: types.FunctionType) -> tuple[str, ...]:
     """The names of the parameters in ``wrt``."""
     parameters = list(inspect.signature(function, follow_wrapped=False).parameters.values())
     star = next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), None)
-    positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)][wanted.bound :]
+    positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)][options.bound :]
     every = {p.name for p in parameters}
-    asked = wanted.wrt if isinstance(wanted.wrt, tuple) else (0 if wanted.wrt is None else wanted.wrt,)
+    asked = options.wrt if isinstance(options.wrt, tuple) else (0 if options.wrt is None else options.wrt,)
 
     def one(item: int | str) -> str:
         if isinstance(item, str) and item in every:
@@ -59,7 +59,7 @@ def resolve_wrt(wanted: Options, function: types.FunctionType) -> tuple[str, ...
 
     names = tuple(one(item) for item in asked)
     if not names or len(set(names)) < len(names):
-        raise BadArgument(f"wrt={wanted.wrt!r} names {'nothing' if not names else 'a parameter twice'}", function_loc(function))
+        raise BadArgument(f"wrt={options.wrt!r} names {'nothing' if not names else 'a parameter twice'}", function_loc(function))
     return names
 
 
@@ -84,8 +84,8 @@ def check_wrt(function: types.FunctionType, names: tuple[str, ...], signature: S
             continue
         loc = function_loc(function, name)
         if number_leaves(item):
-            made = {Scalar: f"float({name})", Array: f"{name}.astype(float)"}.get(type(item))
-            hint = None if made is None else f"pass floats, for example {made}"
+            example = {Scalar: f"float({name})", Array: f"{name}.astype(float)"}.get(type(item))
+            hint = None if example is None else f"pass floats, for example {example}"
             raise IntegerArgument(f"{name} is {item}: integers and booleans have no gradient", loc, hint)
         row = row_of(item.value) if isinstance(item, Static) else None
         if row is not None:
@@ -126,7 +126,7 @@ def given_signature(function: types.FunctionType, text: str) -> Signature:
 
 def annotated_signature(function: types.FunctionType) -> Signature:
     """A signature from annotations and defaults, or an error that says what to do."""
-    found = []
+    items = []
     for parameter in inspect.signature(function, follow_wrapped=False).parameters.values():
         item: Abstract | None = from_annotation(parameter.annotation, parameter.name)
         if item is None and parameter.default is not parameter.empty:
@@ -134,5 +134,5 @@ def annotated_signature(function: types.FunctionType) -> Signature:
         if item is None:
             raise BadArgument(f"the type of {parameter.name} is not known: {function.__qualname__} has not been called yet",
                               function_loc(function, parameter.name), "pass example arguments, or signature='f8[:], float'")  # fmt: skip
-        found.append((parameter.name, item))
-    return Signature(tuple(found))
+        items.append((parameter.name, item))
+    return Signature(tuple(items))

@@ -107,10 +107,10 @@ def is_registered(module: str) -> bool:
 
 def find(module: str, qualname: str) -> Any:
     """The function or class of that name in a module, which is imported if need be."""
-    found: Any = sys.modules.get(module) or importlib.import_module(module)
+    member: Any = sys.modules.get(module) or importlib.import_module(module)
     for part in qualname.split("."):
-        found = inspect.getattr_static(found, part) if isinstance(found, type) else getattr(found, part)
-    return found if isinstance(found, type) else plain_function(found)
+        member = inspect.getattr_static(member, part) if isinstance(member, type) else getattr(member, part)
+    return member if isinstance(member, type) else plain_function(member)
 
 
 def dumped(value: Any, about: types.FunctionType | type, outer: Any = None, rules: Sequence[Rule] = ()) -> bytes:

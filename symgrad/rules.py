@@ -144,12 +144,12 @@ def checked(text: Any, names: Iterable[str], what: str) -> str:
 
 
 def check_call(node: ast.Call, row: Row, what: str) -> None:
-    """Does the call give a row all its operands and nothing that it does not take?"""
+    """Raise BadArgument if a call leaves out an operand of the row or passes an argument that the row does not take."""
     named = [keyword.arg for keyword in node.keywords]
     operands = [p for p in row.params if not p.startswith("*")]
-    given = len(node.args) + sum(name in row.params for name in named)
+    count = len(node.args) + sum(name in row.params for name in named)
     most = len(row.params) + len(row.settings) if len(operands) == len(row.params) else len(node.args)
-    if given < len(operands) or len(node.args) > most or any(name not in (*row.params, *row.settings) for name in named):
+    if count < len(operands) or len(node.args) > most or any(name not in (*row.params, *row.settings) for name in named):
         takes = ", ".join([*row.params, *(f"{s}={d!r}" for s, d in row.settings.items())])
         raise BadArgument(f"{what}: {ast.unparse(node)} does not fit {row.name}", hint=f"it is {row.name}({takes})")
 
@@ -187,8 +187,8 @@ class _Filled(ast.NodeTransformer):
 
 def filled(tree: ast.AST, space: dict[str, Any]) -> ast.AST:
     """An expression with names replaced by expressions."""
-    made: ast.AST = _Filled(space).visit(tree)
-    return made
+    expression: ast.AST = _Filled(space).visit(tree)
+    return expression
 
 
 def numpy_text(formula: str) -> str:
@@ -243,11 +243,11 @@ def row_name(function: Any, name: str) -> str:
     held = spelling.DECLARED.get(function)
     if isinstance(held, spelling.Spelling):
         return held.row
-    made, number = f"{PREFIX}{name}", 1
-    while made in USER_ROWS:
+    candidate, number = f"{PREFIX}{name}", 1
+    while candidate in USER_ROWS:
         number += 1
-        made = f"{PREFIX}{name}_{number}"
-    return made
+        candidate = f"{PREFIX}{name}_{number}"
+    return candidate
 
 
 def register(function: Callable[..., Any], head: Head, law: Law, *, emit: str | None = None, alias: Alias = "depends",
@@ -292,14 +292,14 @@ def law_of(result: str | Law | None, params: tuple[str, ...]) -> Law:
     return lambda types, settings, dim: known
 
 
-def said(head: Head, given: dict[str, Any], prefix: str, suffix: str, names: tuple[str, ...]) -> dict[str, str | None]:
-    """What is given for each parameter, checked: ``dx`` or ``x_grad`` to ``x``."""
+def said(head: Head, texts: dict[str, Any], prefix: str, suffix: str, names: tuple[str, ...]) -> dict[str, str | None]:
+    """The text for each parameter, checked: the key ``dx`` or ``x_grad`` becomes ``x``."""
     keys = {f"{prefix}{p}{suffix}": p for p in head.params}
-    unknown = [key for key in given if key not in keys]
+    unknown = [key for key in texts if key not in keys]
     if unknown:
         raise BadArgument(f"{head.name} has no parameter for {unknown[0]}", hint=f"it takes {', '.join(keys)}")
     known = (*head.params, *head.settings, *names)
-    return {keys[key]: None if text is None else checked(text, known, f"{key} of {head.name}") for key, text in given.items()}
+    return {keys[key]: None if text is None else checked(text, known, f"{key} of {head.name}") for key, text in texts.items()}
 
 
 # ------------------------------------------------------------------ the public functions
@@ -337,14 +337,14 @@ def elementwise_again(declared: str, partials: dict[str, Any]) -> Any:
 
 
 def declare_elementwise(function: Any, head: Head, partials: dict[str, Any], emit: str | None = None) -> Any:
-    """Enter a function that works element by element."""
-    given = said(head, partials, "d", "", ("out",))
-    left = [p for p in head.params if p not in given]
+    """Register a function that works element by element."""
+    texts = said(head, partials, "d", "", ("out",))
+    left = [p for p in head.params if p not in texts]
     if left and head.formula is None:
         raise BadArgument(f"a partial derivative of {head.name} is missing", hint=f"give {', '.join(f'd{p}=' for p in left)}, or a formula")
     if left:
-        found = derived(head, formula_of(head))
-        given |= {p: found[p] for p in left}
+        derivatives = derived(head, formula_of(head))
+        texts |= {p: derivatives[p] for p in left}
     like = " + ".join([*head.params, "0.0"])
     law = elementwise_law(lambda settings: evaluator(head.params, like) if emit is None else function)
 
@@ -352,8 +352,8 @@ def declare_elementwise(function: Any, head: Head, partials: dict[str, Any], emi
         return settings.get("type") or law(types, settings, dim)
 
     register(function, head, read_or_like, emit=emit, elementwise=True, alias="depends" if emit is None else "fresh",
-             partials={p: t for p, t in given.items() if t is not None},
-             pullbacks={p: None for p, t in given.items() if t is None})  # fmt: skip
+             partials={p: t for p, t in texts.items() if t is not None},
+             pullbacks={p: None for p, t in texts.items() if t is None})  # fmt: skip
     remember(function, declare_elementwise, head, partials, emit)
     return function
 
@@ -377,10 +377,10 @@ def elementwise(declared: Any = None, text: str | None = None, /, **partials: An
     if head.settings:
         raise BadArgument(f"the formula of {head.name} has a parameter with a default", hint="leave the default out")
     spelled = numpy_text(formula_of(head))
-    made = Formula(declared, head, spelled, partials)
-    declare_elementwise(made.__wrapped__, head, partials, emit=spelled)
-    spelling.DECLARED[made] = spelling.DECLARED[made.__wrapped__]
-    return made
+    formula = Formula(declared, head, spelled, partials)
+    declare_elementwise(formula.__wrapped__, head, partials, emit=spelled)
+    spelling.DECLARED[formula] = spelling.DECLARED[formula.__wrapped__]
+    return formula
 
 
 @boundary
@@ -396,13 +396,13 @@ def rule(declared: Any = None, text: str | None = None, /, *, result: str | Law 
 
 
 def declare_rule(function: Any, head: Head, result: str | Law | None, cotangents: dict[str, Any]) -> Any:
-    """Enter a function with the cotangents of its inputs."""
-    given = said(head, cotangents, "", "_grad", ("out", "out_grad"))
-    left = [p for p in head.params if p not in given]
+    """Register a function with the texts of the cotangents of its inputs."""
+    texts = said(head, cotangents, "", "_grad", ("out", "out_grad"))
+    left = [p for p in head.params if p not in texts]
     if left:
         raise BadArgument(f"{head.name} does not say what the derivative with respect to {', '.join(left)} is",
                           hint=f"give {', '.join(f'{p}_grad=' for p in left)}; None means that it is zero")  # fmt: skip
-    fitted = {p: None if t is None else f"fit({t}, shape_of({p}))" for p, t in given.items()}
+    fitted = {p: None if t is None else f"fit({t}, shape_of({p}))" for p, t in texts.items()}
     register(function, head, law_of(result, head.params), pullbacks=fitted)
     remember(function, declare_rule, head, result, cotangents)
     return function

@@ -148,7 +148,7 @@ def spelled(path: str, words: Mapping[str, str]) -> str:
 
 
 def tests_of(path: str, item: Abstract, words: Mapping[str, str]) -> list[str]:
-    """Expressions that say that an argument is what the code was made for; ``words`` are names for what they use."""
+    """Expressions that test whether an argument is what the code was made for; ``words`` are names for what they use."""
     read, is_a, numpy = spelled(path, words), words["isinstance"], words["np"]
     match item:
         case Scalar(kind=kind, dtype=None):
@@ -156,12 +156,12 @@ def tests_of(path: str, item: Abstract, words: Mapping[str, str]) -> list[str]:
         case Scalar(dtype=str() as dtype):
             return [f"{is_a}({read}, {numpy_name(dtype, numpy)})"]
         case Array(dtype=str() as dtype, shape=shape, layout=layout) if shape is not None:
-            made = [f"{is_a}({read}, {numpy}.ndarray)", f"{read}.dtype == {numpy_name(dtype, numpy)}", f"{read}.ndim == {len(shape)}"]
-            made += [f"{read}.shape[{axis}] {'==' if extent == 1 else '!='} 1" for axis, extent in enumerate(shape)]
+            tests = [f"{is_a}({read}, {numpy}.ndarray)", f"{read}.dtype == {numpy_name(dtype, numpy)}", f"{read}.ndim == {len(shape)}"]
+            tests += [f"{read}.shape[{axis}] {'==' if extent == 1 else '!='} 1" for axis, extent in enumerate(shape)]
             lies = {"C": ".flags.c_contiguous", "F": ".flags.fnc"}.get(layout)
             if layout == "N":
-                made.append(f"not {read}.flags.forc")
-            return [*made, f"{read}{lies}"] if lies else made
+                tests.append(f"not {read}.flags.forc")
+            return [*tests, f"{read}{lies}"] if lies else tests
         case List():
             return [f"{is_a}({read}, {words['list']})"]
         case Many(kind=kind, item=inner):
@@ -321,12 +321,12 @@ def module(pieces: Sequence[Emitted], name: str, primal: str, function: types.Fu
     doc = (f"The derivative {name} of {one_line(function.__qualname__)}, {WRITTEN}\n\n"
            f"It was made for {one_line(str(signature))}, with respect to {', '.join(request.wrt)}.")  # fmt: skip
     parameters = list(inspect.signature(function, follow_wrapped=False).parameters)
-    given = examples or random_of(signature)
-    floats = all(name in parameters[: len(given or ())] for name in request.wrt)
-    if given is None or not floats:
+    samples = examples or random_of(signature)
+    floats = all(name in parameters[: len(samples or ())] for name in request.wrt)
+    if samples is None or not floats:
         return module_text([derivative, *compiled], doc, modules_of(function))
     taken = {node.name for piece in pieces for node in ast.walk(ast.parse(piece.text)) if isinstance(node, ast.FunctionDef)}
-    check = Emitted(check_text(name, primal, request, parameters, given, taken), {"np": np})
+    check = Emitted(check_text(name, primal, request, parameters, samples, taken), {"np": np})
     doc += " Run as a program it compares itself with differences."
     return module_text([*pieces[:-1], derivative, *compiled, check], doc, modules_of(function))
 
@@ -343,11 +343,11 @@ def is_saved_module(path: Path) -> bool:
 
 def modules_of(function: types.FunctionType) -> set[str]:
     """The modules that the user's own function imports: those it names, and those it has names from."""
-    found = set()
+    modules = set()
     for name in function.__code__.co_names:
         value = function.__globals__.get(name)
         if isinstance(value, types.ModuleType):
-            found.add(value.__name__)
+            modules.add(value.__name__)
         elif value is not None and isinstance(getattr(value, "__module__", None), str):
-            found.add(value.__module__)
-    return {m for m in found if m.split(".")[0] not in ("symgrad", "__main__", "builtins") and m != function.__module__}
+            modules.add(value.__module__)
+    return {m for m in modules if m.split(".")[0] not in ("symgrad", "__main__", "builtins") and m != function.__module__}

@@ -163,16 +163,16 @@ class Related(Exception):
 
 
 def related_extents(pins: Mapping[str, Any], signature: Signature) -> dict[str, Extent]:
-    """What extents are in terms of others, by the expressions that read them, if the pins say so."""
+    """Extents in terms of others, by the expressions that read them, where the pins relate them."""
     symbols = extent_words(signature)
-    found: dict[str, Extent] = {}
+    extents: dict[str, Extent] = {}
     for text, value in pins.items():
         terms = read_expression(text) if value == 0 else None
         if terms is not None and all(s == ONE or s in symbols for s in terms):
             first, *_ = terms
             rest: Sum = {s if s == ONE else symbols[str(s)]: -c for s, c in terms.items() if s != first}
-            found[str(first)] = extent_of(rest)
-    return found
+            extents[str(first)] = extent_of(rest)
+    return extents
 
 
 def without_relations(pins: Iterable[tuple[str, Any]]) -> tuple[tuple[str, Any], ...]:
@@ -260,11 +260,11 @@ class Relied:
         plain = isinstance(self.value, str | slice | np.dtype | types.MethodType | types.BuiltinMethodType | tuple | int | set)
         return plain and not isinstance(self.value, bool)
 
-    def holds(self, found: Any) -> bool:
-        """Is an object that was read now what it was?"""
+    def holds(self, current: Any) -> bool:
+        """Is an object that is read now the one that was recorded?"""
         if self.aspect in QUESTIONS:
-            return QUESTIONS[self.aspect](found, self.value)
-        now = ASPECTS[self.aspect](found)
+            return QUESTIONS[self.aspect](current, self.value)
+        now = ASPECTS[self.aspect](current)
         same = type(now) is type(self.value) and bool(now == self.value) if self.by_equality() else now is self.value
         return same and (self.code is None or now.__code__ is self.code)
 

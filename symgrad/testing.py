@@ -63,13 +63,13 @@ def compare_grads(function: Callable[..., Any], args: Sequence[Any], order: int 
     if names == ():
         raise BadArgument("no argument holds a float, so there is nothing to compare", hint="pass 2.0 for 2, or say wrt")
     random = np.random.default_rng(seed)
-    made = []
+    comparisons = []
     for level in range(1, order + 1):
         for direction in range(directions):
-            made.append(_compare(function, args, kwargs, names, level, direction, random, tolerance))
+            comparisons.append(_compare(function, args, kwargs, names, level, direction, random, tolerance))
         if level < order:
             function = grad(contracted(function, args, kwargs, random), names, allow_unused=True)
-    return made
+    return comparisons
 
 
 def contracted(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], random: np.random.Generator) -> Any:
@@ -117,12 +117,12 @@ def free_words(names: Iterable[str]) -> dict[str, str]:
     bad = next((name for name in names if not is_name(name)), None)
     if bad is not None:
         raise BadArgument(f"an argument called {bad!r} cannot be passed on", hint="pass it inside a dict")
-    made = {}
+    words = {}
     for word in WORDS:
-        made[word] = word
-        while made[word] in names:
-            made[word] = f"{made[word]}_"
-    return made
+        words[word] = word
+        while words[word] in names:
+            words[word] = f"{words[word]}_"
+    return words
 
 
 def written(function: Callable[..., Any], names: list[str], kwargs: Iterable[str], result: str = "", **objects: Any) -> Any:
@@ -148,8 +148,8 @@ def check_grads(function: Callable[..., Any], args: Sequence[Any], order: int = 
     unknown = set(modes) - {"rev"}
     if unknown:
         raise BadArgument(f"there is no mode {sorted(unknown)[0]!r}", hint="modes=('rev',)")
-    made = compare_grads(function, args, order, wrt=wrt, directions=directions, seed=seed, tolerance=tolerance, **kwargs)
-    wrong = [str(comparison) for comparison in made if not comparison.agrees]
+    comparisons = compare_grads(function, args, order, wrt=wrt, directions=directions, seed=seed, tolerance=tolerance, **kwargs)
+    wrong = [str(comparison) for comparison in comparisons if not comparison.agrees]
     if wrong:
         raise AssertionError("\n".join([f"the gradient of {getattr(function, '__name__', function)} disagrees with differences", *wrong]))
 

@@ -237,9 +237,9 @@ def root_of(path: str) -> str:
     if path.startswith("[item"):
         over = tree_of(path)
         return root_of(ast.unparse(over.generators[0].iter)) if isinstance(over, ast.ListComp) else ""
-    found = re.match(r"[^\W\d]\w*", path)
-    if found is None or path[: found.end() + 1] != "getattr(":
-        return found[0] if found else ""
+    prefix = re.match(r"[^\W\d]\w*", path)
+    if prefix is None or path[: prefix.end() + 1] != "getattr(":
+        return prefix[0] if prefix else ""
     tree: Any = tree_of(path)
     while not isinstance(tree, ast.Name):
         match tree:
@@ -274,17 +274,17 @@ def names_in(path: str) -> set[str]:
     """
     if SIMPLE.fullmatch(path):
         return {root_of(path)}
-    found: set[str] = set()
+    names: set[str] = set()
     pending: list[ast.AST] = [tree_of(path)]
     while pending:
         node = pending.pop()
         if isinstance(node, ast.Name):
-            found.add(node.id)
+            names.add(node.id)
         elif isinstance(node, ast.ListComp):
             pending.append(node.generators[0].iter)
         else:
             pending += node.args if isinstance(node, ast.Call) and is_getattr(node) else ast.iter_child_nodes(node)
-    return found
+    return names
 
 
 def value_of(path: str, read_name: Callable[[str], Any]) -> Any:
@@ -385,8 +385,8 @@ def quoted(words: str) -> str:
     >>> print(quoted("it's"), quoted('say "hi"'))
     "it's" 'say "hi"'
     """
-    made = repr(str.__str__(words))
-    return f'"{made[1:-1]}"' if made[0] == "'" and '"' not in made and "\\'" not in made else made
+    text = repr(str.__str__(words))
+    return f'"{text[1:-1]}"' if text[0] == "'" and '"' not in text and "\\'" not in text else text
 
 
 def docstring(words: str) -> str:

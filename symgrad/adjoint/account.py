@@ -45,11 +45,11 @@ def tell_activity(func: Func, wrt: Sequence[int], active_results: Sequence[int])
     for op in walk(func.body):
         for out in op.outs if isinstance(op, Call) else ():
             lines.setdefault((op.loc.file, op.loc.line), []).append((out, op))
-    for found in lines.values():
-        active = [(out, op) for out, op in found if out in varied and out in useful]
+    for results in lines.values():
+        active = [(out, op) for out, op in results if out in varied and out in useful]
         for out, op in [(out, op) for out, op in active if out.name is not None] or active[-1:]:
             func.notes.add("activity", "active", op.loc, "", name=called(out, op))
-        for out, op in found:
+        for out, op in results:
             if out.name is not None and not (out in varied and out in useful):
                 func.notes.add("activity", "inactive", op.loc, why_inactive(out, varied, inputs), name=out.name)
 
@@ -123,13 +123,13 @@ def tell_kept(func: Func) -> Func:
     """Of a whole gradient: which arrays of the forward half stay because the backward half reads them."""
     if func.notes is None or func.split is None:
         return func
-    made = {out: op for op in func.body.ops[: func.split] for out in op.outs if isinstance(out.type, Array | List)}
+    producers = {out: op for op in func.body.ops[: func.split] for out in op.outs if isinstance(out.type, Array | List)}
     readers: dict[Value, set[int]] = {}
     for op in walk(Block([], func.body.ops[func.split :])):
         for operand in [*op.operands, *(y for block in op.blocks for y in block.yields)]:
-            if isinstance(operand, Value) and operand in made and not (isinstance(op, Call) and op.name in SHAPES):
+            if isinstance(operand, Value) and operand in producers and not (isinstance(op, Call) and op.name in SHAPES):
                 readers.setdefault(operand, set()).add(op.loc.line)
-    for value, op in made.items():
+    for value, op in producers.items():
         if value in readers:
             func.notes.add("plan", "kept", op.loc, f"{lines_that_need(readers[value])}, and it is still there", name=called(value, op))
     return func

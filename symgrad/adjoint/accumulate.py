@@ -139,8 +139,8 @@ class Ledger:
 
     def in_plane(self, grad: Cotangent, value: Value) -> Cotangent:
         """A cotangent that was handed on from a complex value to a real one, or the other way round, as ``value``'s own."""
-        made = in_plane(self.builder, grad.value, value, hinted(value))
-        return grad if made is grad.value else Cotangent(made, in_memory(made.type), grad.mask)
+        operand = in_plane(self.builder, grad.value, value, hinted(value))
+        return grad if operand is grad.value else Cotangent(operand, in_memory(operand.type), grad.mask)
 
     def sum(self, old: Cotangent, new: Cotangent, hint: str) -> Cotangent:
         """Both together, in the memory of one of them if it may be written to."""
@@ -178,9 +178,9 @@ class Ledger:
 
     def copied(self, grad: Operand, value: Value) -> Operand:
         """A copy, which may prove needless."""
-        made = self.builder.call("copy", grad, hint=hinted(value))
-        self.copies.append(made)
-        return made
+        copy = self.builder.call("copy", grad, hint=hinted(value))
+        self.copies.append(copy)
+        return copy
 
     def dense(self, grad: Operand, value: Value) -> Operand:
         """A cotangent that may be indexed as ``value`` may: a number that stands for a 0-d array's is made one."""
@@ -269,10 +269,10 @@ class Ledger:
             return grad
         if isinstance(value.type, Array) and value not in self.nullable:
             shape = self.builder.call("shape_of", value)
-            made = self.builder.call("array_or_zeros", grad.value, shape, hint=hinted(value), dtype=value.type.dtype or "f64")
+            operand = self.builder.call("array_or_zeros", grad.value, shape, hint=hinted(value), dtype=value.type.dtype or "f64")
         else:
-            made = self.builder.call("in_form", grad.value, value, hint=hinted(value))
-        return Cotangent(made, grad.owned, grad.mask)
+            operand = self.builder.call("in_form", grad.value, value, hint=hinted(value))
+        return Cotangent(operand, grad.owned, grad.mask)
 
 
 def is_zero(cotangent: Cotangent) -> bool:

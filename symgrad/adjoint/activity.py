@@ -66,9 +66,9 @@ class Dependences:
             self.link(source, target)
 
 
-def dependences(block: Block, made: Dependences | None = None) -> Dependences:
-    """The table for all ops of a block and the blocks inside it."""
-    table = made or Dependences()
+def dependences(block: Block, existing: Dependences | None = None) -> Dependences:
+    """The table for all ops of a block and the blocks inside it, added to the ``existing`` one if there is one."""
+    table = existing or Dependences()
     for op in block.ops:
         match op:
             case Call():

@@ -16,31 +16,31 @@ Known = dict[Hashable, Value]
 
 
 def not_again(whole: Scope, scopes: Mapping[Block, Scope]) -> None:
-    """Take what the forward half has computed, in the block that is reversed or around it; ``whole`` is that of all the function."""
+    """Replace ops by values that the forward half has computed, in the reversed block or around it; ``whole``: the function's scope."""
     known: dict[Block, Known] = {}
     table: dict[Value, Operand] = {}
     for reverse, scope in scopes.items():
         kept = []
         for op in reverse.ops:
-            found = made_before(op, scope, known) if isinstance(op, Call) else None
-            if found is None:
+            primal = made_before(op, scope, known) if isinstance(op, Call) else None
+            if primal is None:
                 kept.append(op)
             else:
                 assert isinstance(op, Call)
-                table[op.outs[0]] = found
+                table[op.outs[0]] = primal
         reverse.ops = kept
     substitute(whole.reverse, table)
 
 
 def made_before(op: Call, scope: Scope | None, known: dict[Block, Known]) -> Value | None:
-    """The value of the forward half that the op computes anew."""
+    """The value of the forward half that the op computes once more."""
     key = key_of(op)
     while key is not None and scope is not None:
         if scope.block not in known:
             known[scope.block] = {k: o.outs[0] for o in reversed(scope.block.ops) if isinstance(o, Call) and (k := key_of(o)) is not None}
-        found = known[scope.block].get(key)
-        if found is not None and found.type == op.outs[0].type:
-            return found
+        candidate = known[scope.block].get(key)
+        if candidate is not None and candidate.type == op.outs[0].type:
+            return candidate
         scope = scope.parent
     return None
 

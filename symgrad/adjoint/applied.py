@@ -10,22 +10,22 @@ from symgrad.ir.types import Tape
 
 @reverses(Apply)
 def reverse_apply(sweep: Sweep, scope: Scope, op: Apply, index: int) -> None:
-    """The call becomes one of the forward function, which gives a box; its reverse a call of the backward function."""
+    """The call becomes a call of the forward function, which also returns a box; its reverse is a call of the backward function."""
     grads = [(k, grad) for k, out in enumerate(op.outs) if (grad := sweep.ledger.arrived(scope, out)) is not None]
-    wanted = [k for k, a in enumerate(op.args) if isinstance(a, Value) and a in sweep.active]
-    if not wanted:
+    active = [k for k, a in enumerate(op.args) if isinstance(a, Value) and a in sweep.active]
+    if not active:
         return
     assert op.func is not None
-    forward, backward = sweep.pairs.pair(op.func, tuple(wanted), tuple(k for k, _ in grads), op.loc)
+    forward, backward = sweep.pairs.pair(op.func, tuple(active), tuple(k for k, _ in grads), op.loc)
     if sweep.func.notes is not None:
         sweep.func.notes.add("reverse", "rule", op.loc, f"{forward.name} keeps what {backward.name} needs", name=f"{op.func.name}(...)")
-    given = [sweep.ledger.dense(grad.value, op.outs[k]) for k, grad in grads]
+    seeds = [sweep.ledger.dense(grad.value, op.outs[k]) for k, grad in grads]
     box = Value(Tape(), "box")
     op.func = forward
     op.outs.append(box)
     sweep.ledger.homes[box] = scope.block
-    sources = [a for k in wanted if isinstance(a := op.args[k], Value)]
+    sources = [a for k in active if isinstance(a := op.args[k], Value)]
     outs = [Value(cotangent_type(a.type), hinted(a)) for a in sources]
-    sweep.builder.append(Apply(outs, op.loc, backward, [box, *given]))
+    sweep.builder.append(Apply(outs, op.loc, backward, [box, *seeds]))
     for source, out in zip(sources, outs, strict=True):
         sweep.ledger.contribute(scope, source, Cotangent(out, in_memory(out.type)))

@@ -32,11 +32,11 @@ def reverse_branch(sweep: Sweep, scope: Scope, op: If, index: int) -> None:
             sweep.block(inner)
         sides.append(inner)
     sink(sweep, scope, index, sides)
-    made = If([], op.loc, op.test, sides[0].reverse, sides[1].reverse)
+    branch = If([], op.loc, op.test, sides[0].reverse, sides[1].reverse)
     for value in touched(sweep, sides):
-        joined(sweep, scope, value, sides, made)
-    separate(sweep, scope, made, sides)
-    sweep.builder.append(made)
+        joined(sweep, scope, value, sides, branch)
+    separate(sweep, scope, branch, sides)
+    sweep.builder.append(branch)
 
 
 def in_doubt(sweep: Sweep, scope: Scope, mask: Mask) -> Mask:
@@ -60,7 +60,7 @@ def known_in(sweep: Sweep, scope: Scope) -> Implied:
 
 
 def sink(sweep: Sweep, scope: Scope, index: int, sides: list[Scope]) -> None:
-    """Reverse on one side of a branch what was computed before it for that side only.
+    """Reverse, on one side of a branch, the ops before the branch whose results only that side uses.
 
     On the other side there is nothing to reverse: it would cost as much, and zero times an infinite slope is no number.
     """
@@ -68,14 +68,14 @@ def sink(sweep: Sweep, scope: Scope, index: int, sides: list[Scope]) -> None:
     place, first = index, min((first_of(sweep, scope, side, side.table) for side in sides), default=index)
     while (place := place - 1) >= first:
         op = scope.block.ops[place]
-        found = [side for side in sides if any(out in side.table for out in op.outs)]
+        holders = [side for side in sides if any(out in side.table for out in op.outs)]
         elsewhere = any(out in scope.table or out in waiting for out in op.outs)
-        if not found and not elsewhere:
+        if not holders and not elsewhere:
             continue
-        if elsewhere or len(found) > 1 or not is_plain(found[0], op) or any(v in waiting for v in op.operands if has_memory(v.type)):
+        if elsewhere or len(holders) > 1 or not is_plain(holders[0], op) or any(v in waiting for v in op.operands if has_memory(v.type)):
             waiting.update(v for v in read_by(op) if v in sweep.active)
             continue
-        (side,) = found
+        (side,) = holders
         start = len(side.reverse.ops)
         with sweep.builder.inside(side.reverse), sweep.builder.at(op.loc):
             sweep.op(side, op, place)
@@ -111,33 +111,33 @@ def gap_left(sweep: Sweep, op: If, out: Value, grad: Cotangent) -> Cotangent:
     return grad if without is not None and without[0] is op.test else sweep.ledger.filled(grad)
 
 
-def joined(sweep: Sweep, scope: Scope, value: Value, sides: list[Scope], made: If) -> None:
+def joined(sweep: Sweep, scope: Scope, value: Value, sides: list[Scope], branch: If) -> None:
     """One result of the reversed branch: the cotangent of ``value`` after it."""
-    found: list[Cotangent] = []
+    cotangents: list[Cotangent] = []
     gap: tuple[Block, int] | None = None
     for place, side in enumerate(sides):
         grad = sweep.ledger.get(side, value)
-        if (grad is None or grad.gap is not None) and sweep.ledger.unbound.sides.get(value) == (made.test, place):
+        if (grad is None or grad.gap is not None) and sweep.ledger.unbound.sides.get(value) == (branch.test, place):
             gap = side.reverse, len(side.reverse.yields)
-            found.append(Cotangent(UNDEF, True))
+            cotangents.append(Cotangent(UNDEF, True))
             continue
         start = len(side.reverse.ops)
-        with sweep.builder.inside(side.reverse), sweep.builder.at(made.loc):
+        with sweep.builder.inside(side.reverse), sweep.builder.at(branch.loc):
             if mixed(grad, value):
                 grad = Cotangent(sweep.ledger.owned(grad, value), True, () if grad is None else grad.mask)
-            found.append(sweep.ledger.handed(side, grad, value))
+            cotangents.append(sweep.ledger.handed(side, grad, value))
         sweep.mark(side, start, -1)
-    for side, grad in zip(sides, found, strict=True):
+    for side, grad in zip(sides, cotangents, strict=True):
         side.reverse.yields.append(grad.value)
-    loose = any(grad.loose for grad in found)
-    type_ = join(found[0].value.type, found[1].value.type)
+    loose = any(grad.loose for grad in cotangents)
+    type_ = join(cotangents[0].value.type, cotangents[1].value.type)
     out = Value(loosened(type_) if loose else type_, hinted(value))
-    made.outs.append(out)
-    owned = all(grad.owned for grad in found) and in_memory(out.type)
+    branch.outs.append(out)
+    owned = all(grad.owned for grad in cotangents) and in_memory(out.type)
     alone = [place for place, side in enumerate(sides) if value in side.table]
-    mask = common(found[0].mask, found[1].mask)
+    mask = common(cotangents[0].mask, cotangents[1].mask)
     if len(alone) == 1 and value not in scope.table and not loose:
-        mask = ((made.test, alone[0] == 0),)
+        mask = ((branch.test, alone[0] == 0),)
     scope.table[value] = Cotangent(out, owned, mask, loose, gap)
 
 
@@ -146,26 +146,26 @@ def mixed(grad: Cotangent | None, value: Value) -> bool:
     return grad is not None and isinstance(value.type, Array) and value.type.shape != () and isinstance(grad.value.type, Scalar)
 
 
-def separate(sweep: Sweep, scope: Scope, made: If, sides: list[Scope]) -> None:
-    """Let no two results of the branch live in one buffer if one of them may be written to."""
-    owners = {cotangent.value: cotangent for cotangent in scope.table.values() if cotangent.value in made.outs}
+def separate(sweep: Sweep, scope: Scope, branch: If, sides: list[Scope]) -> None:
+    """Copy results of the branch so that no two of them share a buffer if one of them may be written to."""
+    owners = {cotangent.value: cotangent for cotangent in scope.table.values() if cotangent.value in branch.outs}
     groups = [outside(side.reverse) for side in sides]
     taken: set[Value] = set()
-    for k, out in sorted(enumerate(made.outs), key=lambda entry: not owners[entry[1]].owned):
-        found = [group(side.reverse.yields[k]) for group, side in zip(groups, sides, strict=True)]
-        for side, buffers in zip(sides, found, strict=True):
+    for k, out in sorted(enumerate(branch.outs), key=lambda entry: not owners[entry[1]].owned):
+        buffer_sets = [group(side.reverse.yields[k]) for group, side in zip(groups, sides, strict=True)]
+        for side, buffers in zip(sides, buffer_sets, strict=True):
             if buffers & taken:
                 with sweep.builder.inside(side.reverse):
                     side.reverse.yields[k] = sweep.builder.call("copy", side.reverse.yields[k], hint=out.name)
                 sweep.mark(side, len(side.reverse.ops) - 1, -1)
         if owners[out].owned:
-            taken.update(*found)
+            taken.update(*buffer_sets)
 
 
 def touched(sweep: Sweep, sides: list[Scope]) -> list[Value]:
     """Outer values whose cotangent changed on a side, in a fixed order."""
-    found = dict.fromkeys(v for side in sides for v in side.table if sweep.ledger.homes[v] is not side.block)
-    return list(found)
+    values = dict.fromkeys(v for side in sides for v in side.table if sweep.ledger.homes[v] is not side.block)
+    return list(values)
 
 
 def outside(block: Block) -> Callable[[Operand], set[Value]]:

@@ -33,12 +33,12 @@ class Pairs:
         if key not in self.made:
             if writes_to_params(func, set()):
                 raise NoDerivative(f"{func.name} is called and writes to its argument", loc, hint="let it return a new array")
-            self.made[key] = made = (Func(f"{func.name}_forward", loc=func.loc), Func(f"{func.name}_backward", loc=func.loc))
+            self.made[key] = pair = (Func(f"{func.name}_forward", loc=func.loc), Func(f"{func.name}_backward", loc=func.loc))
             whole = self.differentiate(func, wrt, active_results, self)
             first, second = split_pullback(whole, values=len(func.body.yields), seeds=len(active_results))
             count = len(first.body.yields) - len(func.body.yields)
-            boxed(first, made[0], count)
-            unboxed(second, made[1], count)
+            boxed(first, pair[0], count)
+            unboxed(second, pair[1], count)
         return self.made[key]
 
 

@@ -53,7 +53,7 @@ def checked_when_run(func: Func, wrt: Sequence[int], active_results: Sequence[in
 
 
 def arrays_of_data(block: Block, active: set[Value]) -> None:
-    """What NumPy takes as an array though it is none becomes one where it meets a value that carries a derivative. Works in place."""
+    """Convert an object that NumPy takes as an array to one where it meets a value that carries a derivative. Works in place."""
     done: list[Op] = []
     for op in block.ops:
         for inner in op.blocks:
@@ -63,9 +63,9 @@ def arrays_of_data(block: Block, active: set[Value]) -> None:
             for k, operand in enumerate(op.args):
                 row = row_of(operand.value) if isinstance(operand, Const) and isinstance(operand.type, Object) else None
                 if row is not None and row.verdict == "data" and row is not FRACTION and Same(operand) in sources:
-                    made = Value(Array(None, None))
-                    done.append(Call([made], op.loc, "to_array", [operand], {"dtype": None}))
-                    op.args[k] = made
+                    array = Value(Array(None, None))
+                    done.append(Call([array], op.loc, "to_array", [operand], {"dtype": None}))
+                    op.args[k] = array
         done.append(op)
     block.ops = done
 

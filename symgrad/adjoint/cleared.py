@@ -121,16 +121,18 @@ class Cells:
             first = False
 
     def is_own(self, op: Call, path: list[Operand], loops: list[For]) -> bool:
-        """Has the path the index of each of the loops, on the axis where all other paths have it?"""
-        found: dict[Operand, int] = {}
+        """Does the path contain the index of each of the loops, on the axis where all other paths have it?"""
+        positions: dict[Operand, int] = {}
         at = 0
         for axis, letter in enumerate(op.settings.get("index", "e")):
             if letter not in "is" or letter == "i" and path[at].type != INT:
                 break
             if letter == "i":
-                found.setdefault(path[at], axis)
+                positions.setdefault(path[at], axis)
             at += OPERANDS[letter]
-        return all(self.axes.setdefault(loop, found.get(self.indices[loop], -1)) == found.get(self.indices[loop], -2) for loop in loops)
+        return all(
+            self.axes.setdefault(loop, positions.get(self.indices[loop], -1)) == positions.get(self.indices[loop], -2) for loop in loops
+        )
 
 
 __all__ = ["Cells", "cleared"]

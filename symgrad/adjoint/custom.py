@@ -32,33 +32,33 @@ def expanded(func: Func) -> Func:
 
 
 def callees(func: Func) -> list[Func]:
-    """The functions that a function calls, those that a backward function of the user's calls included."""
-    found = [op.func for op in walk(func.body) if isinstance(op, Apply) and op.func is not None]
+    """The functions that a function calls, including those that a backward function of the user's calls."""
+    direct = [op.func for op in walk(func.body) if isinstance(op, Apply) and op.func is not None]
     inner = [op.settings["func"] for op in walk(func.body) if isinstance(op, Call) and op.name == "custom_backward"]
-    return [*found, *(callee for one in inner for callee in callees(one))]
+    return [*direct, *(callee for one in inner for callee in callees(one))]
 
 
 def expand(block: Block, table: dict[Value, Operand], split: int | None = None) -> int | None:
-    """Replace the rows in a block and those inside it; ``table`` gets what stands for their results."""
-    made: list[Op] = []
+    """Replace the calls of the rows in a block and in those inside it; ``table`` maps their results to the operands that replace them."""
+    ops: list[Op] = []
     place = split
     for number, op in enumerate(block.ops):
         if number == split:
-            place = len(made)
+            place = len(ops)
         for inner in op.blocks:
             expand(inner, table)
         if not (isinstance(op, Call) and op.name in NAMES):
-            made.append(op)
+            ops.append(op)
         elif op.name == "custom_backward":
             body: Func = op.settings["func"]
             copy = clone_block(body.body, {})
             actives = op.settings["actives"]
             table.update(zip(copy.args, [op.args[0], *op.args[1 + actives :]], strict=True))
             table[op.outs[0]] = copy.yields[op.settings["position"]]
-            made += copy.ops
+            ops += copy.ops
         else:
             table[op.outs[0]] = op.args[0]
     if split is not None and split >= len(block.ops):
-        place = len(made)
-    block.ops = made
+        place = len(ops)
+    block.ops = ops
     return place

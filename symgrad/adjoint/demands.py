@@ -75,26 +75,26 @@ class Demands:
         substitute(scope.reverse, table)
 
     def alike(self, value: Value) -> Value | None:
-        """Something of the same shape that is still there."""
+        """A value of the same shape that is still there."""
         if not isinstance(value.type, Array):
             return None
         for other in self.layout.places:
             if isinstance(other.type, Array) and same_shape(other.type.shape, value.type.shape) and self.alive(other):
-                made = self.layout.op_of(other)
-                if self.layout.places[other][0] is self.func.body and not isinstance(made, If) and other not in self.unbound.sides:
+                producer = self.layout.op_of(other)
+                if self.layout.places[other][0] is self.func.body and not isinstance(producer, If) and other not in self.unbound.sides:
                     return other
         return None
 
     def shape(self, value: Value, op: Call) -> Value:
         """A stand-in for the shape of a value, computed where the value is."""
-        for made, source in self.shapes.items():
+        for stand_in, source in self.shapes.items():
             if source is value:
-                return made
-        made = Value(op.outs[0].type, f"{value.name}_shape" if value.name else "shape")
-        self.shapes[made] = value
-        self.layout.places[made] = self.layout.places[value]
-        self.layout.order[made] = self.layout.order[value] + 0.5
-        return made
+                return stand_in
+        stand_in = Value(op.outs[0].type, f"{value.name}_shape" if value.name else "shape")
+        self.shapes[stand_in] = value
+        self.layout.places[stand_in] = self.layout.places[value]
+        self.layout.order[stand_in] = self.layout.order[value] + 0.5
+        return stand_in
 
     def ask(self, scope: Scope) -> None:
         """Note what the ops of a reversed block read of the forward half."""

@@ -79,10 +79,10 @@ class Expansion:
 
     def expand(self, text: str) -> Operand | Absent:
         """The operand that a derivative's text computes; absent where that is linear in what is absent."""
-        made = self.value(parsed(text), self.hint)
-        for text in [text for text, value in self.made.items() if value is made]:
+        result = self.value(parsed(text), self.hint)
+        for text in [text for text, value in self.made.items() if value is result]:
             del self.made[text]  # it becomes a cotangent, which may be written to
-        return made if isinstance(made, Absent) else operand(made)
+        return result if isinstance(result, Absent) else operand(result)
 
     def value(self, node: ast.expr, hint: str | None = None) -> Any:
         """An operand, a list of operands, or plain data."""
@@ -94,8 +94,8 @@ class Expansion:
             case ast.BinOp(left=left, op=op, right=right):
                 return self.binary(op, self.value(left), self.value(right), hint)
             case ast.UnaryOp(op=ast.USub(), operand=inner):
-                made = self.value(inner)
-                return made if isinstance(made, Absent) else negated(self.builder, made, hint)
+                term = self.value(inner)
+                return term if isinstance(term, Absent) else negated(self.builder, term, hint)
             case ast.UnaryOp(op=ast.Not(), operand=inner):
                 return not self.value(inner)
             case ast.UnaryOp(op=ast.Invert(), operand=inner):
@@ -141,19 +141,19 @@ class Expansion:
         if node.func.id == "are_alike":
             return are_alike(*(operand(self.value(argument)).type for argument in node.args))
         row = ROWS[node.func.id]
-        given: list[Any] = []
+        arguments: list[Any] = []
         for argument in node.args:
             if isinstance(argument, ast.Starred):
-                given += self.names[f"*{ast.unparse(argument.value)}"]
+                arguments += self.names[f"*{ast.unparse(argument.value)}"]
             else:
-                given.append(self.value(argument))
+                arguments.append(self.value(argument))
         variadic = any(p.startswith("*") for p in row.params)
-        count = len(given) if variadic else min(len(given), len(row.params))
-        settings = dict(zip(row.settings, given[count:], strict=False))
-        for param, value in zip(row.params, given[:count], strict=False):
+        count = len(arguments) if variadic else min(len(arguments), len(row.params))
+        settings = dict(zip(row.settings, arguments[count:], strict=False))
+        for param, value in zip(row.params, arguments[:count], strict=False):
             if isinstance(value, Absent) and param in vanishing(row):
                 return value
-        params = [operand(g) for g in given[:count]]
+        params = [operand(g) for g in arguments[:count]]
         for keyword in node.keywords:
             assert keyword.arg is not None
             value = self.value(keyword.value)

@@ -37,50 +37,50 @@ def know(builder: Builder, func: Func) -> None:
 
 def known_extents(func: Func) -> dict[Value, Extent]:
     """The extent that each integer is known to stand for."""
-    found: dict[Value, Extent] = {}
+    known: dict[Value, Extent] = {}
     integers: list[Call] = []
     for op in walk(func.body):
         if isinstance(op, Call) and len(op.outs) == 1 and op.outs[0].type == INT:
-            sum_up(op, found)
+            sum_up(op, known)
             integers.append(op)
         if isinstance(op, Call) and len(op.outs) == 1 and isinstance(op.outs[0].type, Array):
             if any(isinstance(a, Value) and getattr(a.type, "kind", None) == "int" for a in op.args):
-                compare(op, found)
+                compare(op, known)
     for op in reversed(integers):
-        undo(op, found)
-    return found
+        undo(op, known)
+    return known
 
 
-def sum_up(op: Call, found: dict[Value, Extent]) -> None:
-    """An integer that is an extent, or a sum of what is known."""
+def sum_up(op: Call, known: dict[Value, Extent]) -> None:
+    """Enter the integer that an op gives, if it is an extent or a sum of known integers."""
     if op.name == "extent" and isinstance(op.args[0].type, Array) and op.args[0].type.shape is not None:
-        found[op.outs[0]] = op.args[0].type.shape[op.settings["axis"]]
+        known[op.outs[0]] = op.args[0].type.shape[op.settings["axis"]]
     elif op.name in SUMS and all(a.type == INT for a in op.args):
-        parts = [a.value if isinstance(a, Const) else found.get(a) for a in op.args]
-        made = None if None in parts else SUMS[op.name](*parts)
-        if made is not None:
-            found[op.outs[0]] = made
+        parts = [a.value if isinstance(a, Const) else known.get(a) for a in op.args]
+        total = None if None in parts else SUMS[op.name](*parts)
+        if total is not None:
+            known[op.outs[0]] = total
 
 
-def undo(op: Call, found: dict[Value, Extent]) -> None:
-    """The one operand that is not known of a sum or a difference that is."""
-    if op.name not in ("add", "subtract") or op.outs[0] not in found or not all(a.type == INT for a in op.args):
+def undo(op: Call, known: dict[Value, Extent]) -> None:
+    """Enter the one unknown operand of a sum or a difference that is known."""
+    if op.name not in ("add", "subtract") or op.outs[0] not in known or not all(a.type == INT for a in op.args):
         return
-    total, sign = sum_of(found[op.outs[0]]), 1 if op.name == "add" else -1
-    parts = [sum_of(a.value) if isinstance(a, Const) else sum_of(found[a]) if a in found else None for a in op.args]
+    total, sign = sum_of(known[op.outs[0]]), 1 if op.name == "add" else -1
+    parts = [sum_of(a.value) if isinstance(a, Const) else sum_of(known[a]) if a in known else None for a in op.args]
     if total is None or parts.count(None) != 1:
         return
     place = parts.index(None)
     other = parts[1 - place]
     assert other is not None
-    made = combined(total, other, -sign) if place == 0 else combined(other, total, -1) if sign < 0 else combined(total, other, -1)
+    missing = combined(total, other, -sign) if place == 0 else combined(other, total, -1) if sign < 0 else combined(total, other, -1)
     operand = op.args[place]
     if isinstance(operand, Value):
-        found[operand] = extent_of(made)
+        known[operand] = extent_of(missing)
 
 
-def compare(op: Call, found: dict[Value, Extent]) -> None:
-    """Ask the row for the type with operands marked, and see what stands in their place."""
+def compare(op: Call, known: dict[Value, Extent]) -> None:
+    """Compute the row's type with marks in the place of operands, and match its extents against the actual ones."""
 
     def mark(k: int) -> Extent:
         operand = op.args[k]
@@ -89,35 +89,40 @@ def compare(op: Call, found: dict[Value, Extent]) -> None:
         return Dim(f"@{k}@")
 
     row = ROWS[op.name]
-    made = row.law([a.type for a in op.args], {**row.settings, **op.settings}, mark)
+    marked_type = row.law([a.type for a in op.args], {**row.settings, **op.settings}, mark)
     actual = op.outs[0].type
     assert isinstance(actual, Array)
-    if not isinstance(made, Array) or made.shape is None or actual.shape is None or len(made.shape) != len(actual.shape):
+    if (
+        not isinstance(marked_type, Array)
+        or marked_type.shape is None
+        or actual.shape is None
+        or len(marked_type.shape) != len(actual.shape)
+    ):
         return
-    for marked, extent in zip(made.shape, actual.shape, strict=True):
+    for marked, extent in zip(marked_type.shape, actual.shape, strict=True):
         if isinstance(marked, Dim) and isinstance(extent, Dim) and PLACE.search(marked.symbol):
-            read(op, marked, extent, found)
+            read(op, marked, extent, known)
 
 
-def read(op: Call, marked: Dim, extent: Dim, found: dict[Value, Extent]) -> None:
-    """Match one extent with marks against the extent that stands there."""
+def read(op: Call, marked: Dim, extent: Dim, known: dict[Value, Extent]) -> None:
+    """Match one extent that contains marks against the actual extent."""
     places = [int(k) for k in PLACE.findall(marked.symbol)]
     if marked.symbol == f"@{places[0]}@":
         if marked.offset == 0:
-            note(op, places[0], extent.symbol, extent.offset, found)
+            note(op, places[0], extent.symbol, extent.offset, known)
         return
     pattern = "".join("([^|]+)" if part.isdigit() and k % 2 else re.escape(part) for k, part in enumerate(PLACE.split(marked.symbol)))
     match = re.fullmatch(pattern, extent.symbol)
     if match is None or marked.offset != extent.offset:
-        solve(op, marked, extent, found)
+        solve(op, marked, extent, known)
         return
     for k, text in zip(places, match.groups(), strict=True):
         if plain := EXTENT.fullmatch(text):
-            note(op, k, plain[1], int(plain[2] or 0), found)
+            note(op, k, plain[1], int(plain[2] or 0), known)
 
 
-def solve(op: Call, marked: Dim, extent: Dim, found: dict[Value, Extent]) -> None:
-    """The one bound of a slice that is not known, where the length of the slice is the difference of its bounds."""
+def solve(op: Call, marked: Dim, extent: Dim, known: dict[Value, Extent]) -> None:
+    """Enter the one unknown bound of a slice whose length is the difference of its bounds."""
     match = SLICE.fullmatch(marked.symbol)
     total = sum_of(extent)
     if match is None or total is None or "|" in extent.symbol:
@@ -127,22 +132,22 @@ def solve(op: Call, marked: Dim, extent: Dim, found: dict[Value, Extent]) -> Non
         place = PLACE.fullmatch(text)
         if place is not None:
             operand = op.args[int(place[1])]
-            return sum_of(found[operand]) if operand in found else None
+            return sum_of(known[operand]) if operand in known else None
         plain = EXTENT.fullmatch(text)
         return sum_of(int(text)) if text.isdigit() else sum_of(Dim(plain[1], int(plain[2] or 0))) if plain else None
 
     whole, start, stop = match.groups()
     first, last = bound(start) if start else {}, bound(stop or whole)
     if first is None and last is not None and (place := PLACE.fullmatch(start)):
-        found.setdefault(op.args[int(place[1])], extent_of(combined(last, total, -1)))  # type: ignore[arg-type]
+        known.setdefault(op.args[int(place[1])], extent_of(combined(last, total, -1)))  # type: ignore[arg-type]
     elif last is None and first is not None and (place := PLACE.fullmatch(stop)):
-        found.setdefault(op.args[int(place[1])], extent_of(combined(first, total)))  # type: ignore[arg-type]
+        known.setdefault(op.args[int(place[1])], extent_of(combined(first, total)))  # type: ignore[arg-type]
 
 
-def note(op: Call, place: int, symbol: str, offset: int, found: dict[Value, Extent]) -> None:
+def note(op: Call, place: int, symbol: str, offset: int, known: dict[Value, Extent]) -> None:
     operand = op.args[place]
     if isinstance(operand, Value):
-        found.setdefault(operand, Dim(symbol, offset))
+        known.setdefault(operand, Dim(symbol, offset))
 
 
 __all__ = ["know", "known_extents"]

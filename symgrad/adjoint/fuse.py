@@ -139,19 +139,19 @@ class Fusion:
         inner.parent, inner.position, inner.loop = None, 0, False
 
     def free(self, op: For, primal: For | While) -> list[Value]:
-        """What the reversed rounds read of outside, forward half and backward half."""
+        """The values from outside, of the forward and of the backward half, that the reversed rounds read."""
         own: set[Value] = set(op.body.args)
         for child in walk(op.body):
             own.update(child.outs, *(block.args for block in child.blocks))
-        found: dict[Value, None] = {}
+        outer: dict[Value, None] = {}
         for child in walk(op.body):
             operands = [*child.operands, *(y for block in child.blocks for y in block.yields)]
             for operand in operands:
                 if isinstance(operand, Value) and operand not in own and not self.is_inside(operand, primal):
                     if not (isinstance(child, Call) and child.name in SHAPES):
                         self.untouched(operand)
-                    found[operand] = None
-        return list(found)
+                    outer[operand] = None
+        return list(outer)
 
     def is_inside(self, value: Value, op: Op) -> bool:
         """Is it a value of the loop itself?"""
@@ -229,11 +229,11 @@ class Fusion:
             self.readers[out] = [start.last]
             top = init
         elif start.init is None:
-            builder, made = self.sweep.builder, Block()
-            with builder.inside(made), builder.at(op.loc):
+            builder, block = self.sweep.builder, Block()
+            with builder.inside(block), builder.at(op.loc):
                 top = builder.call(adding(slot.type), out, init, hint=slot.name)
-            self.instead.setdefault(op, []).extend(made.ops)
-            self.definers[top] = made.ops[-1]
+            self.instead.setdefault(op, []).extend(block.ops)
+            self.definers[top] = block.ops[-1]
         self.table[old] = top
         if isinstance(top, Value):
             kept = [reader for reader in self.readers.get(top, []) if reader is not op]
@@ -244,30 +244,30 @@ class Fusion:
         maker = self.definers.get(operand) if isinstance(operand, Value) else None
         if not isinstance(operand, Value) or not has_memory(operand.type) or isinstance(maker, Call) and is_made(maker):
             return operand
-        made = Block()
-        with self.sweep.builder.inside(made), self.sweep.builder.at(maker.loc if maker is not None else NOWHERE):
+        block = Block()
+        with self.sweep.builder.inside(block), self.sweep.builder.at(maker.loc if maker is not None else NOWHERE):
             copy = self.sweep.builder.call("copy", operand, hint=operand.name)
-        mark(made)
-        self.before.setdefault(at, []).extend(made.ops)
+        mark(block)
+        self.before.setdefault(at, []).extend(block.ops)
         return copy
 
     def zero(self, op: For, slot: Value, at: int) -> Operand:
-        """Zeros for a sum that starts from what is not known before the loop."""
+        """Zeros for a sum that starts from a value that is not known before the loop."""
         if isinstance(slot.type, Scalar):
             return Const(0.0)
         inner = self.sweep.scopes[op.body]
         value = next(v for v, s in inner.slots.items() if s is slot)
-        made = Block()
-        with self.sweep.builder.inside(made), self.sweep.builder.at(op.loc):
+        block = Block()
+        with self.sweep.builder.inside(block), self.sweep.builder.at(op.loc):
             zero = self.sweep.ledger.zero(value)
-        mark(made)
-        self.before.setdefault(at, []).extend(made.ops)
+        mark(block)
+        self.before.setdefault(at, []).extend(block.ops)
         return zero
 
     # ---------------------------------------------------------------- putting it together
 
     def rearrange(self) -> None:
-        """Let ops stand where they were moved to, and keep the order of the backward half."""
+        """Put the moved ops in their new places, and keep the order of the backward half."""
         block, reverse, turns = self.scope.block, self.scope.reverse, self.sweep.turns
         now: dict[int, int] = {-1: -1}
         ops: list[Op] = []
@@ -279,11 +279,11 @@ class Fusion:
         block.ops = ops
         kept: list[Op] = []
         for op in reverse.ops:
-            for made in self.instead.get(op, [op]) if op in self.gone else [op]:
-                if made in self.gone:
+            for replacement in self.instead.get(op, [op]) if op in self.gone else [op]:
+                if replacement in self.gone:
                     continue
-                turns[made] = now[turns[op]]
-                kept.append(made)
+                turns[replacement] = now[turns[op]]
+                kept.append(replacement)
         reverse.ops = kept
         substitute(reverse, self.table)
         for op in reverse.ops:
@@ -315,11 +315,11 @@ def adding(type_: Type) -> str:
     return "add" if isinstance(type_, Scalar) else "accumulate" if isinstance(type_, Array) else "list_add"
 
 
-def has_shape(type_: Type, wanted: Type) -> bool:
-    """Is it known that arrays of the one type have the shape of those of the other?"""
-    if not isinstance(type_, Array) or not isinstance(wanted, Array):
+def has_shape(type_: Type, other: Type) -> bool:
+    """Is it known that arrays of the two types have the same shape?"""
+    if not isinstance(type_, Array) or not isinstance(other, Array):
         return False
-    return type_.shape is not None and wanted.shape is not None and same_shape(type_.shape, wanted.shape)
+    return type_.shape is not None and other.shape is not None and same_shape(type_.shape, other.shape)
 
 
 @dataclass(slots=True)
@@ -346,14 +346,14 @@ class Moves:
             self.had.update(op.outs)
 
     def needed(self, operand: Operand) -> dict[Call, bool]:
-        """The ops that give a value and do not stand before the loop, in order."""
-        made: dict[Call, bool] = {}
+        """The ops that compute a value and do not stand before the loop, in order."""
+        calls: dict[Call, bool] = {}
         todo: list[tuple[Operand, tuple[Call, bool] | None]] = [(operand, None)]
         seen: set[Value] = set()
         while todo:
             value, done = todo.pop()
             if done is not None:
-                made[done[0]] = done[1]
+                calls[done[0]] = done[1]
                 continue
             value = self.fusion.now(value)
             if not isinstance(value, Value) or value in seen or self.is_there(value):
@@ -362,7 +362,7 @@ class Moves:
             op, late = self.source(value)
             todo.append((value, (op, late)))
             todo += [(o, None) for o in (map(self.alike, op.operands) if op.name in SHAPES else op.operands)]
-        return made
+        return calls
 
     def is_there(self, value: Value) -> bool:
         """Does the value stand before the loop, or is it to stand there?"""
@@ -376,21 +376,21 @@ class Moves:
         return value not in fusion.layout.places or fusion.layout.places[value][1] < self.at
 
     def alike(self, operand: Operand) -> Operand:
-        """Something of the same shape that stands before the loop, if there is anything."""
+        """A value of the same shape that stands before the loop; the operand itself if there is none."""
         layout = self.fusion.layout
-        found = operand
-        while isinstance(found, Value) and found in layout.places and not self.is_there(found):
-            op = layout.op_of(found)
+        current = operand
+        while isinstance(current, Value) and current in layout.places and not self.is_there(current):
+            op = layout.op_of(current)
             before: list[Operand] = []
-            if isinstance(op, For | While) and found in op.outs[: len(op.inits)]:
-                before = [op.inits[op.outs.index(found)]]
+            if isinstance(op, For | While) and current in op.outs[: len(op.inits)]:
+                before = [op.inits[op.outs.index(current)]]
             elif isinstance(op, Call):
                 before = op.args
             alike = next((o for o in before if isinstance(o, Value) and has_shape(o.type, operand.type)), None)
             if alike is None:
                 return operand
-            found = alike
-        return found
+            current = alike
+        return current
 
     def source(self, value: Value) -> tuple[Call, bool]:
         """The op that computes a value, and whether it is one of the backward half; Apart if it cannot be moved."""

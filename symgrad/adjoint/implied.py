@@ -64,16 +64,16 @@ class Implied:
 
     def outcome(self, operand: Operand) -> bool | None:
         """Is a bool true in the block?  None if that is not known."""
-        found = self.reduced(operand)
-        return found.value if isinstance(found, Const) and isinstance(found.value, bool) else None
+        reduced = self.reduced(operand)
+        return reduced.value if isinstance(reduced, Const) and isinstance(reduced.value, bool) else None
 
 
 def implied(producers: Mapping[Operand, Op], taken: Iterable[tuple[Operand, bool]]) -> Implied:
     """What follows from tests and their outcomes, the outermost first."""
-    made = Implied(producers)
+    facts = Implied(producers)
     for test, outcome in taken:
-        made.note(test, outcome)
-    return made
+        facts.note(test, outcome)
+    return facts
 
 
 __all__ = ["Implied", "implied"]

@@ -15,44 +15,44 @@ def reverse_loop(sweep: Sweep, scope: Scope, op: For | While, index: int) -> Non
     """The same rounds, last first; carried: cotangents of the loop's own slots and of outer values."""
     slots = [k for k in range(len(op.carried)) if op.carried[k] in sweep.active or op.outs[k] in sweep.active]
     grads = {k: sweep.ledger.take(scope, op.outs[k]) for k in slots}
-    made = reversed_range(sweep, op)
-    made.body.args = [Value(INT, op.index.name if isinstance(op, For) else None)]
-    inner = sweep.scope(op.body, made.body, scope, index, True)
-    inner.op = made
+    loop = reversed_range(sweep, op)
+    loop.body.args = [Value(INT, op.index.name if isinstance(op, For) else None)]
+    inner = sweep.scope(op.body, loop.body, scope, index, True)
+    inner.op = loop
     loose = {k for k in slots if is_loose(sweep, op, k, scope, inner)}
     arrived = {k: Value(loosened(op.carried[k].type) if k in loose else arriving(op, k), hinted(op.carried[k])) for k in slots}
-    made.body.args += arrived.values()
-    with sweep.builder.inside(made.body):
+    loop.body.args += arrived.values()
+    with sweep.builder.inside(loop.body):
         for k in slots:
             target = op.body.yields[k]
             if isinstance(target, Value) and target in sweep.active:
                 sweep.ledger.contribute(inner, target, Cotangent(arrived[k], True, loose=k in loose))
         sweep.mark(inner, 0, len(op.body.ops))
         sweep.block(inner)
-        start = len(made.body.ops)
-        given = [handed_round(sweep, inner, inner.table.get(op.carried[k]), op.carried[k]) for k in slots]
-        given += [handed_round(sweep, inner, inner.table[v], v) for v in inner.slots]
-        made.body.yields = entering(sweep, made, given)
+        start = len(loop.body.ops)
+        cotangents = [handed_round(sweep, inner, inner.table.get(op.carried[k]), op.carried[k]) for k in slots]
+        cotangents += [handed_round(sweep, inner, inner.table[v], v) for v in inner.slots]
+        loop.body.yields = entering(sweep, loop, cotangents)
         sweep.mark(inner, start, -1)
-    given = [handed_round(sweep, scope, grads[k], op.outs[k]) for k in slots]
-    given += [handed_round(sweep, scope, sweep.ledger.get(scope, v), v) for v in inner.slots]
-    made.inits = entering(sweep, made, given)
-    made.outs = [Value(slot.type, slot.name) for slot in made.carried]
-    for k, out in zip(slots, made.outs, strict=False):
+    cotangents = [handed_round(sweep, scope, grads[k], op.outs[k]) for k in slots]
+    cotangents += [handed_round(sweep, scope, sweep.ledger.get(scope, v), v) for v in inner.slots]
+    loop.inits = entering(sweep, loop, cotangents)
+    loop.outs = [Value(slot.type, slot.name) for slot in loop.carried]
+    for k, out in zip(slots, loop.outs, strict=False):
         out.type = like(op.inits[k].type, out.type)
-    sweep.builder.append(made)
-    for v, out in zip(inner.slots, made.outs[len(slots) :], strict=True):
+    sweep.builder.append(loop)
+    for v, out in zip(inner.slots, loop.outs[len(slots) :], strict=True):
         scope.table[v] = Cotangent(out, in_memory(out.type), loose=sweep.ledger.is_formless(scope, v))
-    for k, out in zip(slots, made.outs, strict=False):
+    for k, out in zip(slots, loop.outs, strict=False):
         target = op.inits[k]
         if isinstance(target, Value) and target in sweep.active:
             sweep.ledger.contribute(scope, target, Cotangent(out, in_memory(out.type), loose=k in loose))
 
 
-def entering(sweep: Sweep, made: For, given: list[Operand]) -> list[Operand]:
-    """Cotangents as the slots of a reversed loop hold them: each in its slot's dtype, of which the verifier makes sure."""
-    held = [conformed(sweep.builder, grad, slot, hinted(slot)) for grad, slot in zip(given, made.carried, strict=True)]
-    return [in_slot(sweep, grad, slot) for grad, slot in zip(held, made.carried, strict=True)]
+def entering(sweep: Sweep, loop: For, cotangents: list[Operand]) -> list[Operand]:
+    """The cotangents as the slots of a reversed loop hold them: each in its slot's dtype, as the verifier requires."""
+    held = [conformed(sweep.builder, grad, slot, hinted(slot)) for grad, slot in zip(cotangents, loop.carried, strict=True)]
+    return [in_slot(sweep, grad, slot) for grad, slot in zip(held, loop.carried, strict=True)]
 
 
 def in_slot(sweep: Sweep, grad: Operand, slot: Value) -> Operand:

@@ -34,15 +34,15 @@ class Memory:
     @classmethod
     def of(cls, func: Func, layout: Layout) -> Memory:
         """Read a function."""
-        made = cls(layout)
-        found: list[tuple[Call, Place]] = []
-        made.read(func.body, found)
-        for store, place in found:
-            made.stores.setdefault(made.find(store.outs[0]), []).append((store, place))
+        memory = cls(layout)
+        stores: list[tuple[Call, Place]] = []
+        memory.read(func.body, stores)
+        for store, place in stores:
+            memory.stores.setdefault(memory.find(store.outs[0]), []).append((store, place))
         for value in layout.places:
             if has_memory(value.type):
-                made.members.setdefault(made.find(value), []).append(value)
-        return made
+                memory.members.setdefault(memory.find(value), []).append(value)
+        return memory
 
     def find(self, value: Value) -> Value:
         """The representative of a value's class."""
@@ -75,14 +75,14 @@ class Memory:
             self.contents.setdefault(root, Value(UNKNOWN))
             self.join(self.contents[root], item)
 
-    def read(self, block: Block, found: list[tuple[Call, Place]]) -> None:
-        """Enter the ops of a block."""
+    def read(self, block: Block, stores: list[tuple[Call, Place]]) -> None:
+        """Enter the ops of a block, and add its stores to ``stores``."""
         for index, op in enumerate(block.ops):
             match op:
                 case Call():
                     self.read_call(op)
                     if ROWS[op.name].consumes:
-                        found.append((op, (block, index)))
+                        stores.append((op, (block, index)))
                 case For() | While():
                     for k, slot in enumerate(op.carried):
                         for other in (op.inits[k], op.body.yields[k], op.outs[k]):
@@ -98,7 +98,7 @@ class Memory:
                         for source in op.args:
                             self.join(out, source)
             for inner in op.blocks:
-                self.read(inner, found)
+                self.read(inner, stores)
 
     def read_call(self, op: Call) -> None:
         """What a call shares with its operands."""
@@ -226,8 +226,8 @@ class Trace:
                 start = self.back(op.body, self.values(op.body.yields, mine), False)
                 self.ok = self.ok and set(start) == {op.carried[k] for k in mine}
                 steady = all(start.get(op.carried[k]) == k for k in mine)
-                made = self.values(op.inits, mine)
-                return dict(zip(made, places if steady else [None] * len(mine), strict=False))
+                inits = self.values(op.inits, mine)
+                return dict(zip(inits, places if steady else [None] * len(mine), strict=False))
             case If():
                 self.slots[op] = mine
                 then, orelse = (self.back(b, self.values(b.yields, mine), False) for b in op.blocks)
@@ -253,19 +253,19 @@ class Trace:
         return self.graph
 
     def through(self, op: Op) -> list[Value]:
-        """The states that passing back through an op goes through."""
+        """The states that the sweep passes on its way back through an op."""
         if isinstance(op, Call):
             return op.outs[:1]
-        made = [op.outs[k] for k in self.slots[op]]
+        states = [op.outs[k] for k in self.slots[op]]
         for block in op.blocks if isinstance(op, If) else op.blocks[-1:]:
-            made += [y for k in self.slots[op] if isinstance(y := block.yields[k], Value)]
+            states += [y for k in self.slots[op] if isinstance(y := block.yields[k], Value)]
         if isinstance(op, For | While):
-            made += [op.carried[k] for k in self.slots[op]]
-        return made
+            states += [op.carried[k] for k in self.slots[op]]
+        return states
 
-    def closure(self, wanted: Iterable[Value]) -> set[Value]:
-        """All states through which the sweep must pass to have the wanted ones."""
-        return closure(wanted, self.ways())
+    def closure(self, states: Iterable[Value]) -> set[Value]:
+        """All states through which the sweep must pass to reach ``states``."""
+        return closure(states, self.ways())
 
     def before(self, states: Iterable[Value]) -> set[Value]:
         """All states that are had only by way of one of these."""
@@ -277,9 +277,9 @@ class Trace:
 
     def values(self, operands: list[Operand], chosen: list[int]) -> Held:
         """The chosen operands, which must be different values of the class, with their places."""
-        found: Held = {o: k for k in chosen if isinstance(o := operands[k], Value) and self.mine(o)}
-        self.ok = self.ok and len(found) == len(chosen)
-        return found
+        held: Held = {o: k for k in chosen if isinstance(o := operands[k], Value) and self.mine(o)}
+        self.ok = self.ok and len(held) == len(chosen)
+        return held
 
 
 def rank_cost(type_: Type) -> int:

@@ -270,28 +270,28 @@ class Plan:
         return rank_cost(value.type) * self.layout.rounds(value)
 
     def price(self, store: Call) -> int:
-        """What saving the old content at a store is thought to cost."""
+        """The estimated cost of saving the old content at a store."""
         rounds = self.layout.rounds(store.outs[0])
         row = UNDO[store.name][0]
         if row == "take":
             place = len(ROWS[store.name].params) - 1
             types = [store.args[0].type, *(a.type for a in store.args[place:])]
-            made = ROWS["take"].law(types, {"index": store.settings["index"]}, lambda k: -2)
-            assert not isinstance(made, tuple)
-            return rank_cost(made) * rounds
+            type_ = ROWS["take"].law(types, {"index": store.settings["index"]}, lambda k: -2)
+            assert not isinstance(type_, tuple)
+            return rank_cost(type_) * rounds
         return rank_cost(store.args[0].type) * rounds if row == "copy" else rounds
 
     def undone_in(self, root: Value, states: States) -> tuple[list[Call], set[Value]]:
-        """The stores of a class that must be undone to have what is read of its states, and all states on the way to these."""
+        """The stores of a class that must be undone to restore those of its states that are read, and all states on the way to these."""
         trace = self.traces[root]
         mine = {state: readers for state, readers in states.items() if self.memory.find(state) is root}
-        wanted = trace.closure(mine)
-        stores = [store for store, _ in self.memory.stores.get(root, ()) if store.args[0] in wanted]
+        needed = trace.closure(mine)
+        stores = [store for store, _ in self.memory.stores.get(root, ()) if store.args[0] in needed]
         partial = list(dict.fromkeys(r for readers in mine.values() if None not in readers for r in readers if r is not None))
         if len(stores) * len(partial) > MOST:
-            return stores, wanted
+            return stores, needed
         whole = trace.closure(state for state, readers in mine.items() if None in readers)
-        return [s for s in stores if s.args[0] in whole or any(self.regions.clash(s, r) for r in partial)], wanted
+        return [s for s in stores if s.args[0] in whole or any(self.regions.clash(s, r) for r in partial)], needed
 
     def lost(self, trace: Trace) -> set[Value]:
         """The states that going back does not come to: behind a loop or branch that is not reversed."""
@@ -306,28 +306,28 @@ class Plan:
         return trace.before(behind)
 
     def states(self, values: list[Value]) -> States:
-        """The states of buffers that having these values needs."""
-        found: States = {}
+        """The states of buffers that are needed to obtain these values."""
+        states: States = {}
         self.captured = {}
         for value in values:
             for scope, time in self.demands.required.get(value, ()):
-                self.collect(value, scope, time, found, set())
-        return found
+                self.collect(value, scope, time, states, set())
+        return states
 
-    def collect(self, operand: Operand, scope: Scope, time: int, found: States, seen: set[Value], reader: Call | None = None) -> None:
-        """Follow how a value will be had, as ``find`` found it; ``reader``: the op that reads a part of it only."""
+    def collect(self, operand: Operand, scope: Scope, time: int, states: States, seen: set[Value], reader: Call | None = None) -> None:
+        """Follow how ``find`` obtains a value, and enter the states that it needs; ``reader``: the op that reads only a part of it."""
         if not isinstance(operand, Value) or operand not in self.layout.places:
             return
         if operand in self.saved or operand in self.joins or self.alive(operand):
             return
         if self.undoable(operand):
-            found.setdefault(operand, {})[reader] = None
+            states.setdefault(operand, {})[reader] = None
             return
         if operand in seen:
             return
         seen.add(operand)
         if operand in self.demands.shapes:
-            self.collect(self.demands.shapes[operand], scope, time, found, seen)
+            self.collect(self.demands.shapes[operand], scope, time, states, seen)
             return
         scope, time = self.home(operand, scope, time)
         if self.is_index(operand) or self.is_carried(operand) or self.standing(operand) is not None:
@@ -338,11 +338,11 @@ class Plan:
                 captured = self.captured.setdefault(store, [])
                 captured += [] if operand in captured else [operand]
             for source in (store.outs[0], *path_of(store)):
-                self.collect(source, scope, time, found, seen, store)
+                self.collect(source, scope, time, states, seen, store)
             return
         for place, source in enumerate(op.operands if op is not None else ()):
             reads = isinstance(op, Call) and op.name in ("take", "view") and place == 0
-            self.collect(source, scope, time, found, seen, op if reads and isinstance(op, Call) else None)
+            self.collect(source, scope, time, states, seen, op if reads and isinstance(op, Call) else None)
 
     # ---------------------------------------------------------------- what is saved
 
@@ -437,7 +437,7 @@ class Plan:
         return False
 
     def undo(self) -> None:
-        """Settle which stores are undone, and have what undoing them reads."""
+        """Decide which stores are undone, and provide what undoing them reads."""
         before: tuple[int, ...] | None = None
         while before != (before := self.size()):
             self.known.clear()
@@ -445,8 +445,8 @@ class Plan:
             self.undone = []
             self.wanted = set()  # what was saved meanwhile is not wanted any more
             for root in self.traces:
-                undone, wanted = self.undone_in(root, states)
-                self.wanted |= wanted
+                undone, needed = self.undone_in(root, states)
+                self.wanted |= needed
                 self.undone += undone
             for store in self.undone:
                 self.require_paths(store)

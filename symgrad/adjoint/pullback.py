@@ -24,8 +24,8 @@ def split_pullback(func: Func, values: int | None = None, seeds: int | None = No
     whole = clone(func)
     assert whole.split is not None
     early, late = whole.body.ops[: whole.split], whole.body.ops[whole.split :]
-    given = count_seeds(whole, early) if seeds is None else seeds
-    params = whole.params[: len(whole.params) - given]
+    seed_count = count_seeds(whole, early) if seeds is None else seeds
+    params = whole.params[: len(whole.params) - seed_count]
     here = {*params, *(out for op in early for out in op.outs)}
     own = count_values(whole, here) if values is None else values
     after = Block(whole.params[len(params) :], late, whole.body.yields[own:])
@@ -45,23 +45,23 @@ def with_seeds(func: Func, values: int, seeds: int) -> Func:
     """
     whole = clone(func)
     assert whole.split is not None
-    body, given = whole.body, len(whole.params) - seeds
-    turn = Call(body.args[given:], func.loc, "seeds", body.yields[:values], {})
-    body.args, body.yields, whole.results = body.args[:given], body.yields[values:], whole.results[values:]
+    body, first_seed = whole.body, len(whole.params) - seeds
+    turn = Call(body.args[first_seed:], func.loc, "seeds", body.yields[:values], {})
+    body.args, body.yields, whole.results = body.args[:first_seed], body.yields[values:], whole.results[values:]
     body.ops.insert(whole.split, turn)
     whole.split = None
     return whole
 
 
 def extents(block: Block, here: set[Value]) -> list[Op]:
-    """Take out the ops that ask only for the shape of what the forward half has: the array itself need not live on for that."""
-    found: list[Op] = []
+    """Remove and return the ops that read only the shape of a value of the forward half: the array itself need not live on for that."""
+    nested: list[Op] = []
     for op in block.ops:
         for inner in op.blocks:
-            found += extents(inner, here)
+            nested += extents(inner, here)
     asks = [op for op in block.ops if isinstance(op, Call) and op.name in ("shape_of", "extent") and op.args[0] in here]
     block.ops = [op for op in block.ops if op not in asks]
-    return [*found, *asks]
+    return [*nested, *asks]
 
 
 def zeros(block: Block, here: set[Value]) -> list[Op]:
@@ -118,16 +118,16 @@ def forward(func: Func, residuals: list[Value]) -> Func:
 
 
 def bound(residual: Value, body: Block, presence: Presence) -> Operand:
-    """A residual that exists on some paths only with None on the others, which nobody reads."""
+    """A residual that exists on some paths only, completed with None on the other paths, where nobody reads it."""
     if residual not in presence.unbound.sides:
         return residual
     if is_exported(residual, 0, presence, uses(body)):
         bind(residual, presence.layout)
         return residual
-    if (made := presence.guarded(residual, [])) is None:
+    if (guarded := presence.guarded(residual, [])) is None:
         return residual
-    body.ops.append(made)
-    return made.outs[0]
+    body.ops.append(guarded)
+    return guarded.outs[0]
 
 
 def is_exported(value: Operand, count: int, presence: Presence, counts: dict[Value, int]) -> bool:
@@ -173,10 +173,10 @@ def kept_classes(memory: Memory, residuals: list[Value]) -> set[Value]:
 
 
 def copied(value: Value, table: dict[Value, Operand], func: Func) -> Call:
-    """A copy of a value, entered in ``table`` as what stands for it."""
-    made = Value(value.type, value.name)
-    table[value] = made
-    return Call([made], func.loc, "copy", [value], {})
+    """A copy of a value, entered in ``table`` as its replacement."""
+    copy = Value(value.type, value.name)
+    table[value] = copy
+    return Call([copy], func.loc, "copy", [value], {})
 
 
 def backward(func: Func, residuals: list[Value], doubtful: set[Value]) -> Func:

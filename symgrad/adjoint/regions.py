@@ -86,13 +86,13 @@ class Regions:
     def end(self, trace: Trace, value: Value, block: Block) -> Value:
         """The last state in this very block."""
         if (block, value) not in self.lasts:
-            found = value
-            while (index := trace.moved.get((block, found))) is not None:
-                after = self.after(trace, found, block.ops[index])
+            state = value
+            while (index := trace.moved.get((block, state))) is not None:
+                after = self.after(trace, state, block.ops[index])
                 if after is None:
                     break
-                found = after
-            self.lasts[block, value] = found
+                state = after
+            self.lasts[block, value] = state
         return self.lasts[block, value]
 
     def after(self, trace: Trace, value: Value, op: Op) -> Value | None:
@@ -124,11 +124,11 @@ class Regions:
 
 
 def stored_values(func: Func, layout: Layout) -> dict[Value, Call]:
-    """The values that a store in their own block puts into an array as they are, each with the store."""
-    found: dict[Value, Call] = {}
+    """The values that a store in their own block writes to an array unchanged, each with the store."""
+    stores: dict[Value, Call] = {}
     integers: Builder | None = None
     for op in walk(func.body):
-        if not isinstance(op, Call) or op.name != "set_at" or not isinstance(value := op.args[1], Value) or value in found:
+        if not isinstance(op, Call) or op.name != "set_at" or not isinstance(value := op.args[1], Value) or value in stores:
             continue
         if value not in layout.places or layout.places[value][0] is not layout.places[op.outs[0]][0] or layout.places[value][1] < 0:
             continue
@@ -136,11 +136,11 @@ def stored_values(func: Func, layout: Layout) -> dict[Value, Call]:
             if integers is None:
                 know(integers := Builder(taken=symbols(func)), func)
             if same_content(op, value.type, integers):
-                found[value] = op
+                stores[value] = op
                 maker = layout.op_of(value)
                 if isinstance(maker, Call) and maker.name == "as_written" and isinstance(maker.args[0], Value):
-                    found.setdefault(maker.args[0], op)
-    return found
+                    stores.setdefault(maker.args[0], op)
+    return stores
 
 
 def same_content(store: Call, type_: Type, integers: Builder) -> bool:

@@ -63,32 +63,32 @@ def differentiated(func: Func, wrt: Sequence[int], active_results: Sequence[int]
                    pairs: Pairs, taken: set[str] | None, means: Means, costs: Costs, shared: bool = False,
                    fused: bool = False) -> Func:  # fmt: skip
     """``gradient``, with the pairs of functions made so far."""
-    made = clone(func, name or f"{func.name}_grad")
-    mark(made.body, backward=False)
-    results = list(made.body.yields)
-    names = made.results or [f"out{k}" if k else "out" for k in range(len(results))]
+    adjoint = clone(func, name or f"{func.name}_grad")
+    mark(adjoint.body, backward=False)
+    results = list(adjoint.body.yields)
+    names = adjoint.results or [f"out{k}" if k else "out" for k in range(len(results))]
     builder = Builder(taken=set() if taken is None else taken)
-    builder.taken |= symbols(made)
-    sweep = Sweep(made, active_values(made, wrt, active_results), pairs, builder)
-    tell_activity(made, wrt, active_results)
-    given = sweep.seeds(active_results, seeds)
-    scope = sweep.run(given, active_results)
+    builder.taken |= symbols(adjoint)
+    sweep = Sweep(adjoint, active_values(adjoint, wrt, active_results), pairs, builder)
+    tell_activity(adjoint, wrt, active_results)
+    seed_params = sweep.seeds(active_results, seeds)
+    scope = sweep.run(seed_params, active_results)
     gradients = sweep.gradients(scope, wrt)
     scope.reverse.yields = list(gradients)
     prune(scope.reverse, indices(sweep))
-    read_by_name(made.body, scope.reverse)
+    read_by_name(adjoint.body, scope.reverse)
     not_again(scope, sweep.scopes)
     share(scope.reverse, sweep.ledger.copies)
     if fused:
-        fuse(made, scope, sweep, lambda part, inner: available(part, inner, sweep.scopes, sweep.turns, part.body.yields, builder.taken,
-                                                               means, costs, True, True))  # fmt: skip
-    body = available(made, scope, sweep.scopes, sweep.turns, results if value else [], builder.taken, means, costs, shared)
-    made.split = len(body.ops) - len(scope.reverse.ops)
-    made.body = body
-    made.body.args += given
-    made.body.yields = [*(body.yields if value else []), *scope.reverse.yields]
-    made.results = [*(names if value else []), *(f"{func.params[k].name or f'arg{k}'}_grad" for k in wrt)]
-    return made
+        fuse(adjoint, scope, sweep, lambda part, inner: available(part, inner, sweep.scopes, sweep.turns, part.body.yields, builder.taken,
+                                                                  means, costs, True, True))  # fmt: skip
+    body = available(adjoint, scope, sweep.scopes, sweep.turns, results if value else [], builder.taken, means, costs, shared)
+    adjoint.split = len(body.ops) - len(scope.reverse.ops)
+    adjoint.body = body
+    adjoint.body.args += seed_params
+    adjoint.body.yields = [*(body.yields if value else []), *scope.reverse.yields]
+    adjoint.results = [*(names if value else []), *(f"{func.params[k].name or f'arg{k}'}_grad" for k in wrt)]
+    return adjoint
 
 
 def read_by_name(body: Block, reverse: Block) -> None:
@@ -104,11 +104,11 @@ def read_by_name(body: Block, reverse: Block) -> None:
 
 
 def indices(sweep: Sweep) -> dict[For, Value]:
-    """Of each reversed loop the index of the loop that it reverses, if that has one."""
-    made: dict[For, Value] = {}
+    """For each reversed loop, the index of the loop that it reverses, if that has one."""
+    by_loop: dict[For, Value] = {}
     for scope in sweep.scopes.values():
         if scope.parent is not None and isinstance(scope.op, For):
             primal = scope.parent.block.ops[scope.position]
             if isinstance(primal, For):
-                made[scope.op] = primal.index
-    return made
+                by_loop[scope.op] = primal.index
+    return by_loop

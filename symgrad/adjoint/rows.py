@@ -28,13 +28,13 @@ def reverse_call(sweep: Sweep, scope: Scope, op: Call, index: int) -> None:
         return
     row = ROWS[op.name]
     outs = [sweep.ledger.arrived(scope, out) for out in op.outs]
-    wanted = [(position, param, a) for position, param, a in parameters(op) if isinstance(a, Value) and a in sweep.active]
+    targets = [(position, param, a) for position, param, a in parameters(op) if isinstance(a, Value) and a in sweep.active]
     if sweep.func.notes is not None:
-        tell_rule(sweep.func.notes, op, row, [param for _, param, _ in wanted])
+        tell_rule(sweep.func.notes, op, row, [param for _, param, _ in targets])
     if row.elementwise and len(outs) == 1 and outs[0] is not None:
-        elementwise(sweep, scope, op, row, outs[0], wanted)
+        elementwise(sweep, scope, op, row, outs[0], targets)
     else:
-        pullbacks(sweep, scope, op, row, outs, wanted)
+        pullbacks(sweep, scope, op, row, outs, targets)
 
 
 def augmented(sweep: Sweep, scope: Scope, op: Call) -> bool:
@@ -57,8 +57,8 @@ def augmented(sweep: Sweep, scope: Scope, op: Call) -> bool:
     if isinstance(other, Value) and other in sweep.active:
         whole = sweep.ledger.dense(grad.value, op.outs[0])
         part = sweep.builder.call("take", whole, *op.args[2:], hint=hinted(other), index=op.settings["index"])
-        made = negated(sweep.builder, part, hinted(other)) if total.name == "subtract" else part
-        Keeping(sweep, scope, Cotangent(ZERO)).add(other, operand(made), (), True)
+        cotangent = negated(sweep.builder, part, hinted(other)) if total.name == "subtract" else part
+        Keeping(sweep, scope, Cotangent(ZERO)).add(other, operand(cotangent), (), True)
     if isinstance(op.args[0], Value) and op.args[0] in sweep.active:
         sweep.ledger.contribute(scope, op.args[0], Cotangent(grad.value, grad.owned))
     return True
@@ -86,11 +86,11 @@ def meanings(op: Call, row: Row) -> dict[str, Any]:
     return table
 
 
-def elementwise(sweep: Sweep, scope: Scope, op: Call, row: Row, grad: Cotangent, wanted: list[tuple[int, str, Value]]) -> None:
+def elementwise(sweep: Sweep, scope: Scope, op: Call, row: Row, grad: Cotangent, targets: list[tuple[int, str, Value]]) -> None:
     """``out_grad * partial`` for each operand, summed over what was broadcast."""
     names = meanings(op, row)
     kept = Keeping(sweep, scope, grad)
-    for _, param, target in wanted:
+    for _, param, target in targets:
         text = row.partials.get(param)
         if text is None:
             if (pullback := row.pullbacks.get(param)) is not None:
@@ -108,8 +108,8 @@ def scaled(sweep: Sweep, grad: Operand, text: str, names: dict[str, Any], hint: 
     """``grad * partial``, and whether the partial is a literal."""
     node = parsed(text)
     expansion = Expansion(sweep.builder, names, by_numpy=by_numpy)
-    if (found := reciprocal(node)) is not None:
-        name, below = found[0], operand(expansion.value(found[1]))
+    if (division := reciprocal(node)) is not None:
+        name, below = division[0], operand(expansion.value(division[1]))
         return operand(arithmetic(sweep.builder, needed_row(name, [grad, below]), grad, below, hint, by_numpy)), False
     partial = expansion.value(node)
     known = number(partial)
@@ -141,23 +141,23 @@ def mask_of(sweep: Sweep, op: Call, row: Row, param: str, target: Value, grad: C
 
 def pulled_back(
     sweep: Sweep, op: Call, row: Row, names: dict[str, Any], outs: list[Cotangent | None], text: str, target: Value,
-    made: dict[str, Any] | None = None,
+    computed: dict[str, Any] | None = None,
 ) -> Operand:  # fmt: skip
-    """The cotangent that one pullback text gives; ``made`` holds what the op's other ones have computed."""
+    """The cotangent that one pullback text gives; ``computed`` holds what the op's other pullbacks have computed."""
     table = dict(names)
     for label, out, grad in zip(row.outs, op.outs, outs, strict=False):
         zero = partial(sweep.ledger.zero, out)
         table[f"{label}_grad"] = Absent(zero) if grad is None else sweep.ledger.dense(grad.value, out)
-    grad_ = Expansion(sweep.builder, table, hinted(target), is_by_numpy(op), {} if made is None else made).expand(text)
+    grad_ = Expansion(sweep.builder, table, hinted(target), is_by_numpy(op), {} if computed is None else computed).expand(text)
     return sweep.ledger.zero(target) if isinstance(grad_, Absent) else grad_
 
 
-def pullbacks(sweep: Sweep, scope: Scope, op: Call, row: Row, outs: list[Cotangent | None], wanted: list[tuple[int, str, Value]]) -> None:
-    """The whole cotangent of each operand, as the row says it; what takes over the output's memory comes last."""
-    names, made = meanings(op, row), dict[str, Any]()
+def pullbacks(sweep: Sweep, scope: Scope, op: Call, row: Row, outs: list[Cotangent | None], targets: list[tuple[int, str, Value]]) -> None:
+    """The whole cotangent of each operand, by the row's pullbacks; the one that takes over the output's memory comes last."""
+    names, computed = meanings(op, row), dict[str, Any]()
     first = outs[0]
     kept = Keeping(sweep, scope, first or Cotangent(ZERO))
-    texts = [(position, param, target, text) for position, param, target in wanted if (text := row.pullbacks.get(param)) is not None]
+    texts = [(position, param, target, text) for position, param, target in targets if (text := row.pullbacks.get(param)) is not None]
     for position, param, target, text in sorted(texts, key=lambda entry: "taken" in entry[3]):
         names["position"] = position
         if "into" in text:
@@ -172,7 +172,7 @@ def pullbacks(sweep: Sweep, scope: Scope, op: Call, row: Row, outs: list[Cotange
             sweep.ledger.contribute(scope, target, Cotangent(pulled_back(sweep, op, row, names, outs, text, target), True, mask))
         else:
             mask = mask_of(sweep, op, row, param, target, first, names)
-            product = pulled_back(sweep, op, row, names, outs, text, target, made)
+            product = pulled_back(sweep, op, row, names, outs, text, target, computed)
             kept.add(target, masked(sweep.builder, product, mask) if mask and param not in row.linear else product, mask, False)
     kept.settle()
 

@@ -101,15 +101,15 @@ class Saver:
             assert row is not None
             self.kept_as(value, block, self.call(where, self.plan.layout.op_of(source), row, source, hint=value.name))
             return
-        made: list[Op] = []
+        ops: list[Op] = []
         if row is not None:
-            self.call(made, self.plan.layout.op_of(source), row, source, hint=value.name)
-        guarded = self.presence.guarded(source, made)
+            self.call(ops, self.plan.layout.op_of(source), row, source, hint=value.name)
+        guarded = self.presence.guarded(source, ops)
         where += [guarded] if guarded is not None else []
         self.kept_as(value, block, guarded.outs[0] if guarded is not None else value)
 
     def save_slice(self, store: Call) -> None:
-        """Keep what a store is about to overwrite."""
+        """Save the content that a store is about to overwrite."""
         block, index = self.plan.layout.places[store.outs[0]]
         row = UNDO[store.name][0]
         if not row:
@@ -118,13 +118,13 @@ class Saver:
         name = store.outs[0].name
         hint = f"{name}_old" if name else "old"
         if row == "take":
-            made = self.call(where, store, row, store.args[0], *path_of(store), hint=hint, index=store.settings["index"])
+            saved = self.call(where, store, row, store.args[0], *path_of(store), hint=hint, index=store.settings["index"])
         elif row == "list_take":
             place = path_of(store) or [Const(-1)]
-            made = self.call(where, store, row, store.args[0], *place, hint=hint)
+            saved = self.call(where, store, row, store.args[0], *place, hint=hint)
         else:
-            made = self.call(where, store, row, store.args[0], hint=hint)
-        self.kept_as(store, block, made)
+            saved = self.call(where, store, row, store.args[0], hint=hint)
+        self.kept_as(store, block, saved)
 
     def kept_as(self, key: Key, block: Block, value: Value) -> None:
         """Remember what holds a saved value; inside loops it goes on the block's tape."""
@@ -196,34 +196,34 @@ class Saver:
         """The value made visible at the top level, through the results of branches."""
         if value in self.exported:
             return self.exported[value]
-        made = value
+        exported = value
         while block in self.plan.layout.owners:
             outer, _, op = self.plan.layout.owners[block]
             assert isinstance(op, If)
             out = Value(value.type, value.name)
             op.outs.append(out)
             for side in op.blocks:
-                side.yields.append(made if side is block else UNDEF)
-            made, block = out, outer
-        self.exported[value] = made
-        return made
+                side.yields.append(exported if side is block else UNDEF)
+            exported, block = out, outer
+        self.exported[value] = exported
+        return exported
 
     # ---------------------------------------------------------------- results, and the end
 
     def results(self, results: Sequence[Operand]) -> list[Operand]:
-        """What is returned, in memory that nobody else knows."""
+        """The returned operands, in memory that nobody else knows."""
         memory = self.plan.memory
         held = {memory.find(p) for p in self.plan.func.params} | set(self.plan.traces)
         body = self.plan.func.body
-        made: list[Operand] = []
+        returned: list[Operand] = []
         for result in results:
             if isinstance(result, Value) and has_memory(result.type):
                 root = memory.find(result)
                 if root in held and isinstance(result.type, Array):
                     result = self.call(self.after.setdefault((body, len(body.ops) - 1), []), None, "copy", result, hint=result.name)
                 held.add(root)
-            made.append(result)
-        return made
+            returned.append(result)
+        return returned
 
     def insert(self) -> None:
         """Put the collected ops in their places."""

@@ -41,15 +41,15 @@ def share(block: Block, copies: Sequence[Value]) -> None:
 
 
 def is_last_read(source: Value, copy: Call, layout: Layout) -> bool:
-    """Is an array copied that was made in this block, has been read by what keeps no way to it, and is not read any more?"""
+    """Was the copied array created in this block, do its readers keep no alias of it, and is it read no more after the copy?"""
     home, at = layout.places[copy.outs[0]]
     if layout.places[source][0] is not home or not isinstance(source.type, Array) or source.type != copy.outs[0].type:
         return False
     maker, later = layout.op_of(source), {*home.ops[at + 1 :]}
-    found = readers(home, source)
-    if not isinstance(maker, Call) or not is_of_its_own(maker) or source in home.yields or found & later:
+    uses = readers(home, source)
+    if not isinstance(maker, Call) or not is_of_its_own(maker) or source in home.yields or uses & later:
         return False
-    return all(isinstance(op, Call) and is_of_its_own(op) for op in found if op is not copy)
+    return all(isinstance(op, Call) and is_of_its_own(op) for op in uses if op is not copy)
 
 
 def is_of_its_own(op: Call) -> bool:
@@ -85,15 +85,15 @@ def is_given_up(source: Value, copy: Call, layout: Layout) -> bool:
 
 
 def taken_over(operand: Operand, block: Block, layout: Layout) -> list[Value]:
-    """A value, and those whose memory it is after stores in this block that nobody else keeps, the first of them last."""
-    found: list[Value] = []
+    """A value and those whose memory it has taken over by stores in this block and that nobody else keeps, the earliest last."""
+    values: list[Value] = []
     while isinstance(operand, Value) and operand in layout.places and layout.places[operand][0] is block:
         op = layout.op_of(operand)
-        found.append(operand)
+        values.append(operand)
         if not isinstance(op, Call) or not ROWS[op.name].consumes or not passed(operand, block):
             break
         operand = op.args[0]
-    return found
+    return values
 
 
 def readers(block: Block, value: Value) -> set[Op]:

@@ -24,9 +24,9 @@ class Sums:
     @classmethod
     def of(cls, block: Block) -> Sums:
         """Read a block and the blocks inside it."""
-        made = cls()
-        made.enter(block)
-        return made
+        sums = cls()
+        sums.enter(block)
+        return sums
 
     def enter(self, block: Block) -> None:
         for op in block.ops:
@@ -47,16 +47,16 @@ class Sums:
         return self.end(loop.body, loop.carried[k]) == k
 
     def end(self, block: Block, value: Value) -> int | None:
-        """The place among what a block yields where a value arrives that is only added to; None if more is done with it."""
+        """The position among a block's yields that a value reaches by additions only; None if it is used in another way."""
         while True:
-            found = [reader for where, op in self.readers.get(value, ()) if (reader := self.within(block, where, op)) is not self.outside]
-            if len(set(found)) != 1:
+            readers = [reader for where, op in self.readers.get(value, ()) if (reader := self.within(block, where, op)) is not self.outside]
+            if len(set(readers)) != 1:
                 return None
-            reader = found[0]
+            reader = readers[0]
             match reader:
                 case None:
-                    return block.yields.index(value) if len(found) == 1 else None
-                case Call() if len(found) == 1 and reader.name in ADDING:
+                    return block.yields.index(value) if len(readers) == 1 else None
+                case Call() if len(readers) == 1 and reader.name in ADDING:
                     if reader.args[0] is not value and reader.name not in EITHER:
                         return None
                     value = reader.outs[0]
@@ -65,7 +65,7 @@ class Sums:
                     if len(ends) != 1 or (k := ends.pop()) is None:
                         return None
                     value = reader.outs[k]
-                case For() if len(found) == 1 and value in reader.inits:
+                case For() if len(readers) == 1 and value in reader.inits:
                     k = reader.inits.index(value)
                     if not self.is_sum(reader, k):
                         return None

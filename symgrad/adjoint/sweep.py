@@ -64,17 +64,17 @@ class Sweep:
 
     # ---------------------------------------------------------------- from results to parameters
 
-    def seeds(self, active_results: Sequence[int], wanted: bool) -> list[Value]:
-        """The parameters for the results' cotangents."""
-        made: list[Value] = []
-        for k in active_results if wanted else ():
+    def seeds(self, active_results: Sequence[int], requested: bool) -> list[Value]:
+        """The parameters for the results' cotangents; none unless they are ``requested``."""
+        params: list[Value] = []
+        for k in active_results if requested else ():
             result = self.func.body.yields[k]
             label = self.func.results[k] if k < len(self.func.results) else "out"
-            narrow = isinstance(result.type, Scalar) and result.type.dtype in NARROW  # which a seed is made, whatever is given
-            made.append(Value(result.type if narrow else cotangent_type(result.type), f"{label}_grad"))
-        return made
+            narrow = isinstance(result.type, Scalar) and result.type.dtype in NARROW  # a seed is converted to it, whatever is passed
+            params.append(Value(result.type if narrow else cotangent_type(result.type), f"{label}_grad"))
+        return params
 
-    def run(self, given: list[Value], active_results: Sequence[int]) -> Scope:
+    def run(self, seeds: list[Value], active_results: Sequence[int]) -> Scope:
         """Reverse the whole function."""
         body = self.func.body
         scope = self.scope(body, Block(), None, 0, False)
@@ -82,7 +82,7 @@ class Sweep:
             for place, k in enumerate(active_results):
                 result = body.yields[k]
                 if isinstance(result, Value) and result in self.active:
-                    seed = given[place] if given else self.unit(result)
+                    seed = seeds[place] if seeds else self.unit(result)
                     self.ledger.contribute(scope, result, Cotangent(seed))
             self.mark(scope, 0, len(body.ops))
             self.block(scope)
@@ -96,8 +96,8 @@ class Sweep:
         return Const(1.0)
 
     def gradients(self, scope: Scope, wrt: Sequence[int]) -> list[Operand]:
-        """What is returned: each gradient in memory of its own, in its parameter's dtype and shape."""
-        made: list[Operand] = []
+        """The returned gradients: each in memory of its own, in its parameter's dtype and shape."""
+        gradients: list[Operand] = []
         start = len(scope.reverse.ops)
         declared = any(isinstance(op, Call) and op.name in USER_ROWS for op in self.producers.values())
         doubts = Doubts(self.narrow, declared, mixed([self.func.body, scope.reverse]))
@@ -105,20 +105,20 @@ class Sweep:
             for k in wrt:
                 param = self.func.params[k]
                 cotangent = scope.table.get(param)
-                if cotangent is not None and cotangent.value in made:
+                if cotangent is not None and cotangent.value in gradients:
                     cotangent.owned = False
                 grad = self.ledger.owned(cotangent, param)
-                made.append(in_dtype(self.builder, grad, param, doubts, hinted(param)))
+                gradients.append(in_dtype(self.builder, grad, param, doubts, hinted(param)))
         self.mark(scope, start, -1)
-        return made
+        return gradients
 
     # ---------------------------------------------------------------- blocks
 
     def scope(self, block: Block, reverse: Block, parent: Scope | None, position: int, loop: bool) -> Scope:
         """Note that ``reverse`` reverses ``block``."""
-        made = Scope(block, reverse, parent, position, loop)
-        self.scopes[reverse] = made
-        return made
+        scope = Scope(block, reverse, parent, position, loop)
+        self.scopes[reverse] = scope
+        return scope
 
     def mark(self, scope: Scope, start: int, turn: int) -> None:
         """The ops of the reversed block from ``start`` on belong to op ``turn`` of the block."""

@@ -129,8 +129,8 @@ class Availability:
             return frame.known[operand]
         if operand in frame.current and operand not in self.plan.saved:
             return frame.current[operand]
-        frame.known[operand] = made = self.found(operand, home, frame)
-        return made
+        frame.known[operand] = stand_in = self.found(operand, home, frame)
+        return stand_in
 
     def home(self, value: Value, frame: Frame) -> Block:
         """The block in whose reverse a value is had: its own. A shape is asked for where it is read if it is that of a buffer that
@@ -182,11 +182,11 @@ class Availability:
     ) -> Operand:
         """Compute a value anew."""
         op = self.plan.layout.op_of(value)
-        made = Call([Value(type_ or value.type, value.name)], op.loc if op is not None else self.plan.func.loc, name,
+        call = Call([Value(type_ or value.type, value.name)], op.loc if op is not None else self.plan.func.loc, name,
                     [self.get(a, frame) for a in args], dict(settings))  # fmt: skip
-        frame.ops.append(made)
+        frame.ops.append(call)
         tell_again(self.plan, value, args)
-        return made.outs[0]
+        return call.outs[0]
 
     def pop(self, frame: Frame) -> None:
         """Take what the block has pushed from its tape, once."""
@@ -266,7 +266,7 @@ class Availability:
         return list(self.saver.inside.get(block, ()))
 
     def loop(self, frame: Frame, op: For) -> None:
-        """Carry tapes, buffers that are turned back, and values that are carried backwards."""
+        """Let a reversed loop carry tapes, buffers whose stores are undone, and values that are carried backwards."""
         scope = self.plan.demands.scopes[op.body]
         inner = Frame(scope, frame)
         primal = frame.scope.block.ops[scope.position]
@@ -290,26 +290,26 @@ class Availability:
         scope.reverse.ops = inner.ops
         extra += [inner.tapes[owner] for owner in tapes]
         op.body.yields += extra
-        made = [Value(slot.type, slot.name) for slot in op.carried[len(op.outs) :]]
-        op.outs += made
-        for k, out in zip(states, made, strict=False):
+        outs = [Value(slot.type, slot.name) for slot in op.carried[len(op.outs) :]]
+        op.outs += outs
+        for k, out in zip(states, outs, strict=False):
             source = primal.inits[k]
             assert isinstance(source, Value)
             frame.current[source] = out
             self.forget(frame, source)
-        for owner, out in zip(tapes, made[len(states) + len(values) :], strict=True):
+        for owner, out in zip(tapes, outs[len(states) + len(values) :], strict=True):
             frame.tapes[owner] = out
 
     def states(self, primal: Op) -> list[int]:
-        """The results of a loop or branch that hold buffers to be turned back to where they were inside it."""
-        made: list[int] = []
+        """The positions of the results of a loop or branch that hold buffers to be restored to states inside it."""
+        positions: list[int] = []
         for trace in self.plan.traces.values():
             slots = trace.slots.get(primal, [])
             inside: list[Operand] = [b.yields[k] for b in primal.blocks for k in slots] if isinstance(primal, If) else []
             if isinstance(primal, For | While):
                 inside = [primal.carried[k] for k in slots]
-            made += slots if any(v in self.plan.wanted for v in inside) else []
-        return made
+            positions += slots if any(v in self.plan.wanted for v in inside) else []
+        return positions
 
     def branch(self, frame: Frame, op: If) -> None:
         """Hand tapes and buffers into both sides, and join them after."""

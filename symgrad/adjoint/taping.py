@@ -13,13 +13,13 @@ from symgrad.ir.types import Type
 
 @reverses("push")
 def reverse_push(sweep: Sweep, scope: Scope, op: Call, index: int) -> None:
-    """What was pushed has the cotangent that was pushed for it when it was popped."""
+    """The cotangent of a pushed value is the one that was pushed when the value was popped."""
     grad = sweep.ledger.arrived(scope, op.outs[0])
     assert grad is not None
     places = active_places(op.args[1:])
     hints = (hinted(op.outs[0]), *(hinted(op.args[1 + k]) for k in places))
-    rest, *found = taken_off(sweep, sweep.ledger.owned(grad, op.outs[0]), [sweep.ledger.item_type(op.args[1 + k]) for k in places], hints)
-    for k, item in zip(places, found, strict=False):
+    rest, *items = taken_off(sweep, sweep.ledger.owned(grad, op.outs[0]), [sweep.ledger.item_type(op.args[1 + k]) for k in places], hints)
+    for k, item in zip(places, items, strict=False):
         off_tape(sweep, scope, op.args[1 + k], item)
     if isinstance(op.args[0], Value):
         sweep.ledger.contribute(scope, op.args[0], Cotangent(rest, True))
@@ -34,10 +34,10 @@ def taken_off(sweep: Sweep, tape: Operand, types: list[Type], hints: tuple[str, 
 
 @reverses("pop")
 def reverse_pop(sweep: Sweep, scope: Scope, op: Call, index: int) -> None:
-    """The cotangents of what was popped are pushed."""
-    rest, *found = [sweep.ledger.take(scope, out) for out in op.outs]
+    """The cotangents of the popped values are pushed."""
+    rest, *cotangents = [sweep.ledger.take(scope, out) for out in op.outs]
     tape = sweep.ledger.owned(rest, op.outs[0])
-    values = [sweep.ledger.handed(scope, found[k], op.outs[1 + k]).value for k in active_places(op.outs[1:])]
+    values = [sweep.ledger.handed(scope, cotangents[k], op.outs[1 + k]).value for k in active_places(op.outs[1:])]
     pushed = sweep.builder.call("push", tape, *values, hint=hinted(op.args[0]))
     assert isinstance(op.args[0], Value)
     sweep.ledger.contribute(scope, op.args[0], Cotangent(pushed, True))
@@ -59,12 +59,12 @@ def reverse_put(sweep: Sweep, scope: Scope, op: Call, index: int) -> None:
 
 @reverses("get")
 def reverse_get(sweep: Sweep, scope: Scope, op: Call, index: int) -> None:
-    """The cotangents of what was got, in its place; each place is read once."""
-    found = [sweep.ledger.take(scope, out) for out in op.outs]
+    """The cotangents of the values that were read are put in their place; each place is read once."""
+    cotangents = [sweep.ledger.take(scope, out) for out in op.outs]
     tape = op.args[0]
     assert isinstance(tape, Value)
     into = sweep.ledger.buffer(scope, tape)
-    values = [sweep.ledger.handed(scope, found[k], op.outs[k]).value for k in active_places(op.outs)]
+    values = [sweep.ledger.handed(scope, cotangents[k], op.outs[k]).value for k in active_places(op.outs)]
     scope.table[tape] = Cotangent(sweep.builder.call("put", into, op.args[1], *values, hint=hinted(tape)), True)
 
 

@@ -50,25 +50,25 @@ def quote(loc: Loc, lines: Lines) -> str:
 
 
 def annotate(
-    text: str, made: list[ast.stmt], read: list[ast.stmt], marks: dict[ast.stmt, Mark], lines: Lines | None, notes: Notes | None = None
+    text: str, printed: list[ast.stmt], read: list[ast.stmt], marks: dict[ast.stmt, Mark], lines: Lines | None, notes: Notes | None = None
 ) -> tuple[str, list[tuple[int, int]]]:
     """Text with its comments, and pairs of (line of the text, line of the user's source).
 
-    ``made`` are the statements that were printed, ``read`` the same read from the text; without
+    ``printed`` are the statements that were printed, ``read`` the same read from the text; without
     ``lines`` no comments are added.
     """
     rows = text.splitlines()
-    found: dict[int, tuple[Mark, bool]] = {}
+    marked: dict[int, tuple[Mark, bool]] = {}
     last = 0
-    for (statement, above), (twin, _) in zip(statements(made), statements(read), strict=True):
+    for (statement, above), (twin, _) in zip(statements(printed), statements(read), strict=True):
         mark = marks.get(statement)
         if mark is None:
             continue
         headed = any(marks[s].loc.line == mark.loc.line for s in above if s in marks)  # its line stands at the head of the block
         first = mark.backward and mark.loc.line not in (0, last) and not headed
         last = last if headed else mark.loc.line or last
-        found.setdefault(twin.lineno, (mark, first))
-    commented = [len(rows[n - 1]) for n, (mark, first) in found.items() if first]
+        marked.setdefault(twin.lineno, (mark, first))
+    commented = [len(rows[n - 1]) for n, (mark, first) in marked.items() if first]
     column = max([COLUMN, *(w + 2 for w in commented if w + 2 <= LAST_COLUMN)])
     out: list[str] = []
     line_map: list[tuple[int, int]] = []
@@ -77,7 +77,7 @@ def annotate(
     for number, row in enumerate(rows, 1):
         if number in starts:
             out += ["", ""]
-        mark, first = found.get(number, (Mark(), False))
+        mark, first = marked.get(number, (Mark(), False))
         if lines is not None and mark.section:
             if mark.section in follows:
                 out.append("")

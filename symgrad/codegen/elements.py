@@ -21,18 +21,18 @@ PLAIN = (ast.Add, ast.Sub, ast.Mult)
 def with_memory(
     body: list[ast.stmt], types: Mapping[str, list[Type]], taken: set[str], maker: ast.expr
 ) -> tuple[list[ast.stmt], list[ast.stmt]]:
-    """The statements, with the views and the memory that loops use made before them; and what was put in.
+    """The statements, with the views and the memory that loops use created before the loops; and the statements that were added.
 
-    ``types`` are those of what each variable stands for, ``taken`` all names that something has, ``maker`` names ``memoryview``.
+    ``types`` are the types of the values of each variable, ``taken`` all names in use, ``maker`` names ``memoryview``.
     """
-    ranks = {name: {t.rank or 0 if isinstance(t, Array) else 0 for t in found} for name, found in types.items()}
+    ranks = {name: {t.rank or 0 if isinstance(t, Array) else 0 for t in possible} for name, possible in types.items()}
 
     def of_one_rank(dtype: str) -> dict[str, int]:
-        alike = [name for name, found in types.items() if all(isinstance(t, Array) and t.dtype == dtype for t in found)]
+        alike = [name for name, possible in types.items() if all(isinstance(t, Array) and t.dtype == dtype for t in possible)]
         return {name: min(ranks[name]) for name in alike if len(ranks[name]) == 1}
 
-    views = Views(taken, arrays={name: min(found) for name, found in ranks.items() if min(found)})
-    numbers = {name for name, found in types.items() if all(isinstance(t, Scalar) and t.kind == "int" for t in found)}
+    views = Views(taken, arrays={name: min(possible) for name, possible in ranks.items() if min(possible)})
+    numbers = {name for name, possible in types.items() if all(isinstance(t, Scalar) and t.kind == "int" for t in possible)}
     elements = Elements(taken, arrays=of_one_rank("f64"), integers=of_one_rank("i64"), numbers=numbers, maker=maker)
     return elements.statements(views.statements(body)), [*views.made, *elements.made]
 
@@ -67,10 +67,10 @@ class Elements(BeforeLoops):
             return None
         return place[0].id, ast.Call(self.maker, [place[0]], [])
 
-    def instead(self, node: ast.AST, made: ast.Name) -> ast.expr:
+    def instead(self, node: ast.AST, view: ast.Name) -> ast.expr:
         place = self.place(node)
         assert place is not None
-        return ast.Subscript(made, place[1][0] if len(place[1]) == 1 else ast.Tuple(place[1]))
+        return ast.Subscript(view, place[1][0] if len(place[1]) == 1 else ast.Tuple(place[1]))
 
     def place(self, node: ast.AST) -> tuple[ast.Name, list[ast.expr]] | None:
         """The array and the indices of an element that is read as Python's, or written."""

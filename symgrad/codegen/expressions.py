@@ -55,9 +55,9 @@ class Names:
                 self.spelling[name] = self.enter(name, getattr(builtins, name) if hasattr(builtins, name) else self.support(name))
         return ast.Name(self.spelling[name])
 
-    def enter(self, wanted: str, value: Any) -> str:
+    def enter(self, hint: str, value: Any) -> str:
         """A free global name for an object; the same object keeps its name."""
-        base = identifier(wanted)
+        base = identifier(hint)
         for k in count():
             name = f"{base}_{k}" if k else base
             if name in self.hidden or getattr(builtins, name, value) is not value:
@@ -159,8 +159,8 @@ def real(value: float, names: Names) -> ast.expr:
     if math.isnan(value):
         return ast.Attribute(names.use("np"), "nan")
     if math.isinf(value):
-        found = ast.Attribute(names.use("np"), "inf")
-        return found if value > 0 else ast.UnaryOp(ast.USub(), found)
+        infinity = ast.Attribute(names.use("np"), "inf")
+        return infinity if value > 0 else ast.UnaryOp(ast.USub(), infinity)
     return signed(float(value))
 
 
@@ -189,15 +189,15 @@ def parsed(text: str) -> tuple[ast.stmt, ...]:
 
 @lru_cache(maxsize=4096)
 def mentions(text: str) -> dict[str, int]:
-    """How often the value of each name is asked for; twice if it is asked for in a loop, or perhaps not at all.
+    """How often each name is evaluated; 2 if it is evaluated in a loop, or perhaps not at all.
 
     What stands behind ``and`` or ``or`` may be left out: only ``both`` and ``either`` are written so, of what cannot raise.
     """
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
 
     def visit(node: ast.AST, times: int) -> None:
         if isinstance(node, ast.Name):
-            found[node.id] = found.get(node.id, 0) + times
+            counts[node.id] = counts.get(node.id, 0) + times
         lazy = isinstance(node, ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp | ast.Lambda | ast.IfExp)
         first = node.test if isinstance(node, ast.IfExp) else None
         for child in ast.iter_child_nodes(node):
@@ -205,15 +205,15 @@ def mentions(text: str) -> dict[str, int]:
 
     for statement in parsed(text):
         visit(statement, 1)
-    return found
+    return counts
 
 
 @lru_cache(maxsize=4096)
 def bound_inside(text: str) -> frozenset[str]:
     """Names that a row's text binds itself: of comprehensions and lambdas."""
     nodes = [node for statement in parsed(text) for node in ast.walk(statement)]
-    made = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    return frozenset(made | {n.arg for n in nodes if isinstance(n, ast.arg)})
+    targets = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return frozenset(targets | {n.arg for n in nodes if isinstance(n, ast.arg)})
 
 
 def text_of(op: Call) -> str:
@@ -288,8 +288,8 @@ class Filler:
 
     def name(self, node: ast.Name) -> ast.expr:
         if node.id in self.space:
-            found = self.space[node.id]
-            return ast.Tuple(found) if isinstance(found, list) else found
+            expression = self.space[node.id]
+            return ast.Tuple(expression) if isinstance(expression, list) else expression
         return ast.Name(node.id) if node.id in self.own else self.names.use(node.id)
 
     def call_with_path(self, node: ast.Call) -> ast.expr:
@@ -314,11 +314,11 @@ class Path:
 
     def steps(self) -> list[tuple[str, list[ast.expr]]]:
         """Each step with its operands."""
-        made, at = [], 0
+        pairs, at = [], 0
         for step, number in steps(self.index):
-            made.append((step, self.operands[at : at + number]))
+            pairs.append((step, self.operands[at : at + number]))
             at += number
-        return made
+        return pairs
 
     def apply(self, base: ast.expr) -> ast.expr:
         """``base`` read by all steps."""
@@ -327,9 +327,9 @@ class Path:
         return base
 
     def target(self, base: ast.expr) -> ast.expr:
-        """What stands left of ``=``; a path that ends in a method is written through ``[...]``."""
-        made = self.apply(base)
-        return made if isinstance(made, ast.Subscript) else ast.Subscript(made, ast.Constant(...))
+        """The expression left of ``=``; a path that ends in a method is written through ``[...]``."""
+        expression = self.apply(base)
+        return expression if isinstance(expression, ast.Subscript) else ast.Subscript(expression, ast.Constant(...))
 
     def split(self, base: ast.expr) -> tuple[ast.expr, ast.expr]:
         """All steps but the last, and the last as an index expression."""
@@ -345,10 +345,10 @@ def apply_step(base: ast.expr, step: str, operands: list[ast.expr]) -> ast.expr:
     """One step: ``base[...]``, ``base.T`` or ``base.reshape(...)``."""
     if not step.startswith("."):
         return ast.Subscript(base, subscript(step, operands))
-    found = ast.Attribute(base, step[1:])
+    attribute = ast.Attribute(base, step[1:])
     if step == ".reshape" and not operands:
         operands = [ast.Tuple([])]
-    return found if step == ".T" else ast.Call(found, list(operands), [])
+    return attribute if step == ".T" else ast.Call(attribute, list(operands), [])
 
 
 def subscript(step: str, operands: list[ast.expr]) -> ast.expr:
@@ -438,14 +438,14 @@ def tidy(node: ast.expr) -> ast.expr:
 
 
 def opaque_call(op: Call, operands: list[ast.expr]) -> ast.expr:
-    """A call of something nobody can see into; the last operands have the names in ``names``."""
+    """A call of an opaque function; the last operands are keyword arguments with the names in ``names``."""
     words = tuple(op.settings.get("names", ()))
-    function, *given = operands
-    if isinstance(op.args[0], Const) and op.args[0].value is tuple and len(given) == 1 and isinstance(given[0], ast.List):
-        return ast.Tuple(given[0].elts)
-    plain = len(given) - len(words)
-    named = [ast.keyword(w, v) if is_name(w) else spread(w, v) for w, v in zip(words, given[plain:], strict=True)]
-    return ast.Call(function, given[:plain], named)
+    function, *arguments = operands
+    if isinstance(op.args[0], Const) and op.args[0].value is tuple and len(arguments) == 1 and isinstance(arguments[0], ast.List):
+        return ast.Tuple(arguments[0].elts)
+    plain = len(arguments) - len(words)
+    named = [ast.keyword(w, v) if is_name(w) else spread(w, v) for w, v in zip(words, arguments[plain:], strict=True)]
+    return ast.Call(function, arguments[:plain], named)
 
 
 def spread(word: str, value: ast.expr) -> ast.keyword:

@@ -15,7 +15,7 @@ COMPARED: dict[str, ast.cmpop] = {"max": ast.Gt(), "min": ast.Lt()}
 
 
 def compiled_sooner(body: list[ast.stmt]) -> list[ast.stmt]:
-    """Checks that stand side by side as one, and comparisons in the place of functions.
+    """Join adjacent checks to one, and replace calls of functions by comparisons.
 
     >>> text = "if 1 in (m, n):\\n    raise ValueError\\nif m != n:\\n    raise ValueError\\nk = max(m - 1, 0)"
     >>> print(ast.unparse(ast.Module(compiled_sooner(ast.parse(text).body), [])))
@@ -23,7 +23,7 @@ def compiled_sooner(body: list[ast.stmt]) -> list[ast.stmt]:
         raise ValueError
     k = m - 1 if m - 1 > 0 else 0
     """
-    made: list[ast.stmt] = []
+    statements: list[ast.stmt] = []
     for statement in body:
         for name in ("body", "orelse"):
             if inner := getattr(statement, name, None):
@@ -31,16 +31,16 @@ def compiled_sooner(body: list[ast.stmt]) -> list[ast.stmt]:
         Choices().visit(statement)
         if isinstance(statement, ast.If) and is_check(statement):
             statement.test = any_of(tests_of(statement.test))
-            if any(ast.unparse(before.test) == ast.unparse(statement.test) for before in checks_at_the_end(made)):
+            if any(ast.unparse(before.test) == ast.unparse(statement.test) for before in checks_at_the_end(statements)):
                 continue
-            last = made[-1] if made else None
+            last = statements[-1] if statements else None
             if isinstance(last, ast.If) and is_check(last) and not (tells_range(last.test) or tells_range(statement.test)):
                 both = any_of([*tests_of(last.test), *tests_of(statement.test)])
                 if len(ast.unparse(both)) <= WIDTH:
                     last.test = both
                     continue
-        made.append(statement)
-    return made
+        statements.append(statement)
+    return statements
 
 
 def checks_at_the_end(statements: list[ast.stmt]) -> Iterator[ast.If]:

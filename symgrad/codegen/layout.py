@@ -298,11 +298,11 @@ def values(operands: list[Operand]) -> list[Value]:
 
 def users(block: Block) -> dict[Value, Op | None]:
     """For values read directly in the block: the op that reads it, or None for the block's end."""
-    found: dict[Value, Op | None] = dict.fromkeys(values(block.yields))
+    readers: dict[Value, Op | None] = dict.fromkeys(values(block.yields))
     for op in block.ops:
         for value in values(op.operands):
-            found[value] = op
-    return found
+            readers[value] = op
+    return readers
 
 
 def tail_ends(body: Block, until: bool) -> set[Value]:
@@ -336,19 +336,19 @@ class History:
     @staticmethod
     def of(block: Block, memory: Memory) -> History:
         """The history of a block, ops with blocks taken as a whole."""
-        made = History(ops=block.ops)
+        history = History(ops=block.ops)
         for k, op in enumerate(block.ops):
             cells, effect = memory.writes(op)
-            made.places[op] = k
+            history.places[op] = k
             for cell in cells:
-                made.writes.setdefault(cell, []).append(k)
+                history.writes.setdefault(cell, []).append(k)
             for cell in memory.reads(op):
-                made.reads.setdefault(cell, []).append(k)
+                history.reads.setdefault(cell, []).append(k)
             if effect:
-                made.effects.append(k)
+                history.effects.append(k)
             for name in names_given(op):
-                made.named.setdefault(name, []).append(k)
-        return made
+                history.named.setdefault(name, []).append(k)
+        return history
 
     def undisturbed(self, op: Op, start: int, stop: int, layout: Layout, use: Op | None) -> bool:
         """Does the op give the same at ``stop`` as at ``start``, and without a new variable for what it reads?

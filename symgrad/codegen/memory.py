@@ -95,11 +95,11 @@ class Memory:
                 self.same(a, b)
 
     def mixed(self, operands: list[Operand]) -> None:
-        """Join all, and what they hold: nothing is known."""
-        found = [o for o in operands if isinstance(o, Value) and is_mutable(o)]
-        for a, b in pairwise(found):
+        """Join all operands and what they hold: nothing is known of them."""
+        values = [o for o in operands if isinstance(o, Value) and is_mutable(o)]
+        for a, b in pairwise(values):
             self.same(a, b)
-        for a in found:
+        for a in values:
             self.join((a, False), (a, True))
 
     def call(self, op: Call) -> None:
@@ -174,6 +174,6 @@ class Memory:
 
 def memory_of(block: Block) -> Memory:
     """The memory classes of a block tree."""
-    made = Memory()
-    made.block(block)
-    return made
+    memory = Memory()
+    memory.block(block)
+    return memory

@@ -121,7 +121,7 @@ def forced(block: Block, layout: Layout) -> Iterator[tuple[Value, Value]]:
 
 
 def wished(block: Block, layout: Layout) -> Iterator[tuple[Value, Value, bool]]:
-    """Pairs whose sharing saves an assignment; True where the second is made only for the first."""
+    """Pairs of values whose sharing saves an assignment; True where the second is computed only for the first."""
     for op in block.ops:
         for inner in op.blocks:
             yield from wished(inner, layout)
@@ -136,8 +136,8 @@ def wished(block: Block, layout: Layout) -> Iterator[tuple[Value, Value, bool]]:
         for targets, operands, here in slots:
             for target, operand in zip(targets, operands, strict=False):
                 if isinstance(operand, Value) and operand not in layout.nested and target not in layout.nested:
-                    made = layout.producer.get(operand)
-                    once = here and layout.count.get(operand) == 1 and made in layout.backward
+                    producer = layout.producer.get(operand)
+                    once = here and layout.count.get(operand) == 1 and producer in layout.backward
                     yield target, operand, once
 
 
@@ -156,31 +156,31 @@ def names_of_memory(block: Block, layout: Layout, known: dict[Value, str]) -> di
 
 
 def classes_of(func: Func, layout: Layout, kept: Iterable[Value]) -> tuple[Classes, int]:
-    """Join what must and what may share a variable; and the number of moments."""
+    """The classes of values that must or may share a variable; and the number of moments."""
     lifetimes = Lifetimes(layout)
     lifetimes.function(func, kept)
     now = lifetimes.clock  # of the first moment; from here on time runs forwards from 0
-    made = Classes()
+    classes = Classes()
     slots = {v for op in loops(func.body) for v in op.outs}
     counters = {op.outs[-1] for op in loops(func.body) if isinstance(op, For | While) and len(op.outs) > len(op.carried)}
     named = names_of_memory(func.body, layout, {})
     for value in variables(func.body, layout):
-        if value not in made.occupied:
-            made.occupied[value] = Occupied((start - now, end - now) for start, end in lifetimes.stretches.get(value, ()))
+        if value not in classes.occupied:
+            classes.occupied[value] = Occupied((start - now, end - now) for start, end in lifetimes.stretches.get(value, ()))
             name = named.get(value, shown(value.name)) if value.name else "rounds" if value in counters else ""
             if name == "_" and layout.count.get(value):
                 name = ""  # what is read has a name that says so
-            made.hints[value] = Counter({name: 3 if value in slots else 1} if name else {})
+            classes.hints[value] = Counter({name: 3 if value in slots else 1} if name else {})
     for a, b in forced(func.body, layout):
-        made.join(a, b)
+        classes.join(a, b)
     wishes = list(wished(func.body, layout))
     alike = [w for w in wishes if w[0].name == w[1].name and w[0].name is not None]
     for a, b, loose in [*alike, *wishes]:
-        made.try_join(a, b, loose)
+        classes.try_join(a, b, loose)
     for a, b, _ in wishes:
-        made.wishes.setdefault(made.find(a), []).append(b)
-        made.wishes.setdefault(made.find(b), []).append(a)
-    return made, 1 - now
+        classes.wishes.setdefault(classes.find(a), []).append(b)
+        classes.wishes.setdefault(classes.find(b), []).append(a)
+    return classes, 1 - now
 
 
 def loops(block: Block) -> Iterator[Op]:
@@ -199,56 +199,56 @@ def assign_names(
     ``reserved`` names are used by nothing else; ``again``: the parameters may be handed on at any time, so nothing takes their names.
     In text that ``is_read``, what has no name is called after what it is.
     """
-    made, moments = classes_of(func, layout, fixed if again else ())
+    classes, moments = classes_of(func, layout, fixed if again else ())
     everyone = list(variables(func.body, layout))
-    roots = {value: made.find(value) for value in everyone}
+    roots = {value: classes.find(value) for value in everyone}
     indices = {roots[op.index] for op in loops(func.body) if isinstance(op, For)}
     returned = {roots[value] for value in func.body.yields if isinstance(value, Value) and value in roots}
 
     def base(root: Value) -> str:
         if not is_read or root in indices:
-            return identifier(preferred(made, root, "i" if root in indices else "t"))
-        return identifier(preferred(made, root, "value" if root in returned else described(root, layout)))
+            return identifier(preferred(classes, root, "i" if root in indices else "t"))
+        return identifier(preferred(classes, root, "value" if root in returned else described(root, layout)))
 
     bases = {root: base(root) for root in dict.fromkeys(roots.values())}
     register = Register(set(bases.values()), moments, 2 * len(bases) + len(reserved))
     name_of: dict[Value, str] = {}
     for value, name in fixed.items():
         name_of[roots[value]] = name
-        register.use(name, made.stretches(roots[value]))
+        register.use(name, classes.stretches(roots[value]))
     kept = reserved.difference(fixed.values())
     # what has a name of its own chooses first, and no temporary takes the user's ``t``, not even when that is read no more
     for named in (True, False):
         for root in bases:
-            if root not in name_of and bool(made.hints[root]) is named:
-                name_of[root] = next(name for name in register.free(bases[root], made.stretches(root)) if name not in kept)
-                register.use(name_of[root], made.stretches(root))
+            if root not in name_of and bool(classes.hints[root]) is named:
+                name_of[root] = next(name for name in register.free(bases[root], classes.stretches(root)) if name not in kept)
+                register.use(name_of[root], classes.stretches(root))
         kept = kept.union(name_of.values())
     return {value: name_of[root] for value, root in roots.items()}
 
 
 def distinct_names(func: Func, layout: Layout, fixed: dict[Value, str], reserved: set[str]) -> dict[Value, str]:
     """A variable for each value, shared only where it must be, by a name that says nothing: for what is never read."""
-    made = Classes()
+    classes = Classes()
     for a, b in forced(func.body, layout):
-        a, b = made.find(a), made.find(b)
+        a, b = classes.find(a), classes.find(b)
         if a is not b:
-            made.parent[b] = a
-    name_of = {made.find(value): name for value, name in fixed.items()}
+            classes.parent[b] = a
+    name_of = {classes.find(value): name for value, name in fixed.items()}
     free = (name for k in itertools.count() if (name := f"v{k}") not in reserved and name not in fixed.values())
     for value in variables(func.body, layout):
-        root = made.find(value)
+        root = classes.find(value)
         if root not in name_of:
             name_of[root] = next(free)
-    return {value: name_of[made.find(value)] for value in variables(func.body, layout)}
+    return {value: name_of[classes.find(value)] for value in variables(func.body, layout)}
 
 
-def preferred(made: Classes, root: Value, otherwise: str) -> str:
+def preferred(classes: Classes, root: Value, otherwise: str) -> str:
     """The name a class would like: its own, or that of a class it is assigned to or from."""
-    if made.hints[root]:
-        return made.hints[root].most_common(1)[0][0]
-    for other in made.wishes.get(root, []):
-        hints = made.hints[made.find(other)]
+    if classes.hints[root]:
+        return classes.hints[root].most_common(1)[0][0]
+    for other in classes.wishes.get(root, []):
+        hints = classes.hints[classes.find(other)]
         if hints:
             return hints.most_common(1)[0][0]
     return otherwise

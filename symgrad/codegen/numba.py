@@ -80,9 +80,9 @@ def emit_kernel(func: Func, surface: Surface) -> Kernel:
     func.body.args = values
     kernel, fallback = f"{surface.name}_kernel", f"{surface.name}_numpy"
     text = module_text(func, kernel, surface.result if whole else "", surface.lines)
-    made = Kernel(surface.name, kernel, text, "", fallback, leaves, [value.type for value in values], whole, flat)
-    made.caller = caller_text(made, surface, template, list(zip(func.results, results, strict=False)))
-    return made
+    emitted = Kernel(surface.name, kernel, text, "", fallback, leaves, [value.type for value in values], whole, flat)
+    emitted.caller = caller_text(emitted, surface, template, list(zip(func.results, results, strict=False)))
+    return emitted
 
 
 def module_text(func: Func, name: str, result: str = "", lines: Lines = no_lines) -> str:
@@ -146,7 +146,7 @@ def converted(result: Operand) -> str | None:
 
 def distinct(hints: Iterable[str | None], taken: Iterable[str]) -> list[str]:
     """A variable's name for each hint, none of them twice."""
-    used, made = set(taken), []
+    used, names = set(taken), []
     for hint in hints:
         name = base = identifier(hint or "t")
         number = 0
@@ -154,24 +154,24 @@ def distinct(hints: Iterable[str | None], taken: Iterable[str]) -> list[str]:
             number += 1
             name = f"{base}_{number}"
         used.add(name)
-        made.append(name)
-    return made
+        names.append(name)
+    return names
 
 
 def import_lines(namespace: Mapping[str, Any]) -> list[str]:
     """The lines that give these names: imports of modules, and of functions from the modules that define them; numbers."""
-    made = []
+    lines = []
     for name, value in namespace.items():
         if isinstance(value, bool | int | float | np.generic):
-            made.append(f"{name} = {ast.unparse(literal(value, Names(frozenset(), find)))}")
+            lines.append(f"{name} = {ast.unparse(literal(value, Names(frozenset(), find)))}")
         elif not is_dotted(value.__name__ if isinstance(value, ModuleType) else f"{value.__module__}.{value.__name__}"):
             raise ValueError(f"{name} cannot be imported")
         elif isinstance(value, ModuleType):
-            made.append(f"import {value.__name__}" + ("" if value.__name__ == name else f" as {name}"))
+            lines.append(f"import {value.__name__}" + ("" if value.__name__ == name else f" as {name}"))
         else:
             own = value.__name__
-            made.append(f"from {value.__module__} import {own}" + ("" if own == name else f" as {name}"))
-    return sorted(made, key=lambda line: (" = " in line, line))
+            lines.append(f"from {value.__module__} import {own}" + ("" if own == name else f" as {name}"))
+    return sorted(lines, key=lambda line: (" = " in line, line))
 
 
 def caller_text(kernel: Kernel, surface: Surface, template: ast.expr, results: list[tuple[str, Operand]]) -> str:

@@ -13,23 +13,23 @@ Raised = dict[Op, frozenset[str]]
 
 def raised_in(block: Block) -> Raised:
     """What the ops of a block tree may raise."""
-    made: Raised = {}
-    collect(block, made, {}, {})
-    return made
+    raised: Raised = {}
+    collect(block, raised, {}, {})
+    return raised
 
 
-def collect(block: Block, made: Raised, makers: dict[Value, Call], rounds: dict[Value, For]) -> frozenset[str]:
-    """Enter the ops of a block; what all of them may raise."""
+def collect(block: Block, raised: Raised, makers: dict[Value, Call], rounds: dict[Value, For]) -> frozenset[str]:
+    """Enter what each op of a block may raise; return what all of them may raise."""
     kinds: set[str] = set()
     for op in block.ops:
         if isinstance(op, Call):
             makers.update(dict.fromkeys(op.outs, op))
         if isinstance(op, For):
             rounds[op.index] = op
-        inside = frozenset().union(*(collect(inner, made, makers, rounds) for inner in op.blocks))
+        inside = frozenset().union(*(collect(inner, raised, makers, rounds) for inner in op.blocks))
         own = inside | kinds_of(op, makers, rounds)
         if own:
-            made[op] = own
+            raised[op] = own
             kinds |= own
     return frozenset(kinds)
 

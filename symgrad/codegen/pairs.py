@@ -116,10 +116,10 @@ def kept_arguments(surface: Surface, halves: Halves, again: Again, words: Words)
 
 
 def given_to(halves: Halves, words: Words) -> list[str]:
-    """What the second kernel is given: residuals of the types that the first has handed over, and seeds."""
+    """The arguments of the second kernel: residuals, of the types that the first has handed over, and seeds."""
     numpy, count = words.numpy, halves.residuals
-    made = [numpy.exact(word, value.type) for word, value in zip(words.results[halves.own :], halves.backward.params, strict=False)]
-    return made + [numpy.seed(seed, value.type) for seed, value in zip(halves.seeds, halves.backward.params[count:], strict=True)]
+    residuals = [numpy.exact(word, value.type) for word, value in zip(words.results[halves.own :], halves.backward.params, strict=False)]
+    return residuals + [numpy.seed(seed, value.type) for seed, value in zip(halves.seeds, halves.backward.params[count:], strict=True)]
 
 
 def converted_all(numpy: Spellings, words: Sequence[str], half: Func) -> list[str]:

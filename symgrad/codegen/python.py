@@ -68,14 +68,14 @@ def written(func: Func, header: Header, marks: dict[ast.stmt, Mark]) -> tuple[li
 
 def called(func: Func) -> list[Func]:
     """The function and all it calls, the called ones first."""
-    found: dict[Func, None] = {}
+    funcs: dict[Func, None] = {}
     pending = [func]
     while pending:
         current = pending.pop()
-        if current not in found:
-            found[current] = None
+        if current not in funcs:
+            funcs[current] = None
             pending += [op.func for op in walk(current.body) if isinstance(op, Apply) and op.func is not None]
-    return list(found)[::-1]
+    return list(funcs)[::-1]
 
 
 __all__ = ["emit", "emit_to_run"]

@@ -40,16 +40,16 @@ class Timeline:
                     node >>= 1
 
     def used(self, stretches: list[Stretch]) -> int:
-        """What is in use at some moment of the stretches."""
-        found = 0
+        """The numbers in use at some moment of the stretches, as bits."""
+        bits = 0
         for start, end in stretches if self.sometime else ():
             for node in self.nodes(start, end):
-                found |= self.sometime.get(node, 0)
+                bits |= self.sometime.get(node, 0)
             for node in (start + self.size, end - 1 + self.size):
                 while node:
-                    found |= self.throughout.get(node, 0)
+                    bits |= self.throughout.get(node, 0)
                     node >>= 1
-        return found
+        return bits
 
 
 def numbered(base: str, k: int) -> str:

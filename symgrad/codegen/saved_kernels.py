@@ -19,30 +19,30 @@ except ImportError:  # then the NumPy code runs
 """
 
 
-def kernel_piece(made: Kernel | Pair, tested: Callable[[str], str]) -> Emitted:
+def kernel_piece(kernel: Kernel | Pair, tested: Callable[[str], str]) -> Emitted:
     """The piece; ``tested`` adds to the text of the caller a test of the types that the kernels were made for."""
-    texts = [made.text] if isinstance(made, Kernel) else [made.forward[1], made.backward[1]]
-    numpy = {f"{made.stem}_numpy": made.stem}
+    texts = [kernel.text] if isinstance(kernel, Kernel) else [kernel.forward[1], kernel.backward[1]]
+    numpy = {f"{kernel.stem}_numpy": kernel.stem}
     aliases = "\n".join(f"{new} = {old}" for new, old in numpy.items() if new != old)
     kernels = [text[text.index(DECORATOR) :] for text in texts]
-    again = [made.again[1]] if isinstance(made, Pair) else []
-    sections = [*helpers(texts), aliases, *kernels, *again, tested(made.caller)]
+    again = [kernel.again[1]] if isinstance(kernel, Pair) else []
+    sections = [*helpers(texts), aliases, *kernels, *again, tested(kernel.caller)]
     body = textwrap.indent("\n\n".join(section.strip("\n") for section in dict.fromkeys(sections)), "    ")
-    return Emitted(f"{IMPORT}\n\nif njit is not None:\n{body}\n", {"np": np, "math": math, **made.namespace})
+    return Emitted(f"{IMPORT}\n\nif njit is not None:\n{body}\n", {"np": np, "math": math, **kernel.namespace})
 
 
 def helpers(texts: list[str]) -> list[str]:
-    """What the kernels take from symgrad, by its text, and the numbers that stand at the top of their modules."""
+    """The text of the functions that the kernels import from symgrad, and the numbers that stand at the top of the kernels' modules."""
     numbers: dict[str, None] = {}
-    wanted: dict[str, dict[str, None]] = {}
+    imports: dict[str, dict[str, None]] = {}
     for text in texts:
         for node in ast.parse(text).body:
             if isinstance(node, ast.Assign):
                 numbers[ast.unparse(node)] = None
             elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("symgrad"):
-                wanted.setdefault(node.module or "", {}).update((alias.name, None) for alias in node.names)
-    modules = [module.rpartition(".")[2] for module in wanted]
-    functions = [name for names in wanted.values() for name in names]
+                imports.setdefault(node.module or "", {}).update((alias.name, None) for alias in node.names)
+    modules = [module.rpartition(".")[2] for module in imports]
+    functions = [name for names in imports.values() for name in names]
     return [*numbers, *([source(functions, modules)] if functions else [])]
 
 

@@ -77,8 +77,8 @@ class Fields(dict[Any, tuple[str, ...]]):
     """For each class of nodes, looked up once, the fields that make a node what it is: contexts and comments on types do not."""
 
     def __missing__(self, kind: Any) -> tuple[str, ...]:
-        self[kind] = made = tuple(name for name in kind._fields if name not in ("ctx", "kind", "type_comment"))
-        return made
+        self[kind] = fields = tuple(name for name in kind._fields if name not in ("ctx", "kind", "type_comment"))
+        return fields
 
 
 FIELDS = Fields()
@@ -108,11 +108,11 @@ def unshared(node: Any) -> Any:
         if isinstance(value, int | float) and str(value).startswith("-"):
             return ast.UnaryOp(ast.USub(), ast.Constant(-value))
         return ast.Constant(value, kind=None)
-    made = kind.__new__(kind)
+    copy = kind.__new__(kind)
     for name in FIELDS[kind]:
         value = getattr(node, name, None)
-        setattr(made, name, unshared(value) if isinstance(value, ast.AST | list) else value)
-    return made
+        setattr(copy, name, unshared(value) if isinstance(value, ast.AST | list) else value)
+    return copy
 
 
 def to_text(tree: ast.Module) -> tuple[str, ast.Module]:
@@ -150,8 +150,8 @@ def to_run(tree: ast.Module) -> ast.Module:
     >>> space["a"], space["b"]
     (2, -1)
     """
-    made: ast.Module = in_place(tree, LOAD)
-    return made
+    module: ast.Module = in_place(tree, LOAD)
+    return module
 
 
 LOAD, STORE, DELETE = ast.Load(), ast.Store(), ast.Del()
@@ -169,11 +169,11 @@ def in_place(node: Any, context: ast.expr_context) -> Any:
     if kind is ast.Constant:
         node = unshared(node)
         kind = type(node)
-    made = kind.__new__(kind)
+    copy = kind.__new__(kind)
     if kind._attributes:
-        made.lineno, made.col_offset = 1, 0
+        copy.lineno, copy.col_offset = 1, 0
     if "ctx" in kind._fields:
-        made.ctx = context
+        copy.ctx = context
     for name in FIELDS[kind]:
         value = getattr(node, name, None)
         if isinstance(value, ast.AST | list):
@@ -181,10 +181,10 @@ def in_place(node: Any, context: ast.expr_context) -> Any:
                 value = in_place(value, DELETE if kind is ast.Delete else STORE)
             else:
                 value = in_place(value, context if kind in (ast.Tuple, ast.List, ast.Starred) else LOAD)
-        setattr(made, name, value)
+        setattr(copy, name, value)
     if kind is ast.Constant:
-        made.kind = None
-    return made
+        copy.kind = None
+    return copy
 
 
 def alike(a: Any, b: Any) -> bool:

@@ -31,29 +31,29 @@ class BeforeLoops(ABC):
     def source(self, node: ast.AST, bound: set[str]) -> tuple[str, ast.expr] | None:
         """A variable, and what is made of it before a loop, for a node that is read or written there."""
 
-    def instead(self, node: ast.AST, made: ast.Name) -> ast.expr:
-        """What stands in the place of the node."""
-        return made
+    def instead(self, node: ast.AST, view: ast.Name) -> ast.expr:
+        """The expression that replaces the node, of the name that is assigned before the loop."""
+        return view
 
     def rebinds(self, node: ast.AST) -> Iterator[str]:
         """The variables that a statement gives another object."""
         return bound_by(node, ())
 
     def statements(self, body: list[ast.stmt]) -> list[ast.stmt]:
-        """The statements, with more of them before loops."""
-        found: list[ast.stmt] = []
+        """The statements, with the added assignments before loops."""
+        statements: list[ast.stmt] = []
         for statement in body:
             if isinstance(statement, ast.For | ast.While):
-                found += self.before(statement)
+                statements += self.before(statement)
             for name in ("body", "orelse"):
                 inner = getattr(statement, name, None)
                 if isinstance(inner, list) and not isinstance(statement, ast.FunctionDef):
                     setattr(statement, name, self.statements(inner))
-            found.append(statement)
-        return found
+            statements.append(statement)
+        return statements
 
     def before(self, loop: ast.For | ast.While) -> list[ast.stmt]:
-        """Assignments of what a loop reads and writes, which from then on is named in it."""
+        """Assignments, to stand before a loop, of expressions that it reads and writes; in the loop their names replace them."""
         inside = list(nodes(loop))
         bound = {name for node in inside for name in self.rebinds(node)}
         if not any(self.source(node, bound) is not None for node in inside):
@@ -62,9 +62,9 @@ class BeforeLoops(ABC):
         for name, child in ast.iter_fields(loop):
             if name != "target":
                 setattr(loop, name, self.replaced(child, bound, table))
-        made: list[ast.stmt] = [ast.Assign([ast.Name(name)], source) for name, source in table.values()]
-        self.made += made
-        return made
+        assignments: list[ast.stmt] = [ast.Assign([ast.Name(name)], source) for name, source in table.values()]
+        self.made += assignments
+        return assignments
 
     def replaced(self, node: Any, bound: set[str], table: dict[str, tuple[str, ast.expr]]) -> Any:
         """The node, or what stands for it."""

@@ -76,8 +76,8 @@ class Writer:
 
     def function(self) -> ast.stmt:
         """The whole definition."""
-        made = ast.parse(f"def {self.header.name}({self.header.signature}): pass").body[0]
-        assert isinstance(made, ast.FunctionDef)
+        definition = ast.parse(f"def {self.header.name}({self.header.signature}): pass").body[0]
+        assert isinstance(definition, ast.FunctionDef)
         body = self.entry()
         split = self.func.split
         if split is None:
@@ -88,14 +88,14 @@ class Writer:
             body += self.section(first, "forward" if second else "forward and backward")
             body += self.section(second, "backward")
             body += self.give_back(self.func.body.yields)
-        bound = parameters(made.args) | bound_first(body)
+        bound = parameters(definition.args) | bound_first(body)
         body = [*(assign(ast.Name(name), ast.Constant(None)) for name in self.unset if name not in bound), *body]
         if self.header.kernel:
             body = compiled_sooner(body)
         if self.starts_again:
             body = [self.guarded(body)]
-        made.body = [ast.Expr(ast.Constant(self.header.doc)), *body] if self.header.doc else body or [ast.Pass()]
-        return made
+        definition.body = [ast.Expr(ast.Constant(self.header.doc)), *body] if self.header.doc else body or [ast.Pass()]
+        return definition
 
     @property
     def starts_again(self) -> bool:
@@ -110,22 +110,22 @@ class Writer:
         return ast.Try(body, [ast.ExceptHandler(kinds, None, [ast.Return(again)])], [], [])
 
     def entry(self) -> list[ast.stmt]:
-        """Assignments of what is bound on entry."""
-        made: list[ast.stmt] = []
+        """Assignments of the values that are bound on entry."""
+        assignments: list[ast.stmt] = []
         for value in self.func.params:
             text = self.header.bind.get(value)
             if text is not None and text != self.name_of[value]:
-                made.append(assign(ast.Name(self.name_of[value]), path_tree(text, self.names)))
-        return made
+                assignments.append(assign(ast.Name(self.name_of[value]), path_tree(text, self.names)))
+        return assignments
 
-    def section(self, made: list[ast.stmt], name: str) -> list[ast.stmt]:
+    def section(self, statements: list[ast.stmt], name: str) -> list[ast.stmt]:
         """One half of a gradient, with its mark on the first statement."""
-        if made:
-            self.marks.setdefault(made[0], Mark()).section = name
-        return made
+        if statements:
+            self.marks.setdefault(statements[0], Mark()).section = name
+        return statements
 
     def with_views(self, body: list[ast.stmt]) -> list[ast.stmt]:
-        """The statements, for running with the slices that loops make, and the memory of cells that they use, made before them."""
+        """The statements; in code that is only run, with the slices and the memory of cells that loops use created before the loops."""
         if not self.header.fast:
             return body
         types: dict[str, list[Type]] = {}
@@ -134,8 +134,8 @@ class Writer:
         for value in self.unbound:
             types.setdefault(self.name_of.get(value, ""), []).append(UNKNOWN)
         taken = {*types, *self.names.reserved(), *self.viewed}
-        body, made = with_memory(body, types, taken, self.names.use("memoryview"))
-        self.marks.update((statement, Mark()) for statement in made)  # the line belongs beside the loop's own
+        body, added = with_memory(body, types, taken, self.names.use("memoryview"))
+        self.marks.update((statement, Mark()) for statement in added)  # the line belongs beside the loop's own
         self.viewed |= taken
         return body
 
@@ -150,7 +150,7 @@ class Writer:
     # ------------------------------------------------------------------ expressions
 
     def expression(self, operand: Operand, borrow: bool = False) -> ast.expr:
-        """What is printed where an operand is read; ``borrow``: it is read at once."""
+        """The expression that is printed where an operand is read; ``borrow``: it is read at once."""
         if isinstance(operand, Const):
             return constant(operand, self.names)
         if operand not in self.layout.nested:
@@ -163,9 +163,9 @@ class Writer:
         assert isinstance(op, Call)
         if is_pop(op):
             return method(self.expression(op.args[0]), "pop")
-        made = spell(op, self.layout.text(op), self.operands(op), self.names, borrow).value
-        assert made is not None
-        return made
+        expression = spell(op, self.layout.text(op), self.operands(op), self.names, borrow).value
+        assert expression is not None
+        return expression
 
     def choice(self, op: If) -> ast.expr:
         """``a if test else b``, ``a and b``, ``a or b``."""
@@ -198,11 +198,11 @@ class Writer:
 
     def ops(self, ops: list[Op]) -> list[ast.stmt]:
         """The statements of ops."""
-        made: list[ast.stmt] = []
+        statements: list[ast.stmt] = []
         for op in ops:
             if self.layout.is_root(op):
-                made += self.marked(self.statement(op), op)
-        return made
+                statements += self.marked(self.statement(op), op)
+        return statements
 
     def marked(self, statements: list[ast.stmt], op: Op) -> list[ast.stmt]:
         """Note where statements come from."""
@@ -226,13 +226,13 @@ class Writer:
         skips = in_loop and self.goes_on_after(last)
         if not splits and not skips:
             return self.ops(roots) + finish(yields)
-        made = self.ops(roots[:-1])
+        statements = self.ops(roots[:-1])
         sides: list[list[ast.stmt]] = []
         for inner in (last.then, last.orelse):
             table = dict(zip(last.outs, inner.yields, strict=True))
             ending = [table.get(y, y) if isinstance(y, Value) else y for y in yields]
             sides.append(self.tail(inner, finish, splits, in_loop, ending))
-        return made + self.marked(self.guard(self.expression(last.test), sides[0], sides[1], skips), last)
+        return statements + self.marked(self.guard(self.expression(last.test), sides[0], sides[1], skips), last)
 
     def splittable(self, last: If, block: Block, yields: list[Operand], in_loop: bool) -> bool:
         """Are the outs of the ``if`` only handed on at the end, beside plain variables, and bound where they are returned?"""
@@ -274,7 +274,7 @@ class Writer:
         return [] if isinstance(test, ast.Name | ast.Constant) else [ast.Expr(test)]
 
     def copies(self, pairs: list[tuple[Value, Operand]]) -> list[ast.stmt]:
-        """Assignments that happen at once: in an order that does no harm, or as one of tuples."""
+        """Simultaneous assignments: one after the other in an order that does no harm, or as one assignment of tuples."""
         pending: list[tuple[str, Operand, set[str]]] = []
         self.hand_on(o for t, o in pairs if o in self.layout.nested or isinstance(o, Value) and self.name_of[o] != self.name_of[t])
         for target, operand in pairs:
@@ -284,16 +284,16 @@ class Writer:
             if isinstance(operand, Value) and operand not in self.layout.nested and self.name_of[operand] == name:
                 continue
             pending.append((name, operand, {self.name_of[v] for v in self.layout.leaves([operand])}))
-        made: list[ast.stmt] = []
+        assignments: list[ast.stmt] = []
         while pending:
             free = next((p for p in pending if not any(p[0] in other[2] for other in pending if other is not p)), None)
             if free is None:
                 together = ast.Tuple([ast.Name(p[0]) for p in pending])
-                made.append(assign(together, ast.Tuple([self.expression(p[1]) for p in pending])))
+                assignments.append(assign(together, ast.Tuple([self.expression(p[1]) for p in pending])))
                 break
             pending.remove(free)
-            made.append(assign(ast.Name(free[0]), self.expression(free[1])))
-        return made
+            assignments.append(assign(ast.Name(free[0]), self.expression(free[1])))
+        return assignments
 
     def hand_on(self, operands: Iterable[Operand]) -> None:
         """Note the names that are read, though nothing may be bound to them, where operands get other names."""
@@ -359,27 +359,27 @@ class Writer:
 
     def pop(self, op: Call) -> list[ast.stmt]:
         """``value = tape.pop()``."""
-        made = method(ast.Name(self.name_of[op.outs[0]]), "pop")
+        call = method(ast.Name(self.name_of[op.outs[0]]), "pop")
         values = op.outs[1:]
         if not values:
             return []
         if not any(self.layout.count.get(v) for v in values):
-            return [ast.Expr(made)]
-        return [assign(self.target(values), made)]
+            return [ast.Expr(call)]
+        return [assign(self.target(values), call)]
 
     def augmented(self, op: Call) -> ast.stmt | None:
-        """``x[path] += v``, where the value stored is what stands there, and something."""
+        """``x[path] += v``, where the stored value is the old content of the place plus ``v``, or another operation on both."""
         if self.layout.text(op) != "x[path] = v" or op.args[1] not in self.layout.nested:
             return None
         value = op.args[1]
         assert isinstance(value, Value)
-        made = self.layout.producer[value]
-        if isinstance(made, Call) and ROWS[made.name].by_name:
-            return self.augmented_as_written(op, made)
-        if not isinstance(made, Call) or len(made.args) != 2 or made.args[0] not in self.layout.nested:
+        producer = self.layout.producer[value]
+        if isinstance(producer, Call) and ROWS[producer.name].by_name:
+            return self.augmented_as_written(op, producer)
+        if not isinstance(producer, Call) or len(producer.args) != 2 or producer.args[0] not in self.layout.nested:
             return None
-        old = self.layout.producer[made.args[0]]
-        expression = spell(made, self.layout.text(made), [ast.Name("x"), ast.Name("y")], self.names).value
+        old = self.layout.producer[producer.args[0]]
+        expression = spell(producer, self.layout.text(producer), [ast.Name("x"), ast.Name("y")], self.names).value
         if not isinstance(old, Call) or self.layout.text(old) not in ("x[path]", "x[path].copy()") or not isinstance(expression, ast.BinOp):
             return None
         if self.header.fast and isinstance(expression.op, ast.MatMult):
@@ -399,13 +399,13 @@ class Writer:
         assert isinstance(store, ast.Assign)
         target = store.targets[0]
         assert isinstance(target, ast.Name | ast.Subscript)
-        return ast.AugAssign(target, expression.op, self.expression(made.args[1], True))
+        return ast.AugAssign(target, expression.op, self.expression(producer.args[1], True))
 
-    def augmented_as_written(self, op: Call, made: Call) -> ast.stmt | None:
+    def augmented_as_written(self, op: Call, producer: Call) -> ast.stmt | None:
         """``x[path] += v``, where the user wrote it so."""
         operands = self.operands(op)
         (store,) = spell(op, self.layout.text(op), [ast.Name(self.name_of[op.outs[0]]), *operands[1:]], self.names).statements
-        if not made.settings["is_augmented"] or not isinstance(store, ast.Assign) or not isinstance(store.value, ast.BinOp):
+        if not producer.settings["is_augmented"] or not isinstance(store, ast.Assign) or not isinstance(store.value, ast.BinOp):
             return None
         target, value = store.targets[0], store.value
         assert isinstance(target, ast.Subscript)
@@ -479,12 +479,12 @@ class Writer:
     def enter(self, op: For | While) -> list[ast.stmt]:
         """Assignments before a loop."""
         needed = self.needed(op)
-        made = self.copies([(c, i) for c, i in zip(op.carried, op.inits, strict=True) if c in needed])
+        assignments = self.copies([(c, i) for c, i in zip(op.carried, op.inits, strict=True) if c in needed])
         if self.counts(op):
-            made.append(assign(ast.Name(self.name_of[op.outs[-1]]), ast.Constant(0)))
-        for statement in made:
+            assignments.append(assign(ast.Name(self.name_of[op.outs[-1]]), ast.Constant(0)))
+        for statement in assignments:
             self.marks[statement] = Mark()  # the line belongs beside the loop's own
-        return made
+        return assignments
 
     def counts(self, op: For | While) -> bool:
         """Does somebody want to know the number of rounds?"""
@@ -495,8 +495,8 @@ class Writer:
         if self.counts(op):
             before = [*before, ast.AugAssign(ast.Name(self.name_of[op.outs[-1]]), ast.Add(), ast.Constant(1))]
         splits = op.until and isinstance(op.body.yields[-1], Value)
-        made = before + self.tail(op.body, self.loop_end(op.carried, self.needed(op), op.until), splits, True)
-        return made or [ast.Pass()]
+        statements = before + self.tail(op.body, self.loop_end(op.carried, self.needed(op), op.until), splits, True)
+        return statements or [ast.Pass()]
 
     def print_for(self, op: For) -> list[ast.stmt]:
         """``for i in range(...)``."""

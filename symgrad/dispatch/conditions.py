@@ -107,10 +107,10 @@ def _tree_condition(text: str, tree: Tree, names: Names) -> list[str] | None:
         case "object":
             tests.append(f"{names.of(tuple)}({text}.__dict__) == {names.of(tree.names)}")
     for name, inner in zip(tree.names, tree.items, strict=True):
-        made = condition(spelled(part_of(text, tree, name), names), inner, names)
-        if made is None:
+        inner_tests = condition(spelled(part_of(text, tree, name), names), inner, names)
+        if inner_tests is None:
             return None
-        tests += made
+        tests += inner_tests
     return tests
 
 

@@ -121,17 +121,17 @@ def evaluated(function: types.FunctionType, expression: str, objects: Mapping[st
 def read_captured(
     function: types.FunctionType, expression: str, objects: Mapping[str, Any], arguments: Mapping[str, Any], before: Abstract
 ) -> Abstract | None:
-    """What an expression over the function's globals, cells and arguments is now, told as it was ``before``.
+    """The present abstract value of an expression over the function's globals, cells and arguments, in the form of the one ``before``.
 
     None where it cannot be evaluated.
     """
     try:
         value = evaluated(function, expression, objects, arguments)
         is_other = isinstance(value, np.ndarray | np.generic) and conversion(value)  # the code would have to convert it
-        found = None if is_other else abstract_value(value, stem(expression), whole=not isinstance(before, Tree | Many))
-        if isinstance(found, Array) and isinstance(before, Array) and before.layout != "?":
-            return laid_out_as(found, value)
-        return found
+        abstract = None if is_other else abstract_value(value, stem(expression), whole=not isinstance(before, Tree | Many))
+        if isinstance(abstract, Array) and isinstance(before, Array) and before.layout != "?":
+            return laid_out_as(abstract, value)
+        return abstract
     except Exception:
         return None
 

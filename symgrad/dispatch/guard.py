@@ -40,7 +40,7 @@ class Users:
 
 
 def write_guard(user: Users, find: Callable[..., Any], entries: list[Entry]) -> Callable[..., Any]:
-    """A function of (derived, the user's parameters) that calls the code for what it is given.
+    """A function of (derived, the user's parameters) that calls the code for its arguments.
 
     Where no entry applies ``find`` says what to call: a function, its arguments, its keywords.
     """
@@ -63,12 +63,12 @@ def write_guard(user: Users, find: Callable[..., Any], entries: list[Entry]) -> 
     text = "\n".join(lines) + "\n"
     file = f"<symgrad guard {one_line(user.function.__qualname__)}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    made = _defined(compile(text, file, "exec", dont_inherit=True), names)
+    guard = _defined(compile(text, file, "exec", dont_inherit=True), names)
     namespace = names.objects
     for direct in (test.entry.compiled.direct for test in tests):
         if direct is not None and direct.called_from is not None:
             direct.called_from(namespace, names.of(direct.kernel))
-    return made
+    return guard
 
 
 def _defined(code: types.CodeType, names: Names) -> Callable[..., Any]:
@@ -82,8 +82,8 @@ def _defined(code: types.CodeType, names: Names) -> Callable[..., Any]:
     namespace["__builtins__"] = names.home
     exec(code, namespace)
     namespace["__builtins__"] = builtins
-    made: Callable[..., Any] = namespace.pop("guard")
-    return made
+    guard: Callable[..., Any] = namespace.pop("guard")
+    return guard
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,18 +106,18 @@ def _test(entry: Entry, function: types.FunctionType, names: Names, stable: list
     light: list[str] = []
     items = dict(entry.signature.params)
     for name, item in items.items():
-        made = condition(name, item, names)
-        if made is None:
+        conditions = condition(name, item, names)
+        if conditions is None:
             return None
-        tests += made
-        light += array_condition(name, item, names) if isinstance(item, Array) else made
+        tests += conditions
+        light += array_condition(name, item, names) if isinstance(item, Array) else conditions
     own = len(tests)
     for expression, item in entry.compiled.captured:
         text = captured_text(function, expression, entry.compiled.objects, names)
-        made = None if text is None else condition(text, item, names)
-        if made is None:
+        conditions = None if text is None else condition(text, item, names)
+        if conditions is None:
             return None
-        tests += made
+        tests += conditions
     for expression, value in entry.compiled.pins:
         text = captured_text(function, expression, entry.compiled.objects, names)
         if text is None:

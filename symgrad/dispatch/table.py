@@ -159,10 +159,10 @@ class Table:
         return inner.comparable(signature, inner.entry(signature, compiled.pins).compiled)
 
     def first_call(self, signature: Signature, compiled: Compiled) -> FirstCall | None:
-        """What is to be noted of the first call of code; None of code that is not compared."""
-        wanted = verified(self.asked.verify)
-        comparable = self.comparable(signature, compiled) if wanted else None
-        if comparable is None or comparable.once is not None or wanted is True and comparable.seen():
+        """The record of the first call of compiled code; None for code that is not compared."""
+        verify = verified(self.asked.verify)
+        comparable = self.comparable(signature, compiled) if verify else None
+        if comparable is None or comparable.once is not None or verify is True and comparable.seen():
             return None
         return FirstCall()
 
@@ -282,8 +282,8 @@ class Table:
     def entry(self, signature: Signature, pins: Pins = ()) -> Entry:
         """The code for a signature given in advance."""
         self.check_code()
-        found = (e for e in self.entries.get(signature, ()) if e.compiled.pins == pins and e.still_holds(self.function, None))
-        return self.tell(next(found, None) or self.compile(signature, None, pins))
+        matches = (e for e in self.entries.get(signature, ()) if e.compiled.pins == pins and e.still_holds(self.function, None))
+        return self.tell(next(matches, None) or self.compile(signature, None, pins))
 
     def current(self) -> Entry | None:
         """The entry used last, if the function is still what it was."""
@@ -298,20 +298,20 @@ class Table:
         return next((e for e in entries if e.still_holds(self.function, arguments)), None)
 
     def made(self, signature: Signature, arguments: Mapping[str, Any] | None, pins: Pins, trail: Trail | None) -> Compiled:
-        """Compile; an integer that must be known (an axis, say) is made part of the signature with its value."""
+        """Compile; an integer that must be known (an axis, say) becomes part of the signature with its value."""
         seek = arguments is not None
         while True:
             read = partial(evaluated, self.function, objects={}, arguments=arguments or {}) if seek else None
             try:
                 return self.make(self.function, signature, pins, read=read, readings=None if trail is None else trail.readings)
-            except Related as found:
-                pins, seek = pins + found.pins, False
+            except Related as related:
+                pins, seek = pins + related.pins, False
             except UnsupportedArgument as refusal:
                 offences = [e for e in refusal.errors if isinstance(e, UnsupportedArgument)]
-                wanted = {e.pin: e.objects for e in offences if e.pin not in (None, *dict(pins))}
-                if not wanted or arguments is None:
+                new_pins = {e.pin: e.objects for e in offences if e.pin not in (None, *dict(pins))}
+                if not new_pins or arguments is None:
                     raise
-                pins += tuple((text, evaluated(self.function, text, objects, arguments)) for text, objects in wanted.items() if text)
+                pins += tuple((text, evaluated(self.function, text, objects, arguments)) for text, objects in new_pins.items() if text)
 
     def compile(self, signature: Signature, arguments: Mapping[str, Any] | None, pins: Pins = (), trail: Trail | None = None) -> Entry:
         """Make the code for a signature, once however many threads ask, and a new guard that knows it."""

@@ -29,11 +29,11 @@ class Trail:
     entry: Entry | None = None
 
     def still_so(self, arguments: Mapping[str, Any]) -> Readings:
-        """What the attempts would come to again: each reading by what it has read, and what was refused by what the code has read."""
+        """The readings that would come out the same again: a reading is tested by what it has read, a refusal by what the code has read."""
         assert self.entry is not None
         world = self.entry.world
         steady = world.is_as_it_was(self.function, arguments, self.signature.names)
-        found: Readings = {}
+        readings: Readings = {}
         for asked, reading in self.readings.items():
             lowered = reading.lowered if isinstance(reading, Reading) else None
             if lowered is None or lowered.relied is world.relied:
@@ -43,8 +43,8 @@ class Trail:
                 own = World(lowered.relied, captured, lowered.related, lowered.apart, lowered.objects)
                 holds = own.is_as_it_was(self.function, arguments, self.signature.names)
             if holds:
-                found[asked] = reading
-        return found
+                readings[asked] = reading
+        return readings
 
     def keep(self, entry: Entry) -> None:
         """Note the code that the attempts have led to."""
@@ -55,14 +55,14 @@ class Trail:
 
 
 def trail_of(function: types.FunctionType, signature: Signature, arguments: Mapping[str, Any]) -> Trail:
-    """A new trail, with what earlier calls have tried."""
-    made = Trail(function, function.__code__, signature)
+    """A new trail, with the readings of earlier calls that still hold."""
+    new_trail = Trail(function, function.__code__, signature)
     with LOCK:
         for trail in (reference() for reference in reversed(TRAILS)):
-            if trail is not None and trail.function is function and trail.code is made.code and trail.signature == signature:
-                made.readings |= trail.still_so(arguments)
+            if trail is not None and trail.function is function and trail.code is new_trail.code and trail.signature == signature:
+                new_trail.readings |= trail.still_so(arguments)
                 break
-    return made
+    return new_trail
 
 
 def forget_trails() -> None:

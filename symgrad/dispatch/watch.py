@@ -89,7 +89,7 @@ def _parameter_count(code: types.CodeType) -> int:
 def all_relied_tests(function: types.FunctionType, relied: Iterable[Relied], objects: Mapping[str, Any], names: Names) -> list[str] | None:
     """Tests of the whole record, each once; None where an expression cannot be read by a guard."""
     undefined: dict[str, list[str]] = {}
-    made: dict[str, None] = {}
+    tests: dict[str, None] = {}
     for one in relied:
         text = captured_text(function, one.text, objects, names)
         if text is None:
@@ -97,10 +97,10 @@ def all_relied_tests(function: types.FunctionType, relied: Iterable[Relied], obj
         if one.aspect == "undefined":
             undefined.setdefault(names.of_class(names.objects[text]), []).append(one.value)
         else:
-            made |= dict.fromkeys(relied_tests(text, one, names))
+            tests |= dict.fromkeys(relied_tests(text, one, names))
     for space, words in undefined.items():
-        made |= dict.fromkeys(undefined_tests(space, words, names))
-    return list(made)
+        tests |= dict.fromkeys(undefined_tests(space, words, names))
+    return list(tests)
 
 
 def undefined_tests(space: str, words: list[str], names: Names) -> Iterator[str]:

@@ -50,22 +50,22 @@ class set_grad_enabled(switch):  # noqa: N801 (the documented name)
 # ------------------------------------------------------------------ arguments
 
 
-def tensors_of(given: Any, name: str) -> list[Tensor]:
+def tensors_of(argument: Any, name: str) -> list[Tensor]:
     """A tensor, or a list or tuple of them, not empty."""
-    if isinstance(given, Tensor):
-        return [given]
-    required(isinstance(given, list | tuple), f"{name} must be a Tensor, or a list or tuple of Tensors")
-    required(given, f"{name} must not be empty")
-    for item in given:
+    if isinstance(argument, Tensor):
+        return [argument]
+    required(isinstance(argument, list | tuple), f"{name} must be a Tensor, or a list or tuple of Tensors")
+    required(argument, f"{name} must not be empty")
+    for item in argument:
         required(isinstance(item, Tensor), f"{name} must hold Tensors, not {type(item).__name__}")
-    return list(given)
+    return list(argument)
 
 
-def seeds_of(given: Any, targets: list[Tensor], name: str) -> list[Tensor | None]:
+def seeds_of(argument: Any, targets: list[Tensor], name: str) -> list[Tensor | None]:
     """A seed or None for each target; shapes must agree, but one element fits one element."""
-    if given is None or isinstance(given, list | tuple) and not given:
+    if argument is None or isinstance(argument, list | tuple) and not argument:
         return [None] * len(targets)
-    seeds = [given] if isinstance(given, Tensor) else given
+    seeds = [argument] if isinstance(argument, Tensor) else argument
     required(isinstance(seeds, list | tuple), f"{name} must be a Tensor, or a list or tuple of Tensors and None")
     for seed in seeds:
         required(seed is None or isinstance(seed, Tensor), f"{name} must hold Tensors and None, not {type(seed).__name__}")
@@ -142,22 +142,22 @@ def watched(record: Record, targets: list[tuple[Tensor, Tensor | None]]) -> dict
 
 def unused_parts(record: Record) -> list[Tensor]:
     """Parts that keep their gradient, of tensors of which only other parts are used."""
-    found: dict[int, Tensor] = {}
+    parts: dict[int, Tensor] = {}
     for node in record.nodes:
         for reference in (isinstance(node, Node) and node.parts) or ():
             part = reference()
             if part is not None and part._retains is not None and part._node is not None and part._node not in record.first:
-                found[id(part)] = part
-    return list(found.values())
+                parts[id(part)] = part
+    return list(parts.values())
 
 
 def swept(record: Record, targets: list[tuple[Tensor, Tensor | None]], leaves: list[Tensor]) -> list[tuple[Tensor, Tensor]]:
     """Each tensor that is to have its gradient set, with the gradient; hooks have run."""
     inside = watched(record, targets)
-    wanted = [*leaves, *inside.values()]
-    if not record.layers and not any(t._hooks for t in wanted):
-        found = engine_gradients(record, targets, wanted, (), False)
-        return [(t, g) for t, g in zip(wanted, found, strict=True) if g is not None]
+    sources = [*leaves, *inside.values()]
+    if not record.layers and not any(t._hooks for t in sources):
+        gradients = engine_gradients(record, targets, sources, (), False)
+        return [(t, g) for t, g in zip(sources, gradients, strict=True) if g is not None]
     staged = Staged(record, targets, leaves, inside.values())
     return [*staged.before, *((t, g) for t in leaves if (g := staged.gradient(t)) is not None)]
 
@@ -171,7 +171,7 @@ def grad(outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool
          dump_backward_graph_path: str | None = None) -> list[Tensor | None]:  # fmt: skip
     """The gradients of ``sum(<seed, output>)`` with respect to the inputs, as a list; no ``grad`` is touched.
 
-    Hooks run of the tensors through which the outputs depend on the inputs, and of no others.
+    Only the hooks of tensors through which the outputs depend on the inputs run.
 
     With ``create_graph`` they can be differentiated again. An input that no output depends on is refused, or with
     ``allow_unused`` gives None. No derivative passes what is in ``no_grad_vars``.
@@ -205,37 +205,37 @@ def grad(outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool
     ends_ids = {id(t) for t, _ in live}
     reached = [t for t in sources if id(t) not in cut and (id(t) in ends_ids or record.reaches(t))]
     blocked = [t for t in cuts if record.reaches(t) and not any(t is end for end in targets)]
-    found: dict[int, Tensor | None] = {}
+    gradient_by_id: dict[int, Tensor | None] = {}
     if live and reached:
         passed = record.depending(reached)
         hooked = [t for t in watched(record, live).values() if t._hooks and (t._node in passed or any(t is one for one in reached))]
         layers = [node for node in record.layers if node in passed]
         if layers or hooked or any(t._hooks for t in reached):
             staged = Staged(record, live, reached, hooked, blocked, create_graph, layers)
-            found = {id(t): staged.gradient(t) for t in reached}
+            gradient_by_id = {id(t): staged.gradient(t) for t in reached}
         else:
-            made = engine_gradients(record, live, reached, blocked, create_graph)
-            found = {id(t): g for t, g in zip(reached, made, strict=True)}
+            gradients = engine_gradients(record, live, reached, blocked, create_graph)
+            gradient_by_id = {id(t): g for t, g in zip(reached, gradients, strict=True)}
     for place, tensor in enumerate(sources):
-        if found.get(id(tensor)) is None and not allow_unused:
+        if gradient_by_id.get(id(tensor)) is None and not allow_unused:
             raise NotReached(f"the {place}-th input does not appear in the backward graph; set allow_unused=True to get None for it")
-    answers = [found.get(id(tensor)) for tensor in sources]
+    answers = [gradient_by_id.get(id(tensor)) for tensor in sources]
     for answer in answers:
         if answer is not None and create_graph:
             answer.stop_gradient = False
     return answers
 
 
-def cuts_of(given: Any) -> list[Tensor]:
+def cuts_of(argument: Any) -> list[Tensor]:
     """Tensors that no derivative passes."""
-    if given is None:
+    if argument is None:
         return []
-    if isinstance(given, Tensor):
-        return [given]
-    required(isinstance(given, list | tuple | set), f"no_grad_vars must be a Tensor, list, tuple or set, not {type(given).__name__}")
-    for item in given:
+    if isinstance(argument, Tensor):
+        return [argument]
+    required(isinstance(argument, list | tuple | set), f"no_grad_vars must be a Tensor, list, tuple or set, not {type(argument).__name__}")
+    for item in argument:
         required(isinstance(item, Tensor), f"no_grad_vars must hold Tensors, not {type(item).__name__}")
-    return list(given)
+    return list(argument)
 
 
 SWEEPS["backward"] = backward

@@ -81,22 +81,22 @@ class PyLayer:
         """Compute, and record that the derivative is ``backward``'s."""
         if STATIC[0]:
             raise BadArgument("a PyLayer works on tensors", hint="call disable_static() first")
-        if MODE.enabled and any(holds_active(given) for given in (*args, *kwargs.values())):
+        if MODE.enabled and any(holds_active(argument) for argument in (*args, *kwargs.values())):
             what = f"{cls.__name__}.apply is given a list or dict that holds a tensor whose gradient is asked for"
             raise BadArgument(what, hint="pass the tensors one by one")
         ctx = PyLayerContext()
         with switch(False):
-            made = cls.forward(ctx, *args, **kwargs)
-        several = isinstance(made, tuple | list)
-        outs = list(made) if several else [made]
-        inputs = [given for given in (*args, *kwargs.values()) if isinstance(given, Tensor)]
+            forward_result = cls.forward(ctx, *args, **kwargs)
+        several = isinstance(forward_result, tuple | list)
+        outs = list(forward_result) if several else [forward_result]
+        inputs = [argument for argument in (*args, *kwargs.values()) if isinstance(argument, Tensor)]
         results = [out for out in outs if isinstance(out, Tensor)]
         if not results:
             raise BadArgument(f"{cls.__name__}.forward gives no tensor")
-        if not MODE.enabled or all(given.stop_gradient for given in inputs):
-            return made
-        edges = [Edge(given) if not given.stop_gradient else None for given in inputs]
-        node = LayerNode(cls.__name__, lambda given: gradients_of(cls, ctx, inputs, results, given), edges,
+        if not MODE.enabled or all(argument.stop_gradient for argument in inputs):
+            return forward_result
+        edges = [Edge(argument) if not argument.stop_gradient else None for argument in inputs]
+        node = LayerNode(cls.__name__, lambda argument: gradients_of(cls, ctx, inputs, results, argument), edges,
                          tuple([out._value for out in results]))  # fmt: skip
         answers = []
         slot = 0
@@ -109,28 +109,28 @@ class PyLayer:
                 answer._node, answer._slot = node, slot
             slot += 1
             answers.append(answer)
-        return type(made)(answers) if several else answers[0]
+        return type(forward_result)(answers) if several else answers[0]
 
 
-def holds_active(given: Any) -> bool:
-    """Is there a tensor inside a container, of which derivatives are asked?"""
-    parts = given.values() if isinstance(given, dict) else given if isinstance(given, list | tuple | set) else ()
+def holds_active(value: Any) -> bool:
+    """Does a container hold a tensor whose gradient is asked for?"""
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple | set) else ()
     return any(not part.stop_gradient if isinstance(part, Tensor) else holds_active(part) for part in parts)
 
 
 def gradients_of(cls: type[PyLayer], ctx: PyLayerContext, inputs: list[Tensor], results: list[Tensor],
-                 given: dict[int, Tensor]) -> list[Tensor | None]:  # fmt: skip
-    """What ``backward`` makes of gradients by the number of the result; as many as there are inputs, of their shapes."""
+                 cotangents: dict[int, Tensor]) -> list[Tensor | None]:  # fmt: skip
+    """The gradients that ``backward`` computes from cotangents by the number of the result: one for each input, in its shape."""
     zeros = [holding(np.zeros_like(out._value)) if ctx.materialize else None for out in results]
-    made = cls.backward(ctx, *[given.get(slot, zero) for slot, zero in enumerate(zeros)])
-    found = list(made) if isinstance(made, tuple | list) else [made]
-    if len(found) != len(inputs):
-        raise ValueError(f"{cls.__name__}.backward gives {len(found)} gradients, and forward has {len(inputs)} tensors among its arguments")
+    backward_result = cls.backward(ctx, *[cotangents.get(slot, zero) for slot, zero in enumerate(zeros)])
+    parts = list(backward_result) if isinstance(backward_result, tuple | list) else [backward_result]
+    if len(parts) != len(inputs):
+        raise ValueError(f"{cls.__name__}.backward gives {len(parts)} gradients, and forward has {len(inputs)} tensors among its arguments")
     return [
         None
         if gradient is None or source.stop_gradient
         else fitted(gradient, source._value, f"gradient {place} of {cls.__name__}.backward")
-        for place, (gradient, source) in enumerate(zip(found, inputs, strict=True))
+        for place, (gradient, source) in enumerate(zip(parts, inputs, strict=True))
     ]
 
 

@@ -68,41 +68,41 @@ class switch:  # noqa: N801 (a decorator and a context)
             return self.function(*args, **kwargs)
 
     def generator(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """A generator whose own code runs in the mode; what is done between its values does not."""
+        """A generator whose own code runs in the mode; the code that runs between its values does not."""
 
         @functools.wraps(function)
         def run(*args: Any, **kwargs: Any) -> Iterator[Any]:
             inner = function(*args, **kwargs)
-            resume, given = inner.send, None
+            resume, sent = inner.send, None
             while True:
                 try:
                     with switch(self.mode):
-                        made = resume(given)
+                        item = resume(sent)
                 except StopIteration as end:
                     return end.value  # type: ignore[no-any-return]
                 try:
-                    given = yield made
+                    sent = yield item
                     resume = inner.send
                 except GeneratorExit:
                     with switch(self.mode):
                         inner.close()
                     raise
                 except BaseException as error:
-                    given, resume = error, inner.throw
+                    sent, resume = error, inner.throw
 
         return run
 
 
 def called_from() -> list[tuple[types.CodeType, int]]:
-    """The innermost frames of the user's, as code and place in it; ``line_of`` finds the line."""
+    """The innermost frames of the user's code, each as a code object and an offset in it; ``line_of`` finds the line."""
     frame: types.FrameType | None = sys._getframe(2)
     while frame is not None and frame.f_code.co_filename.startswith(OURS):
         frame = frame.f_back
-    found: list[tuple[types.CodeType, int]] = []
-    while frame is not None and len(found) < FRAMES:
-        found.append((frame.f_code, frame.f_lasti))
+    frames: list[tuple[types.CodeType, int]] = []
+    while frame is not None and len(frames) < FRAMES:
+        frames.append((frame.f_code, frame.f_lasti))
         frame = frame.f_back
-    return found
+    return frames
 
 
 def line_of(code: types.CodeType, place: int) -> int:
@@ -146,9 +146,9 @@ class Node:
 
     def edges(self) -> Iterator[Edge]:
         """The tensors through which derivatives pass."""
-        for given in self.inputs:
-            if type(given) is Edge:
-                yield given
+        for operand in self.inputs:
+            if type(operand) is Edge:
+                yield operand
 
 
 class GradientNode:
@@ -201,9 +201,9 @@ class LayerNode:
 
     def edges(self) -> Iterator[Edge]:
         """The tensors through which derivatives pass."""
-        for given in self.inputs:
-            if type(given) is Edge:
-                yield given
+        for operand in self.inputs:
+            if type(operand) is Edge:
+                yield operand
 
 
 def no_call(*gradients: Any) -> Any:
@@ -217,10 +217,10 @@ Recorded = Node | GradientNode | LayerNode
 def operation(function: Callable[..., Any], present: tuple[bool, ...], settings: Settings) -> Operation:
     """The same object for the same operation: comparing and hashing are then fast."""
     key = (function, present, repr(settings) if settings else "")
-    found = OPERATIONS.get(key)
-    if found is None:
-        found = OPERATIONS[key] = Operation(function, present, settings)
-    return found
+    interned = OPERATIONS.get(key)
+    if interned is None:
+        interned = OPERATIONS[key] = Operation(function, present, settings)
+    return interned
 
 
 OPERATIONS: dict[Any, Operation] = {}

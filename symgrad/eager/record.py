@@ -54,10 +54,10 @@ class Record:
         return place
 
     def results(self, node: Recorded) -> tuple[int, ...]:
-        """The places of what a node made."""
-        made = self.first[node] = len(self.values)
+        """Enter the results of a node, and return their places."""
+        start = self.first[node] = len(self.values)
         self.values += node.results
-        return tuple(range(made, len(self.values)))
+        return tuple(range(start, len(self.values)))
 
     def reaches(self, tensor: Tensor) -> bool:
         """Is it part of the record?"""
@@ -67,13 +67,13 @@ class Record:
         """The nodes whose results depend on one of some tensors."""
         leaves = {Same(tensor) for tensor in inputs if tensor._node is None}
         inner = {(tensor._node, tensor._slot) for tensor in inputs if tensor._node is not None}
-        found: set[Recorded] = set()
+        nodes: set[Recorded] = set()
         for node in self.nodes:
             for edge in node.edges():
-                if edge.node is None and Same(edge.tensor) in leaves or edge.node in found or (edge.node, edge.slot) in inner:
-                    found.add(node)
+                if edge.node is None and Same(edge.tensor) in leaves or edge.node in nodes or (edge.node, edge.slot) in inner:
+                    nodes.add(node)
                     break
-        return found
+        return nodes
 
     def constant(self, value: Any) -> int:
         """The place of a value through which no derivative passes."""
@@ -95,18 +95,18 @@ class Record:
         """The place of a tensor as it was used."""
         first = self.first.get(edge.node)
         if first is not None:
-            found: int = first + edge.slot
-            if self.values[found] is not edge.value:
+            place: int = first + edge.slot
+            if self.values[place] is not edge.value:
                 raise Overwritten(f"{edge.tensor.name} was changed in place without being recorded, and then used")
-            return found
+            return place
         places = self.leaves.setdefault(edge.tensor, [])
-        for found in places:
-            if self.values[found] is edge.value:
-                return found
-        made = self.leaf(edge.value)
-        places.append(made)
-        self.sources[made] = edge
-        return made
+        for place in places:
+            if self.values[place] is edge.value:
+                return place
+        new_place = self.leaf(edge.value)
+        places.append(new_place)
+        self.sources[new_place] = edge
+        return new_place
 
     def used(self, edge: Edge) -> int:
         """The place of a tensor that was used, which is noted."""
@@ -115,7 +115,7 @@ class Record:
 
     def operation(self, node: Node) -> None:
         """Enter an operation."""
-        places = tuple([self.used(given) if type(given) is Edge else self.constant(given) for given in node.inputs])
+        places = tuple([self.used(operand) if type(operand) is Edge else self.constant(operand) for operand in node.inputs])
         self.steps.append(Applied(node.operation, places, self.results(node)))
 
     def gradient(self, node: GradientNode) -> None:
@@ -132,8 +132,8 @@ class Record:
         ends = tuple([self.place(Edge(t)) for t in targets])
         starts = [self.places(t) for t in inputs]
         stops = tuple([self.place(Edge(t)) for t in cuts])
-        given = tuple([None if s is None else self.constant(s) for s in seeds])
-        asked = Backward(tuple(self.steps), ends, tuple([p for places in starts for p in places]), given, stops)
+        seed_places = tuple([None if s is None else self.constant(s) for s in seeds])
+        asked = Backward(tuple(self.steps), ends, tuple([p for places in starts for p in places]), seed_places, stops)
         compiled, results = backward_of(asked)
         arguments = []
         for key, scalar in zip(compiled.keys, compiled.scalars, strict=True):
@@ -142,11 +142,11 @@ class Record:
             if edge is not None and edge.tensor._version != edge.version:
                 raise Overwritten(f"{edge.tensor.name} is needed as it was when it was used, but it was changed in place since")
             arguments.append(value[()] if scalar and isinstance(value, np.ndarray) else value)
-        found = quietly(compiled.function, *arguments)
+        outputs = quietly(compiled.function, *arguments)
         answers: list[Array | None] = []
         rest = iter(results)
         for places, tensor in zip(starts, inputs, strict=True):
-            parts = [found[k] for k in [next(rest) for _ in places] if k is not None]
+            parts = [outputs[k] for k in [next(rest) for _ in places] if k is not None]
             answers.append(fitting(sum(parts[1:], parts[0]), tensor._value) if parts else None)
         return answers
 
@@ -159,20 +159,20 @@ class Record:
 
 def fitting(gradient: Any, value: Array) -> Array:
     """The gradient as an array in the shape and dtype of its tensor."""
-    made = np.asarray(gradient, value.dtype)
-    return made if made.shape == value.shape else np.broadcast_to(made, value.shape).copy()
+    array = np.asarray(gradient, value.dtype)
+    return array if array.shape == value.shape else np.broadcast_to(array, value.shape).copy()
 
 
 def ancestors(targets: Iterable[Tensor]) -> set[Recorded]:
-    """The nodes that some tensors were made by."""
-    found: set[Recorded] = set()
+    """The nodes that some tensors depend on."""
+    nodes: set[Recorded] = set()
     todo: list[Recorded] = [t._node for t in targets if t._node is not None]
     while todo:
         node = todo.pop()
-        if node in found:
+        if node in nodes:
             continue
         if node.freed:
             raise frozen_graph(node.name)
-        found.add(node)
-        todo += [edge.node for edge in node.edges() if edge.node is not None and edge.node not in found]
-    return found
+        nodes.add(node)
+        todo += [edge.node for edge in node.edges() if edge.node is not None and edge.node not in nodes]
+    return nodes

@@ -46,8 +46,8 @@ def seed_edge(seed: Tensor | None, target: Tensor) -> Any:
 
 def seed_like(seed: Tensor, target: Tensor) -> Tensor:
     """The seed in the shape and dtype of its target, recorded."""
-    made = seed if seed.shape == target.shape else apply(functions.reshape, seed, shape=tuple(target.shape))
-    return made if made.dtype == target.dtype else apply(functions.cast, made, dtype=target.dtype.name)
+    reshaped = seed if seed.shape == target.shape else apply(functions.reshape, seed, shape=tuple(target.shape))
+    return reshaped if reshaped.dtype == target.dtype else apply(functions.cast, reshaped, dtype=target.dtype.name)
 
 
 def whole_seed(seed: Tensor | None, target: Tensor) -> Tensor:
@@ -59,36 +59,36 @@ def whole_seed(seed: Tensor | None, target: Tensor) -> Tensor:
     return seed_like(seed, target)
 
 
-def engine_gradients(record: Record, targets: Sequence[tuple[Tensor, Tensor | None]], wanted: Sequence[Tensor], cuts: Sequence[Tensor],
+def engine_gradients(record: Record, targets: Sequence[tuple[Tensor, Tensor | None]], inputs: Sequence[Tensor], cuts: Sequence[Tensor],
                      create_graph: bool) -> list[Tensor | None]:  # fmt: skip
-    """The gradients that the engine makes, recorded themselves where ``create_graph``."""
+    """The gradients that the engine computes; with ``create_graph`` they are recorded themselves."""
     ends = [target for target, _ in targets]
-    found = record.gradients(ends, wanted, [seed_array(seed, target) for target, seed in targets], cuts)
+    arrays = record.gradients(ends, inputs, [seed_array(seed, target) for target, seed in targets], cuts)
     if not create_graph:
-        return [None if gradient is None else holding(gradient) for gradient in found]
-    kept = [(tensor, gradient) for tensor, gradient in zip(wanted, found, strict=True) if gradient is not None]
+        return [None if gradient is None else holding(gradient) for gradient in arrays]
+    kept = [(tensor, gradient) for tensor, gradient in zip(inputs, arrays, strict=True) if gradient is not None]
     node = GradientNode([Edge(t) for t in ends], [Edge(t) for t, _ in kept], [seed_edge(s, t) for t, s in targets], [Edge(t) for t in cuts],
                         tuple([gradient for _, gradient in kept]))  # fmt: skip
-    made: list[Tensor | None] = []
+    tensors: list[Tensor | None] = []
     slot = 0
-    for gradient in found:
+    for gradient in arrays:
         if gradient is None:
-            made.append(None)
+            tensors.append(None)
             continue
         answer = holding(gradient, False)
         answer._node, answer._slot = node, slot
         slot += 1
-        made.append(answer)
-    return made
+        tensors.append(answer)
+    return tensors
 
 
 def run_hooks(tensor: Tensor, gradient: Tensor, hooks: Iterable[Callable[[Tensor], Tensor | None]]) -> Tensor:
-    """What hooks of a tensor make of its gradient."""
+    """The gradient of a tensor after its hooks have run."""
     for hook in hooks:
-        made = hook(gradient)
-        if made is None:
+        replacement = hook(gradient)
+        if replacement is None:
             continue
-        gradient = fitted(made, gradient._value, f"what a hook of {tensor.name} gave")
+        gradient = fitted(replacement, gradient._value, f"what a hook of {tensor.name} gave")
     return gradient
 
 
@@ -101,15 +101,15 @@ def as_used(edge: Edge) -> Tensor:
 
 def result_of(node: Any, slot: int, value: Array) -> Tensor:
     """A tensor that stands for a result of something recorded."""
-    made = holding(value, False)
-    made._node, made._slot = node, slot
-    return made
+    tensor = holding(value, False)
+    tensor._node, tensor._slot = node, slot
+    return tensor
 
 
 class Staged:
     """The gradients of some tensors, in stages; ``before`` are those of tensors that keep theirs."""
 
-    def __init__(self, record: Record, targets: Sequence[tuple[Tensor, Tensor | None]], wanted: Sequence[Tensor], watched: Iterable[Tensor],
+    def __init__(self, record: Record, targets: Sequence[tuple[Tensor, Tensor | None]], inputs: Sequence[Tensor], watched: Iterable[Tensor],
                  cuts: Sequence[Tensor] = (), create_graph: bool = False, layers: Sequence[LayerNode] | None = None) -> None:  # fmt: skip
         self.record, self.cuts, self.create_graph = record, list(cuts), create_graph
         self.closed = {key_of(t) for t in cuts}
@@ -124,7 +124,7 @@ class Staged:
             # which parts of a derivative pass a tensor depends on how its rule is written
             what = "a gradient that is differentiated again passes a tensor with hooks"
             raise BadArgument(what, hint="remove the hooks, or put them on leaves")
-        self.wanted = {key_of(t): t for t in wanted}
+        self.wanted = {key_of(t): t for t in inputs}
         self.pending: dict[Key, tuple[Tensor, Tensor]] = {}
         self.found: dict[Key, Tensor] = {}
         self.before: list[tuple[Tensor, Tensor]] = []
@@ -183,11 +183,11 @@ class Staged:
         inner = [t for t in stops.values() if not isinstance(t._node, LayerNode)]
         free = {k: t for k, t in self.wanted.items() if k not in stops and not (k == key and key in self.stops)}
         sources = [*free.values(), *(t for t in stops.values() if isinstance(t._node, LayerNode))]
-        made = engine_gradients(self.record, [(tensor, gradient)], sources, [*self.cuts, *inner], self.create_graph)
+        parts = engine_gradients(self.record, [(tensor, gradient)], sources, [*self.cuts, *inner], self.create_graph)
         for stop in inner:
             others = [t for t in inner if t is not stop]
-            made += engine_gradients(self.record, [(tensor, gradient)], [stop], [*self.cuts, *others], self.create_graph)
-        for source, part in zip([*sources, *inner], made, strict=True):
+            parts += engine_gradients(self.record, [(tensor, gradient)], [stop], [*self.cuts, *others], self.create_graph)
+        for source, part in zip([*sources, *inner], parts, strict=True):
             if part is None:
                 continue
             if source._node is None or key_of(source) in self.stops:
@@ -196,15 +196,15 @@ class Staged:
                 self.found[key_of(source)] = self.added(self.found.get(key_of(source)), part)
 
     def through(self, node: LayerNode, key: Key, gradient: Tensor) -> None:
-        """A stage through a function that says its own derivative, once the gradients of all its results are whole."""
-        given: dict[int, Tensor] = {key[1]: gradient}
+        """A stage through a function that defines its own derivative, once the gradients of all its results are complete."""
+        cotangents: dict[int, Tensor] = {key[1]: gradient}
         for slot in range(len(node.results)):
             entry = self.pending.pop((id(node), slot), None)
             if entry is not None:
-                given[slot] = self.whole(*entry)
+                cotangents[slot] = self.whole(*entry)
         with switch(self.create_graph):
-            made = node.call(given)
-        for edge, part in zip(node.inputs, made, strict=True):
+            parts = node.call(cotangents)
+        for edge, part in zip(node.inputs, parts, strict=True):
             if type(edge) is Edge and part is not None:
                 self.receive(as_used(edge), part)
 

@@ -31,11 +31,11 @@ def default_dtype() -> np.dtype[Any]:
 
 
 def set_default_dtype(dtype: Any) -> None:
-    """Let Python floats become another dtype, float32 or float64, when they are made tensors."""
-    made = np.dtype(dtype)
-    if made.kind != "f":
-        raise refused(TypeError(f"the default dtype must be a float dtype, not {made}"))
-    DEFAULT[0] = made
+    """Set the dtype, float32 or float64, of tensors that are made of Python floats."""
+    numpy_dtype = np.dtype(dtype)
+    if numpy_dtype.kind != "f":
+        raise refused(TypeError(f"the default dtype must be a float dtype, not {numpy_dtype}"))
+    DEFAULT[0] = numpy_dtype
 
 
 class Tensor(Methods):
@@ -126,8 +126,8 @@ class Tensor(Methods):
     @property
     def dtype(self) -> np.dtype[Any]:
         """The NumPy dtype."""
-        made: np.dtype[Any] = self._value.dtype
-        return made
+        numpy_dtype: np.dtype[Any] = self._value.dtype
+        return numpy_dtype
 
     @property
     def is_leaf(self) -> bool:
@@ -180,10 +180,10 @@ class Tensor(Methods):
         return bool(self.only())
 
     def __index__(self) -> int:
-        found = self.only()
-        if isinstance(found, float | complex):
+        value = self.only()
+        if isinstance(value, float | complex):
             raise refused(TypeError(f"a tensor of {self.dtype} is no integer"))
-        return int(found)
+        return int(value)
 
     def only(self) -> Any:
         """The one element that there is, as a Python number."""
@@ -192,8 +192,8 @@ class Tensor(Methods):
         return self._value.item()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        made = self._value if dtype is None else self._value.astype(dtype)
-        return made.copy() if copy or copy is None and made is self._value else made
+        array = self._value if dtype is None else self._value.astype(dtype)
+        return array.copy() if copy or copy is None and array is self._value else array
 
     def __repr__(self) -> str:
         values = np.array2string(self._value, separator=", ", prefix="       ")
@@ -229,14 +229,14 @@ class Tensor(Methods):
             self._grad = None
 
     def detach(self) -> Tensor:
-        """The same elements, without how they were made: what is stored to one is seen by the other, and no derivative passes."""
-        made: Tensor = apart(holding(self._value), self)
-        return made
+        """A tensor of the same elements without their record: a store to one is seen by the other, and no derivative passes."""
+        tensor: Tensor = apart(holding(self._value), self)
+        return tensor
 
     def clone(self) -> Tensor:
-        """A copy that derivatives pass."""
-        made: Tensor = apply(functions.assign, self)
-        return made
+        """A copy through which derivatives pass."""
+        tensor: Tensor = apply(functions.assign, self)
+        return tensor
 
     def retain_grads(self) -> None:
         """Let ``backward`` keep the gradient of this tensor, though it is not a leaf, as the hooks that it has by now leave it."""
@@ -272,11 +272,11 @@ class Tensor(Methods):
 
     @boundary
     def set_value(self, value: Any) -> None:
-        """Put other values of the same shape in, without recording."""
-        made = np.array(value._value if isinstance(value, Tensor) else value, self.dtype)
-        if made.shape != self._value.shape:
-            raise refused(ValueError(f"values of shape {made.shape} do not fit a tensor of shape {self._value.shape}"))
-        self.hold(made)
+        """Store other values of the same shape, without recording the store."""
+        array = np.array(value._value if isinstance(value, Tensor) else value, self.dtype)
+        if array.shape != self._value.shape:
+            raise refused(ValueError(f"values of shape {array.shape} do not fit a tensor of shape {self._value.shape}"))
+        self.hold(array)
 
     def hold(self, array: Array) -> None:
         """Let an array that is nobody else's, and of the same shape and dtype, be the values, without recording."""
@@ -301,9 +301,9 @@ class Tensor(Methods):
     @staticmethod
     def standing(value: Array, node: Recorded | None, slot: int, stopped: bool) -> Tensor:
         """A tensor that stands for one that is gone."""
-        made = holding(value, stopped)
-        made._node, made._slot = node, slot
-        return made
+        tensor = holding(value, stopped)
+        tensor._node, tensor._slot = node, slot
+        return tensor
 
     @boundary
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -313,16 +313,16 @@ class Tensor(Methods):
             store(self, index, value)
 
 
-def begun(made: Tensor, value: Array, stop_gradient: bool, name: str | None) -> Tensor:
-    """A tensor that nothing was done to yet."""
-    made._value = value
-    made.stop_gradient = stop_gradient
-    made.persistable = False
-    made._name = name
-    made._node = made._grad = made._hooks = made._retains = made._view = None
-    made._is_gradient = False
-    made._slot = made._version = 0
-    return made
+def begun(tensor: Tensor, value: Array, stop_gradient: bool, name: str | None) -> Tensor:
+    """Initialise a tensor to which no operation was applied yet."""
+    tensor._value = value
+    tensor.stop_gradient = stop_gradient
+    tensor.persistable = False
+    tensor._name = name
+    tensor._node = tensor._grad = tensor._hooks = tensor._retains = tensor._view = None
+    tensor._is_gradient = False
+    tensor._slot = tensor._version = 0
+    return tensor
 
 
 def holding(value: Array, stop_gradient: bool = True) -> Tensor:
@@ -331,10 +331,10 @@ def holding(value: Array, stop_gradient: bool = True) -> Tensor:
 
 
 def found_gradient(value: Array) -> Tensor:
-    """What ``backward`` leaves at a tensor: its gradient, which itself asks for one, and may yet be stored to."""
-    made = holding(value, False)
-    made._is_gradient = True
-    return made
+    """The gradient that ``backward`` leaves at a tensor; it asks for a gradient itself, and may yet be stored to."""
+    tensor = holding(value, False)
+    tensor._is_gradient = True
+    return tensor
 
 
 class Hook:
@@ -358,33 +358,33 @@ def apply(function: Callable[..., Any], *inputs: Any, **settings: Any) -> Any:
     active = False
     value: Any
     recording = MODE.enabled
-    for given in inputs:
-        if isinstance(given, Tensor):
-            value = given._value
-            if recording and not given.stop_gradient:
+    for operand in inputs:
+        if isinstance(operand, Tensor):
+            value = operand._value
+            if recording and not operand.stop_gradient:
                 active = True
-                edges.append(Edge(given))
+                edges.append(Edge(operand))
             else:
                 edges.append(value)
-        elif given is None:
+        elif operand is None:
             value = None
         else:
-            kind = type(given)
-            value = given if kind in NUMBERS else float(given) if kind is np.float64 else own(given)
+            kind = type(operand)
+            value = operand if kind in NUMBERS else float(operand) if kind is np.float64 else own(operand)
             edges.append(value)
         values.append(value)
     try:
-        made = quietly(function, *values, **settings)
+        result = quietly(function, *values, **settings)
     except MISFIT as error:
         raise misfit(function, values, settings, error) from None
     if not active:
         if getattr(function, "shows", False):
-            return shown(holding(np.asarray(made)), inputs[0], function, settings)
-        if type(made) is np.ndarray:
-            return holding(made)
-        return [holding(np.asarray(one)) for one in made] if isinstance(made, tuple) else holding(np.asarray(made))
-    several = isinstance(made, tuple)
-    arrays = tuple(map(np.asarray, made)) if several else (made if type(made) is np.ndarray else np.asarray(made),)
+            return shown(holding(np.asarray(result)), inputs[0], function, settings)
+        if type(result) is np.ndarray:
+            return holding(result)
+        return [holding(np.asarray(one)) for one in result] if isinstance(result, tuple) else holding(np.asarray(result))
+    several = isinstance(result, tuple)
+    arrays = tuple(map(np.asarray, result)) if several else (result if type(result) is np.ndarray else np.asarray(result),)
     present = (True,) * len(values) if len(edges) == len(values) else tuple([value is not None for value in values])
     node = Node(operation(function, present, settings_of(settings) if settings else ()), tuple(edges), arrays)
     outs = []
@@ -401,10 +401,10 @@ def apply(function: Callable[..., Any], *inputs: Any, **settings: Any) -> Any:
     return outs if several else outs[0]
 
 
-def own(given: Any) -> Array:
-    """An array of its own of what is no tensor and no number."""
-    plain_array = type(given) is np.ndarray and given.dtype.isnative and given.dtype != object
-    return given.copy() if plain_array else array_of(given)
+def own(value: Any) -> Array:
+    """An array of its own for a value that is neither a tensor nor a number."""
+    plain_array = type(value) is np.ndarray and value.dtype.isnative and value.dtype != object
+    return value.copy() if plain_array else array_of(value)
 
 
 def fitted(gradient: Any, like: Array, what: str) -> Tensor:

@@ -96,13 +96,13 @@ class Family:
 
     def __deepcopy__(self, memo: Any) -> Family:
         """A family of the copies of its members, which join it one by one."""
-        made = Family.__new__(Family)
-        made.memory, made.origin, made.like = copy.deepcopy(self.memory, memo), self.origin, self.like
-        made.value, made.slot, made.stopped = copy.deepcopy(self.value, memo), self.slot, self.stopped
-        made.node = copy.deepcopy(self.node, memo)
-        made.root, made.references = nobody, []
-        made.registered()
-        return made
+        family = Family.__new__(Family)
+        family.memory, family.origin, family.like = copy.deepcopy(self.memory, memo), self.origin, self.like
+        family.value, family.slot, family.stopped = copy.deepcopy(self.value, memo), self.slot, self.stopped
+        family.node = copy.deepcopy(self.node, memo)
+        family.root, family.references = nobody, []
+        family.registered()
+        return family
 
     def joined(self, tensor: Any, steps: Steps) -> View:
         """Let the copy of a member be a member."""
@@ -131,16 +131,16 @@ class Family:
         root = self.root()
         return self.like(self.value, self.node, self.slot, self.stopped) if root is None else root
 
-    def changed(self, made: Any) -> None:
-        """Let the root be another tensor, and make its views anew."""
-        found = [(tensor, steps) for tensor, steps in self.members() if steps]
+    def changed(self, replacement: Any) -> None:
+        """Replace the root by another tensor, and compute its views from it again."""
+        views = [(tensor, steps) for tensor, steps in self.members() if steps]
         root = self.root()
         if root is None:
-            root = made
+            root = replacement
         else:
-            root.become(made)  # and the views are made of it, so that its hooks run
+            root.become(replacement)  # the views are computed from the root, so that its hooks run
         self.enter(root)
-        for tensor, steps in found:
+        for tensor, steps in views:
             stopped = tensor.stop_gradient and tensor._node is not None
             shown = root
             for function, settings in steps:
@@ -196,31 +196,31 @@ def view_of(tensor: Any) -> View:
     """The family of a tensor; a new one for a tensor that has shared nothing yet."""
     if tensor._view is None:
         tensor._view = (Family(tensor, Memory(tensor._value.shape), ()), ())
-    made: View = tensor._view
-    return made
+    view: View = tensor._view
+    return view
 
 
-def shown(made: Any, source: Any, function: Callable[..., Any], settings: dict[str, Any]) -> Any:
+def shown(tensor: Any, source: Any, function: Callable[..., Any], settings: dict[str, Any]) -> Any:
     """Note that a tensor shows elements of the one it was made of, unless they had to be copied."""
     family, steps = view_of(source)
     step = ((function, settings),)
     if function in RESHAPING and (family.origin or steps):
         layout = made_by((*family.origin, *steps), np.empty(family.memory.shape, np.int8))
         if not np.may_share_memory(np.asarray(function(layout, **settings)), layout):
-            return made
+            return tensor
     if not MODE.enabled and not source.stop_gradient:
-        made._view = (Family(made, family.memory, (*family.origin, *steps, *step)), ())
+        tensor._view = (Family(tensor, family.memory, (*family.origin, *steps, *step)), ())
     else:
-        made._view = (family, (*steps, *step))
-        family.add(made)
-    return made
+        tensor._view = (family, (*steps, *step))
+        family.add(tensor)
+    return tensor
 
 
-def apart(made: Any, source: Any) -> Any:
+def apart(tensor: Any, source: Any) -> Any:
     """Note that a tensor shows all elements of another, and that no derivative passes between them."""
     family, steps = view_of(source)
-    made._view = (Family(made, family.memory, (*family.origin, *steps)), ())
-    return made
+    tensor._view = (Family(tensor, family.memory, (*family.origin, *steps)), ())
+    return tensor
 
 
 def is_alone(tensor: Any) -> bool:

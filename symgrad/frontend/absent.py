@@ -78,9 +78,9 @@ def truth_of(ctx: Lowering, binding: Maybe, node: ast.AST, truth: Callable[[Lowe
         return FALSE
     if isinstance(binding.inner, Obj | Tup | Static) and isinstance(known := truth(ctx, binding.inner, node), Const):
         return test if known.value else FALSE
-    made = either(ctx, binding, node, lambda inner: Num(truth(ctx, inner, node)))
-    assert isinstance(made, Num)
-    return made.operand
+    result = either(ctx, binding, node, lambda inner: Num(truth(ctx, inner, node)))
+    assert isinstance(result, Num)
+    return result.operand
 
 
 def has_item(ctx: Lowering, key: HeapKey, name: object) -> Operand:

@@ -59,8 +59,8 @@ def default_places(source: Source) -> dict[str, tuple[Any, str]]:
     arguments = source.node.args
     plain = [*arguments.posonlyargs, *arguments.args]
     values = source.function.__defaults__ or ()
-    made = {a.arg: (v, f"__defaults__[{k}]") for k, (a, v) in enumerate(zip(plain[len(plain) - len(values) :], values, strict=True))}
-    return made | {k: (v, item("__kwdefaults__", k)) for k, v in (source.function.__kwdefaults__ or {}).items()}
+    defaults = {a.arg: (v, f"__defaults__[{k}]") for k, (a, v) in enumerate(zip(plain[len(plain) - len(values) :], values, strict=True))}
+    return defaults | {k: (v, item("__kwdefaults__", k)) for k, v in (source.function.__kwdefaults__ or {}).items()}
 
 
 def activate(ctx: Lowering, frame: Frame, function: ast.FunctionDef | ast.Lambda, args: list[Binding], kwargs: dict[str, Binding],
@@ -97,21 +97,21 @@ def body_result(ctx: Lowering, frame: Frame, function: ast.FunctionDef | ast.Lam
     if isinstance(function, ast.Lambda):
         return ctx.evaluate(function.body)
     proceed(ctx)
-    # at the top the end is tried only where writing loops out has not shown that it is never reached
+    # at the top the end is tried only where unrolling of loops has not shown that it is never reached
     run(ctx, list(function.body) if frame.top and not ctx.unroll else [*function.body, *at_the_end(function)])
     codes = ctx.state.codes
-    made = ctx.state.names.get((frame, RESULT), MISSING)
+    result = ctx.state.names.get((frame, RESULT), MISSING)
     if ctx.state.dead:
         raise Raised
     if RETURN not in codes:
-        made = Static(None)
-    elif NEXT in codes and made != Static(None):
-        made = Broken("the function may end without a return")
-    if not holds_function(ctx, made):
+        result = Static(None)
+    elif NEXT in codes and result != Static(None):
+        result = Broken("the function may end without a return")
+    if not holds_function(ctx, result):
         for name in [n for n in ctx.state.names if n[0] is frame]:
             del ctx.state.names[name]
     proceed(ctx)
-    return made
+    return result
 
 
 def at_the_end(function: ast.FunctionDef) -> list[ast.stmt]:

@@ -240,8 +240,8 @@ class Adapter:
         stated = str(getattr(target, "__module__", None)).replace("_operator", "operator")
         for module in ("numpy", stated, "scipy.special"):
             root = module.partition(".")[0]
-            found = sys.modules.get(module)
-            if found is None or root not in sys.modules or getattr(found, own, None) is not target:
+            module_object = sys.modules.get(module)
+            if module_object is None or root not in sys.modules or getattr(module_object, own, None) is not target:
                 continue
             if root == "numpy":
                 return f"{self.named('np', np)}{module.removeprefix(root)}.{own}"
@@ -330,18 +330,18 @@ def with_keywords(parameters: list[Parameter], keywords: dict[str, Any]) -> list
 
 
 def refused_class(value: type) -> SourceNotFound:
-    """Why a class is not differentiated, with a line that says what may be: a method of an instance."""
+    """The error for a class, which is not differentiated; its hint shows what can be: a method of an instance."""
     what = f"{describe(value)} is a class, and what it makes is no number"
     if value.__module__ == "builtins":
         return SourceNotFound(what, hint=f"write lambda x: sum({value.__name__}(x))")
     names = ["__call__", *vars(value)]
     methods = [n for n in names if isinstance(vars(value).get(n), types.FunctionType) and (n == "__call__" or not n.startswith("_"))]
-    made = required(value)
+    parameters = required(value)
     if not methods:
         return SourceNotFound(what, hint="pass a function that returns a number")
     passed = required(vars(value)[methods[0]])[1:]
-    call = f"{value.__name__}({', '.join(made)}){'' if methods[0] == '__call__' else f'.{methods[0]}'}({', '.join(passed)})"
-    return SourceNotFound(what, hint=f"write lambda {', '.join(dict.fromkeys([*made, *passed]))}: {call}")
+    call = f"{value.__name__}({', '.join(parameters)}){'' if methods[0] == '__call__' else f'.{methods[0]}'}({', '.join(passed)})"
+    return SourceNotFound(what, hint=f"write lambda {', '.join(dict.fromkeys([*parameters, *passed]))}: {call}")
 
 
 def required(value: Any) -> list[str]:

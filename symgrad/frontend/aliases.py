@@ -49,11 +49,11 @@ def void(_: bool) -> None:
 
 @entered(SPREAD, "renewed")
 def renew(ctx: Lowering, location: Location) -> None:
-    """Let arrays that may be one that was written to have what it holds now."""
-    for made, bases in ctx.state.bases.items():
-        if location in bases and made in ctx.state.memory:
-            ctx.state.memory[made] = version_of_one(ctx, possible(ctx, made))
-            ctx.state.stored(made, ctx.builder.loc)
+    """After a store to an array, update the arrays that may be that array."""
+    for alias, bases in ctx.state.bases.items():
+        if location in bases and alias in ctx.state.memory:
+            ctx.state.memory[alias] = version_of_one(ctx, possible(ctx, alias))
+            ctx.state.stored(alias, ctx.builder.loc)
 
 
 def version_of_one(ctx: Lowering, left: Bases) -> Operand:

@@ -69,10 +69,10 @@ def size(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     args = [*args, *kwargs.values()]
     axis = unwrap(args[1]) if len(args) == 2 else None
     if axis is not None:
-        found = shape(ctx, args[:1], {}, node)
-        if not isinstance(found, Tup) or not isinstance(axis, int) or not -len(found.items) <= axis < len(found.items):
+        extents = shape(ctx, args[:1], {}, node)
+        if not isinstance(extents, Tup) or not isinstance(axis, int) or not -len(extents.items) <= axis < len(extents.items):
             raise UnsupportedArgument("np.size is supported along one axis that the array has", ctx.loc(node))
-        return found.items[axis]
+        return extents.items[axis]
     if is_number(ctx, args[0]) or is_single(args[0]):
         return Num(ONE)
     if is_anything(ctx, args[0]):
@@ -80,37 +80,37 @@ def size(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     return attribute_of(ctx, as_array(ctx, args[0], node), "size", node)
 
 
-def of_rank(ctx: Lowering, made: Binding, least: Any, node: ast.AST) -> Binding:
-    """An array with axes in front, so that it has so many."""
-    rank = getattr(ctx.type_of(made), "rank", None)
+def of_rank(ctx: Lowering, array: Binding, least: Any, node: ast.AST) -> Binding:
+    """The array with new axes in front, so that it has at least ``least`` axes."""
+    rank = getattr(ctx.type_of(array), "rank", None)
     if rank is None or not isinstance(least, int):
         raise UnsupportedArgument("ndmin of what has a rank that is not known is not supported", ctx.loc(node))
     missing = Tup(tuple(Num(Const(k)) for k in range(least - rank)))
-    return ctx.apply(Static(np.expand_dims, "np.expand_dims"), [made, missing], {}, node) if missing.items else made
+    return ctx.apply(Static(np.expand_dims, "np.expand_dims"), [array, missing], {}, node) if missing.items else array
 
 
 def _array(copies: bool, any_class: bool = False) -> Any:
     def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-        given = dict(kwargs)
-        args = [*args, *(given.pop(word) for word in ("object", "a") if not args and word in given)]
+        keywords = dict(kwargs)
+        args = [*args, *(keywords.pop(word) for word in ("object", "a") if not args and word in keywords)]
         if any_class and isinstance(args[0], Static) and isinstance(args[0].value, np.ndarray):
             return args[0]  # of a subclass, which it keeps
-        given.update(zip(("dtype",) if copies else ("dtype", "order"), args[1:], strict=False))
-        order = unwrap(given.pop("order", Static("K")))
+        keywords.update(zip(("dtype",) if copies else ("dtype", "order"), args[1:], strict=False))
+        order = unwrap(keywords.pop("order", Static("K")))
         if order not in ("K", None, "C", "F"):
             raise UnsupportedArgument(f"the order {order!r} is not supported", ctx.loc(node))
-        copy = copies and bool(unwrap(given.pop("copy", Num(Const(True)))))
-        dtype = unwrap(given.pop("dtype", Static(None)))
-        least = unwrap(given.pop("ndmin", Num(Const(0)))) if copies else 0
-        if given:
-            raise UnsupportedArgument(f"the keyword {next(iter(given))} of np.array is not supported", ctx.loc(node))
+        copy = copies and bool(unwrap(keywords.pop("copy", Num(Const(True)))))
+        dtype = unwrap(keywords.pop("dtype", Static(None)))
+        least = unwrap(keywords.pop("ndmin", Num(Const(0)))) if copies else 0
+        if keywords:
+            raise UnsupportedArgument(f"the keyword {next(iter(keywords))} of np.array is not supported", ctx.loc(node))
         try:
             name = None if dtype is None else named_dtype(dtype)
         except (ValueError, TypeError):
             raise UnsupportedArgument(f"the dtype {dtype!r} is not supported", ctx.loc(node)) from None
-        made = make_array(ctx, args[0], name, copy, node)
-        made = in_order(ctx, made, order, node) if order in ("C", "F") else made
-        return of_rank(ctx, made, least, node) if least else made
+        array = make_array(ctx, args[0], name, copy, node)
+        array = in_order(ctx, array, order, node) if order in ("C", "F") else array
+        return of_rank(ctx, array, least, node) if least else array
 
     return lower
 
@@ -165,31 +165,31 @@ SPECIAL[np.iinfo] = _limits(np.iinfo, "iu")
 @special(np.fromiter)
 def fromiter(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     """All items of an iterator as a vector."""
-    given = dict(zip(("iter", "dtype", "count", "like"), args, strict=False)) | kwargs
-    if set(given) != {"iter", "dtype"}:
+    arguments = dict(zip(("iter", "dtype", "count", "like"), args, strict=False)) | kwargs
+    if set(arguments) != {"iter", "dtype"}:
         raise UnsupportedArgument("np.fromiter is supported with a dtype alone", ctx.loc(node), "slice what is made of it")
     make: Callable[..., Binding] = _array(True)
-    return make(ctx, [list_(ctx, [given["iter"]], {}, node)], {"dtype": given["dtype"]}, node)
+    return make(ctx, [list_(ctx, [arguments["iter"]], {}, node)], {"dtype": arguments["dtype"]}, node)
 
 
 @special(np.ascontiguousarray)
 def by_rows(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     """The array itself if it lies by rows; a copy if it does not; one of the two if that is not known."""
-    made = _array(False)(ctx, args, kwargs, node)
-    type_ = ctx.type_of(made)
-    if not isinstance(made, Ref) or not isinstance(type_, Array) or type_.shape == ():
+    array = _array(False)(ctx, args, kwargs, node)
+    type_ = ctx.type_of(array)
+    if not isinstance(array, Ref) or not isinstance(type_, Array) or type_.shape == ():
         raise UnsupportedArgument("np.ascontiguousarray is supported of arrays", ctx.loc(node))
-    return in_order(ctx, made, "C", node)
+    return in_order(ctx, array, "C", node)
 
 
 @special(np.asfortranarray)
 def by_columns(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     """The array itself if it lies by columns; a copy if it does not; one of the two if that is not known."""
-    made = _array(False)(ctx, args, kwargs, node)
-    type_ = ctx.type_of(made)
-    if not isinstance(made, Ref) or not isinstance(type_, Array) or type_.shape == ():
+    array = _array(False)(ctx, args, kwargs, node)
+    type_ = ctx.type_of(array)
+    if not isinstance(array, Ref) or not isinstance(type_, Array) or type_.shape == ():
         raise UnsupportedArgument("np.asfortranarray is supported of arrays", ctx.loc(node))
-    return in_order(ctx, made, "F", node)
+    return in_order(ctx, array, "F", node)
 
 
 #: what ``np.require`` may ask of an array, by the order that it says
@@ -199,15 +199,15 @@ REQUIRED = {"C": "C", "CONTIGUOUS": "C", "C_CONTIGUOUS": "C", "F": "F", "FORTRAN
 @special(np.require)
 def require(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     """An array of a dtype, by rows or by columns."""
-    given = dict(zip(("a", "dtype", "requirements"), args, strict=False)) | kwargs
-    words = unwrap(given.get("requirements", Static(None))) or ()
+    arguments = dict(zip(("a", "dtype", "requirements"), args, strict=False)) | kwargs
+    words = unwrap(arguments.get("requirements", Static(None))) or ()
     words = {word.upper() for word in ([words] if isinstance(words, str) else words)}
     orders = {REQUIRED[word] for word in words if word in REQUIRED}
-    if set(given) - {"a", "dtype", "requirements"} or words - {*REQUIRED, "A", "ALIGNED"} or len(orders) > 1:
+    if set(arguments) - {"a", "dtype", "requirements"} or words - {*REQUIRED, "A", "ALIGNED"} or len(orders) > 1:
         raise UnsupportedArgument("np.require is supported with a dtype and with the requirements C and F", ctx.loc(node))
-    dtype = {"dtype": given["dtype"]} if "dtype" in given else {}
-    made: Binding = _array(False)(ctx, [given["a"]], dtype, node)
-    return in_order(ctx, made, min(orders), node) if orders else made
+    dtype = {"dtype": arguments["dtype"]} if "dtype" in arguments else {}
+    array: Binding = _array(False)(ctx, [arguments["a"]], dtype, node)
+    return in_order(ctx, array, min(orders), node) if orders else array
 
 
 @special(np.where)

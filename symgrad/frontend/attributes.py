@@ -73,7 +73,7 @@ def attribute(ctx: Lowering, node: ast.Attribute) -> Binding:
 
 
 def attribute_of(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding:
-    """``owner.attr`` for each kind of owner; ``attr`` is the name as Python looks it up, so that of ``__private`` is mangled."""
+    """``owner.attr`` for each kind of owner; ``attr`` is the name as Python looks it up: ``__private`` is mangled."""
     if is_one_of_kinds(owner):
         return each(ctx, owner, node, lambda value: attribute_of(ctx, value, attr, node))
     if attr in EVERYWHERE and isinstance(owner := settled(owner, ctx.state), Maybe):
@@ -84,8 +84,8 @@ def attribute_of(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bin
     if attr == "__class__" and not isinstance(owner, External | Above):
         if isinstance(owner, Num) and owner.operand.type == FAILURE:
             return class_of_failure(ctx, owner)
-        made = exact_class(ctx, owner, node)
-        return Static(made, made.__name__)
+        class_ = exact_class(ctx, owner, node)
+        return Static(class_, class_.__name__)
     if attr == "__doc__" and owner == ABSENT:
         return Static(None.__doc__)
     if attr == "__dict__" and isinstance(owner, Obj) and owner.key.kind == "record" and owner.key.cls.__dictoffset__:
@@ -112,8 +112,8 @@ def attribute_of(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bin
         case External(value, text):
             check_reading(ctx, type(value))
             if is_own_attribute(value, attr):
-                found = present_attribute(ctx, value, attr, f"{type(value).__name__!r} object", node)
-                return outside(ctx, found, path(text, attr), attr)
+                attribute = present_attribute(ctx, value, attr, f"{type(value).__name__!r} object", node)
+                return outside(ctx, attribute, path(text, attr), attr)
             return of_class(ctx, owner, type(value), attr, node)
         case Above(instance, cls):
             return of_class(ctx, instance, kind_of_instance(instance), attr, node, after=cls)
@@ -142,7 +142,7 @@ def of_function(ctx: Lowering, owner: Fun | Generator, attr: str, node: ast.AST)
 
 
 def of_builtin(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding:
-    """A method of a value whose class is Python's own; what the class does not have raises, what is no method is what stands there."""
+    """A method of a value of a builtin class. A name that the class lacks raises; an attribute that is no method is itself the result."""
     if isinstance(owner, Fun | Generator) and attr in OF_FUNCTIONS:
         return of_function(ctx, owner, attr, node)
     held = [from_class(ctx, cls, attr, MISSING) for cls in possible_classes(ctx, owner, node)]
@@ -151,8 +151,8 @@ def of_builtin(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bindi
         return definite(ctx, MISSING, node, AttributeError, f"{cls.__name__!r} object has no attribute {attr!r}")
     if len(held) == 1 and isinstance(held[0], str | None):
         return Static(entry_of_class(ctx, exact_class(ctx, owner, node), attr) if attr == "__doc__" else held[0])  # with its signature
-    if (made := of_container(owner, attr)) is not None:
-        return made
+    if (attribute := of_container(owner, attr)) is not None:
+        return attribute
     return Bound(owner, attr)
 
 
@@ -231,34 +231,34 @@ AS_IT_IS = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, typ
 
 
 def of_static(ctx: Lowering, value: Any, name_: str, attr: str, node: ast.AST) -> Binding:
-    """An attribute of a module, class, function or another object known while compiling: of the user's, it may be another one next time."""
-    found = present_attribute(ctx, value, attr, name_, node)
+    """An attribute of a module, class, function or other object known while compiling; a user's object may have another one next time."""
+    attribute = present_attribute(ctx, value, attr, name_, node)
     name_ = {"numpy": "np"}.get(name_, name_)
     of_space = isinstance(value, types.ModuleType | type)
     if is_of_library(value):
-        if of_space and isinstance(found, float | int) and not isinstance(found, bool) and value.__name__ in ("numpy", "math"):
-            return Num(Const(found, f"{name_}.{attr}"))
-        if not of_space or isinstance(found, AS_IT_IS):
-            return Static(found, f"{name_}.{attr}")
+        if of_space and isinstance(attribute, float | int) and not isinstance(attribute, bool) and value.__name__ in ("numpy", "math"):
+            return Num(Const(attribute, f"{name_}.{attr}"))
+        if not of_space or isinstance(attribute, AS_IT_IS):
+            return Static(attribute, f"{name_}.{attr}")
     text = attribute_text(ctx, value, attr)
-    if not isinstance(found, AS_IT_IS):
-        made = outside(ctx, found, text, attr)
+    if not isinstance(attribute, AS_IT_IS):
+        binding = outside(ctx, attribute, text, attr)
         if is_of_library(value):
             ctx.relied.pop((text, "itself", None), None)
-        return made
-    ctx.rely(text, found)
-    return Static(found, f"{name_}.{attr}")
+        return binding
+    ctx.rely(text, attribute)
+    return Static(attribute, f"{name_}.{attr}")
 
 
 def of_member(ctx: Lowering, owner: Static, value: enum.Enum, attr: str, node: ast.AST) -> Binding:
     """A method of a member of an enumeration, or what it holds."""
-    found = present_attribute(ctx, value, attr, str(value), node)
+    attribute = present_attribute(ctx, value, attr, str(value), node)
     cls = type(value)
     if isinstance(from_class(ctx, cls, attr), types.FunctionType | property) or isinstance(
         entry_of_class(ctx, cls, attr), classmethod | staticmethod
     ):
         return of_class(ctx, owner, cls, attr, node)
-    return outside(ctx, found, attribute_text(ctx, value, attr), attr)
+    return outside(ctx, attribute, attribute_text(ctx, value, attr), attr)
 
 
 def of_array(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding:
@@ -315,14 +315,14 @@ def of_array(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding
 
 
 def kept(ctx: Lowering, owner: Binding, attr: str, function: Any, node: ast.AST) -> Binding:
-    """A ``functools.cached_property``: made when it is first asked for, then an attribute."""
+    """A ``functools.cached_property``: computed when it is first read, then an attribute."""
     if isinstance(owner, External):
         return outside(ctx, present_attribute(ctx, owner.value, attr, "what stands here", node), path(owner.text, attr), attr)
-    made = ctx.apply(Bound(owner, attr, function), [], {}, node)
+    value = ctx.apply(Bound(owner, attr, function), [], {}, node)
     if not isinstance(owner, Obj):
         raise UnsupportedSyntax(f"a cached property, {attr!r}, of something that is no instance", ctx.loc(node))
-    ctx.change(owner.key, (*ctx.state.entries(owner.key), (attr, made)))
-    return made
+    ctx.change(owner.key, (*ctx.state.entries(owner.key), (attr, value)))
+    return value
 
 
 def kind_of_instance(binding: Binding) -> type:

@@ -41,29 +41,29 @@ def call_besides(ctx: Lowering, spelled: spelling.Spelling, args: list[Binding],
         bound = spelled.signature.bind(*args, **kwargs)
     except TypeError:
         return None
-    given = bound.arguments
+    arguments = bound.arguments
 
     def without(name: str) -> Binding:
-        rest = inspect.BoundArguments(bound.signature, {k: v for k, v in given.items() if k != name})
+        rest = inspect.BoundArguments(bound.signature, {k: v for k, v in arguments.items() if k != name})
         return call(list(rest.args), dict(rest.kwargs))
 
-    if "order" in given and (spelled.row in LAID_OUT or is_ufunc(spelled)):
-        order = laid_like(ctx, known(given["order"]), next(iter(given.values())))
-        made = without("order") if order is not None else None
-        return made if made is None or order == "K" or not isinstance(made, Ref) else in_order(ctx, made, str(order), node)
-    if "order" in given and spelled.row in READ_IN_ORDER:
-        order = laid_like(ctx, known(given["order"]), given["a"])
+    if "order" in arguments and (spelled.row in LAID_OUT or is_ufunc(spelled)):
+        order = laid_like(ctx, known(arguments["order"]), next(iter(arguments.values())))
+        result = without("order") if order is not None else None
+        return result if result is None or order == "K" or not isinstance(result, Ref) else in_order(ctx, result, str(order), node)
+    if "order" in arguments and spelled.row in READ_IN_ORDER:
+        order = laid_like(ctx, known(arguments["order"]), arguments["a"])
         return read_in_order(ctx, spelled.row, bound, without, str(order), node) if order in ("C", "F") else None
-    if "copy" in given and spelled.row == "cast" and known(given["copy"]) is False:
-        return cast_if_needed(ctx, next(iter(given.values())), known(given["dtype"]), node)
-    if "shape" in given and spelled.row in OF_SHAPES:
-        return of_shape(ctx, OF_SHAPES[spelled.row], dict(given), node)
-    if spelled.row in ("sort", "argsort") and "order" not in given and {"kind", "stable"} & set(given):
-        return sorted_by(ctx, spelled.row, dict(given), node)
-    if "dtype" in given and spelled.row in MADE_FIRST:
-        return cast_at_last(ctx, spelled.row, without("dtype"), given["dtype"], node)
-    if "dtype" in given and is_ufunc(spelled):
-        return computed_in(ctx, spelled, dict(given), without, node)
+    if "copy" in arguments and spelled.row == "cast" and known(arguments["copy"]) is False:
+        return cast_if_needed(ctx, next(iter(arguments.values())), known(arguments["dtype"]), node)
+    if "shape" in arguments and spelled.row in OF_SHAPES:
+        return of_shape(ctx, OF_SHAPES[spelled.row], dict(arguments), node)
+    if spelled.row in ("sort", "argsort") and "order" not in arguments and {"kind", "stable"} & set(arguments):
+        return sorted_by(ctx, spelled.row, dict(arguments), node)
+    if "dtype" in arguments and spelled.row in MADE_FIRST:
+        return cast_at_last(ctx, spelled.row, without("dtype"), arguments["dtype"], node)
+    if "dtype" in arguments and is_ufunc(spelled):
+        return computed_in(ctx, spelled, dict(arguments), without, node)
     return None
 
 
@@ -98,42 +98,42 @@ def laid_like(ctx: Lowering, order: Any, source: Binding) -> str | None:
     return "C" if order == "A" and type_.layout == "N" else None
 
 
-def in_order(ctx: Lowering, made: Binding, order: str, node: ast.AST) -> Binding:
+def in_order(ctx: Lowering, array: Binding, order: str, node: ast.AST) -> Binding:
     """An array by rows, or by columns: the array itself if it lies so, a copy if it does not; one of the two if that is not known."""
     ctx.laid = True
-    type_ = ctx.type_of(made)
-    if not isinstance(made, Ref) or not isinstance(type_, Array) or type_.shape is None:
+    type_ = ctx.type_of(array)
+    if not isinstance(array, Ref) or not isinstance(type_, Array) or type_.shape is None:
         raise UnsupportedArgument("the order of what is no array of known rank is not supported", ctx.loc(node))
     if type_.shape == ():
-        return made
+        return array
     if order == "F" and len(type_.shape) > 1:
-        turned = in_order(ctx, Ref(made.location, (*made.path, Step(".T"))), "C", node)
+        turned = in_order(ctx, Ref(array.location, (*array.path, Step(".T"))), "C", node)
         assert isinstance(turned, Ref)
         return Ref(turned.location, (*turned.path, Step(".T")))
     if type_.layout in ("C", "CF"):
-        return made
+        return array
     if is_surely_copied(type_):
-        return ctx.make(ctx.call("copy_rows", ctx.read(made, node)))
-    return ctx.shared(ctx.call("by_rows", ctx.read(made, node)), made)
+        return ctx.make(ctx.call("copy_rows", ctx.read(array, node)))
+    return ctx.shared(ctx.call("by_rows", ctx.read(array, node)), array)
 
 
 def read_in_order(
     ctx: Lowering, row: str, bound: inspect.BoundArguments, without: Callable[[str], Binding], order: str, node: ast.AST
 ) -> Binding | None:
     """``ravel``, ``flatten`` and ``reshape`` by columns: those of the transposed array by rows."""
-    given = bound.arguments
-    if order == "C" or not isinstance(given["a"], Ref) or getattr(ctx.type_of(given["a"]), "rank", None) is None:
+    arguments = bound.arguments
+    if order == "C" or not isinstance(arguments["a"], Ref) or getattr(ctx.type_of(arguments["a"]), "rank", None) is None:
         return without("order") if order == "C" else None
-    if "shape" in given:
-        shape = given["shape"]
+    if "shape" in arguments:
+        shape = arguments["shape"]
         items = shape[0] if isinstance(shape, tuple) and len(shape) == 1 else shape
         reversed_ = turned(items)
         if reversed_ is None:
             return None
-        given["shape"] = (Tup(reversed_),) if isinstance(shape, tuple) else Tup(reversed_)
-    given["a"] = ctx.apply(Static(np.transpose, "np.transpose"), [given["a"]], {}, node)
-    made = without("order")
-    return made if row != "reshape" else ctx.apply(Static(np.transpose, "np.transpose"), [made], {}, node)
+        arguments["shape"] = (Tup(reversed_),) if isinstance(shape, tuple) else Tup(reversed_)
+    arguments["a"] = ctx.apply(Static(np.transpose, "np.transpose"), [arguments["a"]], {}, node)
+    result = without("order")
+    return result if row != "reshape" else ctx.apply(Static(np.transpose, "np.transpose"), [result], {}, node)
 
 
 def turned(shape: Any) -> tuple[Binding, ...] | None:
@@ -145,34 +145,34 @@ def turned(shape: Any) -> tuple[Binding, ...] | None:
     return (shape,) if isinstance(shape, Num) and isinstance(shape.operand.type, Scalar) else None
 
 
-def sorted_by(ctx: Lowering, row: str, given: dict[str, Any], node: ast.AST) -> Binding | None:
-    """``np.sort`` and ``np.argsort`` of a kind, which says in what order the places of equal elements stand."""
-    kind, stable = known(given.pop("kind", Static(None))), known(given.pop("stable", Static(None)))
+def sorted_by(ctx: Lowering, row: str, keywords: dict[str, Any], node: ast.AST) -> Binding | None:
+    """``np.sort`` and ``np.argsort`` with a ``kind``, which decides the order of the indices of equal elements."""
+    kind, stable = known(keywords.pop("kind", Static(None))), known(keywords.pop("stable", Static(None)))
     if kind not in (None, "quicksort", "heapsort", "stable", "mergesort") or stable not in (None, False, True):
         return None
-    if row == "argsort" and kind == "heapsort" or "axis" in given and known(given["axis"]) is None and not is_none(given["axis"]):
+    if row == "argsort" and kind == "heapsort" or "axis" in keywords and known(keywords["axis"]) is None and not is_none(keywords["axis"]):
         return None
     if row == "argsort" and (stable or kind in ("stable", "mergesort")):
-        axis = known(given.get("axis", Num(Const(-1))))
-        operand = row_operand(ctx, given["a"], node)
+        axis = known(keywords.get("axis", Num(Const(-1))))
+        operand = row_operand(ctx, keywords["a"], node)
         if axis is None:
             operand, axis = ctx.call("flatten", operand), -1
         return ctx.make(ctx.call("stable_argsort", operand, axis=axis))
     function = np.sort if row == "sort" else np.argsort
-    return ctx.apply(Static(function, f"np.{row}"), [given.pop("a")], given, node)
+    return ctx.apply(Static(function, f"np.{row}"), [keywords.pop("a")], keywords, node)
 
 
 # ------------------------------------------------------------------ copy, shape, dtype
 
 
-def cast_at_last(ctx: Lowering, row: str, made: Binding, dtype: Any, node: ast.AST) -> Binding | None:
-    """What a function gives in another dtype: places between two numbers are rounded down to integers."""
+def cast_at_last(ctx: Lowering, row: str, result: Binding, dtype: Any, node: ast.AST) -> Binding | None:
+    """The result of a function, cast to another dtype; the points of ``linspace`` are rounded down to integers."""
     name = dtype_named(known(dtype))
-    if name is None or not isinstance(made, Ref) or name[0] not in ("fiu" if row == "linspace" else "f"):
-        return made if is_none(dtype) else None
+    if name is None or not isinstance(result, Ref) or name[0] not in ("fiu" if row == "linspace" else "f"):
+        return result if is_none(dtype) else None
     if name[0] in "iu":
-        made = ctx.apply(Static(np.floor, "np.floor"), [made], {}, node)
-    return ctx.make(ctx.call("cast", ctx.read(made, node), dtype=name))
+        result = ctx.apply(Static(np.floor, "np.floor"), [result], {}, node)
+    return ctx.make(ctx.call("cast", ctx.read(result, node), dtype=name))
 
 
 def cast_if_needed(ctx: Lowering, source: Binding, dtype: Any, node: ast.AST) -> Binding | None:
@@ -187,29 +187,29 @@ def cast_if_needed(ctx: Lowering, source: Binding, dtype: Any, node: ast.AST) ->
     return ctx.make(value) if type_.dtype is not None else ctx.shared(value, source)
 
 
-def of_shape(ctx: Lowering, function: Any, given: dict[str, Any], node: ast.AST) -> Binding | None:
+def of_shape(ctx: Lowering, function: Any, arguments: dict[str, Any], node: ast.AST) -> Binding | None:
     """``np.zeros_like(x, shape=...)`` and its like, of an array of a known dtype."""
-    source, dtype = next(iter(given.values())), given.get("dtype")
+    source, dtype = next(iter(arguments.values())), arguments.get("dtype")
     own = getattr(ctx.type_of(source), "dtype", None) if isinstance(source, Ref) else None
-    if set(given) - {"a", "prototype", "dtype", "shape", "fill_value"} or own is None and dtype is None:
+    if set(arguments) - {"a", "prototype", "dtype", "shape", "fill_value"} or own is None and dtype is None:
         return None
     named = dtype if dtype is not None and known(dtype) is not None else Static(np.dtype(DTYPES[str(own)]))
-    values = [given["fill_value"]] if "fill_value" in given else []
-    return ctx.apply(Static(function, f"np.{function.__name__}"), [given["shape"], *values], {"dtype": named}, node)
+    values = [arguments["fill_value"]] if "fill_value" in arguments else []
+    return ctx.apply(Static(function, f"np.{function.__name__}"), [arguments["shape"], *values], {"dtype": named}, node)
 
 
 def computed_in(
-    ctx: Lowering, spelled: spelling.Spelling, given: dict[str, Any], without: Callable[[str], Binding], node: ast.AST
+    ctx: Lowering, spelled: spelling.Spelling, arguments: dict[str, Any], without: Callable[[str], Binding], node: ast.AST
 ) -> Binding | None:
     """``np.add(x, y, dtype=np.float32)``: the function of its operands in that dtype."""
-    name, row = dtype_named(known(given["dtype"])), ROWS[spelled.row]
+    name, row = dtype_named(known(arguments["dtype"])), ROWS[spelled.row]
     if name not in ("f32", "f64") or not row.differentiable or "n" in row.params:
-        return without("dtype") if known(given["dtype"]) is None and isinstance(given["dtype"], Static) else None
-    operands = [row_operand(ctx, given[p], node) for p in row.params if p in given]
+        return without("dtype") if known(arguments["dtype"]) is None and isinstance(arguments["dtype"], Static) else None
+    operands = [row_operand(ctx, arguments[p], node) for p in row.params if p in arguments]
     if len(operands) != len(row.params) or any(is_complex(o.type) or not o.type.is_number for o in operands):
         return None
     cast = [ctx.make(ctx.call("cast", o, dtype=name)) for o in operands]
-    rest = {k: v for k, v in given.items() if k not in row.params and k != "dtype"}
+    rest = {k: v for k, v in arguments.items() if k not in row.params and k != "dtype"}
     return ctx.apply(Static(getattr(np, spelled.name.removeprefix("np.")), spelled.name), cast, rest, node)
 
 

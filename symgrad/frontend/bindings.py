@@ -313,7 +313,7 @@ class State:
             return [*partners]
         bases = self.bases.get(location, NO_LOCATIONS)
         near = dict.fromkeys([location, *partners, *bases, *(x for base in bases for x in self.partners.get(base, NO_LOCATIONS))])
-        near |= {made: None for made, others in self.bases.items() if not near.keys().isdisjoint(others)}
+        near |= {alias: None for alias, others in self.bases.items() if not near.keys().isdisjoint(others)}
         del near[location]
         return [*near]
 
@@ -356,34 +356,34 @@ class State:
     def stored(self, location: Location, loc: Loc) -> None:
         """Note that a location was written to: what may share its memory is doubtful from here on.
 
-        What is done to a list is not done to the arrays in it, nor to other lists of them: which objects are one is known of the objects.
+        A store to a list changes neither the arrays in it nor other lists of them: which objects are one is known of the objects.
         """
         is_of_list = isinstance(self.memory[location].type, List)
         for partner in self.partners.get(location, NO_LOCATIONS):
             if not (is_of_list and partner in self.memory and isinstance(self.memory[partner].type, Array | List)):
                 self.stale.setdefault(partner, loc)
-                for made, bases in self.bases.items():
-                    if partner in bases:  # what may be it is as doubtful
-                        self.stale.setdefault(made, loc)
+                for alias, bases in self.bases.items():
+                    if partner in bases:  # an array that may be the partner is as doubtful
+                        self.stale.setdefault(alias, loc)
         if not is_of_list:
             for other in self.through_lists(location):
                 self.stale.setdefault(other, loc)
 
     def through_lists(self, location: Location) -> list[Location]:
-        """What may be an array, or hold it, since lists hold the same arrays."""
+        """The locations that may be an array, or hold it, since lists hold the same arrays."""
 
         def is_list(other: Location) -> bool:
             return other in self.memory and isinstance(self.memory[other].type, List)
 
-        found: dict[Location, None] = {}
+        locations: dict[Location, None] = {}
         todo = [other for other in self.partners.get(location, NO_LOCATIONS) if is_list(other)]
         while todo:
             for item in self.partners.get(todo.pop(), NO_LOCATIONS):
                 for other in [item, *self.partners.get(item, NO_LOCATIONS)]:
-                    if other is not location and other not in found and (other is item or is_list(other)):
-                        found[other] = None
+                    if other is not location and other not in locations and (other is item or is_list(other)):
+                        locations[other] = None
                         todo += [other] if is_list(other) else []
-        return list(found)
+        return list(locations)
 
     def entries(self, key: HeapKey) -> tuple[tuple[Any, Binding], ...]:
         """What an object of known structure holds."""

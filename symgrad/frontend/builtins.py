@@ -138,10 +138,10 @@ def len_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
         case Obj(key) if key.kind == "record":
             return ctx.apply(attribute_of(ctx, args[0], "__len__", node), [], {}, node)
         case Obj(key) if key.kind == "dict" and any(ctx.is_doubtful(item) for _, item in ctx.state.entries(key)):
-            made: Binding = Num(ZERO)
+            count: Binding = Num(ZERO)
             for name, _ in ctx.state.entries(key):
-                made = binary(ctx, ast.Add, made, CONVERTING[int](ctx, [Num(has_item(ctx, key, name))], {}, node), node)
-            return made
+                count = binary(ctx, ast.Add, count, CONVERTING[int](ctx, [Num(has_item(ctx, key, name))], {}, node), node)
+            return count
         case Obj(key):
             ctx.check_keys(key, node)
             content = ctx.state.heap[key]
@@ -176,14 +176,14 @@ def len_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 
 @special(isinstance)
 def isinstance_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    wanted = unwrap(args[1])
-    wanted = wanted if isinstance(wanted, tuple) else (wanted,)
-    as_python_does(ctx, node, lambda: isinstance(None, wanted))  # which raises where these are no classes
+    classes = unwrap(args[1])
+    classes = classes if isinstance(classes, tuple) else (classes,)
+    as_python_does(ctx, node, lambda: isinstance(None, classes))  # which raises where these are no classes
 
     def is_one(held: Binding) -> Binding:
         if isinstance(held, Num) and held.operand.type == FAILURE:
-            return Num(instance_of(ctx, held.operand, wanted))
-        return Num(Const(is_instance(ctx, held, wanted, node)))
+            return Num(instance_of(ctx, held.operand, classes))
+        return Num(Const(is_instance(ctx, held, classes, node)))
 
     return (
         asked(ctx, args[0], node, is_one) if isinstance(args[0], OneOf) or is_one_of_kinds(args[0]) else either(ctx, args[0], node, is_one)
@@ -196,8 +196,8 @@ def type_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
         return each(ctx, args[0], node, lambda held: type_(ctx, [held], {}, node))
     if isinstance(args[0], Num) and args[0].operand.type == FAILURE:
         return class_of_failure(ctx, args[0])
-    made = exact_class(ctx, args[0], node)
-    return Static(made, made.__name__)
+    class_ = exact_class(ctx, args[0], node)
+    return Static(class_, class_.__name__)
 
 
 @special(list, tuple)
@@ -218,7 +218,7 @@ def list_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
         return ctx.list_sharing(standing_for(copy, list), args[0])
     items = items_of(ctx, args[0], node)
     assert not isinstance(items, list)
-    return fold(ctx, items, ctx.new_object("list", ()), lambda made, item: append(ctx, made, item, node), node)
+    return fold(ctx, items, ctx.new_object("list", ()), lambda result, item: append(ctx, result, item, node), node)
 
 
 @special(tuple)
@@ -231,13 +231,13 @@ def tuple_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
         items = rows_of(ctx, args[0], node) or items
     if isinstance(items, list):
         return Tup(tuple(items))
-    made = list_(ctx, args, kwargs, node)
-    assert isinstance(made, Obj)
-    if not isinstance(content := ctx.state.heap[made.key], Ref):
+    result = list_(ctx, args, kwargs, node)
+    assert isinstance(result, Obj)
+    if not isinstance(content := ctx.state.heap[result.key], Ref):
         return Tup(tuple(item for _, item in content))
-    made.key.cls = tuple
-    standing_for(ctx.read(made, node), tuple)
-    return made
+    result.key.cls = tuple
+    standing_for(ctx.read(result, node), tuple)
+    return result
 
 
 def rows_of(ctx: Lowering, array: Ref, node: ast.AST) -> list[Binding] | None:

@@ -95,19 +95,19 @@ def call_expression(ctx: Lowering, node: ast.Call) -> Binding:
     args = elements(ctx, node.args, at_once, evaluated if is_users(held) else Lowering.evaluate)
     kwargs: dict[str, Binding] = {}
     for keyword in node.keywords:
-        made = ctx.evaluate(keyword.value)
+        value = ctx.evaluate(keyword.value)
         if keyword.arg is not None:
-            kwargs[keyword.arg] = made
+            kwargs[keyword.arg] = value
             continue
-        if is_dict(made):
-            assert isinstance(made, Obj)
-            ctx.check_keys(made.key, node)
-            if not all(isinstance(key, str) for key, _ in ctx.state.entries(made.key)):
+        if is_dict(value):
+            assert isinstance(value, Obj)
+            ctx.check_keys(value.key, node)
+            if not all(isinstance(key, str) for key, _ in ctx.state.entries(value.key)):
                 return definite(ctx, MISSING, node, TypeError, "keywords must be strings")
-            kwargs.update(dict(ctx.state.heap[made.key]))  # type: ignore[arg-type]
-        elif isinstance(made, External) and isinstance(made.value, dict):
-            rely_on_keys(ctx, made.value, made.text)
-            kwargs.update({k: outside(ctx, v, item_text(ctx, made.text, k), k) for k, v in made.value.items()})
+            kwargs.update(dict(ctx.state.heap[value.key]))  # type: ignore[arg-type]
+        elif isinstance(value, External) and isinstance(value.value, dict):
+            rely_on_keys(ctx, value.value, value.text)
+            kwargs.update({k: outside(ctx, v, item_text(ctx, value.text, k), k) for k, v in value.value.items()})
         else:
             raise UnsupportedSyntax("only a dict of known keys can be spread with **", ctx.loc(keyword.value))
     ctx.handing = height
@@ -135,8 +135,8 @@ def call_static(ctx: Lowering, held: Static, args: list[Binding], kwargs: dict[s
         return call_function(ctx, own, [held, *args], kwargs, node)
     if (what := getattr(value, "__symgrad_derives__", None)) is not None:
         return (make_pullback if what == "vjp" else make_derivative)(ctx, what, args, kwargs, node)
-    if (given := getattr(value, "__symgrad_derivative__", None)) is not None:
-        return ctx.apply(derivative_of(given), args, kwargs, node)
+    if (derivative := getattr(value, "__symgrad_derivative__", None)) is not None:
+        return ctx.apply(derivative_of(derivative), args, kwargs, node)
     return call_object(ctx, value, held.name or str(getattr(value, "__name__", "object")), args, kwargs, node)
 
 
@@ -230,7 +230,7 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
     """Call a Python object known while compiling."""
     if value is None or isinstance(value, str | bytes | int | float):
         return definite(ctx, MISSING, node, TypeError, f"{type(value).__name__!r} object is not callable")
-    if isinstance(value, np.ufunc) and len(args) == value.nin + 1 and value.nout == 1:  # what it is written to, by position
+    if isinstance(value, np.ufunc) and len(args) == value.nin + 1 and value.nout == 1:  # the array that it is written to, by position
         kwargs, args = {**kwargs, "out": args[-1]}, args[:-1]
     if isinstance(value, np.ufunc) and isinstance(held := kwargs.get("out"), Tup) and len(held.items) == 1:
         kwargs = {**kwargs, "out": held.items[0]}
@@ -238,20 +238,20 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
         return masked_ufunc(ctx, value, name, args, dict(kwargs), node)
     if isinstance(out := kwargs.get("out"), Ref):
         del kwargs["out"]
-        made = call_object(ctx, value, name, args, kwargs, node)
-        return store_result(ctx, out, made, node)
+        result = call_object(ctx, value, name, args, kwargs, node)
+        return store_result(ctx, out, result, node)
     if isinstance(value, functools.partial):
         return call_outside_partial(ctx, value, owner_name(ctx, value), args, kwargs, node)
     if isinstance(value, GETTERS):
         return call_function(ctx, adapted(value), args, kwargs, node)
     try:
-        found = SPECIAL.get(value)
+        lower = SPECIAL.get(value)
     except TypeError:
-        found = None
-    spelled = spelling.spelled(value) if found is None else None
+        lower = None
+    spelled = spelling.spelled(value) if lower is None else None
     if spelled is not None and spelled.row in OF_PLACES:
         args = [without_places(ctx, a) for a in args]
-    if (found is not None or spelled is not None) and value not in OF_ANYTHING:
+    if (lower is not None or spelled is not None) and value not in OF_ANYTHING:
         for k, several in enumerate(args):
             if is_one_of_kinds(several):
                 one = functools.partial(call_with, ctx, value, name, args, k, kwargs, node)
@@ -259,9 +259,9 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
         args = [argument(ctx, a, node) for a in args]
     if root_of(value) == "math" and value.__name__ not in OF_ITEMS and (missing := no_number(ctx, args, node)) is not None:
         return missing
-    if found is not None:
+    if lower is not None:
         check_call(ctx, value, args, kwargs, node)
-        return found(ctx, args, kwargs, node)
+        return lower(ctx, args, kwargs, node)
     if spelled is not None and root_of(value) == "math":
         args = [as_float(ctx, a, node) for a in args]
     if spelled is not None:
@@ -322,12 +322,12 @@ ONES: dict[str, bool | int | float] = {"b": True, "i": 1, "u": 1}
 
 
 def masked_ufunc(ctx: Lowering, value: Any, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """``np.divide(x, y, out=z, where=mask)``: elsewhere it is of ones, and not written."""
+    """``np.divide(x, y, out=z, where=mask)``: elsewhere the operands are ones, and nothing is written."""
     out, mask = kwargs.pop("out"), kwargs.pop("where")
     ones = [Num(Const(ONES.get((dtype_of(ctx.type_of(a)) or "f")[0], 1.0))) for a in args]
     safe = [ctx.apply(Static(np.where, "np.where"), [mask, a, one], {}, node) for a, one in zip(args, ones, strict=True)]
-    made = call_object(ctx, value, name, safe, kwargs, node)
-    kept = ctx.apply(Static(np.where, "np.where"), [mask, made, out], {}, node)
+    result = call_object(ctx, value, name, safe, kwargs, node)
+    kept = ctx.apply(Static(np.where, "np.where"), [mask, result, out], {}, node)
     assert isinstance(out, Ref)
     ctx.store(out, ctx.read(kept, node), None if out.path else Step("e"))
     return out

@@ -90,8 +90,8 @@ def make_head(ctx: Lowering, entry: State, plan: Plan) -> Head:
         head.inits += inits
         hints = [None] * len(leaves(form)) if name[1].startswith("%") else leaf_names(form, name[1])
         args = [head.slot(ctx, leaf.type, hint) for leaf, hint in zip(leaves(form), hints, strict=True)]
-        state.names[name] = made = rebuild(form, list(args), state, name[1], ctx.builder.loc)
-        head.enter(name, made, form)
+        state.names[name] = binding = rebuild(form, list(args), state, name[1], ctx.builder.loc)
+        head.enter(name, binding, form)
     for location, type_ in plan.memory.items():
         head.inits.append(entry.memory[location])
         plan.memory[location] = type_ = join(entry.memory[location].type, type_)
@@ -136,8 +136,8 @@ def head_object(ctx: Lowering, entry: State, state: State, key: HeapKey, form: A
         head.inits += operands_of(ctx, before.get(k, MISSING), part)
         hints = leaf_names(part, k) if is_name(k) else [None] * len(leaves(part))
         args = [head.slot(ctx, leaf.type, hint) for leaf, hint in zip(leaves(part), hints, strict=True)]
-        items[k] = made = rebuild(part, list(args), state, None, ctx.builder.loc)
-        head.enter((key, k), made, part)
+        items[k] = binding = rebuild(part, list(args), state, None, ctx.builder.loc)
+        head.enter((key, k), binding, part)
     state.heap[key] = tuple(items.items())
 
 
@@ -170,20 +170,20 @@ def leave(state: State, key: HeapKey) -> None:
 
 
 def replace_objects(ctx: Lowering, entry: State, plan: Plan, head: Head) -> None:
-    """Objects that are others from round to round: the first ones are reached by their new names alone, or stay what they are."""
+    """Objects that differ from round to round: the first ones are reached by their new names alone, or stay what they are."""
     twice = reached_twice(entry) | ctx.arguments.keys() if head.objects else set()
     twins = {x for x in plan.twins if isinstance(x, HeapKey)}
-    for (place, n), made in head.objects.items():
+    for (place, n), key in head.objects.items():
         first = objects_of(*held_before(entry, plan, place), entry.heap)[n]
         if (place, n) in plan.twins or first in entry.twins:
-            twins.add(made)
+            twins.add(key)
         if first is not None:
-            head.firsts[made] = first
+            head.firsts[key] = first
             if first not in twice:
                 leave(head.state, first)
                 head.gone.add(first)
             if first in entry.handles:
-                expose(head.state, made)
+                expose(head.state, key)
     head.state.twins |= twins
     mark_exposed(head.state, plan.exposed, head.objects, head.places)
 
@@ -191,32 +191,32 @@ def replace_objects(ctx: Lowering, entry: State, plan: Plan, head: Head) -> None
 def reachable(ctx: Lowering, state: State, carried: Iterable[Name]) -> set[Location]:
     """Locations that a name, an operand, an object or an array from outside still reaches under its own identity."""
     skip = set(carried)
-    found: set[Location] = {array.location for array in ctx.arrays.values() if isinstance(array, Ref)}
+    reached: set[Location] = {array.location for array in ctx.arrays.values() if isinstance(array, Ref)}
     for binding in [*(binding for name, binding in state.names.items() if name not in skip), *state.operands]:
         if not isinstance(binding, Num):  # there are many
-            found.update(memory_in(binding))
+            reached.update(memory_in(binding))
     for content in state.heap.values():
         if isinstance(content, Ref):
-            found.add(content.location)
+            reached.add(content.location)
         else:
             for _, item in content:
-                found.update(memory_in(item))
-    return found
+                reached.update(memory_in(item))
+    return reached
 
 
 def unheld(ctx: Lowering, plan: Plan, top: State) -> list[Location]:
     """Carried memory that nothing holds at the top of the body: no name, operand, object or array from outside, however deep."""
-    found: set[Location] = set()
+    reached: set[Location] = set()
     todo: list[Any] = [*top.roots(), *top.heap.values(), *ctx.arrays.values()] if plan.memory else []
     while todo:
         match todo.pop():
             case Ref(location):
-                found.add(location)
+                reached.add(location)
             case tuple() as items:
                 todo += items
             case Binding() as binding:
                 todo += [getattr(binding, part.name) for part in dataclasses.fields(binding)]
-    return [location for location in plan.memory if location not in found]
+    return [location for location in plan.memory if location not in reached]
 
 
 def relate(ctx: Lowering, entry: State, plan: Plan, head: Head) -> None:
@@ -366,43 +366,43 @@ def learn_sharing(ctx: Lowering, entry: State, plan: Plan, head: Head, end: Stat
 
 
 def end_operands(ctx: Lowering, plan: Plan, head: Head, end: State, block: Block) -> list[Operand]:
-    """What the body hands to its next round, in the order of the head."""
-    made: list[Operand] = []
+    """The operands that the body hands to its next round, in the order of the head."""
+    operands: list[Operand] = []
     kept, ctx.state = ctx.state, end
     with ctx.inside(block):
         for name, form in plan.names.items():
             if end.dead:
-                made += [UNDEF] * len(leaves(form))
+                operands += [UNDEF] * len(leaves(form))
             else:
-                made += operands_of(ctx, end.names.get(name, MISSING), form)
-        made += [end.memory[location] for location in plan.memory]
+                operands += operands_of(ctx, end.names.get(name, MISSING), form)
+        operands += [end.memory[location] for location in plan.memory]
         for key, form in plan.heap.items():
             if isinstance(form, Type):
-                made.append(ctx.whole(Obj(key)))
+                operands.append(ctx.whole(Obj(key)))
             else:
                 content = dict(end.heap[key])  # type: ignore[arg-type]
                 for k, part in form:
-                    made += operands_of(ctx, content.get(k, MISSING), part)
+                    operands += operands_of(ctx, content.get(k, MISSING), part)
         objects = {(place, n): x for place, held, form in ends_of(plan, end) for n, x in enumerate(objects_of(held, form, end.heap))}
         for pair in plan.kin:
-            made.append(UNDEF if end.dead else end.sameness(*(x if isinstance(x, HeapKey) else objects.get(x) for x in pair)))
+            operands.append(UNDEF if end.dead else end.sameness(*(x if isinstance(x, HeapKey) else objects.get(x) for x in pair)))
         ends = {(place, n): x for place, held, form in ends_of(plan, end) for n, x in enumerate(places_in(held, form, end.heap, True))}
         for place, bases in chosen_arrays(plan, head):
             held_now = bases_of(end, ends.get(place))
-            made += [UNDEF if end.dead else held_now.get(base, FALSE) for base in bases]
+            operands += [UNDEF if end.dead else held_now.get(base, FALSE) for base in bases]
     ctx.state = kept
-    return made
+    return operands
 
 
 def after_loop(ctx: Lowering, plan: Plan, outs: list[Value]) -> None:
-    """Bind what the loop carried to its results."""
+    """Bind what the loop carries to the results of the loop."""
     entry = ctx.state
     state = entry.copy()
     head = Head([], [], state, {})
     values = list(outs)
     for name, form in plan.names.items():
-        state.names[name] = made = rebuild(form, values, state, name[1], ctx.builder.loc)
-        head.enter(name, made, form)
+        state.names[name] = binding = rebuild(form, values, state, name[1], ctx.builder.loc)
+        head.enter(name, binding, form)
     for location in plan.memory:
         state.memory[location] = values.pop(0)
     for key, form in plan.heap.items():
@@ -415,8 +415,8 @@ def after_loop(ctx: Lowering, plan: Plan, outs: list[Value]) -> None:
         else:
             items = dict(content)  # type: ignore[arg-type]
             for k, part in form:
-                items[k] = made = rebuild(part, values, state, None, ctx.builder.loc)
-                head.enter((key, k), made, part)
+                items[k] = binding = rebuild(part, values, state, None, ctx.builder.loc)
+                head.enter((key, k), binding, part)
             state.heap[key] = tuple(items.items())
     replace_objects(ctx, entry, plan, head)
     for pair in plan.kin:

@@ -27,9 +27,9 @@ def one_of_items(ctx: Lowering, items: list[Binding], index: Operand, node: ast.
 
 def from_the_front(ctx: Lowering, index: Operand, count: int, node: ast.AST) -> Operand:
     """A place among some items, counted from the first one."""
-    made = choose(ctx, ctx.call("less", index, ZERO), node, lambda: Num(ctx.call("add", index, Const(count))), lambda: Num(index))
-    assert isinstance(made, Num)
-    return made.operand
+    place = choose(ctx, ctx.call("less", index, ZERO), node, lambda: Num(ctx.call("add", index, Const(count))), lambda: Num(index))
+    assert isinstance(place, Num)
+    return place.operand
 
 
 def store_at(ctx: Lowering, owner: Obj, content: tuple[tuple[Any, Binding], ...], index: Operand, value: Binding, node: ast.AST) -> None:

@@ -42,11 +42,11 @@ def construct(ctx: Lowering, cls: type, name: str, args: list[Binding], kwargs: 
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
         check_named_tuple(ctx, cls)
         fields: list[str] = list(cls._fields)
-        given = given_fields(ctx, cls, fields, args, kwargs, node)
-        given |= defaults_of_tuple(ctx, cls, [f for f in fields if f not in given])
-        if missing := [f for f in fields if f not in given]:
+        arguments = given_fields(ctx, cls, fields, args, kwargs, node)
+        arguments |= defaults_of_tuple(ctx, cls, [f for f in fields if f not in arguments])
+        if missing := [f for f in fields if f not in arguments]:
             fail(ctx, TypeError, f"{cls.__name__}.__new__() missing 1 required positional argument: {missing[0]!r}")
-        return Tup(tuple(given[f] for f in fields), cls)
+        return Tup(tuple(arguments[f] for f in fields), cls)
     is_exception = is_plain_exception(ctx, cls) and not (kwargs and cls.__module__ == "builtins")
     if cls.__module__.split(".")[0] in LIBRARIES and not is_exception:
         return opaque(ctx, cls, name, args, kwargs, node)
@@ -56,19 +56,19 @@ def construct(ctx: Lowering, cls: type, name: str, args: list[Binding], kwargs: 
         word = "method" if len(left_out) == 1 else "methods"
         fail(ctx, TypeError, f"Can't instantiate abstract class {cls.__name__} with abstract {word} {', '.join(left_out)}")
     whole = Tup(tuple(args))
-    made = ctx.new_object("record", (("args", whole), (GIVEN, whole)) if is_exception else (), cls)
+    instance = ctx.new_object("record", (("args", whole), (GIVEN, whole)) if is_exception else (), cls)
     if dataclasses.is_dataclass(cls) and generated(cls, "__init__") is not None:
-        ctx.change(made.key, tuple(dataclass_fields(ctx, cls, args, kwargs, node).items()))
+        ctx.change(instance.key, tuple(dataclass_fields(ctx, cls, args, kwargs, node).items()))
         rely_on_entry(ctx, cls, "__init__")
         if (after := from_class(ctx, cls, "__post_init__")) is not None:
-            rely_on_class(ctx, made, cls, "__post_init__", after)
-            call_function(ctx, after, [made], {}, node)
-        return made
+            rely_on_class(ctx, instance, cls, "__post_init__", after)
+            call_function(ctx, after, [instance], {}, node)
+        return instance
     init = from_class(ctx, cls, "__init__")
     if isinstance(init, types.FunctionType):
-        rely_on_class(ctx, made, cls, "__init__", init)
-        call_function(ctx, init, [made, *args], kwargs, node)
-    return made
+        rely_on_class(ctx, instance, cls, "__init__", init)
+        call_function(ctx, init, [instance, *args], kwargs, node)
+    return instance
 
 
 def is_plain_exception(ctx: Lowering, cls: type) -> bool:
@@ -82,35 +82,35 @@ def defaults_of_tuple(ctx: Lowering, cls: Any, left_out: list[str]) -> dict[str,
     values = cls.__new__.__defaults__ or ()
     first = len(cls._fields) - len(values)
     pairs = enumerate(zip(cls._fields[first:], values, strict=True))
-    made = {field: outside(ctx, value, f"{where}[{k}]", field) for k, (field, value) in pairs if field in left_out}
-    if made:
+    defaults = {field: outside(ctx, value, f"{where}[{k}]", field) for k, (field, value) in pairs if field in left_out}
+    if defaults:
         ctx.rely(where, len(values), "len")
-    return made
+    return defaults
 
 
 def dataclass_fields(ctx: Lowering, cls: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> dict[str, Binding]:
     if any(isinstance(t, dataclasses.InitVar) or t == "InitVar" for c in cls.__mro__ for t in vars(c).get("__annotations__", {}).values()):
         raise UnsupportedSyntax(f"{cls.__name__} has an InitVar", ctx.loc(node), "write __init__")
     plain = [f.name for f in dataclasses.fields(cls) if f.init and not f.kw_only]
-    given = given_fields(ctx, cls, plain, args, kwargs, node, [f.name for f in dataclasses.fields(cls) if f.init and f.kw_only])
-    made: dict[str, Binding] = {}
+    arguments = given_fields(ctx, cls, plain, args, kwargs, node, [f.name for f in dataclasses.fields(cls) if f.init and f.kw_only])
+    values: dict[str, Binding] = {}
     for field in dataclasses.fields(cls):
-        if field.name in given:
-            made[field.name] = given[field.name]
+        if field.name in arguments:
+            values[field.name] = arguments[field.name]
         elif field.init and field.default is not dataclasses.MISSING:
-            made[field.name] = default_of_field(ctx, cls, field, plain, node)
+            values[field.name] = default_of_field(ctx, cls, field, plain, node)
         elif field.default is not dataclasses.MISSING:
             where = item(f"{owner_name(ctx, cls)}.__dataclass_fields__", field.name)
-            made[field.name] = outside(ctx, field.default, f"{where}.default", field.name)
+            values[field.name] = outside(ctx, field.default, f"{where}.default", field.name)
         elif field.default_factory in (list, dict):
-            made[field.name] = ctx.new_object(field.default_factory.__name__, ())
+            values[field.name] = ctx.new_object(field.default_factory.__name__, ())
         elif (factory := field.default_factory) is not dataclasses.MISSING:
             where = f"{item(f'{owner_name(ctx, cls)}.__dataclass_fields__', field.name)}.default_factory"
             ctx.rely(where, factory)
-            made[field.name] = ctx.apply(Static(factory, field.name), [], {}, node)
+            values[field.name] = ctx.apply(Static(factory, field.name), [], {}, node)
         elif field.init:
             fail(ctx, TypeError, f"{cls.__name__}.__init__() missing 1 required positional argument: {field.name!r}")
-    return made
+    return values
 
 
 def default_of_field(ctx: Lowering, cls: Any, field: Any, plain: list[str], node: ast.AST) -> Binding:
@@ -134,13 +134,13 @@ def default_of_field(ctx: Lowering, cls: Any, field: Any, plain: list[str], node
 
 def given_fields(ctx: Lowering, cls: type, plain: list[str], args: list[Binding], kwargs: dict[str, Binding], node: ast.AST,
                  by_name: list[str] | None = None) -> dict[str, Binding]:  # fmt: skip
-    """What is given for which field, by position and by name."""
-    given = dict(zip(plain, args, strict=False))
+    """The arguments by field, passed by position and by name."""
+    arguments = dict(zip(plain, args, strict=False))
     if len(args) > len(plain):
         fail(ctx, TypeError, f"{cls.__name__} takes {len(plain)} positional arguments but {len(args)} were given")
-    if wrong := [k for k in kwargs if k in given or k not in (*plain, *(by_name or ()))]:
+    if wrong := [k for k in kwargs if k in arguments or k not in (*plain, *(by_name or ()))]:
         fail(ctx, TypeError, f"{cls.__name__} got an unexpected keyword argument, or one that is given twice: {wrong[0]!r}")
-    return given | kwargs
+    return arguments | kwargs
 
 
 def super_of(ctx: Lowering, node: ast.AST) -> Binding:

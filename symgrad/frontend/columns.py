@@ -47,20 +47,20 @@ def split(builder: Builder, body: Block, inputs: list[tuple[Value, str]], paths:
         return inputs
     settle(bodies)
     work = Splitting(builder)
-    made: list[tuple[Value, str]] = []
+    new_inputs: list[tuple[Value, str]] = []
     for value, path in inputs:
         if holds_parts(value.type):
             parts = [Value(part, value.name) for part in columns(value.type)]
             work.parts[value] = list(parts)
-            made += zip(parts, paths[value], strict=True)
+            new_inputs += zip(parts, paths[value], strict=True)
         else:
-            made.append((value, path))
-    body.args = [value for value, _ in made]
+            new_inputs.append((value, path))
+    body.args = [value for value, _ in new_inputs]
     for block in bodies:
         work.block(block)
     for block in bodies:
         substitute(block, {value: work.named(value) for value in work.renamed})
-    return made
+    return new_inputs
 
 
 def values(block: Block) -> Iterator[Value]:
@@ -142,7 +142,7 @@ def list_like(type_: Type, item: Type) -> Type:
 
 
 def unified(group: list[Member], loc: Loc) -> bool:
-    """Give the members of a group one type, where it has parts; True if that is news."""
+    """Give the members of a group one type, where it has parts; True if that changes a type."""
     whole: Type = UNDEFINED
     for operand, part, _ in group:
         if isinstance(operand, Value):
@@ -153,8 +153,8 @@ def unified(group: list[Member], loc: Loc) -> bool:
         raise UnsupportedSyntax("the items of a list are of different kinds", loc, "let all of them have the same parts")
     news = False
     for operand, _, back in group:
-        if isinstance(operand, Value) and operand.type != (made := back(whole)):
-            operand.type, news = made, True
+        if isinstance(operand, Value) and operand.type != (type_ := back(whole)):
+            operand.type, news = type_, True
     return news
 
 
@@ -177,39 +177,39 @@ class Splitting:
         return now
 
     def of(self, operand: Operand, like: list[Type]) -> list[Operand]:
-        """The parts of an operand, as many as there are types; of nothing so many times nothing."""
+        """The parts of an operand, one for each type; each part of a constant is the constant itself."""
         if isinstance(operand, Const):
             return [operand] * len(like)
-        made: list[Operand] = self.parts.get(operand, [operand])
-        if len(made) != len(like):
+        parts: list[Operand] = self.parts.get(operand, [operand])
+        if len(parts) != len(like):
             raise refused(self.builder.loc)
-        return made
+        return parts
 
     def expanded(self, values: list[Value]) -> list[Value]:
         """Block arguments or results with those of the parts in the place of what has parts."""
-        made: list[Value] = []
+        expanded: list[Value] = []
         for value in values:
             if not holds_parts(value.type):
-                made.append(value)
+                expanded.append(value)
                 continue
             parts = [Value(self.builder.freshen(part), value.name) for part in columns(value.type)]
             self.parts[value] = list(parts)
-            made += parts
-        return made
+            expanded += parts
+        return expanded
 
     def handed(self, operands: list[Operand], to: list[Value]) -> list[Operand]:
-        """What is handed on to block arguments or results, by parts."""
-        made: list[Operand] = []
+        """The operands handed on to block arguments or results, by parts."""
+        parts: list[Operand] = []
         for place, operand in enumerate(operands):
             if place < len(to) and holds_parts(to[place].type):
-                made += self.of(operand, columns(to[place].type))
+                parts += self.of(operand, columns(to[place].type))
             elif isinstance(operand, Value) and operand in self.parts:
                 if place < len(to):
                     raise refused(self.builder.loc)
-                made += self.parts[operand]
+                parts += self.parts[operand]
             else:
-                made.append(operand)
-        return made
+                parts.append(operand)
+        return parts
 
     def block(self, block: Block) -> None:
         """Split what a block does, in place."""
@@ -299,15 +299,15 @@ class Splitting:
             part.type = out.type
 
     def each(self, op: Call) -> None:
-        """Do to each list of parts what is done to the list."""
+        """Apply an op on a list to each list of its parts."""
         (out,) = op.outs
         types = columns(out.type)
         whole = {"list_of": range(len(op.args)), "list_append": (0, 1), "list_set": (0, 2), "list_join": (0, 1)}.get(op.name, (0,))
-        given = [self.of(o, types) if k in whole else [o] * len(types) for k, o in enumerate(op.args)]
-        made = [Value(self.builder.freshen(t), out.name) for t in types]
-        for place, value in enumerate(made):
-            self.builder.append(Call([value], op.loc, op.name, [column[place] for column in given], dict(op.settings)))
-        self.parts[out] = list(made)
+        arg_parts = [self.of(o, types) if k in whole else [o] * len(types) for k, o in enumerate(op.args)]
+        results = [Value(self.builder.freshen(t), out.name) for t in types]
+        for place, value in enumerate(results):
+            self.builder.append(Call([value], op.loc, op.name, [column[place] for column in arg_parts], dict(op.settings)))
+        self.parts[out] = list(results)
 
 
 def refused(loc: Loc) -> UnsupportedSyntax:

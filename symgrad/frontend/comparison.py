@@ -53,19 +53,19 @@ from symgrad.text import is_interned
 def own_comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.AST) -> Binding | None:
     """A comparison that the user's class defines."""
     words = COMPARISONS.get(type(op))
-    made = None if words is None else first_answer(ctx, own_tries(a, b, words), a, node)
-    if made is None and isinstance(op, ast.NotEq) and (equal := own_comparison(ctx, ast.Eq(), a, b, node)) is not None:
+    answer = None if words is None else first_answer(ctx, own_tries(a, b, words), a, node)
+    if answer is None and isinstance(op, ast.NotEq) and (equal := own_comparison(ctx, ast.Eq(), a, b, node)) is not None:
         test = truth(ctx, equal, node)
         return Num(Const(not test.value) if isinstance(test, Const) else ctx.call("not_", test))
     if all(isinstance(x, Obj) and x.key.cls is Namespace for x in (a, b)) and isinstance(op, ast.Eq | ast.NotEq):
         one, two = (ctx.new_object("dict", ctx.state.entries(x.key)) for x in (a, b) if isinstance(x, Obj))
         return comparison(ctx, op, one, two, node)
     by_content = isinstance(a, Tup) and isinstance(b, Tup) or are_containers(a, b) and (is_outside(a) or is_outside(b))
-    if made is None and isinstance(op, ast.Eq) and (class_of(a) or class_of(b)) and not by_content:
+    if answer is None and isinstance(op, ast.Eq) and (class_of(a) or class_of(b)) and not by_content:
         same = identical(ctx, a, b)
         test = are_one(ctx.state, a, b) if same is None else Const(same)  # type: ignore[assignment]
         return None if test is None else Num(test)
-    return made
+    return answer
 
 
 @expression(ast.Compare)
@@ -77,13 +77,13 @@ def compare(ctx: Lowering, node: ast.Compare) -> Binding:
 def chain(ctx: Lowering, left: Binding, rest: list[tuple[ast.cmpop, ast.expr]], node: ast.AST) -> Binding:
     (op, right_node), *more = rest
     right = ctx.evaluate(right_node)
-    made = comparison(ctx, op, left, right, node)
+    answer = comparison(ctx, op, left, right, node)
     if not more:
-        return made
-    test = truth(ctx, made, node)
+        return answer
+    test = truth(ctx, answer, node)
     if isinstance(test, Const):
-        return chain(ctx, right, more, node) if test.value else made
-    return choose_in_turn(ctx, test, more[0][1], lambda: chain(ctx, right, more, node), lambda: made)
+        return chain(ctx, right, more, node) if test.value else answer
+    return choose_in_turn(ctx, test, more[0][1], lambda: chain(ctx, right, more, node), lambda: answer)
 
 
 def check_filled(ctx: Lowering, a: Binding, b: Binding) -> None:
@@ -339,7 +339,7 @@ def identical(ctx: Lowering, a: Binding, b: Binding) -> bool | None:
 
 
 def in_range(ctx: Lowering, a: Binding, bounds: tuple[Operand, ...], negate: bool, node: ast.AST) -> Binding:
-    """``a in range(...)``, without going over it; the step is known."""
+    """``a in range(...)``, without a loop; the step is known."""
     if isinstance(a, Static) and isinstance(a.value, int):  # a member of an enumeration
         a = Num(Const(int(a.value)))
     if isinstance(a, Static | Tup) or is_single(a) or isinstance(a, Obj) and a.key.kind == "list":
@@ -353,14 +353,14 @@ def in_range(ctx: Lowering, a: Binding, bounds: tuple[Operand, ...], negate: boo
     apart = binary(ctx, ast.Mod, binary(ctx, ast.Sub, a, start, node), step, node)
     tests = [comparison(ctx, inside[0], least, a, node), comparison(ctx, inside[1], a, most, node)]
     tests += [] if abs(count.value) == 1 and is_integer(ctx, a) else [comparison(ctx, ast.Eq(), apart, Num(ZERO), node)]
-    made: Operand = TRUE
+    conjunction: Operand = TRUE
     for test in (truth(ctx, t, node) for t in tests):
         if isinstance(test, Const):
             if not test.value:
                 return Num(Const(negate))
             continue
-        made = test if made is TRUE else ctx.call("logical_and", made, test)
-    return Num(Const(not negate)) if made is TRUE else Num(ctx.call("not_", made) if negate else as_bool(ctx, made))
+        conjunction = test if conjunction is TRUE else ctx.call("logical_and", conjunction, test)
+    return Num(Const(not negate)) if conjunction is TRUE else Num(ctx.call("not_", conjunction) if negate else as_bool(ctx, conjunction))
 
 
 def is_integer(ctx: Lowering, binding: Binding) -> bool:
@@ -381,19 +381,19 @@ def same_object(ctx: Lowering, a: Binding, b: Binding) -> Operand:
 
 def among_items(ctx: Lowering, a: Binding, items: list[Binding], node: ast.AST) -> Operand:
     """Is a value the same as one of some items, or equal to it?  Classes of the user's are asked one after the other, up to the first."""
-    made: Operand = FALSE
+    disjunction: Operand = FALSE
     for k, item in enumerate(items):
         test = held_as(ctx, item, a, node)
         if isinstance(test, Const):
             if test.value:
                 return TRUE
             continue
-        made = test if isinstance(made, Const) else ctx.call("logical_or", made, test)
+        disjunction = test if isinstance(disjunction, Const) else ctx.call("logical_or", disjunction, test)
         others = items[k + 1 :]
         if others and any(class_of(x) is not None for x in (a, *others)):
-            known = choose(ctx, made, node, lambda: Num(TRUE), lambda: Num(among_items(ctx, a, others, node)))  # noqa: B023
+            known = choose(ctx, disjunction, node, lambda: Num(TRUE), lambda: Num(among_items(ctx, a, others, node)))  # noqa: B023
             return ctx.read(known, node)
-    return made
+    return disjunction
 
 
 def membership(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.AST) -> Binding:
@@ -427,14 +427,14 @@ def membership(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
         return Num(ctx.call("not_contains" if negate else "contains", ctx.read(b, node), ctx.read(a, node)))
     over = begin(ctx, b, node)
     if isinstance(over, Generator):
-        found = ctx.apply(Static(any), [ctx.apply(Static(iterating.equals), [a, over], {}, node)], {}, node)
-        test = truth(ctx, found, node)
+        any_equal = ctx.apply(Static(any), [ctx.apply(Static(iterating.equals), [a, over], {}, node)], {}, node)
+        test = truth(ctx, any_equal, node)
         return Num(negated(ctx, test) if negate else as_bool(ctx, test))
     b = over
     items = items_of(ctx, b, node)
     if not isinstance(items, list):
         return Num(ctx.call("not_contains" if negate else "contains", ctx.read(b, node), ctx.read(a, node)))
-    made = among_items(ctx, a, items, node)
-    if isinstance(made, Const):
-        return Num(Const(bool(made.value) != negate))
-    return Num(ctx.call("not_", made) if negate else as_bool(ctx, made))
+    is_among = among_items(ctx, a, items, node)
+    if isinstance(is_among, Const):
+        return Num(Const(bool(is_among.value) != negate))
+    return Num(ctx.call("not_", is_among) if negate else as_bool(ctx, is_among))

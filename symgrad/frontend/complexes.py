@@ -24,13 +24,13 @@ Kwargs = dict[str, Binding]
 @special(complex)
 def complex_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     """``complex(z)`` and ``complex(x, y)``."""
-    given = dict(zip(("real", "imag"), args, strict=False)) | kwargs
-    if len(args) > 2 or set(given) - {"real", "imag"} or not given:
+    arguments = dict(zip(("real", "imag"), args, strict=False)) | kwargs
+    if len(args) > 2 or set(arguments) - {"real", "imag"} or not arguments:
         raise UnsupportedArgument("complex takes one number or two", ctx.loc(node))
-    if "imag" not in given:
-        return Num(number(ctx, given["real"], "complex", node))
+    if "imag" not in arguments:
+        return Num(number(ctx, arguments["real"], "complex", node))
     zero = Num(Const(0.0))
-    parts = [real_number(ctx, given.get(name, zero), "complex", node) for name in ("real", "imag")]
+    parts = [real_number(ctx, arguments.get(name, zero), "complex", node) for name in ("real", "imag")]
     return Num(ctx.call("complex_of", *(ctx.read(part, node) for part in parts)))
 
 
@@ -50,23 +50,23 @@ def number(ctx: Lowering, binding: Binding, name: str, node: ast.AST) -> Operand
 
 
 def entered(name: str, row: str) -> Callable[..., Binding]:
-    """What lowers a function of ``cmath`` that has a row."""
+    """The lowering of a function of ``cmath`` that has a row."""
 
     def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
         if kwargs or not 0 < len(args) <= 1 + (name == "log"):
             raise UnsupportedArgument(f"cmath.{name} of such arguments is not supported", ctx.loc(node))
-        made = [ctx.call(row, number(ctx, a, f"cmath.{name}", node), via="cmath") for a in args]
-        return Num(made[0] if len(made) == 1 else ctx.call("divide", *made))
+        values = [ctx.call(row, number(ctx, a, f"cmath.{name}", node), via="cmath") for a in args]
+        return Num(values[0] if len(values) == 1 else ctx.call("divide", *values))
 
     return lower
 
 
 def composed(name: str, says: types.FunctionType) -> Callable[..., Binding]:
-    """What lowers a function of ``cmath`` that is said in others."""
+    """The lowering of a function of ``cmath`` that is written in terms of others."""
 
     def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-        given: Args = args if name == "rect" else [Num(number(ctx, a, f"cmath.{name}", node)) for a in args]
-        return call_function(ctx, says, given, kwargs, node)
+        arguments: Args = args if name == "rect" else [Num(number(ctx, a, f"cmath.{name}", node)) for a in args]
+        return call_function(ctx, says, arguments, kwargs, node)
 
     return lower
 

@@ -30,20 +30,20 @@ OVER = "%over"  #: the parameter for what a generator expression goes over, whic
 def comprehension(ctx: Lowering, node: ast.ListComp | ast.GeneratorExp) -> Binding:
     """A list, made by appending in a loop."""
     return gather(
-        ctx, node.generators, lambda: ctx.new_object("list", ()), lambda made: append(ctx, made, ctx.evaluate(node.elt), node), node
+        ctx, node.generators, lambda: ctx.new_object("list", ()), lambda items: append(ctx, items, ctx.evaluate(node.elt), node), node
     )
 
 
 @expression(ast.DictComp)
 def dict_comprehension(ctx: Lowering, node: ast.DictComp) -> Binding:
-    def put(made: Binding) -> Binding:
-        assert isinstance(made, Obj)
+    def put(items: Binding) -> Binding:
+        assert isinstance(items, Obj)
         key = static_key(ctx, ctx.evaluate(node.key), node.key)
         held = ctx.evaluate(node.value)
-        content = dict(ctx.state.heap[made.key])  # type: ignore[arg-type]
+        content = dict(ctx.state.heap[items.key])  # type: ignore[arg-type]
         content[key] = held
-        ctx.change(made.key, tuple(content.items()))
-        return made
+        ctx.change(items.key, tuple(content.items()))
+        return items
 
     return gather(ctx, node.generators, lambda: ctx.new_object("dict", ()), put, node)
 
@@ -51,12 +51,12 @@ def dict_comprehension(ctx: Lowering, node: ast.DictComp) -> Binding:
 @expression(ast.SetComp)
 def set_comprehension(ctx: Lowering, node: ast.SetComp) -> Binding:
     """A set of what is known while compiling."""
-    return gather(ctx, node.generators, lambda: new_set(ctx, ()), lambda made: set_put(ctx, made, ctx.evaluate(node.elt), node.elt), node)
+    return gather(ctx, node.generators, lambda: new_set(ctx, ()), lambda items: set_put(ctx, items, ctx.evaluate(node.elt), node.elt), node)
 
 
-def set_put(ctx: Lowering, made: Binding, element: Binding, node: ast.AST) -> Binding:
-    ctx.apply_method(made, "add", [element], node)
-    return made
+def set_put(ctx: Lowering, items: Binding, element: Binding, node: ast.AST) -> Binding:
+    ctx.apply_method(items, "add", [element], node)
+    return items
 
 
 def sum_generator(ctx: Lowering, generator: ast.GeneratorExp, node: ast.AST) -> Binding:
@@ -74,22 +74,22 @@ def first_of(ctx: Lowering, generator: ast.GeneratorExp, default: list[Binding],
 
 @expression(ast.GeneratorExp)
 def lazily(ctx: Lowering, generator: ast.GeneratorExp) -> Binding:
-    """A generator expression as a call of a function that yields: all but what it goes over is read when it is gone over."""
+    """A generator expression, as a call of a generator function; all but the first iterable is evaluated during the iteration."""
     body: ast.stmt = ast.Expr(ast.Yield(generator.elt))
     for part in reversed(generator.generators):
         for test in reversed(part.ifs):
             body = ast.If(test, [body], [])
         over = ast.Name(OVER, ast.Load()) if part is generator.generators[0] else part.iter
         body = ast.For(part.target, over, [body], [])
-    made = ast.parse("def generator(over): pass").body[0]
-    assert isinstance(made, ast.FunctionDef)
-    made.name = "<genexpr>"
+    function = ast.parse("def generator(over): pass").body[0]
+    assert isinstance(function, ast.FunctionDef)
+    function.name = "<genexpr>"
     named = sorted({n.target.id for n in ast.walk(generator) if isinstance(n, ast.NamedExpr)})
-    made.body, made.args.args[0].arg = [*([ast.Nonlocal(named)] if named else []), body], OVER
-    for inner in ast.walk(made):
-        if "lineno" in inner._attributes and (inner is made or not hasattr(inner, "lineno")):
+    function.body, function.args.args[0].arg = [*([ast.Nonlocal(named)] if named else []), body], OVER
+    for inner in ast.walk(function):
+        if "lineno" in inner._attributes and (inner is function or not hasattr(inner, "lineno")):
             ast.copy_location(inner, generator)
-    return ctx.apply(Fun(made, ctx.frame), [ctx.evaluate(generator.generators[0].iter)], {}, generator)
+    return ctx.apply(Fun(function, ctx.frame), [ctx.evaluate(generator.generators[0].iter)], {}, generator)
 
 
 def gather(ctx: Lowering, generators: list[ast.comprehension], start: Any, step: Any, node: ast.AST) -> Binding:
@@ -154,13 +154,13 @@ def gather(ctx: Lowering, generators: list[ast.comprehension], start: Any, step:
         counted(ctx, loop_key(ctx, generator.iter), guess, items.bounds, body, ctx.loc(generator.target), hint)
         ctx.going.remove(going)
 
-    made: Binding = MISSING
+    result: Binding = MISSING
     try:
         level(0)
-        made = ctx.state.names[key]
-        return made
+        result = ctx.state.names[key]
+        return result
     finally:
-        if not holds_function(ctx, made):  # which reads the variables when it is called
+        if not holds_function(ctx, result):  # which reads the variables when it is called
             for name_ in [n for n in ctx.state.names if n[0] is ctx.frame]:
                 del ctx.state.names[name_]
         ctx.frame = outer

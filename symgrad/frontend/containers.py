@@ -34,10 +34,10 @@ def item_of_range(ctx: Lowering, owner: Iter, spec: str, operands: tuple[Operand
     places = [o.value for o in operands if isinstance(o, Const)]
     if known is not None and len(places) == len(operands) and spec in ("i", "s"):
         try:
-            made = known[slice(*places)] if spec == "s" else known[places[0]]
+            item = known[slice(*places)] if spec == "s" else known[places[0]]
         except (IndexError, TypeError) as error:
             return definite(ctx, MISSING, node, type(error), str(error))
-        return of_range(made) if isinstance(made, range) else Num(Const(made))
+        return of_range(item) if isinstance(item, range) else Num(Const(item))
     if spec != "i":
         raise UnsupportedSyntax("a slice of a range of which the ends are computed", ctx.loc(node), "make it with range")
     return ctx.apply(Static(range_item), [*map(Num, owner.parts), Num(operands[0])], {}, node)
@@ -52,9 +52,9 @@ def counters(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: a
     if kind not in COUNTS or not all(isinstance(x, Obj) and x.key.exact is collections.Counter for x in (a, b)):
         return None
     known = [counts_of(ctx, x, node) for x in (a, b) if isinstance(x, Obj)]
-    made = COUNTS[kind](*known)
+    counts = COUNTS[kind](*known)
     assert isinstance(a, Obj)
-    return ctx.new_object("dict", [(k, Num(Const(n))) for k, n in made.items()], a.key.cls, collections.Counter)
+    return ctx.new_object("dict", [(k, Num(Const(n))) for k, n in counts.items()], a.key.cls, collections.Counter)
 
 
 def counts_of(ctx: Lowering, owner: Obj, node: ast.AST) -> collections.Counter[Any]:

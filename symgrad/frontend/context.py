@@ -299,18 +299,18 @@ class Lowering:
         height = len(self.state.operands)
         outer, self.handing = self.handing, None
         try:
-            made = lower(self, node)
+            binding = lower(self, node)
         except SymgradError as error:
             raise error.at(self.loc(node)) from None
         finally:
             self.builder.loc, self.handing = before, outer
-        assert isinstance(made, Binding)
-        made = settled(made, self.state)
-        if isinstance(made, Broken) and isinstance(node, ast.Attribute | ast.Subscript):
-            raise self.refuse(UnknownType, made.why, node, made.hint or None)
+        assert isinstance(binding, Binding)
+        binding = settled(binding, self.state)
+        if isinstance(binding, Broken) and isinstance(node, ast.Attribute | ast.Subscript):
+            raise self.refuse(UnknownType, binding.why, node, binding.hint or None)
         self.release(height)
-        self.hold(made)
-        return made
+        self.hold(binding)
+        return binding
 
     # -------------------------------------------------------------- operands
 
@@ -353,12 +353,12 @@ class Lowering:
     # -------------------------------------------------------------- bindings and values
 
     def call(self, name: str, *args: Operand, hint: str | None = None, **settings: Any) -> Value:
-        (made,) = self.call_many(name, *args, hints=(hint,), **settings)
+        (value,) = self.call_many(name, *args, hints=(hint,), **settings)
         if name in TESTS:
-            self.decided.computed(name, args, made)
+            self.decided.computed(name, args, value)
         if name in MIXING:
-            self.mixed.computed(name, args, made)
-        return made
+            self.mixed.computed(name, args, value)
+        return value
 
     def call_many(self, name: str, *args: Operand, hints: tuple[str | None, ...] = (), **settings: Any) -> list[Value]:
         """The results of an op, which is watched: see ``failing``."""
@@ -387,34 +387,34 @@ class Lowering:
 
     def shared(self, value: Operand, *owners: Binding) -> Binding:
         """A binding for a value that may share memory with others."""
-        made = self.make(value)
-        for location in memory_within(made, self.state) if owners else ():
+        binding = self.make(value)
+        for location in memory_within(binding, self.state) if owners else ():
             for owner in owners:
                 if isinstance(owner, Ref) and owner.location is not location:
                     self.state.pair(location, owner.location)
                     if owner.location in self.state.stale:
                         self.state.stale[location] = self.state.stale[owner.location]
-        return made
+        return binding
 
     def item_of(self, owner: Ref, value: Operand) -> Binding:
-        """What was read out of a list of any length; an array in it is the same array."""
-        made = self.shared(value, owner)
-        if not isinstance(made, Ref) or not isinstance(self.type_of(made), List):
-            return made
-        held = self.list_in_memory(made)
+        """A binding for an item that was read out of a list of any length; an array in it is the same array."""
+        binding = self.shared(value, owner)
+        if not isinstance(binding, Ref) or not isinstance(self.type_of(binding), List):
+            return binding
+        held = self.list_in_memory(binding)
         self.state.twins |= {held.key}  # the list holds it too
         return held
 
     def list_sharing(self, value: Operand, *owners: Binding) -> Obj:
         """A new list whose items are items of other lists: the arrays among them are the same arrays."""
-        made = self.make(value)
-        assert isinstance(made, Ref)
+        binding = self.make(value)
+        assert isinstance(binding, Ref)
         if isinstance(value.type, List) and not isinstance(value.type.item, Scalar | Object):
             for owner in owners:
                 for location in memory_within(owner, self.state):
                     if location in self.state.memory:
-                        self.state.pair(made.location, location)
-        return self.new_object("list", made, tuple if isinstance(value.type, List) and value.type.of == "tuple" else None)
+                        self.state.pair(binding.location, location)
+        return self.new_object("list", binding, tuple if isinstance(value.type, List) and value.type.of == "tuple" else None)
 
     def list_in_memory(self, ref: Ref) -> Obj:
         """A list of any length that came out of another one, or the tuple that stands for it in the user's program."""
@@ -446,7 +446,7 @@ class Lowering:
                 if not path:
                     return value
                 operands = [o for step in path for o in step.operands]
-                with self.unwatched():  # it was seen whether there is such a part when the view was made
+                with self.unwatched():  # the index was checked when the view was made
                     return self.call("view", value, *operands, index=spelled(path), hint=None)
             case Static(value, name):
                 return self.constant(value, name)
@@ -458,10 +458,10 @@ class Lowering:
             case Maybe():
                 return self.boxed(binding, node)
             case OneOf(place, values):
-                made: Operand = self.read(values[-1])
+                selection: Operand = self.read(values[-1])
                 for k in range(len(values) - 2, -1, -1):
-                    made = self.one_or_other(self.call("equal", place, Const(k)), self.read(values[k]), made)
-                return made
+                    selection = self.one_or_other(self.call("equal", place, Const(k)), self.read(values[k]), selection)
+                return selection
             case Broken(why, hint):
                 self.check_position(binding)
                 raise self.refuse(UnknownType, why, node, hint or None)
@@ -469,8 +469,8 @@ class Lowering:
                 raise self.refuse(UnsupportedSyntax, "this name is not bound here", node)
         row = row_of(binding.value) if isinstance(binding, External) else None
         if row is not None and isinstance(binding, External):
-            found = re.search(r"\['(\w+)'\]$|\.((?!cell_contents)\w+)$|^(\w+)$", binding.text)
-            name = "x" if found is None else next(filter(None, found.groups()))
+            name_match = re.search(r"\['(\w+)'\]$|\.((?!cell_contents)\w+)$|^(\w+)$", binding.text)
+            name = "x" if name_match is None else next(filter(None, name_match.groups()))
             raise self.refuse(BadArgument, what_of(row, name), node, passed_instead(row, name))
         raise self.refuse(UnsupportedSyntax, f"{_kind_word(binding)} cannot be used as a number", node)
 
@@ -515,8 +515,8 @@ class Lowering:
         """A list as one value of any length, whose items may have parts."""
         content = self.state.heap[binding.key] if isinstance(binding, Obj) and binding.key.kind == "list" else None
         if isinstance(content, tuple):
-            made: Operand = PARTS["listed"](self, [item for _, item in content], node)
-            return made
+            value: Operand = PARTS["listed"](self, [item for _, item in content], node)
+            return value
         return self.read(binding, node)
 
     def list_of(self, items: Any, node: ast.AST | None = None) -> Operand:
@@ -525,7 +525,7 @@ class Lowering:
         return self.call("list_of", *[self.read(item, node) for item in items])
 
     def type_of(self, binding: Binding) -> Type:
-        """The type of what a binding shows, without adding to the program."""
+        """The type of the value of a binding, without adding ops to the program."""
         match binding:
             case Num(operand):
                 return operand.type
@@ -535,9 +535,9 @@ class Lowering:
                     return type_
                 operands = [o for step in path for o in step.operands]
                 types = [type_, *(o.type for o in operands)]
-                made = ROWS["view"].law(types, {"index": spelled(path)}, self.builder.asked([self.state.memory[location], *operands]))
-                assert isinstance(made, Type)
-                return made
+                view_type = ROWS["view"].law(types, {"index": spelled(path)}, self.builder.asked([self.state.memory[location], *operands]))
+                assert isinstance(view_type, Type)
+                return view_type
             case Static(value) if isinstance(plain(value), enum.Enum):
                 return Object(type(value).__name__)
             case Static(value, name):
@@ -715,12 +715,12 @@ class Lowering:
             self.state.memory[held.location] = copy
         self.compared(key)
 
-    def stands_for(self, made: HeapKey, keys: Iterable[HeapKey]) -> None:
-        """Note that an object is, on some path, one that was given."""
+    def stands_for(self, object_key: HeapKey, keys: Iterable[HeapKey]) -> None:
+        """Note that an object is, on some path, one of the arguments."""
         for key in keys:
             if key in self.arguments:
-                self.arguments[made] = self.arguments[key]
-                self.standing.setdefault(made, set()).update(self.standing.get(key, set()) | {self.arguments[key]})
+                self.arguments[object_key] = self.arguments[key]
+                self.standing.setdefault(object_key, set()).update(self.standing.get(key, set()) | {self.arguments[key]})
 
     def compared(self, *keys: HeapKey) -> None:
         """Note that it matters whether objects are one with others that were given."""
@@ -773,11 +773,11 @@ class Lowering:
                 pending += SPREAD["close"](self, mark)
 
 
-def standing_for(made: Operand, kind: type, named: type | None = None) -> Operand:
-    """A list of the IR that was just made, which stands for a list or a tuple of the user's program."""
-    if isinstance(made, Value) and isinstance(made.type, List):
-        made.type = replace(made.type, of="tuple" if kind is tuple else "list", named=named)
-    return made
+def standing_for(operand: Operand, kind: type, named: type | None = None) -> Operand:
+    """Let a new list of the IR stand for a list or a tuple of the user's program."""
+    if isinstance(operand, Value) and isinstance(operand.type, List):
+        operand.type = replace(operand.type, of="tuple" if kind is tuple else "list", named=named)
+    return operand
 
 
 def _is_handed(operand: Binding, args: tuple[Binding, ...]) -> bool:
@@ -787,7 +787,7 @@ def _is_handed(operand: Binding, args: tuple[Binding, ...]) -> bool:
             return _is_handed(owner, args)
         case Tup(items=items) if items:
             return all(isinstance(item, Num | Static) or _is_handed(item, args) for item in items)
-    return any(operand is given for given in args)
+    return any(operand is arg for arg in args)
 
 
 def spelled(path: tuple[Step, ...]) -> str:

@@ -87,10 +87,10 @@ class Copier:
             case Ref(location, path) if isinstance(self.ctx.type_of(binding), Array):
                 if not path and location in self.done:
                     return self.done[location]
-                made = self.ctx.apply_method(binding, "copy", [], self.node)
+                array = self.ctx.apply_method(binding, "copy", [], self.node)
                 if not path:
-                    self.done[location] = made
-                return made
+                    self.done[location] = array
+                return array
             case Obj(HeapKey(exact=frozenset_)) if frozenset_ is frozenset:
                 return binding
             case Obj(key):
@@ -107,9 +107,9 @@ class Copier:
                 raise UnsupportedArgument(what, self.ctx.loc(self.node), "copy its items in a comprehension")
             self.done[key] = self.ctx.apply_method(binding, "copy", [], self.node)
             return self.done[key]
-        made = self.done[key] = self.ctx.new_object(key.kind, (), key.cls, key.exact)
-        self.ctx.change(made.key, tuple((k, self.copied(b)) for k, b in content))
-        return made
+        result = self.done[key] = self.ctx.new_object(key.kind, (), key.cls, key.exact)
+        self.ctx.change(result.key, tuple((k, self.copied(b)) for k, b in content))
+        return result
 
 
 # ------------------------------------------------------------------ attributes by name
@@ -124,15 +124,15 @@ def setattr_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindin
 
 @special(vars)
 def vars_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    """What an instance holds; it is read only, for Python's is the instance's own."""
+    """The attributes of an instance, as a dict that is read only, for Python's is the instance's own."""
     if not args:
         return of_frames("vars")(ctx, args, kwargs, node)  # type: ignore[no-any-return]
     if not isinstance(args[0], Obj) or args[0].key.kind != "record":
         raise UnsupportedSyntax("vars takes an instance made in the function", ctx.loc(node), "name the attributes")
     held = ctx.state.entries(args[0].key)
-    made = ctx.new_object("dict", held)
-    ctx.state.twins |= {made.key}
-    return made
+    attributes = ctx.new_object("dict", held)
+    ctx.state.twins |= {attributes.key}
+    return attributes
 
 
 # ------------------------------------------------------------------ dataclasses
@@ -156,14 +156,14 @@ def as_tuple(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindin
     return taken_apart(ctx, args[0], node, lambda pairs: Tup(tuple(b for _, b in pairs)))
 
 
-def taken_apart(ctx: Lowering, owner: Binding, node: ast.AST, made: Any) -> Binding:
-    """An instance of a dataclass, and those in it, with copies of all else."""
+def taken_apart(ctx: Lowering, owner: Binding, node: ast.AST, build: Any) -> Binding:
+    """An instance of a dataclass, and those in it, as what ``build`` makes of their fields, with copies of all else."""
     if isinstance(owner, External) or fields_of(ctx, owner, node) is None:
         raise UnsupportedSyntax("this takes an instance of a dataclass made in the function", ctx.loc(node), "name its fields")
 
     def part(binding: Binding) -> Binding:
         if (inner := fields_of(ctx, binding, node)) is not None:
-            return made([(name, part(b)) for name, b in inner])  # type: ignore[no-any-return]
+            return build([(name, part(b)) for name, b in inner])  # type: ignore[no-any-return]
         match binding:
             case Tup(items, kind):
                 return Tup(tuple(map(part, items)), kind)

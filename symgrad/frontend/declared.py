@@ -50,13 +50,13 @@ def call_function(ctx: Lowering, function: Any, args: list[Binding], kwargs: dic
 
 def call_declared(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """Call a function that the user has declared."""
-    found = declared(function)
-    if isinstance(found, Custom):
-        return call_custom(ctx, found, args, kwargs, node)
-    assert found is not None
-    if not isinstance(function, types.FunctionType) or "function" not in ROWS[found.row].settings:
-        return call_row(ctx, found, args, kwargs, node)
-    return call_row(ctx, found, args, kwargs, node, type=read_type(ctx, function, args, kwargs, node))
+    declaration = declared(function)
+    if isinstance(declaration, Custom):
+        return call_custom(ctx, declaration, args, kwargs, node)
+    assert declaration is not None
+    if not isinstance(function, types.FunctionType) or "function" not in ROWS[declaration.row].settings:
+        return call_row(ctx, declaration, args, kwargs, node)
+    return call_row(ctx, declaration, args, kwargs, node, type=read_type(ctx, function, args, kwargs, node))
 
 
 @contextmanager
@@ -71,23 +71,23 @@ def as_text(ctx: Lowering, function: Any) -> Iterator[None]:
 
 
 def read_type(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Type | None:
-    """Read a declared function itself: it must not write to its arguments, and it tells the type of the result."""
+    """Lower a declared function itself, for the type of its result; it must not write to its arguments."""
     entry = ctx.state
     ctx.state = entry.copy()
-    found: Type | None = None
+    type_: Type | None = None
     written = False
     try:
         with ctx.inside(Block()), as_text(ctx, function), ctx.trial() as refusals:
-            made = inline(ctx, function, args, kwargs, node)
-            found = ctx.type_of(made) if isinstance(made, Num | Ref) and not refusals else None
+            result = inline(ctx, function, args, kwargs, node)
+            type_ = ctx.type_of(result) if isinstance(result, Num | Ref) and not refusals else None
         written = any(ctx.state.memory.get(k) is not v for k, v in entry.memory.items())
     except (SymgradError, Raised):
-        found = None  # what cannot be read is called as it is
+        type_ = None  # what cannot be read is called as it is
     finally:
         ctx.state = entry
     if written:
         raise UnsupportedSyntax(f"{function.__name__} is declared by a rule and writes to its argument", ctx.loc(node), "write to a copy")
-    return found if isinstance(found, Scalar | Array) else None
+    return type_ if isinstance(type_, Scalar | Array) else None
 
 
 def call_itself(ctx: Lowering, frame: Frame, node: ast.FunctionDef | ast.Lambda) -> Binding:
@@ -95,8 +95,8 @@ def call_itself(ctx: Lowering, frame: Frame, node: ast.FunctionDef | ast.Lambda)
     arguments = node.args
     bound = {a.arg: ctx.state.names[frame, a.arg] for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
     kwargs = {a.arg: bound.pop(a.arg) for a in arguments.kwonlyargs}
-    found = declared(frame.source.function)
-    settings = () if isinstance(found, Custom) or found is None else {k.arg for k in found.target.keywords}
+    declaration = declared(frame.source.function)
+    settings = () if isinstance(declaration, Custom) or declaration is None else {k.arg for k in declaration.target.keywords}
     kwargs |= {name: bound.pop(name) for name in list(bound) if name in settings}
     return call_declared(ctx, frame.source.function, list(bound.values()), kwargs, node)
 
@@ -108,10 +108,10 @@ def call_custom(ctx: Lowering, custom: Custom, args: list[Binding], kwargs: dict
         raise NoDerivative(f"{name} is a custom_vjp without its two functions", ctx.loc(node), f"call {name}.defvjp(forward, backward)")
     args = [argument(ctx, a, node) for a in positional(ctx, custom, args, kwargs, node)]
     with as_text(ctx, custom.function):
-        made = ctx.apply(Static(custom.forward), args, {}, node)
-    if not isinstance(made, Tup) or len(made.items) != 2 or not isinstance(made.items[0], Num | Ref):
+        result = ctx.apply(Static(custom.forward), args, {}, node)
+    if not isinstance(result, Tup) or len(result.items) != 2 or not isinstance(result.items[0], Num | Ref):
         raise UnsupportedSyntax(f"the forward function of {name} must return a pair: a number or array, and residuals", ctx.loc(node))
-    out, residuals = made.items
+    out, residuals = result.items
     value = ctx.read(out, node)
     actives = [pair for arg in args for pair in leaves(ctx, arg, node)]
     func, held = backward_of(ctx, custom, name, value, residuals, args, node)
@@ -148,17 +148,17 @@ def leaves(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Operand]:
 
 def backward_of(ctx: Lowering, custom: Custom, name: str, value: Operand, residuals: Binding, args: list[Binding],
                 node: ast.AST) -> tuple[Func, list[Operand]]:  # fmt: skip
-    """The backward function as IR, its parameters being the cotangent and what it reads, and the latter."""
+    """The backward function as IR, and the values that it reads; its parameters are the cotangent and those values."""
     entry = ctx.state
     ctx.state = entry.copy()
     block = Block()
     seed = Value(cotangent_type(value.type), "out_grad")
     with ctx.inside(block):
         try:
-            made = ctx.apply(Static(custom.backward), [residuals, ctx.make(seed)], {}, node)
+            result = ctx.apply(Static(custom.backward), [residuals, ctx.make(seed)], {}, node)
         except Raised:
             raise UnsupportedSyntax(f"the backward function of {name} always raises", ctx.loc(node)) from None
-        items = made.items if isinstance(made, Tup) else None
+        items = result.items if isinstance(result, Tup) else None
         if items is None or len(items) != len(args):
             raise UnsupportedSyntax(f"the backward function of {name} must return a tuple with one gradient for each of the "
                                     f"{len(args)} arguments", ctx.loc(node))  # fmt: skip
@@ -191,12 +191,12 @@ def gradients(ctx: Lowering, name: str, arg: Binding, item: Binding, node: ast.A
             type_ = ctx.type_of(arg)
             if item == Static(None):
                 return [zeros(ctx, arg, node)]
-            given = ctx.read(item, node)
-            if rank(given.type) not in (None, rank(type_)) and rank(type_) is not None:
-                raise ShapeMismatch(f"the backward function of {name} gives {given.type} for an argument that is {type_}", ctx.loc(node))
-            if isinstance(given, Value) and given.type.is_number and not isinstance(given.type, Scalar):
-                given = ctx.call("copy", given)
-            return [given]
+            gradient = ctx.read(item, node)
+            if rank(gradient.type) not in (None, rank(type_)) and rank(type_) is not None:
+                raise ShapeMismatch(f"the backward function of {name} gives {gradient.type} for an argument that is {type_}", ctx.loc(node))
+            if isinstance(gradient, Value) and gradient.type.is_number and not isinstance(gradient.type, Scalar):
+                gradient = ctx.call("copy", gradient)
+            return [gradient]
         case Obj() if leaves(ctx, arg, node):
             raise UnsupportedSyntax(f"{name} takes a container; a custom_vjp takes numbers, arrays and tuples", ctx.loc(node))
     return []

@@ -36,9 +36,9 @@ def missing_item(ctx: Lowering, owner: Obj, key: Any, node: ast.AST) -> Binding:
     word, held = owner.key.cls
     if word == "counted":
         return held  # type: ignore[no-any-return]
-    made = ctx.apply(held, [], {}, node)
-    ctx.change(owner.key, (*ctx.state.entries(owner.key), (key, made)))
-    return made
+    value = ctx.apply(held, [], {}, node)
+    ctx.change(owner.key, (*ctx.state.entries(owner.key), (key, value)))
+    return value
 
 
 def merged(ctx: Lowering, one: Obj, two: Obj, into: bool = False) -> Obj:
@@ -69,11 +69,11 @@ def elements_of(ctx: Lowering, owner: Obj) -> list[Any]:
 
 
 def combined(ctx: Lowering, name: str, own: list[Any], others: list[list[Any]]) -> list[Any] | bool:
-    """What a method of sets says of one and others."""
-    made = getattr(set(own), name)(*others)
-    if isinstance(made, bool):
-        return made
-    return [k for k in dict.fromkeys([*own, *(k for other in others for k in other)]) if k in made]
+    """The result of a method of sets for one set and others."""
+    result = getattr(set(own), name)(*others)
+    if isinstance(result, bool):
+        return result
+    return [k for k in dict.fromkeys([*own, *(k for other in others for k in other)]) if k in result]
 
 
 def in_order(ctx: Lowering, owner: Obj, node: ast.AST) -> list[Any]:

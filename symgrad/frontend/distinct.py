@@ -29,13 +29,13 @@ def related_outside(known: Iterable[Captured], joined: Mapping[str, str], change
 
     ``joined`` are expressions of what another expression reads too, with that one.
     """
-    found = [(text, path, True) for text, path in joined.items()]
+    relations = [(text, path, True) for text, path in joined.items()]
     leaves = [leaf for held in known if held.text not in joined for leaf in leaves_of(held.text, held.abstract)]
     memory = [(text, item) for text, item in leaves if isinstance(item, Array | List)]
     for (one, first), (other, second) in combinations(memory, 2):
         if type(first) is type(second) and (one in changed or other in changed):
-            found.append((one, other, False))
-    return tuple(found)
+            relations.append((one, other, False))
+    return tuple(relations)
 
 
 def told_apart(ctx: Lowering, known: Iterable[Captured], joined: Mapping[str, str], signature: Signature) -> tuple[tuple[str, str], ...]:

@@ -30,11 +30,11 @@ def freeze(ctx: Lowering, held: Frozen, args: list[Binding], kwargs: dict[str, B
 def call_distribution(ctx: Lowering, held: Frozen, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """``norm.pdf(x, loc, scale)``, ``norm(loc, scale).pdf(x)``."""
     known = DISTRIBUTIONS[held.distribution]
-    given = [*args[:1], *held.args, *args[1:]] if args else list(held.args)
+    arguments = [*args[:1], *held.args, *args[1:]] if args else list(held.args)
     named = dict(held.kwargs) | kwargs
     if name in known:
-        return ctx.apply(Static(known[name]), given, named, node)
+        return ctx.apply(Static(known[name]), arguments, named, node)
     if RAISED.get(name) in known:
-        logarithm = ctx.apply(Static(known[RAISED[name]]), given, named, node)
+        logarithm = ctx.apply(Static(known[RAISED[name]]), arguments, named, node)
         return ctx.apply(Static(raised), [logarithm], {}, node)
     raise UnknownFunction(f"scipy.stats.{held.distribution}.{name} has no rule", ctx.loc(node), name=name, known=[*known, *RAISED])

@@ -45,8 +45,8 @@ Call = Callable[[str, list[Binding], dict[str, Binding]], Binding]
 def generator(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """A new generator."""
     kind = np.random.default_rng if isinstance(node, ast.Call) and _last(node.func) == "default_rng" else np.random.RandomState
-    made = opaque(ctx, kind, f"np.random.{kind.__name__}", args, kwargs, node)
-    return Num(ctx.call("generator", ctx.read(made, node)))
+    result = opaque(ctx, kind, f"np.random.{kind.__name__}", args, kwargs, node)
+    return Num(ctx.call("generator", ctx.read(result, node)))
 
 
 def _last(node: ast.expr) -> str:
@@ -63,8 +63,8 @@ def is_generator(ctx: Lowering, owner: Binding) -> bool:
 def drawn(ctx: Lowering, owner: Binding, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """A method of a generator."""
 
-    def call(method: str, given: list[Binding], named: dict[str, Binding]) -> Binding:
-        return opaque_method(ctx, owner, method, given, named, node)
+    def call(method: str, arguments: list[Binding], named: dict[str, Binding]) -> Binding:
+        return opaque_method(ctx, owner, method, arguments, named, node)
 
     return draw(ctx, call, name, args, kwargs, node)
 
@@ -76,22 +76,22 @@ def draw(ctx: Lowering, call: Call, name: str, args: list[Binding], kwargs: dict
     if name == "choice" and args and isinstance(args[0], Ref) and getattr(ctx.type_of(args[0]), "rank", None) == 1:
         return chosen(ctx, call, args, kwargs, node)
     if name in SPREAD:
-        made = call(name, args, kwargs)
-        return typed(ctx, made, list(args), "f64", node) if not kwargs else made
+        result = call(name, args, kwargs)
+        return typed(ctx, result, list(args), "f64", node) if not kwargs else result
     names, dtype = DRAWS.get(name, ("", ""))
-    given = dict(zip(names.split(), args, strict=False)) | kwargs
-    if not names or len(args) > len(names.split()) or set(given) - set(names.split()):
+    arguments = dict(zip(names.split(), args, strict=False)) | kwargs
+    if not names or len(args) > len(names.split()) or set(arguments) - set(names.split()):
         return call(name, args, kwargs)
-    size = given.pop("size", Static(None))
+    size = arguments.pop("size", Static(None))
     extents = extents_of(ctx, size)
-    numbers = all(isinstance(b, Num) and isinstance(b.operand.type, Scalar) for b in given.values())
+    numbers = all(isinstance(b, Num) and isinstance(b.operand.type, Scalar) for b in arguments.values())
     if extents is None or size == Static(None) and not numbers:
         return call(name, args, kwargs)
     if name not in SCALED:
         return typed(ctx, call(name, args, kwargs), extents, dtype, node)
     standard, defaults = SCALED[name]
     base = typed(ctx, call(standard, [] if size == Static(None) else [size], {}), extents, dtype, node)
-    first, *second = [given.get(n, Num(Const(d))) for n, d in zip(names.split(), defaults, strict=False)]
+    first, *second = [arguments.get(n, Num(Const(d))) for n, d in zip(names.split(), defaults, strict=False)]
     return scaled(ctx, name, base, first, second, node)
 
 
@@ -132,21 +132,21 @@ def extents_of(ctx: Lowering, size: Binding) -> list[Binding] | None:
     if size == Static(None):
         return []
     items = held_items(size, ctx.state)
-    found = [size] if items is None else items
-    whole = all(isinstance(b, Num) and isinstance(b.operand.type, Scalar) and b.operand.type.kind == "int" for b in found)
-    return found if whole else None
+    extents = [size] if items is None else items
+    whole = all(isinstance(b, Num) and isinstance(b.operand.type, Scalar) and b.operand.type.kind == "int" for b in extents)
+    return extents if whole else None
 
 
-def typed(ctx: Lowering, made: Binding, extents: list[Binding], dtype: str, node: ast.AST) -> Binding:
-    """What was drawn, with its type."""
+def typed(ctx: Lowering, value: Binding, extents: list[Binding], dtype: str, node: ast.AST) -> Binding:
+    """A drawn value, with its type."""
     operands: list[Operand] = [ctx.read(e, node) for e in extents]
-    return ctx.make(ctx.call("drawn", ctx.read(made, node), *operands, dtype=dtype))
+    return ctx.make(ctx.call("drawn", ctx.read(value, node), *operands, dtype=dtype))
 
 
 def _of_the_module(name: str) -> Any:
     def lower(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-        def call(method: str, given: list[Binding], named: dict[str, Binding]) -> Binding:
-            return opaque(ctx, getattr(np.random, method), f"np.random.{method}", given, named, node)
+        def call(method: str, arguments: list[Binding], named: dict[str, Binding]) -> Binding:
+            return opaque(ctx, getattr(np.random, method), f"np.random.{method}", arguments, named, node)
 
         return draw(ctx, call, name, args, kwargs, node)
 

@@ -59,8 +59,8 @@ def classes_of(ctx: Lowering, binding: Binding, node: ast.AST) -> tuple[type, ..
         case Num(operand) if (raised := class_of(operand.type)) is not None:
             return (raised,)
         case Num(operand) if operand not in ctx.mixed.unsure:
-            if made := classes_of_number(operand, operand in ctx.mixed.values):
-                return made
+            if classes := classes_of_number(operand, operand in ctx.mixed.values):
+                return classes
         case Ref():
             match ctx.type_of(binding):
                 case Array(shape=shape) if shape is not None:  # else it may be a number on some paths
@@ -179,8 +179,8 @@ def never_equal(ctx: Lowering, a: Binding, b: Binding, node: ast.AST) -> bool:
 
 def families_of(classes: tuple[type, ...]) -> set[int]:
     """The families of some classes; none where one of the classes is in no family."""
-    made = [next((k for k, family in enumerate(FAMILIES) if issubclass(kind, family)), other_family(kind)) for kind in classes]
-    return set() if None in made else {k for k in made if k is not None}
+    families = [next((k for k, family in enumerate(FAMILIES) if issubclass(kind, family)), other_family(kind)) for kind in classes]
+    return set() if None in families else {k for k in families if k is not None}
 
 
 def other_family(kind: type) -> int | None:

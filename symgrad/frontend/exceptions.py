@@ -158,14 +158,14 @@ def fail(ctx: Lowering, cls: type[Exception], what: Any) -> None:
 
 
 def fail_unless(ctx: Lowering, test: Operand, cls: type[Exception], what: Any) -> None:
-    """Raise an exception with a text, or what else it is given, where a test is false."""
+    """Raise an exception with a text or another argument where a test is false."""
     raisable = Raisable((cls,), exact=True, own=True)
     if is_seen(ctx, raisable):
         with ctx.unwatched():
             fails = opposite(ctx, test)
-        given = Tup((Static(what) if isinstance(what, str) else Num(Const(what)),))
-        exception = ctx.new_object("record", (("args", given), (GIVEN, given)), cls)
-        raise_where(ctx, fails, raisable, lambda: exception, given)
+        arguments = Tup((Static(what) if isinstance(what, str) else Num(Const(what)),))
+        exception = ctx.new_object("record", (("args", arguments), (GIVEN, arguments)), cls)
+        raise_where(ctx, fails, raisable, lambda: exception, arguments)
         return
     raised = Call([], ctx.builder.loc, "raise_error", [ctx.constant(cls, cls.__name__), Const(what)], {})
     if isinstance(test, Const):
@@ -252,11 +252,11 @@ def close_one(ctx: Lowering, edge: Edge, inner: list[Pending]) -> list[Pending]:
     elif not passed_on(op.orelse).isdisjoint(first.state.memory.values()):
         entry = common(ctx, edge.entry, [first.state, edge.entry])
         first = replace(first, state=handed_out(ctx, entry, op, first.state, True), depth=depth)
-    made = [first, *(p if p.depth <= depth else out_of(ctx, edge.entry, op, p, False, depth) for p in inner)]
+    pending = [first, *(p if p.depth <= depth else out_of(ctx, edge.entry, op, p, False, depth) for p in inner)]
     if not ctx.state.dead:
         ctx.state = handed_out(ctx, edge.entry, op, ctx.state, False)
     ctx.builder.append(op)
-    return made
+    return pending
 
 
 def out_of(ctx: Lowering, entry: State, op: If, pending: Pending, then: bool, depth: int) -> Pending:
@@ -299,25 +299,25 @@ def common(ctx: Lowering, entry: State, several: list[State]) -> State:
     alive = [state for state in several if not state.dead]
     if not alive:
         return entry.copy()
-    made = alive[0].copy()
-    made.operands, made.codes, made.dead = entry.operands, entry.codes, False
-    made.names = {name: held for name, held in made.names.items() if all(state.names.get(name) == held for state in alive)}
+    shared = alive[0].copy()
+    shared.operands, shared.codes, shared.dead = entry.operands, entry.codes, False
+    shared.names = {name: held for name, held in shared.names.items() if all(state.names.get(name) == held for state in alive)}
     for place, held in alive[0].memory.items():
         if any(place not in state.memory for state in alive):
-            del made.memory[place]
+            del shared.memory[place]
         elif any(state.memory[place] is not held for state in alive):
-            made.memory[place] = entry.memory[place] if place in entry.memory else Value(held.type)
+            shared.memory[place] = entry.memory[place] if place in entry.memory else Value(held.type)
     for key, content in alive[0].heap.items():
         if any(key not in state.heap for state in alive):
-            del made.heap[key]
+            del shared.heap[key]
         elif any(state.heap[key] != content for state in alive):
-            made.heap[key] = entry.heap.get(key, ())
-    relations = [{k: {o: s for o, s in held.items() if o in made.heap} for k, held in x.kin.items() if k in made.heap} for x in alive]
+            shared.heap[key] = entry.heap.get(key, ())
+    relations = [{k: {o: s for o, s in held.items() if o in shared.heap} for k, held in x.kin.items() if k in shared.heap} for x in alive]
     if any(one.get(key, other[key]) != other[key] for one in relations for other in relations for key in other):
         raise UnsureAlias("whether two objects are one depends on the exception that is raised", ctx.builder.loc)
-    made.kin = {key: held for key, held in relations[0].items() if held and all(key in other for other in relations)}
-    made.bases = {place: held for place, held in made.bases.items() if all(state.bases.get(place) == held for state in alive)}
-    return made
+    shared.kin = {key: held for key, held in relations[0].items() if held and all(key in other for other in relations)}
+    shared.bases = {place: held for place, held in shared.bases.items() if all(state.bases.get(place) == held for state in alive)}
+    return shared
 
 
 def join_pending(ctx: Lowering, entry: State, several: list[Pending]) -> Pending:
@@ -357,10 +357,10 @@ def chosen(ctx: Lowering, test: Operand, then: Callable[[], Operand], orelse: Ca
 def instance_of(ctx: Lowering, error: Operand, kinds: tuple[type, ...]) -> Operand:
     """Is an exception of one of these classes?"""
     tests = [ctx.call("is_instance", error, ctx.constant(kind, kind.__name__)) for kind in kinds]
-    made: Operand = tests[0]
+    disjunction: Operand = tests[0]
     for test in tests[1:]:
-        made = either(ctx, made, test)
-    return made
+        disjunction = either(ctx, disjunction, test)
+    return disjunction
 
 
 # ------------------------------------------------------------------ loops

@@ -83,12 +83,12 @@ def is_exposed(ctx: Lowering, state: State, place: Any) -> bool:
 
 
 def learn_exposed(ctx: Lowering, entry: State, exposed: dict[Any, None], head: Any, end: State, ends: Iterable[Any]) -> bool:
-    """Note what a round exposes: of before the loop, or in the places that are carried (``ends``); True if that is news."""
+    """Record what a round exposes, of before the loop or in the carried places (``ends``); True if any of it is new."""
     marks: list[Any] = [key for key in end.handles if key in entry.heap and key not in head.state.handles]
     marks += [place for place in end.stored_arrays if place in entry.memory and place not in head.state.stored_arrays]
     for place, held, form in ends if end.handles or end.stored_arrays or ctx.arguments else ():
-        for tops, found in ((head.objects, objects_of(held, form, end.heap)), (head.places, places_in(held, form, end.heap))):
-            for n, bottom in enumerate(found):
+        for tops, bottoms in ((head.objects, objects_of(held, form, end.heap)), (head.places, places_in(held, form, end.heap))):
+            for n, bottom in enumerate(bottoms):
                 top = tops.get((place, n))
                 if bottom is not None and top not in (None, bottom):
                     if is_exposed(ctx, end, bottom) and not is_exposed(ctx, head.state, top):
@@ -102,21 +102,21 @@ def learn_exposed(ctx: Lowering, entry: State, exposed: dict[Any, None], head: A
 
 
 def mark_exposed(state: State, exposed: Iterable[Any], objects: dict[Any, HeapKey], places: dict[Any, Location]) -> None:
-    """Enter what rounds before this one may have exposed."""
+    """Mark in a state what earlier rounds may have exposed."""
     for mark in exposed:
         if isinstance(mark, tuple):
             kind, place = mark
-            found = (objects if kind is HeapKey else places).get(place)
+            key = (objects if kind is HeapKey else places).get(place)
         else:
-            found = mark
-        if found is not None and found not in state.handles and found not in state.stored_arrays:
-            expose(state, found)
+            key = mark
+        if key is not None and key not in state.handles and key not in state.stored_arrays:
+            expose(state, key)
 
 
-def hand_on(ctx: Lowering, state: State, made: Any, sources: Iterable[tuple[Any, State]]) -> None:
-    """A new object or array stands for others: it is exposed if one of them is."""
-    if made is not None and any(source is not None and is_exposed(ctx, side, source) for source, side in sources):
-        expose(state, made)
+def hand_on(ctx: Lowering, state: State, key: Any, sources: Iterable[tuple[Any, State]]) -> None:
+    """A new object or array, ``key``, stands for others: it is exposed if one of them is."""
+    if key is not None and any(source is not None and is_exposed(ctx, side, source) for source, side in sources):
+        expose(state, key)
 
 
 __all__ = ["expose", "expose_on_both", "hand_on", "is_exposed", "join_exposed", "learn_exposed", "mark_exposed"]

@@ -41,15 +41,15 @@ def list_(ctx: Lowering, node: ast.List) -> Binding:
 
 
 def gathered(ctx: Lowering, node: ast.List) -> Binding:
-    """A list with stars in it: one part after the other, of which some may be of any length."""
-    made = ctx.new_object("list", ())
-    ctx.hold(made)
+    """A list display with starred parts, some of which may be of any length; it is built part by part."""
+    result = ctx.new_object("list", ())
+    ctx.hold(result)
     for item in node.elts:
         if isinstance(item, ast.Starred):
-            ctx.apply_method(made, "extend", [ctx.evaluate(item.value)], item)
+            ctx.apply_method(result, "extend", [ctx.evaluate(item.value)], item)
         else:
-            ctx.apply_method(made, "append", [ctx.evaluate(item)], item)
-    return made
+            ctx.apply_method(result, "append", [ctx.evaluate(item)], item)
+    return result
 
 
 @expression(ast.Set)
@@ -69,8 +69,8 @@ def dict_(ctx: Lowering, node: ast.Dict) -> Binding:
             ctx.check_keys(merged.key, value)
             content.update(dict(ctx.state.heap[merged.key]))  # type: ignore[arg-type]
         else:
-            made = static_key(ctx, ctx.evaluate(key), key)
-            content[made] = ctx.evaluate(value)
+            known_key = static_key(ctx, ctx.evaluate(key), key)
+            content[known_key] = ctx.evaluate(value)
     return ctx.new_object("dict", content.items())
 
 
@@ -82,7 +82,7 @@ def elements(
 ) -> list[Binding]:
     """Elements of a display or arguments of a call, stars spread; ``generated`` lowers generator expressions that are consumed at once,
     ``evaluate`` all other expressions."""
-    made: list[Binding] = []
+    bindings: list[Binding] = []
     for node in nodes:
         if isinstance(node, ast.Starred):
             items = items_of(ctx, ctx.evaluate(node.value), node)
@@ -90,12 +90,12 @@ def elements(
                 if (indices := indices_of(items)) is None:
                     raise UnsupportedSyntax("a star needs something of known length", ctx.loc(node), "index it, or make it a tuple")
                 items = [items.item(Const(k)) for k in indices]
-            made += items
+            bindings += items
         elif isinstance(node, ast.GeneratorExp) and generated is not None:
-            made.append(generated(ctx, node))
+            bindings.append(generated(ctx, node))
         else:
-            made.append(evaluate(ctx, node))
-    return made
+            bindings.append(evaluate(ctx, node))
+    return bindings
 
 
 @expression(ast.Lambda)
@@ -107,9 +107,9 @@ def lambda_(ctx: Lowering, node: ast.Lambda) -> Binding:
 def defaults_of(ctx: Lowering, arguments: ast.arguments) -> tuple[tuple[str, Binding], ...]:
     """The defaults of a nested function, evaluated where it is defined."""
     plain = [*arguments.posonlyargs, *arguments.args]
-    made = [(a.arg, ctx.evaluate(d)) for a, d in zip(plain[len(plain) - len(arguments.defaults) :], arguments.defaults, strict=True)]
-    made += [(a.arg, ctx.evaluate(d)) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d is not None]
-    return tuple(made)
+    defaults = [(a.arg, ctx.evaluate(d)) for a, d in zip(plain[len(plain) - len(arguments.defaults) :], arguments.defaults, strict=True)]
+    defaults += [(a.arg, ctx.evaluate(d)) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d is not None]
+    return tuple(defaults)
 
 
 @expression(ast.JoinedStr)
@@ -131,14 +131,17 @@ def joined(ctx: Lowering, node: ast.JoinedStr) -> Binding:
 
 
 def formatted(ctx: Lowering, part: ast.FormattedValue, is_last: bool) -> tuple[str, Binding]:
-    """A value in a text: its place in the template, and what stands there. What may change before the text is made is made text at once."""
+    """A value in an f-string: its placeholder in the template, and the binding that goes there.
+
+    A value that may change before the whole text is built is converted to text at once.
+    """
     value, conversion, form = part.value, max(part.conversion, 0), ""
     held = ctx.evaluate(value)
     if part.format_spec is not None:
-        made = ctx.evaluate(part.format_spec)
-        if not isinstance(made, Static):
+        spec = ctx.evaluate(part.format_spec)
+        if not isinstance(spec, Static):
             raise UnsupportedSyntax("a format that is computed cannot be differentiated", ctx.loc(part.format_spec))
-        form = f":{made.value}"
+        form = f":{spec.value}"
     if not conversion and own_method(ctx, held, "__format__") is not None:
         held, form = ctx.apply(Static(format, "format"), [held, Static(form[1:])], {}, value), ""
     if form and not conversion and isinstance(held, Obj) and held.key.kind == "record":
@@ -154,14 +157,14 @@ def formatted(ctx: Lowering, part: ast.FormattedValue, is_last: bool) -> tuple[s
 
 @expression(ast.NamedExpr)
 def walrus(ctx: Lowering, node: ast.NamedExpr) -> Binding:
-    made = ctx.evaluate(node.value)
+    value = ctx.evaluate(node.value)
     frame, target = ctx.frame, node.target.id
     while frame.parent is not None and target not in frame.locals and frame.parent.source is frame.source:
         frame = frame.parent
     kept, ctx.frame = ctx.frame, frame
-    ctx.assign(target, made, node)
+    ctx.assign(target, value, node)
     ctx.frame = kept
-    return made
+    return value
 
 
 @expression(ast.Subscript)

@@ -23,11 +23,11 @@ Kwargs = dict[str, Binding]
 
 
 def settings(ctx: Lowering, args: Args, kwargs: Kwargs, defaults: dict[str, object], name: str, node: ast.AST) -> dict[str, object]:
-    """The arguments behind the first, which must be known while compiling."""
-    given = dict(zip(defaults, args[1:], strict=False)) | {k: v for k, v in kwargs.items() if k != "a"}
-    if unknown := set(given) - set(defaults):
+    """The settings of a call: its arguments after the first, which must be known while compiling."""
+    passed = dict(zip(defaults, args[1:], strict=False)) | {k: v for k, v in kwargs.items() if k != "a"}
+    if unknown := set(passed) - set(defaults):
         raise UnsupportedArgument(f"the keyword {min(unknown)} of {name} is not supported", ctx.loc(node))
-    return defaults | {k: unwrap(v) for k, v in given.items()}
+    return defaults | {k: unwrap(v) for k, v in passed.items()}
 
 
 def matrix_of(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> tuple[Binding, tuple[Extent, Extent] | None]:
@@ -57,10 +57,10 @@ def named_axes(ctx: Lowering, args: Args, node: ast.AST) -> Args:
 
     def letters(axes: Binding) -> str:
         items = items_of(ctx, axes, node)
-        found = [known_value(b) for b in items] if isinstance(items, list) else [[]]
-        if not all(f and type(f[0]) is int and 0 <= f[0] < len(LETTERS) for f in found):
+        numbers = [known_value(b) for b in items] if isinstance(items, list) else [[]]
+        if not all(f and type(f[0]) is int and 0 <= f[0] < len(LETTERS) for f in numbers):
             raise UnsupportedArgument("the axes of np.einsum must be literals", ctx.loc(node), "use subscripts as a string")
-        return "".join(LETTERS[f[0]] for f in found)
+        return "".join(LETTERS[f[0]] for f in numbers)
 
     pairs = args[:-1] if len(args) % 2 else args
     text = ",".join(letters(axes) for axes in pairs[1::2])
@@ -115,9 +115,9 @@ def qr(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
         if isinstance(rows, Num) and isinstance(columns, Num):
             test = ctx.call("greater_equal", rows.operand, columns.operand)
             ctx.builder.call_many("check", test, Const(message))
-    made = apply_row(ctx, "qr", [a], {}, node)
-    assert isinstance(made, Tup)
-    return made.items[1] if mode == "r" else made
+    factors = apply_row(ctx, "qr", [a], {}, node)
+    assert isinstance(factors, Tup)
+    return factors.items[1] if mode == "r" else factors
 
 
 __all__ = ["qr", "svd"]

@@ -224,9 +224,9 @@ def outside(ctx: Lowering, index: Operand, length: Operand) -> Operand:
     low = None if value is not None and value >= 0 else ctx.call("less", index, ctx.call("negative", length))
     high = None if value is not None and value < 0 else ctx.call("greater_equal", index, length)
     if low is None or high is None:
-        made = high if low is None else low
-        assert made is not None
-        return made
+        test = high if low is None else low
+        assert test is not None
+        return test
     return ctx.call("logical_or", low, high)
 
 

@@ -47,17 +47,17 @@ def of_maybe(ctx: Lowering, binding: Binding, form: Skeleton) -> list[Operand]:
 
 
 def place_of(ctx: Lowering, binding: Binding, values: tuple[Static, ...]) -> Operand:
-    """The place of a constant among some of which it is one."""
+    """The place in ``values`` of the constant that a binding holds, as an operand."""
     match binding:
         case Static():
             return Const(values.index(binding))
         case OneOf(place, held) if held == values[: len(held)]:
             return place
         case OneOf(place, held):
-            made: Operand = Const(values.index(held[-1]))
+            position: Operand = Const(values.index(held[-1]))
             for k in range(len(held) - 2, -1, -1):
-                made = place_by(ctx, ctx.call("equal", place, Const(k)), Const(values.index(held[k])), made)
-            return made
+                position = place_by(ctx, ctx.call("equal", place, Const(k)), Const(values.index(held[k])), position)
+            return position
         case Choice(test, then, orelse):
             return place_by(ctx, test, place_of(ctx, then, values), place_of(ctx, orelse, values))
     return UNDEF
@@ -97,12 +97,12 @@ def filled(ctx: Lowering, type_: Type) -> Operand:
     return ctx.call("zeros", *known, dtype=type_.dtype) if len(known) == len(extents) else UNDEF
 
 
-def extent_in_reach(ctx: Lowering, wanted: Dim) -> Operand | None:
-    """An extent as a number, if there is an array that has it."""
+def extent_in_reach(ctx: Lowering, dim: Dim) -> Operand | None:
+    """The value of an extent as an operand, if there is an array that has it."""
     for value in (*ctx.state.memory.values(), *ctx.texts):
         shape = value.type.shape if isinstance(value.type, Array) else None
         for axis, extent in enumerate(shape or ()):
-            if isinstance(extent, Dim) and same_extent(extent, wanted):
+            if isinstance(extent, Dim) and same_extent(extent, dim):
                 return ctx.call("extent", value, axis=axis)
     return None
 

@@ -175,13 +175,13 @@ def fork(ctx: Lowering, entry: State, test: Operand, ways: list[tuple[Side, Call
 
 @contextmanager
 def pended(ctx: Lowering, block: Block, pending: list[Pending]) -> Iterator[None]:
-    """Build in a block; what is pending at its end is entered in the list."""
-    made: list[Pending] = []
+    """Build in a block; the exceptions that are pending at its end are appended to ``pending``."""
+    exceptions: list[Pending] = []
     try:
-        with ctx.region(block) as made:
+        with ctx.region(block) as exceptions:
             yield
     finally:
-        pending += made
+        pending += exceptions
 
 
 def choose(ctx: Lowering, test: Operand, node: ast.AST, then: Any, orelse: Any) -> Binding:
@@ -219,8 +219,8 @@ def guess_names(ctx: Lowering, nodes: list[ast.AST]) -> list[tuple[Frame, str]]:
     An array that is only augmented keeps its memory, so that it is not one of them.
     """
     augmented_only = assigned(nodes) - assigned(nodes, augmented=False)
-    found = [((ctx.home(name) or ctx.frame), name) for name in sorted(assigned(nodes))]
-    return [key for key in found if key[1] not in augmented_only or not isinstance(ctx.state.names.get(key), Ref)]
+    keys = [((ctx.home(name) or ctx.frame), name) for name in sorted(assigned(nodes))]
+    return [key for key in keys if key[1] not in augmented_only or not isinstance(ctx.state.names.get(key), Ref)]
 
 
 def loop_key(ctx: Lowering, node: ast.AST) -> Any:
@@ -245,10 +245,10 @@ def counted(ctx: Lowering, key: Any, guess: Iterable[Name], bounds: tuple[Operan
 
     block, stop, plan, head = loop(ctx, key, guess, build)
     outs = finish(ctx, block, stop, head)
-    made = For([*outs], loc, *bounds, inits=head.inits, body=block, until=stop is not FALSE)
-    if made.until:
-        made.outs.append(Value(INT, "rounds"))
-    ctx.builder.append(made)
+    op = For([*outs], loc, *bounds, inits=head.inits, body=block, until=stop is not FALSE)
+    if op.until:
+        op.outs.append(Value(INT, "rounds"))
+    ctx.builder.append(op)
     after_loop(ctx, plan, outs)
     after_rounds(ctx, loop_)
     return loop_
@@ -316,11 +316,11 @@ def conditional(ctx: Lowering, key: Any, guess: Iterable[Name], test: Callable[[
 
     block, stop, plan, head = loop(ctx, key, guess, build)
     outs = finish(ctx, block, stop, head)
-    made = While([*outs, Value(INT, "rounds")], loc, head.inits, tests[0], block, stop is not FALSE)
-    ctx.builder.append(made)
+    op = While([*outs, Value(INT, "rounds")], loc, head.inits, tests[0], block, stop is not FALSE)
+    ctx.builder.append(op)
     after_loop(ctx, plan, outs)
-    if not made.until:
-        ctx.state.known = {**ctx.state.known, **decided_by(ctx, made.test, False, outs)}
+    if not op.until:
+        ctx.state.known = {**ctx.state.known, **decided_by(ctx, op.test, False, outs)}
     after_rounds(ctx, loop_)
     return loop_
 
@@ -341,17 +341,17 @@ def is_changed(ctx: Lowering, before: State) -> bool:
 
 
 def decided_by(ctx: Lowering, test: Block, outcome: bool, carried: list[Value]) -> Known:
-    """What an outcome of the test of a ``while`` decides of what the loop carries, as it is called elsewhere."""
+    """What an outcome of the test of a ``while`` decides about the values that the loop carries, in terms of ``carried``."""
     (operand,) = test.yields
     known = ctx.decided.by(operand, outcome)
     elsewhere = dict(zip(test.args, carried, strict=True))
-    made: dict[Any, bool] = {}
+    facts: dict[Any, bool] = {}
     for key, value in known.items():
         if isinstance(key, tuple) and key[0] in elsewhere:
-            made[elsewhere[key[0]], key[1]] = value
+            facts[elsewhere[key[0]], key[1]] = value
         elif key in elsewhere:
-            made[elsewhere[key]] = value
-    return made
+            facts[elsewhere[key]] = value
+    return facts
 
 
 def tested(ctx: Lowering, test: Callable[[], Operand]) -> Operand:
@@ -363,7 +363,7 @@ def tested(ctx: Lowering, test: Callable[[], Operand]) -> Operand:
 
 
 def swap_versions(state: State, table: dict[Value, Value]) -> None:
-    """Let a state speak of other block arguments."""
+    """Replace the block arguments in a state by those of ``table``."""
 
     def new(operand: Operand) -> Operand:
         return table.get(operand, operand) if isinstance(operand, Value) else operand
@@ -385,5 +385,5 @@ def swap_versions(state: State, table: dict[Value, Value]) -> None:
     state.memory = {k: new(v) for k, v in state.memory.items()}
     state.names = {k: binding(v) for k, v in state.names.items()}
     state.heap = {k: v if isinstance(v, Ref) else tuple((n, binding(b)) for n, b in v) for k, v in state.heap.items()}
-    state.bases = {made: {base: new(test) for base, test in held.items()} for made, held in state.bases.items()}
+    state.bases = {location: {base: new(test) for base, test in held.items()} for location, held in state.bases.items()}
     state.kin = {one: {other: new(same) for other, same in others.items()} for one, others in state.kin.items()}

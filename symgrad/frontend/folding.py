@@ -98,15 +98,15 @@ def _truths(of: Any) -> Any:
         items = items_of(ctx, over, node)
         if not isinstance(items, list):
             return Num(as_bool(ctx, ctx.read(ctx.apply(Static(of, of.__name__), [ctx.make(array_of(ctx, over, None, node))], {}, node))))
-        made: Any = Const(of is np.all)
+        result: Any = Const(of is np.all)
         for item in items:
             test = truth(ctx, item, node)
             if isinstance(test, Const):
                 if bool(test.value) != (of is np.all):
                     return Num(Const(of is np.any))
                 continue
-            made = test if isinstance(made, Const) else ctx.call("logical_and" if of is np.all else "logical_or", made, test)
-        return Num(as_bool(ctx, made))
+            result = test if isinstance(result, Const) else ctx.call("logical_and" if of is np.all else "logical_or", result, test)
+        return Num(as_bool(ctx, result))
 
     return lower
 

@@ -63,37 +63,37 @@ def literal(ctx: Lowering, binding: Binding | None, default: Any, name: str, nod
     if binding is None:
         return default
     try:
-        made = unwrap(binding)
+        setting = unwrap(binding)
     except ValueError:
         items = items_of(ctx, binding, node)
-        found = [known_value(item) for item in items] if isinstance(items, list) else [[]]
-        if not all(found):
+        constants = [known_value(item) for item in items] if isinstance(items, list) else [[]]
+        if not all(constants):
             raise UnsupportedArgument(f"the axes and the norm of np.fft.{name} must be literals", ctx.loc(node)) from None
-        made = tuple(value for (value,) in found)
-    return tuple(made) if isinstance(made, list | tuple) else made
+        setting = tuple(value for (value,) in constants)
+    return tuple(setting) if isinstance(setting, list | tuple) else setting
 
 
 def along(name: str) -> Callable[..., Binding]:
-    """What lowers a transform along one axis."""
+    """A function that lowers a transform along one axis."""
 
     def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-        found = given(ctx, name, ["a", "n", "axis", "norm"], args, kwargs, node)
-        axis, norm = (literal(ctx, found.get(word), default, name, node) for word, default in (("axis", -1), ("norm", None)))
-        return transform(ctx, name, name, found["a"], [found["n"]] if "n" in found else [], (axis,), norm, node)
+        arguments = given(ctx, name, ["a", "n", "axis", "norm"], args, kwargs, node)
+        axis, norm = (literal(ctx, arguments.get(word), default, name, node) for word, default in (("axis", -1), ("norm", None)))
+        return transform(ctx, name, name, arguments["a"], [arguments["n"]] if "n" in arguments else [], (axis,), norm, node)
 
     return lower
 
 
 def over(name: str, row: str, usual: tuple[int, ...] | None) -> Callable[..., Binding]:
-    """What lowers a transform over several axes."""
+    """A function that lowers a transform over several axes."""
 
     def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-        found = given(ctx, name, ["a", "s", "axes", "norm"], args, kwargs, node)
-        axes, norm = (literal(ctx, found.get(word), default, name, node) for word, default in (("axes", usual), ("norm", None)))
-        sizes = items_of(ctx, found["s"], node) if "s" in found else []
+        arguments = given(ctx, name, ["a", "s", "axes", "norm"], args, kwargs, node)
+        axes, norm = (literal(ctx, arguments.get(word), default, name, node) for word, default in (("axes", usual), ("norm", None)))
+        sizes = items_of(ctx, arguments["s"], node) if "s" in arguments else []
         if not isinstance(sizes, list):
             raise UnsupportedArgument(f"how many sizes np.fft.{name} is given must be known while compiling", ctx.loc(node))
-        return transform(ctx, name, row, found["a"], sizes, axes, norm, node)
+        return transform(ctx, name, row, arguments["a"], sizes, axes, norm, node)
 
     return lower
 

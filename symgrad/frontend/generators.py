@@ -132,7 +132,7 @@ def may_stop(node: ast.AST) -> bool:
 
 
 def apart(ctx: Lowering, held: Generator, consume: Callable[[Binding], Operand], node: ast.AST) -> Callable[[Binding], Operand]:
-    """What is done with a value where the generator does not see the exceptions, which are seen by who goes over it."""
+    """Wrap ``consume`` so that the exceptions it raises are seen by the code that iterates, not by the generator."""
     outside, runs_more = ctx.watchers, closes(held.node)
     if runs_more:
         SPREAD["unfollowed"](ctx)
@@ -141,13 +141,13 @@ def apart(ctx: Lowering, held: Generator, consume: Callable[[Binding], Operand],
         inside, mark = ctx.watchers, len(ctx.edges)
         ctx.watchers = outside
         try:
-            made = consume(value)
+            stop = consume(value)
         finally:
             ctx.watchers = inside
         if runs_more and len(ctx.edges) > mark:
             what = "an exception leaves a loop over a generator with finally or with in it"
             raise UnsupportedSyntax(what, ctx.loc(node), "make it a list first")
-        return made
+        return stop
 
     return used
 

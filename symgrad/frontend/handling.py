@@ -552,10 +552,10 @@ def class_in(held: Binding) -> type | None:
 
 
 def raised_by(ctx: Lowering, node: ast.expr) -> tuple[Binding, list[Binding]]:
-    """The class that is raised and what it is given; or an exception."""
+    """The class that is raised and its arguments; or an exception, without arguments."""
     match node:
-        case ast.Call(func=made, args=arguments, keywords=[]) if not any(isinstance(a, ast.Starred) for a in arguments):
-            held = ctx.evaluate(made)
+        case ast.Call(func=function, args=arguments, keywords=[]) if not any(isinstance(a, ast.Starred) for a in arguments):
+            held = ctx.evaluate(function)
             if class_in(held) is not None:
                 return held, [ctx.evaluate(a) for a in arguments]
             return ctx.apply(held, [ctx.evaluate(a) for a in arguments], {}, node), []
@@ -572,9 +572,9 @@ def raise_class(ctx: Lowering, cls: type, args: list[Binding], node: ast.AST, ca
         ctx.builder.call_many("raise_error", ctx.constant(cls, cls.__name__), *operands)
         ctx.state.dead = True
         return
-    made = construct(ctx, cls, cls.__name__, args, {}, node)
-    raised_from(ctx, made, cause, node)
-    raise_here(ctx, kind_of(ctx, raisable), made, Tup(tuple(args)))
+    exception = construct(ctx, cls, cls.__name__, args, {}, node)
+    raised_from(ctx, exception, cause, node)
+    raise_here(ctx, kind_of(ctx, raisable), exception, Tup(tuple(args)))
 
 
 def raise_kind(ctx: Lowering, kind: int, exception: Binding, args: Binding) -> None:
@@ -595,11 +595,11 @@ def exception_again(ctx: Lowering, held: Binding) -> tuple[int, Binding, Binding
 
 
 def made_before(ctx: Lowering, held: Binding) -> tuple[int, Binding, Binding] | None:
-    """An exception that the program has made, with its kind and what its class was called with."""
+    """An exception that the program has made, with its kind and the arguments of its class."""
     if not (isinstance(held, Obj) and held.key.kind == "record"):
         return None
-    given = dict(ctx.state.entries(held.key)).get(GIVEN)
-    return None if given is None else (kind_of(ctx, Raisable((held.key.cls,), exact=True, own=True)), held, given)
+    arguments = dict(ctx.state.entries(held.key)).get(GIVEN)
+    return None if arguments is None else (kind_of(ctx, Raisable((held.key.cls,), exact=True, own=True)), held, arguments)
 
 
 @method("record", GIVEN)

@@ -52,15 +52,15 @@ def indices_of(items: Items) -> range | None:
 
 def known_items(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | None:
     """The items one by one, if it is known how many there are and there is reason to write them out."""
-    made = items_of(ctx, binding, node)
-    if isinstance(made, list):
-        return made
-    indices = indices_of(made) if ctx.unroll or made.counts else None
-    return None if indices is None else [made.item(Const(k)) for k in indices]
+    items = items_of(ctx, binding, node)
+    if isinstance(items, list):
+        return items
+    indices = indices_of(items) if ctx.unroll or items.counts else None
+    return None if indices is None else [items.item(Const(k)) for k in indices]
 
 
 def items_of(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | Items:
-    """The items of something that is iterated over, from now on; those of a generator are gathered in a list."""
+    """The items that an iteration over a binding still gives; those of a generator are collected in a list."""
     binding = begin(ctx, binding, node)
     match binding:
         case View() if not binding.is_current(ctx.state):
@@ -85,9 +85,9 @@ def items_of(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | 
         case Static(value) if isinstance(value, str | range | tuple | frozenset | set):
             return [static_item(v) for v in value]
         case Generator():
-            made = ctx.new_object("list", ())
-            gathered(ctx, binding, lambda value: discard(append(ctx, made, value, node)), node)
-            return items_of(ctx, made, node)
+            collected = ctx.new_object("list", ())
+            gathered(ctx, binding, lambda value: discard(append(ctx, collected, value, node)), node)
+            return items_of(ctx, collected, node)
         case Iter(kind, parts) if kind in ITERATORS:
             return ITERATORS[kind](ctx, parts, node)
     row = row_of(binding.value) if isinstance(binding, Static) else None
@@ -98,17 +98,17 @@ def items_of(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | 
 
 
 def as_sequence(ctx: Lowering, binding: Binding, items: list[Binding], node: ast.AST) -> list[Binding] | Items:
-    """Items that are known one by one; where a loop goes over many that are alike, those of a list of any length."""
+    """Items that are known one by one; in a loop over many items that are alike, those of a list of any length."""
     if not ctx.looped or len(items) <= FEW or not ctx.sequences:
         return items
     if isinstance(binding, Obj) and (binding.key in ctx.state.kin or binding.key in ctx.state.handles or binding.key in ctx.state.twins):
         return items
-    made = sequence_of(ctx, items, node)
-    if made is None:
+    content = sequence_of(ctx, items, node)
+    if content is None:
         return items
     if isinstance(binding, Obj):
-        ctx.state.heap[binding.key] = made
-    return of_memory(ctx, made, node)
+        ctx.state.heap[binding.key] = content
+    return of_memory(ctx, content, node)
 
 
 def items_of_loop(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | Items:
@@ -160,13 +160,13 @@ def items_now(ctx: Lowering, over: Binding, items: list[Any], node: ast.AST, sit
 
 
 def sequence(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
-    """What something is for a consumer that takes all items and asks for them more than once."""
+    """A binding for a consumer that takes all items more than once: a generator becomes a list."""
     binding = begin(ctx, binding, node)
     if not isinstance(binding, Generator):
         return binding
-    made = ctx.new_object("list", ())
-    gathered(ctx, binding, lambda value: discard(append(ctx, made, value, node)), node, lazily=False)
-    return made
+    collected = ctx.new_object("list", ())
+    gathered(ctx, binding, lambda value: discard(append(ctx, collected, value, node)), node, lazily=False)
+    return collected
 
 
 def discard(binding: Binding) -> None:
@@ -262,15 +262,15 @@ def without_end(ctx: Lowering, part: Binding, node: ast.AST) -> Callable[[Operan
 def over_zip(ctx: Lowering, parts: tuple[Binding, ...], node: ast.AST) -> list[Binding] | Items:
     endless = [without_end(ctx, p, node) for p in parts]
     if any(endless) and not all(endless):
-        made = over_zip(ctx, tuple(p for p, item in zip(parts, endless, strict=True) if item is None), node)
+        finite = over_zip(ctx, tuple(p for p, item in zip(parts, endless, strict=True) if item is None), node)
 
         def woven(items: Binding, index: Operand) -> Binding:
             others = iter(items.items if isinstance(items, Tup) else ())
             return Tup(tuple(next(others) if item is None else item(index) for item in endless))
 
-        if isinstance(made, list):
-            return [woven(items, Const(k)) for k, items in enumerate(made)]
-        return Items(made.bounds, lambda index: woven(made.item(index), index))
+        if isinstance(finite, list):
+            return [woven(items, Const(k)) for k, items in enumerate(finite)]
+        return Items(finite.bounds, lambda index: woven(finite.item(index), index))
     inner = [items_of(ctx, p, node) for p in parts]
     if any(isinstance(i, Items) and not has_known_length(ctx, i) for i in inner):
         inner = [as_value(ctx, part, i, node) for part, i in zip(parts, inner, strict=True)]
@@ -307,9 +307,9 @@ def as_value(ctx: Lowering, part: Binding, items: list[Binding] | Items, node: a
 
 
 def held_in_memory(ctx: Lowering, value: Operand) -> Ref:
-    made = ctx.make(value)
-    assert isinstance(made, Ref)
-    return made
+    ref = ctx.make(value)
+    assert isinstance(ref, Ref)
+    return ref
 
 
 def over_strict_zip(ctx: Lowering, parts: tuple[Binding, ...], node: ast.AST) -> list[Binding] | Items:
@@ -358,11 +358,11 @@ def over_reversed(ctx: Lowering, parts: tuple[Binding, int | None], node: ast.AS
 
 
 def flattened(ctx: Lowering, ref: Ref) -> Ref:
-    """The elements of an array, by rows, as a vector that is read."""
-    made = ctx.make(ctx.call("reshape", ctx.read(ref), Const(-1)))
-    assert isinstance(made, Ref)
-    ctx.state.pair(made.location, ref.location)
-    return made
+    """The elements of an array, in row order, as a vector that is only read."""
+    vector = ctx.make(ctx.call("reshape", ctx.read(ref), Const(-1)))
+    assert isinstance(vector, Ref)
+    ctx.state.pair(vector.location, ref.location)
+    return vector
 
 
 ITERATORS: dict[str, Callable[..., list[Binding] | Items]] = {
@@ -434,8 +434,8 @@ def append(ctx: Lowering, owner: Binding, value: Binding, node: ast.AST) -> Bind
     content = ctx.state.heap[owner.key]
     ctx.check_still(owner.key)
     if isinstance(content, Ref):
-        made = ctx.call("list_append", ctx.read(content), item_value(ctx, value, node))
-        ctx.replace_version(content.location, made)
+        version = ctx.call("list_append", ctx.read(content), item_value(ctx, value, node))
+        ctx.replace_version(content.location, version)
         shares(ctx, value, content)
     else:
         ctx.change(owner.key, tuple(enumerate([*(b for _, b in content), value])))

@@ -98,9 +98,9 @@ def _combined(function: Any) -> Any:
         options = {} if function is itertools.zip_longest else {k: unwrap(v) for k, v in kwargs.items()}
         if function is itertools.zip_longest:
             options = {"fillvalue": kwargs.get("fillvalue", Static(None))}
-        given = as_python_does(ctx, node, lambda: list(function(*lists, **options)))
-        made = [Tup(tuple(c)) if isinstance(c, tuple) else c for c in given]
-        return iterator(ctx, "items", tuple(made), node)
+        results = as_python_does(ctx, node, lambda: list(function(*lists, **options)))
+        items = [Tup(tuple(c)) if isinstance(c, tuple) else c for c in results]
+        return iterator(ctx, "items", tuple(items), node)
 
     return lower
 
@@ -174,11 +174,11 @@ def accumulate(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bind
 
 @special(collections.deque)
 def deque(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    """A deque is a list with a few methods more."""
+    """A deque is a list with a few more methods."""
     most = unwrap(kwargs.get("maxlen", args[1] if len(args) > 1 else Static(None)))
-    made = list_(ctx, args[:1], {}, node)
-    assert isinstance(made, Obj)
-    content = ctx.state.heap[made.key]
+    initial = list_(ctx, args[:1], {}, node)
+    assert isinstance(initial, Obj)
+    content = ctx.state.heap[initial.key]
     if most is not None and isinstance(content, Ref):
         raise UnsupportedArgument("maxlen of a deque of unknown length is not supported", ctx.loc(node))
     kept = content if isinstance(content, Ref) or most is None else tuple(enumerate([b for _, b in content][-most:] if most else ()))

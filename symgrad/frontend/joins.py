@@ -177,13 +177,13 @@ class Joining:
         for name in dict.fromkeys([*a.names, *b.names]):
             one, two = first.get(name, MISSING), second.get(name, MISSING)
             if one is two and (len(alive) == 2 or one is self.entry.names.get(name)):
-                made = one
+                joint = one
             else:
                 outer, self.blank = self.blank, self.blank or name[0] == RAISED
-                made = self.binding(one, two, name[1])
+                joint = self.binding(one, two, name[1])
                 self.blank = outer
-            if made != MISSING:
-                state.names[name] = made
+            if joint != MISSING:
+                state.names[name] = joint
         if gone and not gone.isdisjoint(reached(state)):
             raise UnsureAlias("what an object holds depends on the exception that is raised", self.ctx.builder.loc)
         self.relate()
@@ -247,16 +247,16 @@ class Joining:
         return self.of_form(a, b, name, form)
 
     def relate(self) -> None:
-        """Say of each new object whether it is one of the others that can be reached, from what each side says."""
+        """Record for each joined object whether it is one of the other reachable objects, from what is known on each side."""
         live = reached(self.state) | self.ctx.arguments.keys() if self.chosen else set()
-        made = {key: sides for key, sides in self.chosen.items() if key in live}
-        for n, (key, sides) in enumerate(made.items()):
+        objects = {key: sides for key, sides in self.chosen.items() if key in live}
+        for n, (key, sides) in enumerate(objects.items()):
             near: dict[HeapKey, None] = {}
             for own, side in zip(sides, (self.then.state, self.orelse.state), strict=True):
                 if own is not None:
                     near |= dict.fromkeys([own, *side.kin.get(own, NO_KEYS)])
             others = {k: (k, k) for k in near if k in self.entry.heap and k in live}
-            for other, theirs in [*others.items(), *list(made.items())[:n]]:
+            for other, theirs in [*others.items(), *list(objects.items())[:n]]:
                 same = self.same(sides, theirs)
                 if same is not FALSE:
                     self.state.relate(key, other, same)
@@ -270,10 +270,10 @@ class Joining:
         answers = [state.sameness(a, b) for state, a, b in alive]
         return self.of_both(answers[0], answers[-1])
 
-    def stand(self, made: Binding, a: Binding, b: Binding, form: Skeleton) -> None:
-        """Note what the new objects in a binding are on each side."""
+    def stand(self, joint: Binding, a: Binding, b: Binding, form: Skeleton) -> None:
+        """Record which object each new object in a joined binding is on each side."""
         sides = [self.alive(side).heap for side in (self.then, self.orelse)]
-        for key, *own in zip(*(objects_of(x, form, h) for x, h in zip((made, a, b), (self.state.heap, *sides), strict=True)), strict=True):
+        for key, *own in zip(*(objects_of(x, form, h) for x, h in zip((joint, a, b), (self.state.heap, *sides), strict=True)), strict=True):
             if key is not None:
                 self.chosen[key] = (own[0], own[1])
 
@@ -339,10 +339,10 @@ class Joining:
         named = (len(operands[0]) == 1 or form.form == "maybe") and not name.startswith("%")
         words = leaf_names(form, name) if named else [None] * len(operands[0])
         values = [self.out(p, q, leaf.type, word) for p, q, leaf, word in zip(*operands, leaves(form), words, strict=True)]
-        made = rebuild(form, list(values), self.state, name if not name.startswith("%") else None, self.op.loc)
+        joint = rebuild(form, list(values), self.state, name if not name.startswith("%") else None, self.op.loc)
         heaps = self.state.heap, *(self.alive(side).heap for side in (self.then, self.orelse))
         wholes = zip(*(places_in(x, form, heap, True) for x, heap in zip((a, b), heaps[1:], strict=True)), strict=True)
-        for location, *sources in zip(*(places_in(x, form, heap) for x, heap in zip((made, a, b), heaps, strict=True)), strict=True):
+        for location, *sources in zip(*(places_in(x, form, heap) for x, heap in zip((joint, a, b), heaps, strict=True)), strict=True):
             hand_on(self.ctx, self.state, location, zip(sources, (self.then.state, self.orelse.state), strict=True))
             if self.is_one_of(location, *next(wholes)):
                 continue
@@ -351,31 +351,31 @@ class Joining:
                     self.pair(side, location, source)
                     if source in side.state.stale:
                         self.state.stale[location] = side.state.stale[source]
-        for key, *objects in zip(*(objects_of(x, form, heap) for x, heap in zip((made, a, b), heaps, strict=True)), strict=True):
+        for key, *objects in zip(*(objects_of(x, form, heap) for x, heap in zip((joint, a, b), heaps, strict=True)), strict=True):
             hand_on(self.ctx, self.state, key, zip(objects, (self.then.state, self.orelse.state), strict=True))
-        self.stand(made, a, b, form)
-        return made
+        self.stand(joint, a, b, form)
+        return joint
 
-    def pair(self, side: Side, made: Location, source: Location) -> None:
-        """Note that a new array may share memory with one of a side, and with all that this one may share there."""
+    def pair(self, side: Side, location: Location, source: Location) -> None:
+        """Record that a joined array may share memory with ``source`` of a side, and with all that may share memory with it there."""
         near = dict.fromkeys((source, *self.state.near(source), *side.state.near(source)))
         if self.promoted:
             near |= {after: None for other in near if (after := self.promoted.get((side.block, other))) is not None}
-        self.state.share_all(made, near)
+        self.state.share_all(location, near)
 
-    def is_one_of(self, made: Location | None, one: Location | None, two: Location | None) -> bool:
-        """Note which arrays a new one may be; False where that is not asked, or not known."""
+    def is_one_of(self, location: Location | None, one: Location | None, two: Location | None) -> bool:
+        """Record which arrays a joined array may be; False where that is not asked for, or not known."""
         states = [(side, x) for side, x in ((self.then, one), (self.orelse, two)) if not side.state.dead]
-        if not self.ctx.tagged or made is None or not isinstance(self.state.memory[made].type, Array) or len(states) < 2:
+        if not self.ctx.tagged or location is None or not isinstance(self.state.memory[location].type, Array) or len(states) < 2:
             return False
         held = [self.bases_of(side, x) for side, x in states]
         if None in held or all(x not in self.entry.memory and x not in side.state.bases for side, x in states):
             return False
         first, second = (x or {} for x in held)
-        self.state.bases[made] = {x: self.of_both(first.get(x, FALSE), second.get(x, FALSE)) for x in (*first, *second)}
+        self.state.bases[location] = {x: self.of_both(first.get(x, FALSE), second.get(x, FALSE)) for x in (*first, *second)}
         for side, x in states:
             for other in side.state.partners.get(x, NO_LOCATIONS) if x is not None else ():
-                self.state.share(made, other)
+                self.state.share(location, other)
         return True
 
     def bases_of(self, side: Side, location: Location | None) -> dict[Location, Operand] | None:
@@ -395,9 +395,9 @@ class Joining:
         return self.promoted[side.block, location]
 
     def promote(self, side: Side, location: Location) -> Location:
-        """An array that is made on one side has memory after the join, zeros on the other side."""
+        """Give an array that is made on one side memory after the join; from the other side it holds zeros."""
         version = side.state.memory[location]
-        made = Location(location.name, location.owner)
+        promoted = Location(location.name, location.owner)
         other = self.other(side)
         kept, self.ctx.state = self.ctx.state, other.state
         try:
@@ -406,10 +406,10 @@ class Joining:
         finally:
             self.ctx.state = kept
         ends = (version, empty) if side is self.then else (empty, version)
-        self.state.memory[made] = self.out(*ends, version.type, location.name)
+        self.state.memory[promoted] = self.out(*ends, version.type, location.name)
         for partner in (*self.state.near(location), *side.state.near(location)):
-            self.state.share(made, partner)
-        return made
+            self.state.share(promoted, partner)
+        return promoted
 
     def of_both(self, one: Operand, two: Operand) -> Operand:
         """A bool of both sides, after the join."""
@@ -509,25 +509,25 @@ class Joining:
             return Broken("it is bound to a list on one path only")
         lengths = {len(c or ()) for c in contents if not isinstance(c, Ref)}
         whole = any(isinstance(c, Ref) for c in contents) or not alone and keys[0].kind == "list" and len(lengths) > 1
-        made = HeapKey(keys[0].kind, keys[0].cls, alone or any(k.doubtful for k in keys), keys[0].exact)
+        joined_key = HeapKey(keys[0].kind, keys[0].cls, alone or any(k.doubtful for k in keys), keys[0].exact)
         if any(k in state.twins for k, state in zip(held, states, strict=True)):
-            self.state.twins |= {made}
+            self.state.twins |= {joined_key}
         self.ctx.compared(*keys)
-        self.ctx.stands_for(made, keys)
-        self.expose(made, held, a, b)
-        self.chosen[made] = (held[0], held[1])
-        self.done[a, b] = Obj(made)
+        self.ctx.stands_for(joined_key, keys)
+        self.expose(joined_key, held, a, b)
+        self.chosen[joined_key] = (held[0], held[1])
+        self.done[a, b] = Obj(joined_key)
         if whole:
-            self.state.heap[made] = self.whole_list(held, contents)
-            return Obj(made)
+            self.state.heap[joined_key] = self.whole_list(held, contents)
+            return Obj(joined_key)
         first, second = dict(contents[0] or ()), dict(contents[1] or ())  # type: ignore[arg-type]
         self.together.add((a, b))
         if alone:
             keys_ = dict.fromkeys([*first, *second])
-            self.state.heap[made] = tuple((k, self.binding(first.get(k, MISSING), second.get(k, MISSING), str(k))) for k in keys_)
+            self.state.heap[joined_key] = tuple((k, self.binding(first.get(k, MISSING), second.get(k, MISSING), str(k))) for k in keys_)
         else:
-            self.state.heap[made] = self.items(first, second)
-        return Obj(made)
+            self.state.heap[joined_key] = self.items(first, second)
+        return Obj(joined_key)
 
     def either(self, a: Binding, b: Binding) -> Binding:
         """One of two values of different classes, each with what it is on its path."""
@@ -548,15 +548,15 @@ class Joining:
             return self.of_form(*pair, "%alone", self.form(side, binding))  # type: ignore[call-arg]
         return Broken(DIFFERENT)
 
-    def expose(self, made: HeapKey, held: list[HeapKey | None], a: Binding, b: Binding) -> None:
-        """One of two objects that the caller may hold has the handle of the one that it is."""
+    def expose(self, joined_key: HeapKey, held: list[HeapKey | None], a: Binding, b: Binding) -> None:
+        """If the caller may hold one of two joined objects, the joined one has the handle of the object that it is."""
         pairs = [(side.block, self.alive(side), key) for side, key in zip((self.then, self.orelse), held, strict=True)]
         if not any(key is not None and is_exposed(self.ctx, state, key) for _, state, key in pairs):
             return
         is_held = self.held_elsewhere(a, b)
         handles = [None if key is None else self.handle(block, state, key, is_held) for block, state, key in pairs]
         one, other = handles
-        self.state.handles[made] = None if one is None or other is None else self.out(one, other, Object(made.kind), None)
+        self.state.handles[joined_key] = None if one is None or other is None else self.out(one, other, Object(joined_key.kind), None)
 
     def handle(self, block: Block, state: State, key: HeapKey, is_held: bool) -> Operand | None:
         """What stands for an object in the caller's world at the end of a side, made there if nothing else reaches the object."""

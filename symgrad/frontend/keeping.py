@@ -25,14 +25,14 @@ def run_again(ctx: Lowering, tree: ast.AST, call: Callable[[], Binding], node: a
     Refused where that would be another program: where it changes something, draws random numbers, or gives what can be changed.
     """
     block, before = ctx.builder.block, len(ctx.builder.block.ops)
-    made = None if any(map(changes_something, ast.walk(tree))) else call()
-    number = isinstance(made, Static) or isinstance(made, Num) and isinstance(ctx.type_of(made), Scalar)
+    result = None if any(map(changes_something, ast.walk(tree))) else call()
+    number = isinstance(result, Static) or isinstance(result, Num) and isinstance(ctx.type_of(result), Scalar)
     ops = walk(Block([], block.ops[before:]))
     if not number or any(isinstance(op, Call) and op.name in SEEN for op in ops):
         what = "a function whose results are kept is called, which changes something, draws random numbers or does not give a number"
         raise UnsupportedSyntax(what, ctx.loc(node), "leave functools.lru_cache out, or call the function before")
     ctx.keeps.append(ctx.loc(node))
-    return made if made is not None else Static(None)
+    return result if result is not None else Static(None)
 
 
 def changes_something(node: ast.AST) -> bool:

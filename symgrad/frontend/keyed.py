@@ -27,28 +27,28 @@ COUNTED = ("counted", Num(ZERO))  #: the kind of a ``Counter``
 
 @special(collections.defaultdict)
 def defaultdict(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    """A dict that makes what is asked for and not there."""
-    made = dict_(ctx, args[1:], kwargs, node)
-    assert isinstance(made, Obj)
+    """A dict that makes the item of a missing key when it is read."""
+    initial = dict_(ctx, args[1:], kwargs, node)
+    assert isinstance(initial, Obj)
     maker = args[0] if args else Static(None)
     cls = None if maker == Static(None) else ("made", maker)
-    return ctx.new_object("dict", ctx.state.entries(made.key), cls, collections.defaultdict)
+    return ctx.new_object("dict", ctx.state.entries(initial.key), cls, collections.defaultdict)
 
 
 @special(collections.OrderedDict)
 def ordered_dict(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    made = dict_(ctx, args, kwargs, node)
-    assert isinstance(made, Obj)
-    return ctx.new_object("dict", ctx.state.entries(made.key), None, collections.OrderedDict)
+    initial = dict_(ctx, args, kwargs, node)
+    assert isinstance(initial, Obj)
+    return ctx.new_object("dict", ctx.state.entries(initial.key), None, collections.OrderedDict)
 
 
 @special(collections.Counter)
 def counter(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    """How often each of some known items is there; of a dict what it says."""
+    """The counts of known items; a dict is taken as counts."""
     if args and is_dict(args[0]):
-        made = dict_(ctx, args, {}, node)
-        assert isinstance(made, Obj)
-        content = ctx.state.entries(made.key)
+        initial = dict_(ctx, args, {}, node)
+        assert isinstance(initial, Obj)
+        content = ctx.state.entries(initial.key)
     else:
         counts = collections.Counter(known_elements(ctx, args[0], node) if args else ())
         content = tuple((k, Num(Const(n))) for k, n in counts.items())
@@ -142,9 +142,9 @@ def set_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 
 @special(frozenset)
 def frozen_set(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    made = new_set(ctx, known_elements(ctx, args[0], node) if args else ())
-    made.key.exact = frozenset
-    return made
+    result = new_set(ctx, known_elements(ctx, args[0], node) if args else ())
+    result.key.exact = frozenset
+    return result
 
 
 @method("set", "add")
@@ -175,9 +175,9 @@ def set_copy(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
 
 def set_like(ctx: Lowering, owner: Obj, elements: Iterable[Any]) -> Obj:
     """A new set of the class of another one."""
-    made = new_set(ctx, elements)
-    made.key.exact = owner.key.exact
-    return made
+    result = new_set(ctx, elements)
+    result.key.exact = owner.key.exact
+    return result
 
 
 def become(ctx: Lowering, owner: Obj, elements: list[Any]) -> Binding:
@@ -186,13 +186,13 @@ def become(ctx: Lowering, owner: Obj, elements: list[Any]) -> Binding:
 
 
 def of_sets(name: str, into: bool = False) -> Callable[..., Binding]:
-    """A method that says with which elements of other sets."""
+    """A set method that combines the elements with those of other sets; ``into`` changes the set itself."""
 
     def lower(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
-        made = combined(ctx, name, elements_of(ctx, owner), [known_elements(ctx, a, node) for a in args])
-        if isinstance(made, bool):
-            return Num(Const(made))
-        return become(ctx, owner, made) if into else set_like(ctx, owner, made)
+        result = combined(ctx, name, elements_of(ctx, owner), [known_elements(ctx, a, node) for a in args])
+        if isinstance(result, bool):
+            return Num(Const(result))
+        return become(ctx, owner, result) if into else set_like(ctx, owner, result)
 
     return lower
 

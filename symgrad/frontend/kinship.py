@@ -54,8 +54,9 @@ def bases_of(state: State, location: Location | None) -> Mapping[Location, Opera
 
 def learn_bases(entry: State, plan: Plan, head: Head, end: State, stays: set[Location],
                 carried: Iterable[tuple[Any, Location | None, Location | None]], unbound: set[Any]) -> bool:  # fmt: skip
-    """Which arrays of before the loop the carried ones are: each place with what is there before the first round, and after one.
+    """Learn which arrays of before the loop the carried ones are; True if that is news.
 
+    ``carried`` has each place with its array before the first round, and its array after a round.
     ``unbound`` are the names that are bound in the loop alone.
     """
     news = False
@@ -65,9 +66,9 @@ def learn_bases(entry: State, plan: Plan, head: Head, end: State, stays: set[Loc
         own = [bases_of(entry, first), bases_of(end, last)]
         bases = dict.fromkeys([*own[0], *own[1]])
         known = bool(own[1] and (own[0] or place[0] in unbound)) and all(base in entry.memory and base not in entry.bases for base in bases)
-        made = bases if known and any(base in stays for base in bases) else None
-        if (place in plan.bases or made is not None) and plan.bases.get(place) != made:
-            plan.bases[place] = made
+        carried_bases = bases if known and any(base in stays for base in bases) else None
+        if (place in plan.bases or carried_bases is not None) and plan.bases.get(place) != carried_bases:
+            plan.bases[place] = carried_bases
             news = True
     return news
 

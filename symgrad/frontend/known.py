@@ -36,12 +36,12 @@ class Decided:
 
     def joined(self, sides: Iterable[tuple[Operand, Known]], out: Value) -> None:
         """A bool is one of those that the sides of a branch yield, each with what is known on its side."""
-        made = []
+        facts = []
         for outcome in (False, True):
             able = [{**known, **self.by(side, outcome)} for side, known in sides if can_be(side, outcome)]
-            made.append(in_all(able))
-        if any(made):
-            self.table[out] = (made[0], made[1])
+            facts.append(in_all(able))
+        if any(facts):
+            self.table[out] = (facts[0], facts[1])
 
 
 #: rows that ``Decided.computed`` knows
@@ -57,11 +57,11 @@ def in_all(several: Sequence[Known]) -> Known:
     """What is known on each of some paths."""
     if not several:
         return NOTHING_KNOWN
-    made, *others = several
+    common, *others = several
     for other in others:
-        if other is not made:
-            made = {k: v for k, v in made.items() if other.get(k) is v}
-    return made
+        if other is not common:
+            common = {k: v for k, v in common.items() if other.get(k) is v}
+    return common
 
 
 __all__ = ["TESTS", "Decided", "in_all"]

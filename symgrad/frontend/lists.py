@@ -95,16 +95,16 @@ def list_count(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
     if items is None:
         check_equality_tells(ctx, owner, node)
         return ctx.apply(Static(times_in), [owner, sought], {}, node)
-    made: Operand = ZERO
+    count: Operand = ZERO
     for item in items:
         test = held_as(ctx, item, sought, node)
         if isinstance(test, Const):
-            made = (Const(made.value + 1) if isinstance(made, Const) else ctx.call("add", made, ONE)) if test.value else made
+            count = (Const(count.value + 1) if isinstance(count, Const) else ctx.call("add", count, ONE)) if test.value else count
             continue
         here = choose(ctx, test, node, lambda: Num(ONE), lambda: Num(ZERO))
         assert isinstance(here, Num)
-        made = here.operand if made is ZERO else ctx.call("add", made, here.operand)
-    return Num(made)
+        count = here.operand if count is ZERO else ctx.call("add", count, here.operand)
+    return Num(count)
 
 
 @method("list", "remove")
@@ -115,8 +115,8 @@ def list_remove(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding
         check_equality_tells(ctx, owner, node)
         held = as_list(ctx, owner)
         place = ctx.apply(Static(place_to_remove), [held, sought], {}, node)
-        made = ctx.apply(Static(without), [held, place], {}, node)
-        return become_value(ctx, owner, ctx.read(made, node))
+        remaining = ctx.apply(Static(without), [held, place], {}, node)
+        return become_value(ctx, owner, ctx.read(remaining, node))
 
     def removed(first: int) -> Callable[[], None]:
         return lambda: void(become(ctx, owner, [*items[:first], *items[first + 1 :]]))
@@ -174,8 +174,8 @@ def deque_rotate(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Bindin
         return become(ctx, owner, list(turned))
     if items is not None:
         raise UnsupportedSyntax("how far a deque of known items is turned is computed", ctx.loc(node), "append what was popped")
-    made = ctx.apply(Static(rotated), [as_list(ctx, owner), *(args or [Num(ONE)])], {}, node)
-    return become_value(ctx, owner, ctx.read(made, node))
+    result = ctx.apply(Static(rotated), [as_list(ctx, owner), *(args or [Num(ONE)])], {}, node)
+    return become_value(ctx, owner, ctx.read(result, node))
 
 
 @method("list", "insert")
@@ -200,8 +200,8 @@ def inserted(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
     whole = ctx.read(owner, node)
     parts = [ctx.call("list_slice", whole, *ends, Const(None)) for ends in (before, after)]
     inside = ctx.call("list_of", item_value(ctx, args[1], node))
-    made = ctx.call("list_join", ctx.call("list_join", parts[0], inside), parts[1])
+    result = ctx.call("list_join", ctx.call("list_join", parts[0], inside), parts[1])
     content = ctx.state.heap[owner.key]
     assert isinstance(content, Ref)
     shares(ctx, args[1], content)
-    return become_value(ctx, owner, made)
+    return become_value(ctx, owner, result)

@@ -15,15 +15,15 @@ from symgrad.ir.core import ONE, Const, Operand
 
 def rounds_from(ctx: Lowering, over: Binding, place: int, key: Any, guess: Iterable[Name], body: Callable[[Binding], None],
                 node: ast.AST) -> Loop:  # fmt: skip
-    """The rounds over a list from a place on: each looks how long the list is, and takes the item that is there then."""
+    """The rounds over a list from a place on: each reads the current length of the list, and takes the item at its place."""
     number = next(ctx.builder.fresh)
     held, at = (ctx.frame, f"%over{number}"), (ctx.frame, f"%at{number}")
     ctx.state.names |= {held: over, at: Num(Const(place))}
 
     def items() -> Items:
-        made = items_of(ctx, ctx.state.names[held], node)
-        assert isinstance(made, Items)
-        return made
+        result = items_of(ctx, ctx.state.names[held], node)
+        assert isinstance(result, Items)
+        return result
 
     def test() -> Operand:
         return ctx.call("less", ctx.number(at), items().bounds[1])
@@ -34,10 +34,10 @@ def rounds_from(ctx: Lowering, over: Binding, place: int, key: Any, guess: Itera
         ctx.state.names[at] = Num(ctx.call("add", index, ONE))
         body(item)
 
-    made = conditional(ctx, key, [*guess, at], test, one_round, ctx.loc(node))
+    result = conditional(ctx, key, [*guess, at], test, one_round, ctx.loc(node))
     for name in (held, at):
         ctx.state.names.pop(name, None)
-    return made
+    return result
 
 
 __all__ = ["rounds_from"]

@@ -52,7 +52,7 @@ def for_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
     if ctx.unroll and (indices := indices_of(items)) is not None:
         return unrolled(ctx, node, iterable, [Later(items, Const(k)) for k in indices], rest, sites)
     going = Going(held_lists(ctx, iterable), sites)
-    # arrays have names of their own while the loop lasts: what the user's names are given meanwhile must not be taken for these
+    # arrays have names of their own while the loop lasts: to rebind the user's names must not change what is iterated over
     held = {(ctx.frame, f"%over{next(ctx.builder.fresh)}"): array for array in arrays_of(iterable)}
     ctx.state.names |= held
 
@@ -68,12 +68,12 @@ def for_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
 
     hint = node.target.id if isinstance(node.target, ast.Name) and items.counts else None
     guess = guess_names(ctx, [node.target, *node.body])
-    made = counted(ctx, loop_key(ctx, node), guess, items.bounds, body, ctx.loc(node), hint)
+    loop_ = counted(ctx, loop_key(ctx, node), guess, items.bounds, body, ctx.loc(node), hint)
     for name in held:
         ctx.state.names.pop(name, None)
     if check is not None and not ctx.state.dead:
-        branch(ctx, same(ctx, ctx.number(made.exit, Const(NEXT)), NEXT), check, lambda: None, [], ctx.loc(node.iter))
-    return after(ctx, made, node.orelse, rest)
+        branch(ctx, same(ctx, ctx.number(loop_.exit, Const(NEXT)), NEXT), check, lambda: None, [], ctx.loc(node.iter))
+    return after(ctx, loop_, node.orelse, rest)
 
 
 def arrays_of(iterable: Binding) -> list[Ref]:
@@ -277,11 +277,11 @@ def while_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
     try:
         if walrus:
             raise TestChanges
-        made = conditional(ctx, loop_key(ctx, node), guess, test, lambda: run(ctx, node.body), ctx.loc(node))
+        loop_ = conditional(ctx, loop_key(ctx, node), guess, test, lambda: run(ctx, node.body), ctx.loc(node))
     except TestChanges:
         ctx.state = entry
-        made = conditional(ctx, loop_key(ctx, node), guess, lambda: TRUE, whole, ctx.loc(node))
-    if isinstance(node.test, ast.Constant) and node.test.value and made.exits == {RETURN}:
+        loop_ = conditional(ctx, loop_key(ctx, node), guess, lambda: TRUE, whole, ctx.loc(node))
+    if isinstance(node.test, ast.Constant) and node.test.value and loop_.exits == {RETURN}:
         leave(ctx, RETURN)  # nothing else leads out of it
         return False
-    return after(ctx, made, node.orelse, rest)
+    return after(ctx, loop_, node.orelse, rest)

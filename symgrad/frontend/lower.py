@@ -147,16 +147,16 @@ def lower(source: Source, signature: Signature, *, derive: Callable[..., Any] | 
         attempt = Attempt(source, signature, captured, derive, frozenset(no_grad), pins or {}, unroll, told, stateful, tagged, sequences,
                           stored, frozenset(wrt), keeps_text)  # fmt: skip
         try:
-            made = attempt.lowered()
-        except Recapture as found:
-            captured.append(found.captured)
-        except StoredOutside as found:
-            stored |= found.texts
-            captured = [laid_out_now(held) if held.text in found.texts else held for held in captured]
-        except NeedsState as found:
-            if found.sites <= stateful:
+            lowered = attempt.lowered()
+        except Recapture as request:
+            captured.append(request.captured)
+        except StoredOutside as request:
+            stored |= request.texts
+            captured = [laid_out_now(held) if held.text in request.texts else held for held in captured]
+        except NeedsState as request:
+            if request.sites <= stateful:
                 raise UnsupportedSyntax("an iterator is used in several places", source.loc(source.node), "make it a list") from None
-            stateful |= found.sites
+            stateful |= request.sites
         except (SymgradError, GivenUp) as error:
             laid = laid or attempt.laid
             if attempt.unsure and not tagged:
@@ -171,9 +171,9 @@ def lower(source: Source, signature: Signature, *, derive: Callable[..., Any] | 
         else:
             if notes is not None:
                 tell(notes, source, told or (), pins or {}, refused)
-                for func in reachable(made.func):
+                for func in reachable(lowered.func):
                     func.notes = notes
-            return made
+            return lowered
     raise UnsupportedSyntax("too many arrays are read from outside", source.loc(source.node))
 
 
@@ -264,18 +264,18 @@ class Attempt:
             self.unsure, self.parted, self.laid = ctx.unsure, ctx.parted, ctx.laid
 
     def lowered_by(self, ctx: Lowering, frame: Frame, body: Block) -> Lowered:
-        """The function by a state that knows nothing yet."""
+        """Lower the function from a state that knows nothing yet."""
         node = self.source.node
         ctx.reserved |= set(self.signature.names) | set(dir(python_builtins))
         ctx.stack.append((self.source.function.__code__, node))
         for name, item in self.signature.params:
             ctx.state.names[frame, name] = self.argument(ctx, name, name, item)
-        for found in sorted(self.known, key=lambda held: -len(list(containers_of(held.text, held.abstract)))):
-            self.restore(ctx, found)
+        for captured in sorted(self.known, key=lambda held: -len(list(containers_of(held.text, held.abstract)))):
+            self.restore(ctx, captured)
         ctx.storing = Storing(ctx, self.inputs)
-        made = self.body(ctx, frame, node)
+        returned = self.body(ctx, frame, node)
         operands: list[Operand] = []
-        result = self.flatten(ctx, made, operands, node)
+        result = self.flatten(ctx, returned, operands, node)
         if ctx.refusals:
             raise together(ctx.refusals)
         body.yields = operands
@@ -347,11 +347,11 @@ class Attempt:
             for (spelled, leaf), (there, _) in zip(leaves_of(path, item), leaves_of(first, item), strict=True):
                 self.aliases |= dict(zip(leaf_paths(leaf, spelled), leaf_paths(leaf, there), strict=True))
             return self.objects[first]
-        made = self.new_argument(ctx, name, path, item)
-        if isinstance(made, Obj):
-            self.objects[path] = made
-            ctx.arguments[made.key] = path
-        return made
+        binding = self.new_argument(ctx, name, path, item)
+        if isinstance(binding, Obj):
+            self.objects[path] = binding
+            ctx.arguments[binding.key] = path
+        return binding
 
     def first_place(self, path: str) -> str | None:
         """Where the list, dict or instance at a path stands too."""
@@ -410,9 +410,9 @@ class Attempt:
         """The form of an item of a long list; ``types`` collects those of its parts."""
         match item:
             case Many() | List():
-                made = self.of_many(item) if isinstance(item, Many) else item
-                types.append(made)
-                return Skeleton("object", items=(Skeleton("array"),), same=("list", tuple if made.of == "tuple" else None, None, None))
+                list_type = self.of_many(item) if isinstance(item, Many) else item
+                types.append(list_type)
+                return Skeleton("object", items=(Skeleton("array"),), same=("list", tuple if list_type.of == "tuple" else None, None, None))
             case Type():
                 types.append(item)
                 return Skeleton("array" if isinstance(item, Array) else "num")
@@ -432,8 +432,8 @@ class Attempt:
             return item
 
         def known(axis: int, extent: Extent) -> Extent:
-            made = self.relations.get(f"{path}.shape[{axis}]", extent)
-            return replace(made, plural=True) if isinstance(made, Dim) and is_plural(extent) else made
+            known_extent = self.relations.get(f"{path}.shape[{axis}]", extent)
+            return replace(known_extent, plural=True) if isinstance(known_extent, Dim) and is_plural(extent) else known_extent
 
         return replace(item, shape=tuple(known(axis, extent) for axis, extent in enumerate(item.shape)))
 
@@ -453,46 +453,46 @@ class Attempt:
                 return ctx.new_object("dict", parts)
         return ctx.new_object("record", parts, item.kind)
 
-    def restore(self, ctx: Lowering, found: Captured) -> None:
+    def restore(self, ctx: Lowering, captured: Captured) -> None:
         """Put an array, list, dict or instance from outside into memory before anything runs; one object has one place there."""
-        ctx.captured[found.text] = found
-        if Same(found.seen) in ctx.followed:
-            path, ctx.arrays[found.text] = ctx.followed[Same(found.seen)]
-            self.joined[found.text] = path
+        ctx.captured[captured.text] = captured
+        if Same(captured.seen) in ctx.followed:
+            path, ctx.arrays[captured.text] = ctx.followed[Same(captured.seen)]
+            self.joined[captured.text] = path
             return
-        if isinstance(found.abstract, Tree | Many):
-            made = self.argument(ctx, "held", found.text, found.abstract)
-            assert isinstance(made, Obj)
-            for path, held in mutable_parts(found.text, found.seen):
+        if isinstance(captured.abstract, Tree | Many):
+            binding = self.argument(ctx, "held", captured.text, captured.abstract)
+            assert isinstance(binding, Obj)
+            for path, held in mutable_parts(captured.text, captured.seen):
                 place = self.objects.get(path) or (Ref(self.locations[path]) if path in self.locations else None)
                 if place is not None:
                     ctx.followed[Same(held)] = (path, place)
         else:
-            made = self.restored(ctx, found)
-        ctx.followed[Same(found.seen)] = (found.text, made)
-        ctx.arrays[found.text] = made
+            binding = self.restored(ctx, captured)
+        ctx.followed[Same(captured.seen)] = (captured.text, binding)
+        ctx.arrays[captured.text] = binding
 
-    def restored(self, ctx: Lowering, found: Captured) -> Ref | Obj:
+    def restored(self, ctx: Lowering, captured: Captured) -> Ref | Obj:
         """An array, or a list of numbers, from outside."""
-        value = Value(ctx.builder.distinct(found.abstract), found.value.name)
-        self.inputs.append((value, array_copy_of(found.text) if found.text in self.stored else found.text))
-        ctx.captured[found.text] = replace(found, value=value)
-        made = Ref(Location(value.name, ctx.builder.loc))
-        ctx.state.memory[made.location] = value
-        if found.text in self.stored:
-            self.follow(ctx, found.text, found.text.partition(".astype(")[0], made)
+        value = Value(ctx.builder.distinct(captured.abstract), captured.value.name)
+        self.inputs.append((value, array_copy_of(captured.text) if captured.text in self.stored else captured.text))
+        ctx.captured[captured.text] = replace(captured, value=value)
+        ref = Ref(Location(value.name, ctx.builder.loc))
+        ctx.state.memory[ref.location] = value
+        if captured.text in self.stored:
+            self.follow(ctx, captured.text, captured.text.partition(".astype(")[0], ref)
         if not isinstance(value.type, List):
-            return made
-        held = ctx.list_in_memory(made)
-        ctx.arguments[held.key] = found.text
+            return ref
+        held = ctx.list_in_memory(ref)
+        ctx.arguments[held.key] = captured.text
         return held
 
-    def follow(self, ctx: Lowering, text: str, place: str, made: Ref) -> None:
-        """Let what is stored in the copy of an array be stored in the array too, which an expression reads."""
-        array = Value(FROM_OUTSIDE, made.location.name)
+    def follow(self, ctx: Lowering, text: str, place: str, ref: Ref) -> None:
+        """Store what is stored in the copy of an array (``ref``) also in the array itself, which the expression ``place`` reads."""
+        array = Value(FROM_OUTSIDE, ref.location.name)
         self.inputs.append((array, f"({place})"))
-        ctx.state.stored_arrays[made.location] = (((), array),)
-        ctx.state.names[OUTSIDE, text] = made
+        ctx.state.stored_arrays[ref.location] = (((), array),)
+        ctx.state.names[OUTSIDE, text] = ref
 
     def text_of_copy(self, path: str) -> str:
         """The expression that reads a copy of an array, as the program takes it."""
@@ -523,8 +523,8 @@ class Attempt:
             case Static(value) if value is None or isinstance(value, str | bool | int | float) and not isinstance(value, enum.Enum):
                 return Result(in_template(constant_text(ctx, value)), 0)
         try:
-            operands.append(made := ctx.whole(binding, node))
-            return leaf_result(ctx, binding, made.type, node)
+            operands.append(operand := ctx.whole(binding, node))
+            return leaf_result(ctx, binding, operand.type, node)
         except SymgradError as error:
             ctx.note_refusal(error.at(self.source.loc(node)))
             return Result("{}", 1)

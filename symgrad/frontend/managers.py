@@ -33,7 +33,7 @@ MANAGERS = "use a class with __enter__ and __exit__"
 
 @statement(ast.With)
 def with_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
-    """``np.errstate`` only silences warnings; of the user's context managers what they do on entry and exit is lowered."""
+    """``np.errstate`` only silences warnings; for a context manager of the user's, ``__enter__`` and ``__exit__`` are lowered."""
     entry, *others = node.items
     body: list[ast.stmt] = [ast.copy_location(ast.With(others, node.body), node)] if others else node.body
     if is_quiet(ctx, entry):
@@ -56,8 +56,8 @@ def with_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
         bind(ctx, entry.optional_vars, entered)
 
     def told(taken: Taken) -> None:
-        given = [taken.cls(), taken.shown(), Broken("it is a traceback")]
-        swallowed = truth(ctx, ctx.apply_method(manager, "__exit__", given, call), call)
+        arguments = [taken.cls(), taken.shown(), Broken("it is a traceback")]
+        swallowed = truth(ctx, ctx.apply_method(manager, "__exit__", arguments, call), call)
         branch(ctx, swallowed, lambda: None, taken.again, [], ctx.loc(call))
 
     def left_without() -> None:
@@ -77,18 +77,18 @@ def is_quiet(ctx: Lowering, entry: ast.withitem) -> bool:
 
 
 def of_contextlib(ctx: Lowering, node: ast.With, manager: Any, body: list[ast.stmt], rest: list[ast.stmt]) -> bool:
-    """``nullcontext`` gives what it is given; ``suppress`` catches, as ``except`` does."""
+    """``nullcontext`` gives its argument; ``suppress`` catches, as ``except`` does."""
     entry = node.items[0]
     call = entry.context_expr
     assert isinstance(call, ast.Call)
-    given = [ctx.evaluate(argument) for argument in call.args]
+    arguments = [ctx.evaluate(argument) for argument in call.args]
     is_null = manager is contextlib.nullcontext
     if entry.optional_vars is not None:
-        bind(ctx, entry.optional_vars, given[0] if given and is_null else Static(None))
+        bind(ctx, entry.optional_vars, arguments[0] if arguments and is_null else Static(None))
     if is_null:
         run(ctx, [*body, *rest])
         return True
-    kinds = tuple(cls for binding in given for cls in classes_in(ctx, binding, call))
+    kinds = tuple(cls for binding in arguments for cls in classes_in(ctx, binding, call))
     return caught(ctx, node, [Clause(kinds, lambda taken: None)], lambda: run(ctx, body), lambda: None, rest)
 
 
@@ -112,8 +112,8 @@ def over_generator(ctx: Lowering, node: ast.With, held: Any, body: list[ast.stmt
     call = entry.context_expr
     assert isinstance(call, ast.Call)
     function = ast.copy_location(ast.Attribute(call.func, "__wrapped__", ast.Load()), call) if not can_manage(held) else call.func
-    made = ctx.evaluate(ast.copy_location(ast.Call(function, call.args, call.keywords), call))
-    if not isinstance(made, Generator) or yields_often(made.node):
+    generator = ctx.evaluate(ast.copy_location(ast.Call(function, call.args, call.keywords), call))
+    if not isinstance(generator, Generator) or yields_often(generator.node):
         raise UnsupportedSyntax("a context manager that yields in a loop, or in several places", ctx.loc(call), MANAGERS)
     consumer, stack, left = ctx.frame, list(ctx.stack), (ctx.frame, f"%left{next(ctx.builder.fresh)}")
     kept: dict[Any, Any] = {}
@@ -136,7 +136,7 @@ def over_generator(ctx: Lowering, node: ast.With, held: Any, body: list[ast.stmt
         return FALSE
 
     ctx.state.names[left] = Num(Const(NEXT))
-    drive(ctx, made, consume, call, within=True)
+    drive(ctx, generator, consume, call, within=True)
     ctx.state.names[left], code = MISSING, ctx.state.names[left]
     if kept and not ctx.state.dead:
         operand = ctx.read(code)

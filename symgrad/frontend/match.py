@@ -127,10 +127,10 @@ def all_of(ctx: Lowering, parts: list[Case]) -> Case:
     tests = [test for test, _ in parts if not (isinstance(test, Const) and test.value)]
     if any(isinstance(test, Const) for test in tests):
         return NEVER
-    made: Operand = TRUE
+    conjunction: Operand = TRUE
     for test in tests:
-        made = test if made is TRUE else ctx.call("logical_and", made, test)
-    return made, names
+        conjunction = test if conjunction is TRUE else ctx.call("logical_and", conjunction, test)
+    return conjunction, names
 
 
 def any_of(ctx: Lowering, parts: list[Case], node: ast.AST) -> Case:
@@ -148,10 +148,10 @@ def any_of(ctx: Lowering, parts: list[Case], node: ast.AST) -> Case:
         raise UnsupportedSyntax("alternatives that bind different values cannot be differentiated", ctx.loc(node), "write two cases")
     if isinstance(open_[-1][0], Const):
         return TRUE, open_[0][1]
-    made = open_[0][0]
+    disjunction = open_[0][0]
     for test, _ in open_[1:]:
-        made = ctx.call("logical_or", made, test)
-    return made, open_[0][1]
+        disjunction = ctx.call("logical_or", disjunction, test)
+    return disjunction, open_[0][1]
 
 
 def items_in(ctx: Lowering, subject: Binding, node: ast.AST) -> list[Binding] | None:
@@ -210,10 +210,10 @@ def mapping(ctx: Lowering, pattern: ast.MatchMapping, subject: Binding) -> Case:
             return NEVER
     parts: list[Case] = []
     for key_node, inner in zip(pattern.keys, pattern.patterns, strict=True):
-        wanted = known_value(ctx.evaluate(key_node))
-        if not wanted or wanted[0] not in content:
+        known = known_value(ctx.evaluate(key_node))
+        if not known or known[0] not in content:
             return NEVER
-        parts.append(matched(ctx, inner, content.pop(wanted[0])))
+        parts.append(matched(ctx, inner, content.pop(known[0])))
     if pattern.rest is not None:
         parts.append((TRUE, {pattern.rest: ctx.new_object("dict", content.items())}))
     return all_of(ctx, parts)
@@ -230,10 +230,10 @@ def instance(ctx: Lowering, pattern: ast.MatchClass, subject: Binding) -> Case:
         if len(pattern.patterns) > 1 or pattern.kwd_patterns:
             raise UnsupportedSyntax(f"{cls.value.__name__} is matched with more than itself", ctx.loc(pattern), "use isinstance")
         return all_of(ctx, [matched(ctx, p, subject) for p in pattern.patterns])
-    given = from_class(ctx, cls.value, "__match_args__", ())
+    match_args = from_class(ctx, cls.value, "__match_args__", ())
     if pattern.patterns and users_bases(cls.value):
-        ctx.rely(attribute_text(ctx, cls.value, "__match_args__"), given)
-    names = [*given[: len(pattern.patterns)], *pattern.kwd_attrs]
+        ctx.rely(attribute_text(ctx, cls.value, "__match_args__"), match_args)
+    names = [*match_args[: len(pattern.patterns)], *pattern.kwd_attrs]
     inner = [*pattern.patterns, *pattern.kwd_patterns]
     if len(names) != len(inner):
         raise UnsupportedSyntax(f"{cls.value.__name__} has fewer positional patterns", ctx.loc(pattern))

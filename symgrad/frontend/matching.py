@@ -107,9 +107,9 @@ def locate(text: str, function: types.FunctionType, exactly: bool = False) -> Pl
     for statement in sorted(distance, key=distance.__getitem__):
         here = [place for place in places if place.statement == statement]
         for unit in units(text, code, statement, here):
-            found = matching(unit, code, here, exactly)
-            if found is not None:
-                return found
+            result = matching(unit, code, here, exactly)
+            if result is not None:
+                return result
     return matching(compiled(text, None, code.co_flags & FUTURE), code, places, exactly)
 
 

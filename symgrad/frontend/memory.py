@@ -202,8 +202,8 @@ def load(ctx: Lowering, owner: Binding, node: ast.expr | Index, whole: ast.AST) 
             return item_of_range(ctx, owner, index.spec, index.operands, whole)
         case Iter(kind="flat", parts=(Ref() as whole_array,)):
             index = index_of(ctx, node)
-            made = in_a_row(ctx, whole_array)
-            return ctx.make(ctx.call("take", ctx.read(made, whole), *index.operands, index=index.spec))
+            vector = in_a_row(ctx, whole_array)
+            return ctx.make(ctx.call("take", ctx.read(vector, whole), *index.operands, index=index.spec))
         case External(value) if value is np.s_ or value is np.index_exp:
             return index_itself(ctx, index_of(ctx, node), value is np.index_exp, whole)
         case External(value) if value is np.r_ or value is np.c_:
@@ -261,11 +261,11 @@ def load_array(ctx: Lowering, owner: Ref, index: Index, node: ast.AST) -> Bindin
     if not is_basic(index.spec, types):
         return ctx.make(ctx.call("take", ctx.read(owner, node), *index.operands, index=index.spec))
     view = Ref(owner.location, (*owner.path, index.step))
-    made = ctx.type_of(view)
+    view_type = ctx.type_of(view)
     whole = ctx.type_of(owner)
-    if isinstance(made, Scalar) or isinstance(whole, Array) and whole.shape is not None and not isinstance(made, Array):
+    if isinstance(view_type, Scalar) or isinstance(whole, Array) and whole.shape is not None and not isinstance(view_type, Array):
         return Num(ctx.call("take", ctx.read(owner, node), *index.operands, index=index.spec))  # of an array of any dtype an element
-    if isinstance(made, Array) and made.shape is not None:
+    if isinstance(view_type, Array) and view_type.shape is not None:
         ctx.look(view)
         if can_be_missing(index) and owner.location not in ctx.state.stale:
             ctx.call_many("evaluated", ctx.read(view))  # Python looks now whether there is such a part, whatever is read of it later
@@ -343,8 +343,8 @@ def key_of(index: Index) -> Any:
         return MISSING
 
     def whole(items: tuple[Any, ...]) -> Any:
-        made = tuple(one(b) for b in items)
-        return MISSING if any(isinstance(m, Missing) for m in made) else made
+        keys = tuple(one(b) for b in items)
+        return MISSING if any(isinstance(m, Missing) for m in keys) else keys
 
     return whole(index.bindings) if index.is_tuple else one(index.bindings[0])
 
@@ -366,18 +366,18 @@ def load_dict(ctx: Lowering, owner: Obj, index: Index, node: ast.AST) -> Binding
 
 
 def held_or_made(ctx: Lowering, owner: Obj, key: Any, node: ast.AST) -> Binding:
-    """What a dict that makes what is missing holds, or makes."""
+    """The item of a dict that makes missing items: the one that it holds, or a new one."""
     content = dict(ctx.state.entries(owner.key))
     held = content.pop(key, MISSING)
 
-    def made() -> Binding:
+    def new_item() -> Binding:
         ctx.change(owner.key, tuple(content.items()))
         return missing_item(ctx, owner, key, node)
 
     test = has_item(ctx, owner.key, key)
     if isinstance(test, Const):
-        return settled(held, ctx.state) if test.value else made()
-    return choose(ctx, test, node, lambda: settled(held, ctx.state), made)
+        return settled(held, ctx.state) if test.value else new_item()
+    return choose(ctx, test, node, lambda: settled(held, ctx.state), new_item)
 
 
 def load_external(ctx: Lowering, value: Any, text: str, index: Index, node: ast.AST) -> Binding:
@@ -391,13 +391,13 @@ def load_external(ctx: Lowering, value: Any, text: str, index: Index, node: ast.
     if isinstance(key, Missing | slice):
         raise UnsupportedSyntax("this index must be a literal", ctx.loc(node))
     try:
-        found = value[key]
+        item = value[key]
     except (KeyError, IndexError, TypeError) as error:
         raise UnsupportedSyntax(f"this index fails: {type(error).__name__}: {error}", ctx.loc(node)) from None
     if isinstance(key, int) and key < 0:
         ctx.rely(text, len(value), "len")
     name = key if is_name(key) else f"item_{key}" if type(key) is int and key >= 0 else "item"
-    return outside(ctx, found, item_text(ctx, text, key), name)
+    return outside(ctx, item, item_text(ctx, text, key), name)
 
 
 # ------------------------------------------------------------------ writing
@@ -468,13 +468,13 @@ def grid(ctx: Lowering, kind: Any, index: Index, node: ast.AST) -> Binding:
     return ctx.apply(Static(joining.open_grid if kind is np.ogrid else joining.dense_grid), [Tup(tuple(axes))], {}, node)
 
 
-def become_value(ctx: Lowering, owner: Obj, made: Binding, node: ast.AST) -> None:
-    """Give a list of any length the content of a new list, in which the arrays are the same."""
+def become_value(ctx: Lowering, owner: Obj, value: Binding, node: ast.AST) -> None:
+    """Give a list of any length the content of ``value``, a new list that holds the same arrays."""
     ctx.check_still(owner.key)
     content = ctx.state.heap[owner.key]
     assert isinstance(content, Ref)
-    ctx.replace_version(content.location, ctx.whole(made, node))
-    shares(ctx, made, content)
+    ctx.replace_version(content.location, ctx.whole(value, node))
+    shares(ctx, value, content)
 
 
 def as_list(ctx: Lowering, owner: Obj) -> Obj:
@@ -484,8 +484,8 @@ def as_list(ctx: Lowering, owner: Obj) -> Obj:
 
 def items_known(ctx: Lowering, value: Binding, node: ast.AST) -> list[Binding]:
     """The items that a slice of a list is assigned, one by one."""
-    made = ctx.apply(Static(list, "list"), [value], {}, node)
-    content = ctx.state.heap[made.key] if isinstance(made, Obj) else None
+    new_list = ctx.apply(Static(list, "list"), [value], {}, node)
+    content = ctx.state.heap[new_list.key] if isinstance(new_list, Obj) else None
     if not isinstance(content, tuple):
         raise UnsupportedSyntax("how many items a slice of a list is assigned is not known", ctx.loc(node), "append them one by one")
     return [b for _, b in content]

@@ -31,12 +31,12 @@ def copy_written(func: Func, loc: Loc, copies: Container[Value] = ()) -> list[Va
     for param in func.params:
         if isinstance(param.type, List) and not isinstance(param.type.item, Scalar) and groups.find(param) in stored:
             raise UnsureAlias(f"an array in {param.name} is written to, and another item of it may be the same array", loc)
-    found = [p for p in func.params if isinstance(p.type, Array | List) and groups.find(p) in written]
-    for param in (p for p in found if p not in copies):
+    written_params = [p for p in func.params if isinstance(p.type, Array | List) and groups.find(p) in written]
+    for param in (p for p in written_params if p not in copies):
         copy = Value(param.type, param.name)
         substitute(func.body, {param: copy})
         func.body.ops.insert(0, Call([copy], loc, "copy", [param], dict(ROWS["copy"].settings)))
-    return found
+    return written_params
 
 
 @dataclass(slots=True)

@@ -57,20 +57,20 @@ def call_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], k
         case Obj(key) if key.kind == "record":
             if name == GIVEN:  # __init__ of a class of exceptions of Python's
                 return METHODS["record", GIVEN](ctx, owner, args, node)
-            found = from_class(ctx, key.cls, name)
+            function = from_class(ctx, key.cls, name)
             if (base := generated(key.cls, name)) is not None:
                 return call_generated(ctx, owner, base, name, args, node)
-            if name == "__setattr__" and found is not None and len(args) == 2:  # super().__setattr__
+            if name == "__setattr__" and function is not None and len(args) == 2:  # super().__setattr__
                 return ctx.apply(Static(object.__setattr__), [owner, *args], {}, node)
-            if isinstance(found, types.FunctionType):
-                rely_on_class(ctx, owner, key.cls, name, found)
-                return call_function(ctx, found, [owner, *args], kwargs, node)
+            if isinstance(function, types.FunctionType):
+                rely_on_class(ctx, owner, key.cls, name, function)
+                return call_function(ctx, function, [owner, *args], kwargs, node)
         case External(value, text):
-            found = from_class(ctx, type(value), name)
-            if followed(found):
-                rely_on_class(ctx, MISSING, type(value), name, found)
+            function = from_class(ctx, type(value), name)
+            if followed(function):
+                rely_on_class(ctx, MISSING, type(value), name, function)
                 ctx.rely(text, type(value), "type")
-                return call_function(ctx, found, [owner, *args], kwargs, node)
+                return call_function(ctx, function, [owner, *args], kwargs, node)
             if name in ("items", "keys", "values", "get") and isinstance(value, dict):
                 return external_dict_method(ctx, value, text, name, args, node)
             if isinstance(value, list | dict | set | bytearray | deque) and name not in ("index", "count", "copy"):
@@ -90,8 +90,8 @@ def call_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], k
                 return list_sort(ctx, owner, args, kwargs, node)
             if name in ("popitem", "move_to_end") and set(kwargs) <= {"last"} and key.exact is collections.OrderedDict:
                 args, kwargs = [*args, *kwargs.values()], {}
-            if (found := METHODS.get(("set" if key.cls is set else key.kind, name))) is not None and not kwargs:
-                return found(ctx, owner, args, node)
+            if (function := METHODS.get(("set" if key.cls is set else key.kind, name))) is not None and not kwargs:
+                return function(ctx, owner, args, node)
         case Tup(items, kind):
             if name == "_replace" and kind is not None:
                 if wrong := [k for k in kwargs if k not in kind._fields]:
@@ -116,11 +116,11 @@ IN_ORDER = {"sort": np.sort, "partition": np.partition}
 
 def array_method(ctx: Lowering, owner: Ref | Num, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     if isinstance(owner, Ref) and name in IN_ORDER and set(kwargs) <= {"axis"}:
-        made = ctx.apply(Static(IN_ORDER[name], f"np.{name}"), [owner, *args], kwargs, node)
-        ctx.store(owner, ctx.read(made, node))
+        result = ctx.apply(Static(IN_ORDER[name], f"np.{name}"), [owner, *args], kwargs, node)
+        ctx.store(owner, ctx.read(result, node))
         return Static(None)
-    if isinstance(owner, Ref) and not kwargs and (found := METHODS.get(("array", name))) is not None:
-        return found(ctx, owner, args, node)
+    if isinstance(owner, Ref) and not kwargs and (function := METHODS.get(("array", name))) is not None:
+        return function(ctx, owner, args, node)
     if name == "item" and isinstance(number := ctx.type_of(owner), Scalar) and number.dtype is None and not args:
         return owner
     if isinstance(owner, Num) and isinstance(ctx.type_of(owner), Unknown) and name in MUTATORS:
@@ -132,8 +132,8 @@ def array_method(ctx: Lowering, owner: Ref | Num, name: str, args: list[Binding]
         raise UnknownFunction(f"method {name!r} of arrays has no rule", ctx.loc(node), name=name, known=[*spelling.OF_ARRAYS])
     if kwargs.get("out") is not None and isinstance(out := kwargs["out"], Ref):
         kwargs = {k: v for k, v in kwargs.items() if k != "out"}
-        made = call_row(ctx, spelled, [owner, *args], kwargs, node)
-        return store_result(ctx, out, made, node)
+        result = call_row(ctx, spelled, [owner, *args], kwargs, node)
+        return store_result(ctx, out, result, node)
     return call_row(ctx, spelled, [owner, *args], kwargs, node)
 
 
@@ -174,8 +174,8 @@ def array_conjugate(ctx: Lowering, owner: Ref, args: list[Binding], node: ast.AS
     kind = getattr(ctx.type_of(owner), "kind", None)
     if kind in ("float", "int", "bool"):
         return owner
-    made = ctx.call("conjugate", ctx.read(owner, node))
-    return ctx.make(made) if kind == "complex" else ctx.shared(made, owner)
+    conjugate = ctx.call("conjugate", ctx.read(owner, node))
+    return ctx.make(conjugate) if kind == "complex" else ctx.shared(conjugate, owner)
 
 
 @method("array", "tolist")
@@ -185,8 +185,8 @@ def array_tolist(ctx: Lowering, owner: Ref, args: list[Binding], node: ast.AST) 
         raise UnknownType("the number of dimensions of this array is not known", ctx.loc(node))
     value = ctx.read(owner, node)
     wide = {"f16": "f64", "f32": "f64", "c64": "c128"}.get(getattr(value.type, "dtype", None) or "")  # Python's numbers
-    made = ctx.make(ctx.call("list_from", value if wide is None else ctx.call("cast", value, dtype=wide), depth=rank, python=True))
-    return ctx.new_object("list", made) if isinstance(made, Ref) else made
+    items = ctx.make(ctx.call("list_from", value if wide is None else ctx.call("cast", value, dtype=wide), depth=rank, python=True))
+    return ctx.new_object("list", items) if isinstance(items, Ref) else items
 
 
 # ------------------------------------------------------------------ of dicts
@@ -223,8 +223,8 @@ def dict_method(name: str) -> Callable[..., Binding]:
         elif (key := unwrap(args[0])) in dict(content) and isinstance(test := has_item(ctx, owner.key, key), Value):
             default = args[1] if len(args) > 1 else Static(None)
             return choose(ctx, test, node, lambda: settled(dict(content)[key], ctx.state), lambda: default)
-        made = dict_view(name, [(static_binding(k), b) for k, b in content], args, node, ctx)
-        return replace(made, owner=owner.key) if name in ("items", "values", "keys") and isinstance(made, View) else made
+        result = dict_view(name, [(static_binding(k), b) for k, b in content], args, node, ctx)
+        return replace(result, owner=owner.key) if name in ("items", "values", "keys") and isinstance(result, View) else result
 
     return run_
 
@@ -237,9 +237,9 @@ for _name in ("items", "keys", "values", "get"):
 def dict_setdefault(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
     ctx.check_keys(owner.key, node)
     content, key = dict(ctx.state.heap[owner.key]), unwrap(args[0])  # type: ignore[arg-type]
-    made = content.setdefault(key, args[1] if len(args) > 1 else Static(None))
+    value = content.setdefault(key, args[1] if len(args) > 1 else Static(None))
     ctx.change(owner.key, tuple(content.items()))
-    return made
+    return value
 
 
 @method("dict", "pop")
@@ -250,9 +250,9 @@ def dict_pop(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> B
         if isinstance(key, str | int):
             fail(ctx, KeyError, key)
         raise UnsupportedSyntax(f"key {key!r} is not in this dict", ctx.loc(node))
-    made = content.pop(key, args[-1])
+    value = content.pop(key, args[-1])
     ctx.change(owner.key, tuple(content.items()))
-    return made
+    return value
 
 
 @method("dict", "update")
@@ -260,9 +260,9 @@ def dict_update(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -
     if isinstance(owner.key.cls, tuple) and owner.key.cls[0] == "counted":
         raise UnsupportedSyntax("a Counter that is updated cannot be differentiated", ctx.loc(node), "add to its items one by one")
     for other in args:
-        made = ctx.apply(Static(dict), [other], {}, node)
-        assert isinstance(made, Obj)
-        merged(ctx, owner, made, into=True)
+        source = ctx.apply(Static(dict), [other], {}, node)
+        assert isinstance(source, Obj)
+        merged(ctx, owner, source, into=True)
     return Static(None)
 
 
@@ -315,10 +315,10 @@ def list_pop_left(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST)
 
 
 def list_sort(ctx: Lowering, owner: Obj, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    made = ctx.apply(Static(sorted), [owner, *args], kwargs, node)
-    if not isinstance(made, Obj):
+    sorted_list = ctx.apply(Static(sorted), [owner, *args], kwargs, node)
+    if not isinstance(sorted_list, Obj):
         raise UnsupportedSyntax("a list of this cannot be sorted", ctx.loc(node), "sort an array")
-    content, ordered = ctx.state.heap[owner.key], ctx.state.heap[made.key]
+    content, ordered = ctx.state.heap[owner.key], ctx.state.heap[sorted_list.key]
     ctx.check_still(owner.key)
     plainly = ctx.storing is not None and set(kwargs) <= {"reverse"}
     with nullcontext() if ctx.storing is None else ctx.storing.sorting(ctx.read(kwargs.get("reverse", Num(FALSE))) if plainly else None):
@@ -350,9 +350,9 @@ def list_pop(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> B
     items = [b for _, b in content]
     if not items:
         return definite(ctx, MISSING, node, IndexError, "pop from empty list")
-    made: Binding = as_python_does(ctx, node, lambda: items.pop(place))
+    popped: Binding = as_python_does(ctx, node, lambda: items.pop(place))
     ctx.change(owner.key, tuple(enumerate(items)))
-    return made
+    return popped
 
 
 @method("list", "reverse")

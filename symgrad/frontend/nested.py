@@ -64,9 +64,9 @@ def call_seeded(ctx: Lowering, held: Seeded, args: list[Binding], kwargs: dict[s
     out = ctx.apply(held.of, args, kwargs, node)
     if is_complex(ctx.type_of(held.seed)) and not is_complex(ctx.type_of(out)):
         raise UnsupportedSyntax("a complex seed is given for a result that is real", ctx.loc(node), "take its real part")
-    made = binary(ctx, ast.Mult, held.seed, out, node)
-    made = made if isinstance(ctx.type_of(made), Scalar) else ctx.apply(Static(np.sum, "np.sum"), [made], {}, node)
-    return Num(ctx.call("real", ctx.read(made, node))) if is_complex(ctx.type_of(made)) else made
+    product = binary(ctx, ast.Mult, held.seed, out, node)
+    product = product if isinstance(ctx.type_of(product), Scalar) else ctx.apply(Static(np.sum, "np.sum"), [product], {}, node)
+    return Num(ctx.call("real", ctx.read(product, node))) if is_complex(ctx.type_of(product)) else product
 
 
 @dataclass(slots=True)
@@ -80,31 +80,31 @@ class Reached:
 
 def reached(ctx: Lowering, of: Binding, args: list[Binding], node: ast.AST) -> Reached:
     """All that a call of a function with these arguments can read, as it is now."""
-    made = Reached()
+    result = Reached()
     pending, functions = [of, *args, *ctx.arrays.values()], set()
     while pending:
         binding = pending.pop()
-        made.bindings.append(binding)
+        result.bindings.append(binding)
         match binding:
             case Fun(node=function, frame=frame) if function not in functions:
                 functions.add(function)
                 names = sorted({n.id for n in ast.walk(function) if isinstance(n, ast.Name)})
                 homes = [(ctx.home(name, frame), name) for name in names]
                 pending += [ctx.state.names[home, name] for home, name in homes if (home, name) in ctx.state.names and home is not None]
-            case Obj(key) if key not in made.objects:
-                made.objects[key] = content = ctx.state.heap[key]
+            case Obj(key) if key not in result.objects:
+                result.objects[key] = content = ctx.state.heap[key]
                 pending += [content] if isinstance(content, Ref) else [item for _, item in content]
             case Tup(items):
                 pending += items
             case Maybe(inner=inner):
                 pending.append(inner)
             case Ref(location):
-                made.memory[location] = ctx.state.memory[location]
+                result.memory[location] = ctx.state.memory[location]
             case Fun() | Obj() | Num() | OneOf() | Static() | External():
                 pass
             case _:
                 raise UnsupportedSyntax("what this function of a vjp reads is not known", ctx.loc(node))
-    return made
+    return result
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,17 +119,17 @@ class Pullback(Binding):
 
 
 def make_pullback(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """``symgrad.vjp(g, x)`` inside a function: the value, and what is differentiated when it is called."""
-    given = {name: kwargs[name] for name in kwargs if name not in ("wrt", "has_aux", "strict", "no_grad", "jit")}
+    """``symgrad.vjp(g, x)`` inside a function: the value, and a pullback that is differentiated when it is called."""
+    keywords = {name: kwargs[name] for name in kwargs if name not in ("wrt", "has_aux", "strict", "no_grad", "jit")}
     if unsaid := sorted({"has_aux", "strict", "no_grad", "jit"} & set(kwargs)):
         raise UnsupportedSyntax(f"{unsaid[0]}= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
     of, *rest = args
     wrt = unwrap(kwargs["wrt"]) if "wrt" in kwargs else tuple(k for k, a in enumerate(rest) if holds_floats(ctx, a))
-    before = reached(ctx, of, [*rest, *given.values()], node)
-    made = ctx.apply(of, rest, dict(given), node)
-    if not isinstance(made, Num | Ref):
+    before = reached(ctx, of, [*rest, *keywords.values()], node)
+    value = ctx.apply(of, rest, dict(keywords), node)
+    if not isinstance(value, Num | Ref):
         raise UnsupportedSyntax("vjp of a function that returns more than one value, inside another function", ctx.loc(node))
-    return Tup((made, Pullback(of, tuple(rest), tuple(given.items()), wrt, before)))
+    return Tup((value, Pullback(of, tuple(rest), tuple(keywords.items()), wrt, before)))
 
 
 @callee(Pullback)
@@ -157,9 +157,9 @@ def holds_floats(ctx: Lowering, binding: Binding) -> bool:
     return False
 
 
-def derivative_of(given: tuple[Any, str, Any, bool, frozenset[str]]) -> Derivative:
-    """The binding of a derived function made outside; ``given``: of what, which, wrt, has_aux, no_grad."""
-    of, what, wrt, has_aux, no_grad = given
+def derivative_of(description: tuple[Any, str, Any, bool, frozenset[str]]) -> Derivative:
+    """The binding of a derived function made outside; ``description``: the function, which derivative, wrt, has_aux, no_grad."""
+    of, what, wrt, has_aux, no_grad = description
     inner = getattr(of, "__symgrad_derivative__", None)
     return Derivative(Static(of) if inner is None else derivative_of(inner), what, wrt, has_aux, no_grad)
 
@@ -196,9 +196,9 @@ class Fresh:
             case Tup(items, kind):
                 return Tup(tuple(map(self.binding, items)), kind)
             case Obj(key) if not isinstance(self.ctx.state.heap[key], Ref):
-                made = HeapKey(key.kind, key.cls, exact=key.exact)
-                self.ctx.state.heap[made] = tuple((k, self.binding(b)) for k, b in self.ctx.state.entries(key))
-                return Obj(made)
+                new_key = HeapKey(key.kind, key.cls, exact=key.exact)
+                self.ctx.state.heap[new_key] = tuple((k, self.binding(b)) for k, b in self.ctx.state.entries(key))
+                return Obj(new_key)
             case Maybe(present, inner, absent):
                 return Maybe(present, self.binding(inner), absent)
         return old
@@ -234,9 +234,9 @@ def call_derivative(ctx: Lowering, derivative: Derivative, args: list[Binding], 
         what = f"a derivative with no_grad={sorted(derivative.no_grad)} cannot be taken inside a function that is differentiated"
         raise UnsupportedSyntax(what, ctx.loc(node), "call stop_gradient in the inner function")
     names = names_of(ctx, derivative.of, node)
-    wanted = derivative.wrt if isinstance(derivative.wrt, tuple | list) else (0 if derivative.wrt is None else derivative.wrt,)
+    wrt = derivative.wrt if isinstance(derivative.wrt, tuple | list) else (0 if derivative.wrt is None else derivative.wrt,)
     places: list[Any] = []
-    for item in wanted:
+    for item in wrt:
         place = names.index(item) if isinstance(item, str) and item in names and names.index(item) < len(args) else item
         if isinstance(place, int) and not place < len(args) or isinstance(place, str) and place not in kwargs:
             raise BadArgument(f"{derivative.what} inside this function: there is no argument {item!r}", ctx.loc(node))
@@ -254,10 +254,10 @@ def call_derivative(ctx: Lowering, derivative: Derivative, args: list[Binding], 
     block = Block()
     with ctx.inside(block):
         try:
-            made = ctx.apply(derivative.of, inner_args, inner_kwargs, node)
+            returned = ctx.apply(derivative.of, inner_args, inner_kwargs, node)
         except Raised:
             raise UnsupportedSyntax("the function differentiated here always raises", ctx.loc(node)) from None
-        value, aux = made.items if isinstance(made, Tup) and derivative.has_aux else (made, None)
+        value, aux = returned.items if isinstance(returned, Tup) and derivative.has_aux else (returned, None)
         out = ctx.read(value, node)
     check_scalar(ctx, out, node)
     if any(ctx.state.memory.get(k) is not v for k, v in entry.memory.items()) or aux is not None:
@@ -267,11 +267,11 @@ def call_derivative(ctx: Lowering, derivative: Derivative, args: list[Binding], 
         block.ops.append(Call([], ctx.loc(node), "check_result", [out], {"one": True}))
     block.yields = [out]
     close(ctx, block)
-    given = [v for v, _ in fresh.pairs]
-    held = free_values(block, given)
+    params = [v for v, _ in fresh.pairs]
+    held = free_values(block, params)
     inside = {v: Value(v.type, v.name) for v in held}
     substitute(block, dict(inside))
-    block.args = [*given, *inside.values()]
+    block.args = [*params, *inside.values()]
     if any(holds_parts(value.type) for value in block.args):
         raise UnsupportedSyntax("a list of tuples or objects from outside cannot be read where a derivative is taken inside", ctx.loc(node),
                                 "build it in the function that is differentiated")  # fmt: skip
@@ -306,10 +306,10 @@ def inline(ctx: Lowering, func: Func, operands: list[Operand]) -> list[Operand]:
     return list(copy.yields)
 
 
-def free_values(block: Block, given: list[Value]) -> list[Value]:
-    """What a block reads and does not define, in order."""
-    defined = set(given)
-    found: dict[Value, None] = {}
+def free_values(block: Block, params: list[Value]) -> list[Value]:
+    """The values that a block reads and does not define, in order; ``params`` count as defined."""
+    defined = set(params)
+    free: dict[Value, None] = {}
 
     def visit(inner: Block) -> None:
         defined.update(inner.args)
@@ -324,7 +324,7 @@ def free_values(block: Block, given: list[Value]) -> list[Value]:
         note(op.operands)
 
     def note(operands: list[Operand]) -> None:
-        found.update(dict.fromkeys(o for o in operands if isinstance(o, Value) and o not in defined))
+        free.update(dict.fromkeys(o for o in operands if isinstance(o, Value) and o not in defined))
 
     visit(block)
-    return list(found)
+    return list(free)

@@ -54,10 +54,10 @@ def opaque(ctx: Lowering, value: Any, name: str, args: list[Binding], kwargs: di
         else owner_name(ctx, value)
     )
     row = "opaque_pure" if pure and value is not print else "opaque"
-    made = ctx.call(row, Const(value, spelled), *operands, names=tuple(kwargs))
+    result = ctx.call(row, Const(value, spelled), *operands, names=tuple(kwargs))
     if not pure:
-        touch(ctx, [*args, *kwargs.values()], made)
-    return Num(made)
+        touch(ctx, [*args, *kwargs.values()], result)
+    return Num(result)
 
 
 def opaque_operand(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
@@ -79,9 +79,9 @@ def opaque_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding],
     function = ctx.call("opaque_attribute", opaque_operand(ctx, owner, node), attribute=name)
     refuse_containers(ctx, f".{name}()", [*args, *kwargs.values()], node)
     operands = [opaque_operand(ctx, a, node) for a in (*args, *kwargs.values())]
-    made = ctx.call("opaque", function, *operands, names=tuple(kwargs))
-    touch(ctx, [*args, *kwargs.values()], made)
-    return Num(made)
+    result = ctx.call("opaque", function, *operands, names=tuple(kwargs))
+    touch(ctx, [*args, *kwargs.values()], result)
+    return Num(result)
 
 
 def refuse_containers(ctx: Lowering, name: str, args: list[Binding], node: ast.AST) -> None:
@@ -94,10 +94,10 @@ def refuse_containers(ctx: Lowering, name: str, args: list[Binding], node: ast.A
         )
 
 
-def touch(ctx: Lowering, args: list[Binding], made: Operand) -> None:
-    """What an unknown call was given may have changed."""
+def touch(ctx: Lowering, args: list[Binding], call: Operand) -> None:
+    """Give new versions to the arrays that were passed to an unknown call, which may have changed them."""
     for binding in args:
         if isinstance(binding, Tup):
-            touch(ctx, [*binding.items], made)
+            touch(ctx, [*binding.items], call)
         elif isinstance(binding, Ref):
-            ctx.replace_version(binding.location, ctx.call("touched", ctx.state.memory[binding.location], made, hint=binding.location.name))
+            ctx.replace_version(binding.location, ctx.call("touched", ctx.state.memory[binding.location], call, hint=binding.location.name))

@@ -78,8 +78,8 @@ def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast
         a = definite(ctx, a, node)
     if (class_of(a) or class_of(b)) and (special := own_operator(ctx, kind, a, b, node)) is not None:
         return special
-    if (made := counters(ctx, kind, a, b, node)) is not None:
-        return made
+    if (result := counters(ctx, kind, a, b, node)) is not None:
+        return result
     if kind in SET_OPERATORS and any(isinstance(x, View) and x.keys for x in (a, b)):
         a, b = (ctx.apply(Static(set, "set"), [x], {}, node) if isinstance(x, View) else x for x in (a, b))
     match a, b:
@@ -217,10 +217,10 @@ def own_operator(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, nod
     # a derived class is asked first where it says something else
     kept = one is two or one is not None and two is not None and from_class(ctx, one, words[1]) is from_class(ctx, two, words[1])
     tries = [(a, b, words[0]), (b, a, words[1])][: 1 if one is two else 2] if kept else own_tries(a, b, words)
-    made = first_answer(ctx, tries, a, node)
-    if made is None and any(own_method(ctx, owner, word) is not None for owner, _, word in tries):
+    answer = first_answer(ctx, tries, a, node)
+    if answer is None and any(own_method(ctx, owner, word) is not None for owner, _, word in tries):
         return not_operands(ctx, kind, a, b, node)
-    return made
+    return answer
 
 
 def own_tries(a: Binding, b: Binding, words: tuple[str, str]) -> list[tuple[Binding, Binding, str]]:
@@ -231,16 +231,16 @@ def own_tries(a: Binding, b: Binding, words: tuple[str, str]) -> list[tuple[Bind
 
 
 def first_answer(ctx: Lowering, tries: list[tuple[Binding, Binding, str]], left: Binding, node: ast.AST) -> Binding | None:
-    """What the first of some methods gives that does not return ``NotImplemented``."""
+    """The result of the first of some methods that does not return ``NotImplemented``."""
     for owner, other, word in tries:
         if own_method(ctx, owner, word) is None:
             continue
         if owner is not left and not is_left_to(ctx, left, class_of(owner)):
             what = f"what NumPy makes of an array beside an instance of {getattr(class_of(owner), '__name__', 'a class')} is not known"
             raise UnsupportedSyntax(what, ctx.loc(node), "set __array_ufunc__ = None in the class")
-        made = ctx.apply_method(owner, word, [other], node)
-        if not (isinstance(made, Static | External) and made.value is NotImplemented):
-            return made
+        answer = ctx.apply_method(owner, word, [other], node)
+        if not (isinstance(answer, Static | External) and answer.value is NotImplemented):
+            return answer
     return None
 
 
@@ -354,14 +354,14 @@ def repeat(ctx: Lowering, items: Binding, times: int) -> Binding:
 
 @expression(ast.UnaryOp)
 def unary(ctx: Lowering, node: ast.UnaryOp) -> Binding:
-    made = ctx.evaluate(node.operand)
+    binding = ctx.evaluate(node.operand)
     if isinstance(node.op, ast.Not):
-        test = truth(ctx, made, node.operand)
+        test = truth(ctx, binding, node.operand)
         return Num(Const(not test.value) if isinstance(test, Const) else ctx.call("not_", test))
-    made = definite(ctx, made, node)
-    if isinstance(made, Num) and isinstance(made.operand, Const) and made.operand.name is None:
-        value = made.operand.value
+    binding = definite(ctx, binding, node)
+    if isinstance(binding, Num) and isinstance(binding.operand, Const) and binding.operand.name is None:
+        value = binding.operand.value
         return Num(Const(as_python_does(ctx, node, lambda: SIGNS[type(node.op)](value))))
-    if own_method(ctx, made, word := OWN_SIGNS[type(node.op)]) is not None:
-        return ctx.apply_method(made, word, [], node)
-    return ctx.make(ctx.call(row_of(ctx, type(node.op), node), ctx.read(made, node)))
+    if own_method(ctx, binding, word := OWN_SIGNS[type(node.op)]) is not None:
+        return ctx.apply_method(binding, word, [], node)
+    return ctx.make(ctx.call(row_of(ctx, type(node.op), node), ctx.read(binding, node)))

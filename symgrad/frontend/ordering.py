@@ -90,11 +90,11 @@ def best_of(ctx: Lowering, candidates: list[tuple[Binding, Binding]], node: ast.
         if isinstance(test, Const):
             return b if test.value else a
         if a[0] is a[1] and b[0] is b[1]:
-            made = choose(ctx, test, node, lambda: b[0], lambda: a[0])
-            return made, made
-        made = choose(ctx, test, node, lambda: Tup(b), lambda: Tup(a))
-        assert isinstance(made, Tup)
-        key, item = made.items
+            chosen = choose(ctx, test, node, lambda: b[0], lambda: a[0])
+            return chosen, chosen
+        chosen = choose(ctx, test, node, lambda: Tup(b), lambda: Tup(a))
+        assert isinstance(chosen, Tup)
+        key, item = chosen.items
         return key, item
 
     return functools.reduce(better, candidates)[1]
@@ -211,14 +211,14 @@ def sorted_objects(ctx: Lowering, items: list[Binding], keys: list[Binding], bac
 
 
 def in_order(ctx: Lowering, one: Tup, two: Tup, backwards: bool, node: ast.AST) -> tuple[Tup, Tup]:
-    """Two pairs of key and item by their keys; equal ones as they stand."""
+    """Two pairs of key and item, sorted by their keys; pairs of equal keys keep their order."""
     keys = (one.items[0], two.items[0]) if backwards else (two.items[0], one.items[0])
     test = truth(ctx, comparison(ctx, ast.Lt(), *keys, node), node)
     if isinstance(test, Const):
         return (two, one) if test.value else (one, two)
-    made = choose(ctx, test, node, lambda: Tup((two, one)), lambda: Tup((one, two)))
-    assert isinstance(made, Tup)
-    first, second = made.items
+    pair = choose(ctx, test, node, lambda: Tup((two, one)), lambda: Tup((one, two)))
+    assert isinstance(pair, Tup)
+    first, second = pair.items
     if not isinstance(first, Tup) or not isinstance(second, Tup):
         raise UnsupportedSyntax("what is sorted are things of several kinds", ctx.loc(node), "make them of one class")
     return first, second

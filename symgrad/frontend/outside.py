@@ -32,31 +32,31 @@ from symgrad.text import attribute, has_literal, identifier, literal
 def name(ctx: Lowering, node: ast.Name) -> Binding:
     home = ctx.home(node.id)
     if home is not None:
-        made = ctx.state.names.get((home, node.id), MISSING)
-        match made:
+        binding = ctx.state.names.get((home, node.id), MISSING)
+        match binding:
             # so it is in the first round alone, or where nothing leads, or somebody sees it
             case Missing() if ctx.frame.loop is not None or sees(ctx, UnboundLocalError):
                 what = f"cannot access local variable {node.id!r} where it is not associated with a value"
-                return definite(ctx, made, node, UnboundLocalError, what)
+                return definite(ctx, binding, node, UnboundLocalError, what)
             case Missing():
                 raise UnsupportedSyntax(f"{node.id!r} is not bound here", ctx.loc(node))
             case Broken(why, hint):
-                ctx.check_position(made)
+                ctx.check_position(binding)
                 raise UnknownType(f"{node.id!r} cannot be used: {why}", ctx.loc(node), hint or None)
-            case _ if ctx.may_be_unbound(made) and any(issubclass(k, NameError) for w in ctx.watchers for k in w.kinds):
+            case _ if ctx.may_be_unbound(binding) and any(issubclass(k, NameError) for w in ctx.watchers for k in w.kinds):
                 what = f"whether {node.id!r} is bound here, where a handler takes that it is not, is not known while compiling"
                 raise UnsupportedSyntax(what, ctx.loc(node), "bind it to None before, and test for that")
-        return made
+        return binding
     try:
         value, text, builtin = read_name(ctx, ctx.frame.source, node.id)
     except NameError:
         if sees(ctx, NameError) and node.id not in ctx.frame.source.cells:  # a cell that is empty may be filled later
             return definite(ctx, MISSING, node, NameError, f"name {node.id!r} is not defined")
         raise UnsupportedSyntax(f"name {node.id!r} is not defined", ctx.loc(node)) from None
-    made = outside(ctx, value, text, node.id)
+    binding = outside(ctx, value, text, node.id)
     if builtin:
         ctx.relied.pop((text, "itself", None), None)
-    return made
+    return binding
 
 
 def outside(ctx: Lowering, value: Any, text: str, name_: str) -> Binding:

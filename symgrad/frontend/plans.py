@@ -52,17 +52,17 @@ class Head:
     gone: set[HeapKey] = field(default_factory=set)  #: objects of before the loop that only ``objects`` stand for now
     types: list[Type] = field(default_factory=list)  #: of ``args``, with ``?`` for each extent that may change from round to round
 
-    def enter(self, place: Any, made: Binding, form: Skeleton) -> None:
-        """Note where the memory and the objects of what is carried in a place are."""
-        self.places |= {(place, n): x for n, x in enumerate(places_in(made, form, self.state.heap)) if x is not None}
-        self.objects |= {(place, n): x for n, x in enumerate(objects_of(made, form, self.state.heap)) if x is not None}
+    def enter(self, place: Any, binding: Binding, form: Skeleton) -> None:
+        """Record the memory and the objects of a binding that is carried in a place."""
+        self.places |= {(place, n): x for n, x in enumerate(places_in(binding, form, self.state.heap)) if x is not None}
+        self.objects |= {(place, n): x for n, x in enumerate(objects_of(binding, form, self.state.heap)) if x is not None}
 
     def first(self, held: Any) -> HeapKey | None:
-        """What an object, by place or of before the loop, is in the first round."""
+        """The object in the first round that ``held`` stands for: a carried place, or an object of before the loop."""
         if isinstance(held, HeapKey):
             return held
-        made = self.objects.get(held)
-        return None if made is None else self.firsts.get(made)
+        key = self.objects.get(held)
+        return None if key is None else self.firsts.get(key)
 
     def slot(self, ctx: Lowering, type_: Type, name: str | None) -> Value:
         """A block argument for what is carried."""

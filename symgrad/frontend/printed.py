@@ -69,15 +69,15 @@ def pairs_of(ctx: Lowering, key: HeapKey, node: ast.AST) -> Operand:
 
 
 def of_instance(ctx: Lowering, binding: Obj, word: str, node: ast.AST) -> Operand:
-    """The text of an instance by what its class says, as an object that shows it."""
+    """The text of an instance by the methods of its class, as an object that shows it."""
     cls = binding.key.cls
     own = next((w for w in (word, "__repr__") if isinstance(from_class(ctx, cls, w), types.FunctionType)), None)
     if own is None and GIVEN in dict(ctx.state.entries(binding.key)) and (word == "__str__" or is_of_library(cls)):
         base = next(base for base in cls.__mro__ if is_of_library(base))  # the text is that of Python's class
-        given = dict(ctx.state.entries(binding.key))["args"]
-        items = given.items if isinstance(given, Tup) else ()
-        made = made_by(ctx, base, base.__name__, [shown(ctx, item, node, "__repr__") for item in items])
-        return made if word == "__repr__" else ctx.call("format_text", Const("{}"), made)
+        arguments = dict(ctx.state.entries(binding.key))["args"]
+        items = arguments.items if isinstance(arguments, Tup) else ()
+        instance = made_by(ctx, base, base.__name__, [shown(ctx, item, node, "__repr__") for item in items])
+        return instance if word == "__repr__" else ctx.call("format_text", Const("{}"), instance)
     if own is None:
         what = f"the text of an instance of {cls.__name__} says where it is in memory"
         raise UnsupportedSyntax(what, ctx.loc(node), f"define __repr__ in {cls.__name__}")
@@ -112,8 +112,8 @@ NARROW = frozenset({"f16", "f32", "c64", "any"})
 def text_of(ctx: Lowering, binding: Binding, node: ast.AST, form: str) -> Binding:
     """The text of a value by ``str`` or ``repr``: known where the value is, else made when it runs."""
     if isinstance(binding, Obj) and binding.key.kind == "record":
-        made = of_instance(ctx, binding, "__repr__" if "!r" in form else "__str__", node)
-        return Num(made) if "!r" not in form else Num(ctx.call("format_text", Const("{!r}"), made))
+        text = of_instance(ctx, binding, "__repr__" if "!r" in form else "__str__", node)
+        return Num(text) if "!r" not in form else Num(ctx.call("format_text", Const("{!r}"), text))
     for value in known_value(binding):
         if isinstance(value, str | bool | int | float | None):
             return Static(as_python_does(ctx, node, lambda value=value: form.format(value)))  # type: ignore[misc]

@@ -72,17 +72,17 @@ def own_method(ctx: Lowering, owner: Binding, word: str) -> Any:
     """A special method that the class of an instance, from inside or outside, defines in Python."""
     match owner:
         case Obj(key) if key.kind == "record":
-            found = from_class(ctx, key.cls, word)
+            function = from_class(ctx, key.cls, word)
         case External(value) if not isinstance(value, dict | list | tuple):
-            found = from_class(ctx, type(value), word)
+            function = from_class(ctx, type(value), word)
         case Tup(kind=kind) if kind is not None:
-            found = from_class(ctx, kind, word)
+            function = from_class(ctx, kind, word)
         case Static(value) if isinstance(value, enum.Enum):
-            found = from_class(ctx, type(value), word)
-            return found if followed(found) else None
+            function = from_class(ctx, type(value), word)
+            return function if followed(function) else None
         case _:
             return None
-    return found if isinstance(found, types.FunctionType) else None
+    return function if isinstance(function, types.FunctionType) else None
 
 
 def asked_of(ctx: Lowering, binding: Binding, word: str, args: list[Binding], node: ast.AST) -> Binding | None:
@@ -97,20 +97,20 @@ def as_index(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
 
 
 def as_float(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
-    """What a function of numbers is given: the number that ``__float__`` or ``__index__`` gives, else the value itself."""
+    """The argument of a function of numbers: the number that ``__float__`` or ``__index__`` returns, else the value itself."""
     for word in ("__float__", "__index__"):
-        made = asked_of(ctx, binding, word, [], node)
-        if made is not None:
-            return checked(ctx, made, ("float",) if word == "__float__" else ("int", "bool"), word, node)
+        number = asked_of(ctx, binding, word, [], node)
+        if number is not None:
+            return checked(ctx, number, ("float",) if word == "__float__" else ("int", "bool"), word, node)
     return binding
 
 
-def checked(ctx: Lowering, made: Binding, kinds: tuple[str, ...], word: str, node: ast.AST) -> Binding:
+def checked(ctx: Lowering, number: Binding, kinds: tuple[str, ...], word: str, node: ast.AST) -> Binding:
     """A number of the class that a special method has to give, or Python raises."""
-    type_ = ctx.type_of(made) if isinstance(made, Num) else None
+    type_ = ctx.type_of(number) if isinstance(number, Num) else None
     if not isinstance(type_, Scalar) or type_.kind not in kinds:
         raise UnknownType(f"what {word} gives is not known to be of the class that Python asks for", ctx.loc(node), "convert it there")
-    return made
+    return number
 
 
 __all__ = [

@@ -65,12 +65,12 @@ def memory_within(binding: Any, state: State) -> list[Location]:
     """The memory of every array and list that a binding reaches, also through objects."""
     if isinstance(binding, Num | Static):
         return []
-    found = dict.fromkeys(memory_in(binding))
+    locations = dict.fromkeys(memory_in(binding))
     for key in objects_around(binding, state):
         content = state.heap.get(key, ())
         for item in [content] if isinstance(content, Ref) else [b for _, b in content]:
-            found |= dict.fromkeys(memory_in(item))
-    return list(found)
+            locations |= dict.fromkeys(memory_in(item))
+    return list(locations)
 
 
 def objects_around(binding: Any, state: State) -> list[HeapKey]:

@@ -189,25 +189,25 @@ def module_named(ctx: Lowering, name: str) -> Any:
     """The module of a name, imported if need be; raises ``ImportError``."""
     modules = f"{owner_name(ctx, sys)}.modules"
     try:
-        found = importlib.import_module(name)
+        module = importlib.import_module(name)
     except ImportError:
         ctx.rely(modules, name, "unknown")
         raise
-    if not is_of_library(found):
-        ctx.rely(item(modules, name), found)
-    return found
+    if not is_of_library(module):
+        ctx.rely(item(modules, name), module)
+    return module
 
 
 def name_in_module(ctx: Lowering, module: str, name: str) -> tuple[Any, str]:
     """What ``from module import name`` gives, and the expression that reads it; raises ``ImportError``."""
-    found = module_named(ctx, module)
-    if hasattr(found, name):
-        return getattr(found, name), attribute_text(ctx, found, name)
+    owner = module_named(ctx, module)
+    if hasattr(owner, name):
+        return getattr(owner, name), attribute_text(ctx, owner, name)
     try:
-        return module_named(ctx, f"{module}.{name}"), attribute_text(ctx, found, name)
+        return module_named(ctx, f"{module}.{name}"), attribute_text(ctx, owner, name)
     except ImportError:
-        if not is_of_library(found):
-            ctx.rely(owner_name(ctx, found), name, "lacks")
+        if not is_of_library(owner):
+            ctx.rely(owner_name(ctx, owner), name, "lacks")
         raise ImportError(f"cannot import name {name!r} from {module!r}", name=name) from None
 
 

@@ -74,19 +74,19 @@ def call_callee(ctx: Lowering, source: Callee, bound: dict[str, Binding], node: 
     operands: list[Operand] = []
     forms = {name: general(ctx, binding, operands, node) for name, binding in bound.items()}
     key = (source.code, tuple(forms.items()))
-    made = ctx.recursive.get(key)
-    if made is None and sum(k[0] is source.code and not v.done for k, v in ctx.recursive.items()) > DEEP:
+    record = ctx.recursive.get(key)
+    if record is None and sum(k[0] is source.code and not v.done for k, v in ctx.recursive.items()) > DEEP:
         what = f"{source.name} calls itself with other functions, texts or forms of arguments each time"
         raise UnsupportedSyntax(what, ctx.loc(node), "hand it numbers and arrays")
-    if made is None:
-        made = ctx.recursive[key] = Recursive(Func(source.name, loc=source.source.loc(source.node)))
-        settle(ctx, source, forms, made, node)
-    if not made.known:
+    if record is None:
+        record = ctx.recursive[key] = Recursive(Func(source.name, loc=source.source.loc(source.node)))
+        settle(ctx, source, forms, record, node)
+    if not record.known:
         raise Unresolved
     SPREAD["unfollowed"](ctx)
-    op = Apply([Value(ctx.builder.freshen(leaf.type)) for leaf in leaves(made.form)], ctx.builder.loc, made.func, operands)
+    op = Apply([Value(ctx.builder.freshen(leaf.type)) for leaf in leaves(record.form)], ctx.builder.loc, record.func, operands)
     ctx.builder.append(op)
-    result = rebuild(made.form, list(op.outs), ctx.state, None, ctx.builder.loc)
+    result = rebuild(record.form, list(op.outs), ctx.state, None, ctx.builder.loc)
     ctx.state.twins |= frozenset(objects_around(result, ctx.state))  # they may be what was given
     for location in memory_within(result, ctx.state):
         for argument in bound.values():
@@ -128,24 +128,24 @@ def widened(type_: Type) -> Type:
     return List(widened(type_.item), type_.of) if isinstance(type_, List) else type_
 
 
-def settle(ctx: Lowering, source: Callee, forms: dict[str, Skeleton], made: Recursive, node: ast.AST) -> None:
+def settle(ctx: Lowering, source: Callee, forms: dict[str, Skeleton], record: Recursive, node: ast.AST) -> None:
     """Lower the body until the form of the result no longer changes."""
     for _ in range(ROUNDS):
         before = ctx.unresolved
-        form = lower_body(ctx, source, forms, made, node)
-        if made.known and form == made.form and ctx.unresolved == before:
-            made.done = True
+        form = lower_body(ctx, source, forms, record, node)
+        if record.known and form == record.form and ctx.unresolved == before:
+            record.done = True
             return
-        if made.known and form == made.form and any(not other.done and other is not made for other in ctx.recursive.values()):
+        if record.known and form == record.form and any(not other.done and other is not record for other in ctx.recursive.values()):
             # it waits for the result of a function around it: good for the type only, lowered again the next time
-            for key in [k for k, v in ctx.recursive.items() if v is made]:
+            for key in [k for k, v in ctx.recursive.items() if v is record]:
                 del ctx.recursive[key]
             return
-        made.form, made.known = merge(made.form, form), True
+        record.form, record.known = merge(record.form, form), True
     raise UnsupportedSyntax(f"the type of what {source.name} returns does not settle", ctx.loc(node))
 
 
-def lower_body(ctx: Lowering, source: Callee, forms: dict[str, Skeleton], made: Recursive, node: ast.AST) -> Skeleton:
+def lower_body(ctx: Lowering, source: Callee, forms: dict[str, Skeleton], record: Recursive, node: ast.AST) -> Skeleton:
     """One attempt at the body; the form of its result."""
     frame = Frame(source.source, source.parent, local_names(source.node))
     outer = (ctx.state, ctx.frame, ctx.builder.loc)
@@ -155,8 +155,8 @@ def lower_body(ctx: Lowering, source: Callee, forms: dict[str, Skeleton], made: 
     for name, form in forms.items():
         values = [Value(ctx.builder.freshen(leaf.type), name) for leaf in leaves(form)]
         params += values
-        ctx.state.names[frame, name] = given = rebuild(form, list(values), ctx.state, name, ctx.builder.loc)
-        ctx.state.twins |= frozenset(objects_around(given, ctx.state))  # they are the caller's
+        ctx.state.names[frame, name] = argument = rebuild(form, list(values), ctx.state, name, ctx.builder.loc)
+        ctx.state.twins |= frozenset(objects_around(argument, ctx.state))  # they are the caller's
     block = Block(params)
     ctx.stack.append((source.code, node))
     try:
@@ -171,7 +171,7 @@ def lower_body(ctx: Lowering, source: Callee, forms: dict[str, Skeleton], made: 
                 raise UnsupportedSyntax(
                     f"{source.name} calls itself and returns something that is not a number, array or tuple", ctx.loc(node)
                 )
-            target = merge(made.form, form) if made.known else form
+            target = merge(record.form, form) if record.known else form
             block.yields = operands_of(ctx, result, target)
         rebound = [
             name for name, binding in entry.names.items() if name[0] is not None and state.names.get(name) != binding and name[1] != "stop"
@@ -191,8 +191,8 @@ def lower_body(ctx: Lowering, source: Callee, forms: dict[str, Skeleton], made: 
     finally:
         ctx.stack.pop()
         ctx.state, ctx.frame, ctx.builder.loc = outer
-    made.func.body = block
-    made.func.results = ["out"] if len(block.yields) == 1 else [f"out_{k}" for k in range(len(block.yields))]
+    record.func.body = block
+    record.func.results = ["out"] if len(block.yields) == 1 else [f"out_{k}" for k in range(len(block.yields))]
     return form
 
 
@@ -226,31 +226,31 @@ def hand_on(ctx: Lowering, body: Block, params: dict[Value, Value]) -> None:
 
 def applied(body: Block) -> list[Func]:
     """Every function that a body calls, directly or through others, in order."""
-    found: dict[Func, None] = {}
+    funcs: dict[Func, None] = {}
     todo = [body]
     while todo:
         for op in walk(todo.pop()):
-            if isinstance(op, Apply) and op.func is not None and op.func not in found:
-                found[op.func] = None
+            if isinstance(op, Apply) and op.func is not None and op.func not in funcs:
+                funcs[op.func] = None
                 todo.append(op.func.body)
-    return list(found)
+    return list(funcs)
 
 
 def defined(block: Block) -> set[Value]:
     """Every value that a block or one inside it defines."""
-    made = set(block.args)
+    values = set(block.args)
     for op in block.ops:
-        made.update(op.outs)
+        values.update(op.outs)
         for child in op.blocks:
-            made |= defined(child)
-    return made
+            values |= defined(child)
+    return values
 
 
 def read_in(block: Block) -> list[Value]:
     """Every value that a block or one inside it reads, in order."""
-    made = [o for op in walk(block) for o in op.operands if isinstance(o, Value)]
+    values = [o for op in walk(block) for o in op.operands if isinstance(o, Value)]
     blocks = [block, *(child for op in walk(block) for child in op.blocks)]
-    return made + [o for inner in blocks for o in inner.yields if isinstance(o, Value)]
+    return values + [o for inner in blocks for o in inner.yields if isinstance(o, Value)]
 
 
 __all__ = ["Any", "call_recursive", "close"]

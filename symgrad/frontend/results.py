@@ -94,8 +94,8 @@ def parted_text(ctx: Lowering, type_: List, of: str, node: ast.AST) -> str:
         raise UnsupportedSyntax("what is returned holds lists of items with parts", ctx.loc(node), "return arrays")
     words = [f"item_{place}" for place in range(len(of_items.items))]
     inside = item_text(ctx, of_items.form, iter(words), iter(of_items.items), node)
-    made = f"[{inside} for {', '.join(words)}, in zip({', '.join(['{}'] * len(words))})]"
-    return f"tuple({made})" if of == "tuple" else made
+    text = f"[{inside} for {', '.join(words)}, in zip({', '.join(['{}'] * len(words))})]"
+    return f"tuple({text})" if of == "tuple" else text
 
 
 def leaf_result(ctx: Lowering, binding: Binding, type_: Type, node: ast.AST) -> Result:
@@ -144,7 +144,7 @@ def item_text(ctx: Lowering, form: Skeleton, words: Iterator[str], types: Iterat
 def hides_tuples(block: Block) -> bool:
     """Is a tuple made an item of a list whose items have no common type?"""
     for op in walk(block):
-        if isinstance(op, Call) and isinstance(made := op.outs[0].type if op.outs else None, List) and isinstance(made.item, Unknown):
+        if isinstance(op, Call) and isinstance(type_ := op.outs[0].type if op.outs else None, List) and isinstance(type_.item, Unknown):
             if any(holds_tuple(operand.type) for operand in op.args):
                 return True
     return False

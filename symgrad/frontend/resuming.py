@@ -44,7 +44,7 @@ class Resuming:
     held: dict[Same, str] = field(default_factory=dict)  #: the variable of the iterator of each ``for``, the same in all copies of it
 
     def whole(self, function: ast.FunctionDef) -> list[ast.stmt]:
-        """The body, to be run each time that the generator is gone on with."""
+        """The body, to be run each time that the generator is resumed."""
         body = function.body
         for inner in own_nodes(body):
             if isinstance(inner, ast.Yield):
@@ -53,12 +53,12 @@ class Resuming:
                 self.held[Same(inner)] = f"%it{len(self.held)}"
         self.names |= set(self.held.values())
         ended = ast.If(is_at(-1), [ast.Return(None)], [])
-        made = [ended, *self.entered(body), store(AT, -1)]
-        for statement in made:
+        statements = [ended, *self.entered(body), store(AT, -1)]
+        for statement in statements:
             for inner in ast.walk(statement):
                 if "lineno" in inner._attributes and not hasattr(inner, "lineno"):
                     ast.copy_location(inner, function)
-        return made
+        return statements
 
     def inside(self, node: ast.AST | list[ast.stmt]) -> list[int]:
         """The ``yield`` statements in some text."""
@@ -66,29 +66,29 @@ class Resuming:
         return [self.numbers[Same(n)] for whole in nodes for n in ast.walk(whole) if Same(n) in self.numbers]
 
     def entered(self, statements: list[ast.stmt]) -> list[ast.stmt]:
-        """Statements that begin where ``AT`` is 0, or in the middle: until that is reached nothing is done."""
-        made: list[ast.stmt] = []
+        """Statements that start at the beginning if ``AT`` is 0, else in the middle: nothing is done until that point is reached."""
+        guarded: list[ast.stmt] = []
         last = max((k for k, s in enumerate(statements) if self.inside(s)), default=-1)
         for k, statement in enumerate(statements):
             if not self.inside(statement):
                 plain = self.ending(statement)
-                made += plain if k > last else [ast.If(is_at(0), plain, [])]
+                guarded += plain if k > last else [ast.If(is_at(0), plain, [])]
             elif k == last and k == 0:
-                made += self.one(statement)
+                guarded += self.one(statement)
             else:
-                made.append(ast.If(is_at(0, *self.inside(statement)), self.one(statement), []))
-        return made
+                guarded.append(ast.If(is_at(0, *self.inside(statement)), self.one(statement), []))
+        return guarded
 
     def rest(self, statements: list[ast.stmt], targets: list[int]) -> list[ast.stmt]:
-        """What is left of statements that were left at one of some ``yield`` statements."""
+        """The rest of statements that were left at one of the ``yield`` statements ``targets``."""
         first = next(k for k, s in enumerate(statements) if set(self.inside(s)) & set(targets))
         if len(targets) > 1 and not set(targets) <= set(self.inside(statements[first])):
             return self.entered(statements)
         statement = statements[first]
-        made = self.one(statement, targets)
+        remaining = self.one(statement, targets)
         for k in range(first + 1, len(statements)):
-            made += self.one(statements[k]) if self.inside(statements[k]) else self.ending(statements[k])
-        return made
+            remaining += self.one(statements[k]) if self.inside(statements[k]) else self.ending(statements[k])
+        return remaining
 
     def ending(self, statement: ast.stmt) -> list[ast.stmt]:
         """A statement without ``yield``; where it returns, the generator is at its end."""
@@ -98,9 +98,9 @@ class Resuming:
             return [store(AT, -1), statement]
         for name in ("body", "orelse", "finalbody"):
             if isinstance(held := getattr(statement, name, None), list):
-                setattr(statement, name, [made for inner in held for made in self.ending(inner)])
+                setattr(statement, name, [part for inner in held for part in self.ending(inner)])
         for handler in getattr(statement, "handlers", []):
-            handler.body = [made for inner in handler.body for made in self.ending(inner)]
+            handler.body = [part for inner in handler.body for part in self.ending(inner)]
         return [statement]
 
     def one(self, statement: ast.stmt, targets: list[int] | None = None) -> list[ast.stmt]:
@@ -127,14 +127,14 @@ class Resuming:
         raise NotResumable
 
     def loop(self, statement: ast.For | ast.While, within: list[int], begins: bool) -> list[ast.stmt]:
-        """A loop: the iterator is made at the beginning, the rest of a round done first."""
-        made: list[ast.stmt] = []
+        """A loop that is resumed: the iterator is made at the beginning, the rest of a round is done first."""
+        setup: list[ast.stmt] = []
         again: ast.stmt
         if isinstance(statement, ast.For):
             name = self.held[Same(statement)]
             if begins:
                 call = ast.Call(ast.Constant(positioned), [statement.iter], [])  # type: ignore[arg-type]
-                made.append(ast.If(is_at(0), [store(name, call)], []))
+                setup.append(ast.If(is_at(0), [store(name, call)], []))
             rest = self.rest(copied_all(statement.body, self), within)
             again = ast.For(statement.target, load(name), self.entered(copied_all(statement.body, self)), [])
         else:
@@ -142,12 +142,12 @@ class Resuming:
             again = ast.While(statement.test, self.entered(copied_all(statement.body, self)), [])
         if not any(isinstance(n, ast.Break | ast.Continue) for n in at_level(rest)):
             resumed = ast.If(is_at(*within), rest, []) if begins else None
-            return [*made, *([resumed] if resumed is not None else rest), again]
+            return [*setup, *([resumed] if resumed is not None else rest), again]
         flag = f"%go{len(self.names)}"
         self.names.add(flag)
         once = ast.For(ast.Name("%round", ast.Store()), ast.Tuple([ast.Constant(0)], ast.Load()), breaking(rest, flag), [])
         self.names.add("%round")
-        return [*made, store(flag, True), ast.If(is_at(*within), [once], []) if begins else once, ast.If(load(flag), [again], [])]
+        return [*setup, store(flag, True), ast.If(is_at(*within), [once], []) if begins else once, ast.If(load(flag), [again], [])]
 
 
 def copied(statement: ast.stmt, work: Resuming) -> ast.stmt:
@@ -155,27 +155,27 @@ def copied(statement: ast.stmt, work: Resuming) -> ast.stmt:
 
 
 def copied_all(statements: list[ast.stmt], work: Resuming) -> list[ast.stmt]:
-    """Statements again, with the numbers of their ``yield``."""
-    made = copy.deepcopy(statements)
-    for one, two in zip(statements, made, strict=True):
+    """A copy of statements that keeps the numbers of their ``yield``."""
+    copies = copy.deepcopy(statements)
+    for one, two in zip(statements, copies, strict=True):
         for old, new in zip(ast.walk(one), ast.walk(two), strict=True):
             if Same(old) in work.numbers:
                 work.numbers[Same(new)] = work.numbers[Same(old)]
             if Same(old) in work.held:
                 work.held[Same(new)] = work.held[Same(old)]
-    return made
+    return copies
 
 
 def at_level(statements: list[ast.stmt]) -> list[ast.AST]:
-    """The nodes of statements, those of loops and functions in them left out."""
-    found: list[ast.AST] = []
+    """The nodes of statements, without those inside loops and functions."""
+    nodes: list[ast.AST] = []
     todo: list[ast.AST] = list(statements)
     while todo:
         node = todo.pop()
-        found.append(node)
+        nodes.append(node)
         if not isinstance(node, ast.For | ast.While | ast.FunctionDef | ast.Lambda):
             todo += ast.iter_child_nodes(node)
-    return found
+    return nodes
 
 
 def breaking(statements: list[ast.stmt], flag: str) -> list[ast.stmt]:

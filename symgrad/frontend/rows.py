@@ -65,18 +65,18 @@ def call_row(ctx: Lowering, spelled: spelling.Spelling, args: list[Binding], kwa
         def call(rest: list[Binding], named: dict[str, Binding]) -> Binding:
             return call_row(ctx, spelled, rest, named, node, **more)
 
-        if (made := call_besides(ctx, spelled, args, kwargs, call, node)) is not None:
-            return made
+        if (out := call_besides(ctx, spelled, args, kwargs, call, node)) is not None:
+            return out
         raise UnsupportedArgument(str(error), ctx.loc(node)) from None
     if bound.row == "delete" and is_slice(args[1] if len(args) > 1 else kwargs.get("obj")):
         return ctx.apply(Static(joining.delete_slice), args, kwargs, node)
     if (form := form_by_shape(ctx, bound.row, bound.args)) is not None:
-        made = ctx.apply(Static(form), bound.args, {}, node)
-        return Tup(made.items, RESULTS[bound.row]) if isinstance(made, Tup) else made
-    made = apply_row(ctx, bound.row, bound.args, {**bound.settings, **more}, node)
-    if bound.row in NUMBERED and isinstance(made, Num) and made is not bound.args[0]:  # the row gives a number, NumPy an array without axes
-        return ctx.make(ctx.call("to_array", made.operand, dtype=None))
-    return made
+        out = ctx.apply(Static(form), bound.args, {}, node)
+        return Tup(out.items, RESULTS[bound.row]) if isinstance(out, Tup) else out
+    out = apply_row(ctx, bound.row, bound.args, {**bound.settings, **more}, node)
+    if bound.row in NUMBERED and isinstance(out, Num) and out is not bound.args[0]:  # the row gives a number, NumPy an array without axes
+        return ctx.make(ctx.call("to_array", out.operand, dtype=None))
+    return out
 
 
 def without_places(ctx: Lowering, argument: Binding) -> Binding:
@@ -120,11 +120,11 @@ def apply_row(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any
     if apart and (parts := split_views(ctx, name, args[0], settings)):
         return ctx.new_object("list", enumerate(parts))
     operands = [row_operand(ctx, a, node) for a in args]
-    made = ctx.call_many(name, *operands, **settings)
+    out = ctx.call_many(name, *operands, **settings)
     owners = [a for a in args if isinstance(a, Ref)] if row.alias in ("view", "depends", "same") else []
-    results = [ctx.shared(value, *owners) for value in made]
+    results = [ctx.shared(value, *owners) for value in out]
     for result in results if name in READ_ONLY else ():
         if isinstance(result, Ref):
             result.location.read_only = True
-    results = [ctx.list_in_memory(made) if isinstance(made, Ref) and isinstance(ctx.type_of(made), List) else made for made in results]
+    results = [ctx.list_in_memory(out) if isinstance(out, Ref) and isinstance(ctx.type_of(out), List) else out for out in results]
     return results[0] if len(results) == 1 and len(row.outs) == 1 else Tup(tuple(results), RESULTS.get(name))

@@ -15,8 +15,8 @@ def assigned(nodes: Iterable[ast.AST], augmented: bool = True) -> set[str]:
 
 @lru_cache(maxsize=256)  # trees are not changed, and the body of a loop is lowered until its types settle
 def names_bound(nodes: tuple[ast.AST, ...], augmented: bool) -> frozenset[str]:
-    """The same, for statements that have been asked of before."""
-    found: set[str] = set()
+    """The names that ``assigned`` returns, cached for statements that have been asked for before."""
+    bound: set[str] = set()
     stack: list[ast.AST] = list(nodes)
     while stack:
         node = stack.pop()
@@ -25,9 +25,9 @@ def names_bound(nodes: tuple[ast.AST, ...], augmented: bool) -> frozenset[str]:
                 stack.append(node.value)
                 continue
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-                found.add(name)
+                bound.add(name)
             case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
-                found.add(name)
+                bound.add(name)
                 continue
             case ast.Lambda():
                 continue
@@ -35,13 +35,13 @@ def names_bound(nodes: tuple[ast.AST, ...], augmented: bool) -> frozenset[str]:
                 stack += [n.target for n in ast.walk(node) if isinstance(n, ast.NamedExpr)]
                 continue
             case ast.Import(names=names) | ast.ImportFrom(names=names):
-                found |= {(a.asname or a.name).split(".")[0] for a in names}
+                bound |= {(a.asname or a.name).split(".")[0] for a in names}
             case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
-                found.add(name)
+                bound.add(name)
             case ast.MatchMapping(rest=str(name)):
-                found.add(name)
+                bound.add(name)
         stack += ast.iter_child_nodes(node)
-    return frozenset(found)
+    return frozenset(bound)
 
 
 def parameters(arguments: ast.arguments) -> list[str]:
@@ -53,19 +53,19 @@ def parameters(arguments: ast.arguments) -> list[str]:
 @lru_cache(maxsize=256)  # trees are not changed
 def local_names(node: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
     """Names that live in an activation of a function."""
-    found = set(parameters(node.args))
+    names = set(parameters(node.args))
     if isinstance(node, ast.FunctionDef):
-        found |= assigned(node.body)
+        names |= assigned(node.body)
         todo: list[ast.AST] = list(node.body)
         while todo:  # what a nested function declares is its own affair
             inner = todo.pop()
             if isinstance(inner, ast.Global | ast.Nonlocal):
-                found -= set(inner.names)
+                names -= set(inner.names)
             elif not isinstance(inner, ast.FunctionDef | ast.ClassDef | ast.expr):
                 todo += ast.iter_child_nodes(inner)
     else:
-        found |= {n.target.id for n in ast.walk(node.body) if isinstance(n, ast.NamedExpr)}
-    return frozenset(found)
+        names |= {n.target.id for n in ast.walk(node.body) if isinstance(n, ast.NamedExpr)}
+    return frozenset(names)
 
 
 def own_nodes(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:

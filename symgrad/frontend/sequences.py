@@ -101,7 +101,7 @@ def holds_view(binding: Binding) -> bool:
 
 @entered(PARTS, "taken apart")
 def taken_apart(ctx: Lowering, value: Operand) -> Binding:
-    """What an item with parts stands for in the program."""
+    """The binding that an item with parts stands for in the program."""
     type_ = value.type
     assert isinstance(type_, Struct)
     if ctx.holes:
@@ -110,18 +110,18 @@ def taken_apart(ctx: Lowering, value: Operand) -> Binding:
     for place, part in enumerate(type_.items):
         parts.append(Value(ctx.builder.freshen(part)))
         ctx.builder.append(Call([parts[-1]], ctx.builder.loc, "part_of", [value], {"place": place}))
-    made = rebuild(type_.form, parts, ctx.state, None, ctx.builder.loc)
-    ctx.state.twins |= frozenset(objects_around(made, ctx.state))
-    return made
+    binding = rebuild(type_.form, parts, ctx.state, None, ctx.builder.loc)
+    ctx.state.twins |= frozenset(objects_around(binding, ctx.state))
+    return binding
 
 
 def item_value(ctx: Lowering, binding: Binding, node: ast.AST | None = None) -> Operand:
-    """What goes into a list of any length, as one value."""
+    """The operand that goes into a list of any length for one item."""
     if ctx.sequences and has_parts(ctx, binding):
         return put_together(ctx, binding, form_of(ctx, binding))
-    made = ctx.read(binding, node)
+    operand = ctx.read(binding, node)
     hold(ctx, binding)
-    return made
+    return operand
 
 
 def shares(ctx: Lowering, binding: Binding, ref: Ref) -> None:
@@ -143,8 +143,8 @@ def listed(ctx: Lowering, items: Sequence[Binding], node: ast.AST | None = None)
         return ctx.list_of(items, node)
     form = functools.reduce(lambda one, other: merge(one, other), (form_of(ctx, item) for item in items))
     form = _anew(ctx, form)
-    made = [put_together(ctx, item, form) for item in items]
-    return ctx.call("list_of", *made)
+    values = [put_together(ctx, item, form) for item in items]
+    return ctx.call("list_of", *values)
 
 
 def alike(types: Sequence[Type]) -> bool:
@@ -172,12 +172,12 @@ def sequence_of(ctx: Lowering, items: Sequence[Binding], node: ast.AST) -> Ref |
         return None
     if any(isinstance(item, Static) for item in items):
         return None
-    made = ctx.make(listed(ctx, items, node))
-    assert isinstance(made, Ref)
+    sequence = ctx.make(listed(ctx, items, node))
+    assert isinstance(sequence, Ref)
     ctx.parted = True
     for item in items:
-        shares(ctx, item, made)
-    return made
+        shares(ctx, item, sequence)
+    return sequence
 
 
 __all__ = ["FEW", "has_parts", "item_value", "listed", "of_any_length", "own_lists", "sequence_of", "shares"]

@@ -24,20 +24,20 @@ def is_at(ctx: Lowering, binding: OneOf, place: int) -> Operand:
 
 
 def among(ctx: Lowering, binding: OneOf, chosen: Iterable[int], node: ast.AST) -> Operand:
-    """Is it one of those in some places?"""
+    """Is it one of the constants at the chosen places?"""
     left = possible(ctx, binding)
-    wanted = [k for k in chosen if k in left]
-    others = [k for k in left if k not in wanted]
-    if not wanted or not others:
-        return TRUE if wanted else FALSE
-    if len(others) < len(wanted):
+    places = [k for k in chosen if k in left]
+    others = [k for k in left if k not in places]
+    if not places or not others:
+        return TRUE if places else FALSE
+    if len(others) < len(places):
         return ctx.call("not_", among(ctx, binding, others, node))
-    first, *more = wanted
+    first, *more = places
     if not more:
         return is_at(ctx, binding, first)
-    made = choose(ctx, is_at(ctx, binding, first), node, lambda: Num(TRUE), lambda: Num(among(ctx, binding, more, node)))
-    assert isinstance(made, Num)
-    return made.operand
+    test = choose(ctx, is_at(ctx, binding, first), node, lambda: Num(TRUE), lambda: Num(among(ctx, binding, more, node)))
+    assert isinstance(test, Num)
+    return test.operand
 
 
 def each(ctx: Lowering, binding: Binding, node: ast.AST, use: Callable[[Binding], Binding]) -> Binding:

@@ -169,8 +169,8 @@ def merge(a: Skeleton, b: Skeleton, anew: bool = False) -> Skeleton:
         return _merged_maybe(a, b, anew)
     if _opaque(a) and b.form == "num" or _opaque(b) and a.form == "num" or _opaque(a) and _opaque(b):
         return Skeleton("num", UNKNOWN)
-    if anew and (made := _merged_objects(a, b)) is not None:
-        return made
+    if anew and (object_form := _merged_objects(a, b)) is not None:
+        return object_form
     return Skeleton("broken", same=DIFFERENT)
 
 
@@ -201,9 +201,9 @@ def maybe(inner: Skeleton, absent: Binding) -> Skeleton:
 
 
 def merged_item(a: Skeleton, b: Skeleton) -> Skeleton:
-    """The form that covers both of an item of an object, which may be missing."""
-    made = merge(a, b, anew=True)
-    return or_missing(made) if NOTHING in (a, b) else made
+    """The form that covers two forms of an object's item, which may be missing."""
+    form = merge(a, b, anew=True)
+    return or_missing(form) if NOTHING in (a, b) else form
 
 
 def or_missing(form: Skeleton) -> Skeleton:
@@ -295,10 +295,10 @@ def rebuild(form: Skeleton, values: list[Value], state: State, name: str | None,
             return Tup(tuple(rebuild(item, values, state, name, loc) for item in form.items), form.same)
         case "object":
             kind, cls, keys, exact = form.same
-            made = HeapKey(kind, cls, exact=exact)
+            key = HeapKey(kind, cls, exact=exact)
             items = [rebuild(item, values, state, name, loc) for item in form.items]
-            state.heap[made] = tuple(zip(keys, items, strict=True)) if keys is not None else items[0]  # type: ignore[assignment]
-            return Obj(made)
+            state.heap[key] = tuple(zip(keys, items, strict=True)) if keys is not None else items[0]  # type: ignore[assignment]
+            return Obj(key)
         case "oneof":
             return OneOf(values.pop(0), form.same)
         case "maybe":

@@ -247,10 +247,10 @@ def from_source(text: str, name: str | None = None, globals: dict[str, Any] | No
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     namespace.setdefault(KEPT, {})[file] = text
     exec(compile(tree, file, "exec", dont_inherit=True), namespace)
-    made: Any = namespace.get(name or names[-1])
-    if not isinstance(made, types.FunctionType):
+    function: Any = namespace.get(name or names[-1])
+    if not isinstance(function, types.FunctionType):
         raise SourceNotFound(f"the text defines no function {name or names[-1]!r}", hint=f"it defines {', '.join(names) or 'none'}")
-    return made
+    return function
 
 
 def lines_of(text: str) -> tuple[str, ...]:

@@ -61,9 +61,9 @@ def augmented(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
         case ast.Name(id=name):
             old = ctx.evaluate(ast.copy_location(ast.Name(name, ast.Load()), node.target))
             value = ctx.evaluate(node.value)
-            made = in_place(ctx, old, value, node, begun)
-            if made is not None:
-                ctx.assign(name, made, node)
+            result = in_place(ctx, old, value, node, begun)
+            if result is not None:
+                ctx.assign(name, result, node)
             elif name in ctx.no_grad:
                 cut_stored(ctx, node.target)
         case ast.Subscript():
@@ -75,19 +75,19 @@ def augmented(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
             of_array = isinstance(owner, Ref) and isinstance(ctx.type_of(owner), Array)
             unsure = of_array and isinstance(old, Ref) and getattr(ctx.type_of(old), "shape", ()) is None
             # a view or a copy: to write the result back is right for both
-            made = binary(ctx, type(node.op), old, value, node) if unsure else in_place(ctx, old, value, node, begun)
+            result = binary(ctx, type(node.op), old, value, node) if unsure else in_place(ctx, old, value, node, begun)
             is_view = isinstance(old, Ref) and isinstance(owner, Ref) and old.location is owner.location
-            if made is not None or not is_view:
+            if result is not None or not is_view:
                 # an index that copies is written back, as Python does
-                store_item(ctx, owner, index, made if made is not None else old, node.target)
+                store_item(ctx, owner, index, result if result is not None else old, node.target)
             cut_stored(ctx, node.target)
         case ast.Attribute():
             owner = ctx.evaluate(node.target.value)
             old = attribute_of(ctx, owner, ctx.frame.source.mangle(node.target.attr), node.target)
             ctx.hold(old)
-            made = in_place(ctx, old, ctx.evaluate(node.value), node)
+            result = in_place(ctx, old, ctx.evaluate(node.value), node)
             # what was changed in place is assigned, too: a setter is called
-            store_attribute(ctx, owner, node.target, old if made is None else made)
+            store_attribute(ctx, owner, node.target, old if result is None else result)
 
 
 def in_full(node: ast.AugAssign) -> str:
@@ -101,12 +101,12 @@ def in_full(node: ast.AugAssign) -> str:
 
 
 def combined(ctx: Lowering, old: Binding, value: Binding, node: ast.AugAssign, begun: Beginning | None) -> Binding:
-    """``old op value``, of an augmented assignment that ``begun`` there."""
-    made = binary(ctx, type(node.op), old, value, node)
+    """``old op value`` of an augmented assignment whose evaluation began at ``begun``."""
+    result = binary(ctx, type(node.op), old, value, node)
     if begun is None:
-        return made
+        return result
     whole = ast.copy_location(ast.BinOp(node.target, node.op, node.value), node)
-    return as_written(ctx, whole, made, begun, is_augmented=True)
+    return as_written(ctx, whole, result, begun, is_augmented=True)
 
 
 def in_place(ctx: Lowering, old: Binding, value: Binding, node: ast.AugAssign, begun: Beginning | None = None) -> Binding | None:
@@ -124,9 +124,9 @@ def in_place(ctx: Lowering, old: Binding, value: Binding, node: ast.AugAssign, b
         return None
     is_repeated = isinstance(node.op, ast.Mult) and isinstance(old, Obj) and old.key.kind == "list"
     if isinstance(old, Obj) and (is_repeated or is_set(old) and is_set(value) and type(node.op) in SET_OPERATORS):
-        made = binary(ctx, type(node.op), old, value, node)
-        assert isinstance(made, Obj)
-        ctx.change(old.key, ctx.state.heap[made.key])
+        replacement = binary(ctx, type(node.op), old, value, node)
+        assert isinstance(replacement, Obj)
+        ctx.change(old.key, ctx.state.heap[replacement.key])
         return None
     word = f"__i{OWN_OPERATORS.get(type(node.op))}__"
     if own_method(ctx, old, word) is not None:
@@ -159,12 +159,12 @@ def check_cast(ctx: Lowering, type_: Array, value: Any, node: ast.AST) -> None:
 
 
 def keep_shape(ctx: Lowering, type_: Array, value: Any) -> None:
-    """What is computed in place has the shape of the place, or NumPy raises; so what was just computed to be stored has it."""
+    """Give the result of an operation in place the shape of its target: NumPy raises where it has another one."""
     last = ctx.builder.block.ops[-1] if ctx.builder.block.ops else None
-    made = value.type
-    if isinstance(last, Call) and last.outs == [value] and ROWS[last.name].elementwise and isinstance(made, Array):
-        if made.shape is not None and type_.shape is not None and len(made.shape) == len(type_.shape):
-            value.type = replace(made, shape=type_.shape)
+    value_type = value.type
+    if isinstance(last, Call) and last.outs == [value] and ROWS[last.name].elementwise and isinstance(value_type, Array):
+        if value_type.shape is not None and type_.shape is not None and len(value_type.shape) == len(type_.shape):
+            value.type = replace(value_type, shape=type_.shape)
 
 
 @statement(ast.Delete)
@@ -200,13 +200,13 @@ UNSEEN = (*KEEPS, functools.wraps)
 @statement(ast.FunctionDef)
 def nested(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
     decorators = [(decorator, decorator_of(ctx, decorator)) for decorator in node.decorator_list]
-    made: Binding = Fun(node, ctx.frame, defaults_of(ctx, node.args))
+    function: Binding = Fun(node, ctx.frame, defaults_of(ctx, node.args))
     for decorator, held in reversed(decorators):
         if (known := known_value(held)) and known[0] in UNSEEN:
-            made = replace(made, keeps=True) if known[0] in KEEPS and isinstance(made, Fun) else made
+            function = replace(function, keeps=True) if known[0] in KEEPS and isinstance(function, Fun) else function
             continue
-        made = ctx.apply(held, [made], {}, decorator)
-    ctx.assign(node.name, made, node)
+        function = ctx.apply(held, [function], {}, decorator)
+    ctx.assign(node.name, function, node)
 
 
 def decorator_of(ctx: Lowering, node: ast.expr) -> Binding:
@@ -221,8 +221,8 @@ def decorator_of(ctx: Lowering, node: ast.expr) -> Binding:
 @statement(ast.Import)
 def import_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
     for alias in node.names:
-        found, home = module_named(ctx, alias.name), alias.name.partition(".")[0]
-        module = found if alias.asname or home == alias.name else module_named(ctx, home)
+        named_module, home = module_named(ctx, alias.name), alias.name.partition(".")[0]
+        module = named_module if alias.asname or home == alias.name else module_named(ctx, home)
         ctx.assign(alias.asname or home, Static(module, module.__name__))
 
 
@@ -233,11 +233,11 @@ def import_from(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
             "a relative import inside a function cannot be differentiated", ctx.loc(node), "import at the top of the file"
         )
     for alias in node.names:
-        found, text = name_in_module(ctx, node.module or "", alias.name)
+        value, text = name_in_module(ctx, node.module or "", alias.name)
         home = (node.module or "").partition(".")[0]
-        as_it_is = home in LIBRARIES or isinstance(found, types.ModuleType)
-        made = Static(found, f"{node.module}.{alias.name}") if as_it_is else outside(ctx, found, text, alias.name)
-        ctx.assign(alias.asname or alias.name, made)
+        as_it_is = home in LIBRARIES or isinstance(value, types.ModuleType)
+        binding = Static(value, f"{node.module}.{alias.name}") if as_it_is else outside(ctx, value, text, alias.name)
+        ctx.assign(alias.asname or alias.name, binding)
 
 
 @statement(ast.Nonlocal)

@@ -52,8 +52,8 @@ def iterator(ctx: Lowering, kind: Any, parts: tuple[Any, ...], node: ast.AST) ->
     """A new iterator: a recipe, or a record where lowering has found that a recipe will not do."""
     key = HeapKey("iterator", site_of(ctx, node))
     ctx.state.heap[key] = (("state", FRESH),)
-    made = Iter(kind, parts, key)
-    return record(ctx, made, node) if key.cls in ctx.stateful else made
+    recipe = Iter(kind, parts, key)
+    return record(ctx, recipe, node) if key.cls in ctx.stateful else recipe
 
 
 def use(ctx: Lowering, key: HeapKey) -> None:
@@ -161,7 +161,7 @@ def with_position(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
 
 
 def own_iterator(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
-    """What ``__iter__`` of the user's class gives."""
+    """The iterator that ``__iter__`` of the user's class returns."""
     binding = definite(ctx, binding, node)
     while (
         isinstance(binding, Obj)
@@ -169,10 +169,10 @@ def own_iterator(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
         and not is_record(binding)
         and isinstance(from_class(ctx, binding.key.cls, "__iter__"), FunctionType)
     ):
-        made = ctx.apply_method(binding, "__iter__", [], node)
-        if made == binding:
+        result = ctx.apply_method(binding, "__iter__", [], node)
+        if result == binding:
             raise UnsupportedSyntax("an iterator that is an instance cannot be differentiated", ctx.loc(node), "yield in __iter__")
-        binding = definite(ctx, made, node)
+        binding = definite(ctx, result, node)
     if (word := never_iterable(ctx, binding)) is not None:
         return definite(ctx, MISSING, node, TypeError, f"{word!r} object is not iterable")
     return binding
@@ -241,22 +241,22 @@ def taken(ctx: Lowering, part: Binding) -> Binding:
 
 def longest(ctx: Lowering, parts: tuple[Binding, ...], node: ast.AST) -> Obj:
     """``itertools.zip_longest`` of two, with a position."""
-    made = new_record(ctx, stepping.ZippedLongest, [record(ctx, parts[0], node), record(ctx, parts[1], node), parts[2]], node)
-    if not tells_all(ctx, made, node):
+    tuples = new_record(ctx, stepping.ZippedLongest, [record(ctx, parts[0], node), record(ctx, parts[1], node), parts[2]], node)
+    if not tells_all(ctx, tuples, node):
         raise UnsupportedSyntax("itertools.zip_longest of what has no known length", ctx.loc(node), "make it a list")
-    return made
+    return tuples
 
 
 def zipped(ctx: Lowering, parts: tuple[Binding, ...], node: ast.AST, strict: bool = False) -> Obj:
     """``zip`` with a position."""
     if not parts:
         return new_record(ctx, stepping.Walk, [Tup(())], node)
-    made = new_record(ctx, stepping.Single, [record(ctx, parts[0], node)], node)
+    tuples = new_record(ctx, stepping.Single, [record(ctx, parts[0], node)], node)
     for k, part in enumerate(parts[1:], 2):
         others = "argument 1" if k == 2 else f"arguments 1-{k - 1}"
         words = [Static(f"zip() argument {k} is {what} than {others}") for what in ("shorter", "longer")] if strict else []
-        made = new_record(ctx, stepping.ZippedStrictly if strict else stepping.Zipped, [made, record(ctx, part, node), *words], node)
-    return made
+        tuples = new_record(ctx, stepping.ZippedStrictly if strict else stepping.Zipped, [tuples, record(ctx, part, node), *words], node)
+    return tuples
 
 
 # ------------------------------------------------------------------ records
@@ -264,9 +264,9 @@ def zipped(ctx: Lowering, parts: tuple[Binding, ...], node: ast.AST, strict: boo
 
 def new_record(ctx: Lowering, cls: type, args: list[Binding], node: ast.AST) -> Obj:
     """An iterator with a position."""
-    made = ctx.new_object("record", (), cls)
-    ctx.apply(Static(cls.__init__), [made, *args], {}, node)  # type: ignore[misc]
-    return made
+    instance = ctx.new_object("record", (), cls)
+    ctx.apply(Static(cls.__init__), [instance, *args], {}, node)  # type: ignore[misc]
+    return instance
 
 
 def record(ctx: Lowering, binding: Binding, node: ast.AST) -> Obj:
@@ -362,7 +362,7 @@ def backwards(ctx: Lowering, inner: Binding, node: ast.AST) -> Obj:
 def adapted(ctx: Lowering, kind: Any, parts: list[Binding], node: ast.AST) -> Obj:
     """An iterator of another one, with a position."""
 
-    def made(cls: type, *args: Binding) -> Obj:
+    def new(cls: type, *args: Binding) -> Obj:
         return new_record(ctx, cls, list(args), node)
 
     def over(part: Binding) -> Binding:
@@ -371,37 +371,37 @@ def adapted(ctx: Lowering, kind: Any, parts: list[Binding], node: ast.AST) -> Ob
     true, false = Num(Const(True)), Num(Const(False))
     match kind, parts:
         case (_, [function, iterable]) if kind is map:
-            return made(stepping.Mapped, function, over(iterable))
+            return new(stepping.Mapped, function, over(iterable))
         case (_, [function, *iterables]) if kind is map:
-            return made(stepping.Starred, function, zipped(ctx, tuple(iterables), node))
+            return new(stepping.Starred, function, zipped(ctx, tuple(iterables), node))
         case (_, [function, iterable]) if kind in (filter, itertools.filterfalse):
-            return made(stepping.Filtered, function, over(iterable), true if kind is filter else false)
+            return new(stepping.Filtered, function, over(iterable), true if kind is filter else false)
         case itertools.starmap, [function, iterable]:
-            return made(stepping.Starred, function, over(iterable))
+            return new(stepping.Starred, function, over(iterable))
         case itertools.takewhile, [predicate, iterable]:
-            return made(stepping.TakenWhile, predicate, over(iterable))
+            return new(stepping.TakenWhile, predicate, over(iterable))
         case itertools.dropwhile, [predicate, iterable]:
-            return made(stepping.DroppedWhile, predicate, over(iterable))
+            return new(stepping.DroppedWhile, predicate, over(iterable))
         case itertools.accumulate, [iterable, function, initial]:
-            return made(stepping.Accumulated, over(iterable), function, initial)
+            return new(stepping.Accumulated, over(iterable), function, initial)
         case itertools.islice, [iterable, Num(Const(0)), stop, Num(Const(1))] if stop != Static(None):
-            return made(stepping.Limited, over(iterable), stop)
+            return new(stepping.Limited, over(iterable), stop)
         case itertools.islice, [iterable, start, stop, step]:
-            return made(stepping.Sliced, over(iterable), start, stop, step)
+            return new(stepping.Sliced, over(iterable), start, stop, step)
         case itertools.compress, [pairs]:
-            return made(stepping.Compressed, over(pairs))
+            return new(stepping.Compressed, over(pairs))
         case itertools.count, [start, step]:
-            return made(stepping.Counting, start, step)
+            return new(stepping.Counting, start, step)
         case itertools.repeat, [item, times]:
-            return made(stepping.Repeated, item, times)
+            return new(stepping.Repeated, item, times)
         case itertools.pairwise, [iterable]:
-            return made(stepping.Pairwise, over(iterable))
+            return new(stepping.Pairwise, over(iterable))
         case itertools.product, [first, second, _]:
-            return made(stepping.Product, first, second)
+            return new(stepping.Product, first, second)
         case itertools.combinations, [items, _]:
-            return made(stepping.Pairs, items)
+            return new(stepping.Pairs, items)
         case (_, [function, sentinel]) if kind is iter:
-            return made(stepping.Called, function, sentinel)
+            return new(stepping.Called, function, sentinel)
         case (_, iterables) if kind is itertools.chain:
             return chained(ctx, iterables, node)
         case (_, [outer]) if kind == itertools.chain.from_iterable and (inner := held_by(ctx, outer)) is not None:
@@ -423,10 +423,10 @@ def chained(ctx: Lowering, iterables: list[Binding], node: ast.AST) -> Obj:
     """``itertools.chain`` with a position."""
     if not iterables:
         return new_record(ctx, stepping.Walk, [Tup(())], node)
-    made = record(ctx, iterables[0], node)
+    chain = record(ctx, iterables[0], node)
     for other in iterables[1:]:
-        made = new_record(ctx, stepping.Chained, [made, record(ctx, other, node)], node)
-    return made
+        chain = new_record(ctx, stepping.Chained, [chain, record(ctx, other, node)], node)
+    return chain
 
 
 __all__ = [

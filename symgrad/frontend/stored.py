@@ -89,12 +89,12 @@ class Storing:
 
     def handle(self, key: HeapKey) -> Operand:
         """The operand that stands for an object of the caller's, which is about to be changed."""
-        found = self.known_handle(key)
-        if found is None:
+        handle = self.known_handle(key)
+        if handle is None:
             what = "what is changed here is, depending on the path taken, another object of those that the function was given or has stored"
             raise UnsupportedSyntax(what, self.ctx.builder.loc, "change it before the branch or loop, or store a copy")
         self.ctx.stored |= self.ctx.standing.get(key, set()) | ({self.paths[key]} if key in self.paths else set())
-        return found
+        return handle
 
     # -------------------------------------------------------------- what is done to objects
 
@@ -238,10 +238,10 @@ class Storing:
         self.descending = None
 
     def maker(self, value: Operand) -> Call | None:
-        """The op that has just given a value."""
+        """The call in the current block that defines a value; None if there is none."""
         ops = self.ctx.builder.block.ops
-        found = next((op for op in reversed(ops) if any(out is value for out in op.outs)), None)
-        return found if isinstance(found, Call) else None
+        maker = next((op for op in reversed(ops) if any(out is value for out in op.outs)), None)
+        return maker if isinstance(maker, Call) else None
 
     # -------------------------------------------------------------- what is done to arrays
 
@@ -331,7 +331,7 @@ class Storing:
         return as_given(self.ctx, self.ctx.call("list_slice", operand, NONE, NONE, NONE), False, HERE)
 
     def value(self, binding: Binding) -> Operand:
-        """What is stored, as an operand."""
+        """The operand that is stored for a binding."""
         match binding:
             case View() | Broken():
                 pass
@@ -354,8 +354,8 @@ class Storing:
                 if (held := self.known_handle(key)) is not None:
                     return held
             case Obj(key) if not key.doubtful and key not in self.ctx.state.twins:
-                made = self.ctx.state.handles[key] = self.new_object(binding, key)
-                return made
+                handle = self.ctx.state.handles[key] = self.new_object(binding, key)
+                return handle
         what = "this cannot be stored in an object that the function was given"
         raise UnsupportedSyntax(what, self.ctx.builder.loc, "store numbers, arrays, lists, tuples or dicts of these")
 
@@ -384,9 +384,9 @@ class Storing:
         """A list, dict, set or instance that was made in the function."""
         content = self.ctx.state.heap[key]
         if key.kind == "list" and key.exact in (None, collections.deque) and key.cls in (None, tuple):
-            made = self.list_of(binding)
+            items = self.list_of(binding)
             kind = key.exact or (tuple if key.cls is tuple else None)
-            return made if kind is None else self.call(kind, made, effect=False)
+            return items if kind is None else self.call(kind, items, effect=False)
         if key.kind == "dict" and not isinstance(content, Ref):
             self.ctx.check_keys(key)
             if key.cls is set:

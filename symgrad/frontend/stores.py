@@ -93,10 +93,10 @@ def store_dict(ctx: Lowering, owner: Obj, index: Index, value: Binding, node: as
     """``owner[key] = value``; gives None, as for one of several keys each has a path of its own."""
     if len(index.bindings) == 1 and isinstance(held := index.bindings[0], OneOf):
         return each(ctx, held, node, lambda one: store_dict(ctx, owner, replace(index, bindings=(one,)), value, node))
-    made = key_of(index)
-    if isinstance(made, Missing):
+    key = key_of(index)
+    if isinstance(key, Missing):
         raise UnsupportedSyntax("a dict key must be a literal", ctx.loc(node), "use an array or a list for keys that are computed")
-    ctx.change(owner.key, tuple({**dict(ctx.state.entries(owner.key)), made: value}.items()))
+    ctx.change(owner.key, tuple({**dict(ctx.state.entries(owner.key)), key: value}.items()))
     return ABSENT
 
 
@@ -120,9 +120,9 @@ def store_array(ctx: Lowering, owner: Ref, index: Index, value: Binding, node: a
     ctx.store(owner, operand, index.step)
 
 
-def store_result(ctx: Lowering, out: Ref, made: Binding, node: ast.AST) -> Binding:
-    """What was computed into memory that the call names, ``out=x``; gives that memory."""
-    result = ctx.read(made, node)
+def store_result(ctx: Lowering, out: Ref, value: Binding, node: ast.AST) -> Binding:
+    """Store a computed value in the memory that the call names, ``out=x``; return that memory."""
+    result = ctx.read(value, node)
     check_axes(ctx, ctx.type_of(out), result, node)
     ctx.store(out, result, None if out.path else Step("e"))
     return out
@@ -142,9 +142,9 @@ def store_flat(ctx: Lowering, target: Ref, index: Index, value: Binding, node: a
     if not isinstance(ctx.type_of(value), Scalar) and getattr(ctx.type_of(value), "rank", 1) != 1:
         value = in_a_row(ctx, value) if isinstance(value, Ref) else value
     if is_in_a_row(ctx, target):
-        made = in_a_row(ctx, target)
-        assert isinstance(made, Ref)
-        store_array(ctx, made, index, value, node)
+        row = in_a_row(ctx, target)
+        assert isinstance(row, Ref)
+        store_array(ctx, row, index, value, node)
     elif index.spec == "i":
         places = ctx.make(index.operands[0])
         ctx.apply(Static(np.put, "np.put"), [target, places, value], {}, node)
@@ -175,13 +175,13 @@ def store_list(ctx: Lowering, owner: Obj, index: Index, value: Binding, node: as
         if any(isinstance(b, Obj | Tup | Maybe) for b in (value, *(b for _, b in content))) and index.spec == "i":
             store_at(ctx, owner, content, index.operands[0], value, node)
             return
-        made = ctx.make(ctx.list_of([b for _, b in content], node))
-        assert isinstance(made, Ref)
+        sequence = ctx.make(ctx.list_of([b for _, b in content], node))
+        assert isinstance(sequence, Ref)
         for _, item in content:
             if isinstance(item, Ref):
-                shares(ctx, item, made)
-        ctx.change(owner.key, made)
-        content = made
+                shares(ctx, item, sequence)
+        ctx.change(owner.key, sequence)
+        content = sequence
     if index.spec == "s" and (len(index.operands) < 3 or index.operands[2] is NONE):
         assert isinstance(index.bindings[0], tuple)
         replace_part(ctx, owner, index.bindings[0], ctx.apply(Static(list, "list"), [value], {}, node), node)

@@ -131,16 +131,16 @@ def set_directly(ctx: Lowering, owner: Obj, name: str, value: Binding) -> None:
 
 
 def set_by_class(ctx: Lowering, owner: Obj, name: str, value: Binding, node: ast.AST) -> bool:
-    """What ``__setattr__`` of the class does; that of a frozen dataclass raises."""
+    """Assign with the ``__setattr__`` of the class; that of a frozen dataclass raises."""
     cls = owner.key.cls
     params = from_class(ctx, cls, "__dataclass_params__")
     if params is not None and params.frozen and generated(cls, "__setattr__") is not None:
         fail(ctx, dataclasses.FrozenInstanceError, f"cannot assign to field {name!r}")
-    found = from_class(ctx, cls, "__setattr__")
-    if not isinstance(found, types.FunctionType):
+    setter = from_class(ctx, cls, "__setattr__")
+    if not isinstance(setter, types.FunctionType):
         raise UnsupportedSyntax(f"attribute {name!r} is assigned to: {cls.__name__} defines __setattr__", ctx.loc(node))
     rely_on_entry(ctx, cls, "__setattr__")
-    ctx.apply(Bound(owner, "__setattr__", found), [Static(name), value], {}, node)
+    ctx.apply(Bound(owner, "__setattr__", setter), [Static(name), value], {}, node)
     return True
 
 

@@ -12,26 +12,26 @@ from symgrad.ir.core import Const
 
 
 def text_method(ctx: Lowering, value: Any, args: list[Binding], kwargs: dict[str, Binding]) -> Binding | None:
-    """What a method of a text gives; None where it is no such method, where an operand is not known, and where Python raises."""
+    """The result of a method of a text; None where ``value`` is no such method, where an operand is not known, and where Python raises."""
     if not (isinstance(value, types.BuiltinMethodType) and isinstance(value.__self__, str)):
         return None
-    given, named = [known_value(a) for a in args], {k: known_value(a) for k, a in kwargs.items()}
-    if not all([*given, *named.values()]):
+    positional, named = [known_value(a) for a in args], {k: known_value(a) for k, a in kwargs.items()}
+    if not all([*positional, *named.values()]):
         return None
     try:
-        made = value(*[k for (k,) in given], **{name: k for name, (k,) in named.items()})
+        result = value(*[k for (k,) in positional], **{name: k for name, (k,) in named.items()})
     except Exception:  # the call stays, and raises when it is reached
         return None
-    return as_binding(ctx, made)
+    return as_binding(ctx, result)
 
 
-def as_binding(ctx: Lowering, made: Any) -> Binding | None:
+def as_binding(ctx: Lowering, value: Any) -> Binding | None:
     """A text, a number, or several texts."""
-    if isinstance(made, str):
-        return Static(made)
-    if isinstance(made, bool | int):
-        return Num(Const(made))
-    if isinstance(made, list | tuple) and all(isinstance(item, str) for item in made):
-        items = [Static(item) for item in made]
-        return Tup(tuple(items)) if isinstance(made, tuple) else ctx.new_object("list", enumerate(items))
+    if isinstance(value, str):
+        return Static(value)
+    if isinstance(value, bool | int):
+        return Num(Const(value))
+    if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
+        items = [Static(item) for item in value]
+        return Tup(tuple(items)) if isinstance(value, tuple) else ctx.new_object("list", enumerate(items))
     return None

@@ -72,8 +72,8 @@ def truth(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
         case Fun() | Bound() | Generator():
             return Const(True)
         case Ref() if isinstance(type_ := ctx.type_of(binding), Array) and type_.shape:
-            made = ctx.apply(Static(bool, "bool"), [binding], {}, node)  # which raises, whatever becomes of it
-            return ctx.read(made, node)
+            truth_value = ctx.apply(Static(bool, "bool"), [binding], {}, node)  # which raises, whatever becomes of it
+            return ctx.read(truth_value, node)
         case Iter(kind="range", parts=parts):
             return (
                 ctx.call("greater", ctx.call("range_len", *parts), ZERO) if known_range(parts) is None else Const(bool(known_range(parts)))

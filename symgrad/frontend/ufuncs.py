@@ -55,11 +55,11 @@ def ufunc_method(ctx: Lowering, ufunc: np.ufunc, name: str, args: list[Binding],
     return opaque(ctx, getattr(ufunc, name), f"np.{ufunc.__name__}.{name}", args, kwargs, node)
 
 
-def along_axes(ctx: Lowering, ufunc: np.ufunc, name: str, given: dict[str, Binding], node: ast.AST) -> Binding:
+def along_axes(ctx: Lowering, ufunc: np.ufunc, name: str, arguments: dict[str, Binding], node: ast.AST) -> Binding:
     """A method that goes along an axis, with its arguments by name."""
     key = (name, ufunc.__name__)
-    arrays = [given[word] for word in OPERANDS if word in given]
-    said = {word: bound for word, bound in given.items() if word not in OPERANDS}
+    arrays = [arguments[word] for word in OPERANDS if word in arguments]
+    said = {word: bound for word, bound in arguments.items() if word not in OPERANDS}
     settings = {word: bound for word, bound in said.items() if not (isinstance(bound, Static) and bound.value is None and word != "axis")}
     settings = {"axis": Num(Const(0)), **settings}
     if key in SAID and (SAID[key] in TYPED or "dtype" not in settings):
@@ -88,6 +88,6 @@ def add_at(ctx: Lowering, target: Ref, index: Binding, value: Binding, negative:
         amount = ctx.call("negative", amount)
     ctx.check_fresh(target)
     base = ctx.state.memory[target.location]
-    made = ctx.call("add_at", base, amount, *[o for s in path for o in s.operands], index=spelled(path), hint=target.location.name)
-    ctx.replace_version(target.location, made)
+    version = ctx.call("add_at", base, amount, *[o for s in path for o in s.operands], index=spelled(path), hint=target.location.name)
+    ctx.replace_version(target.location, version)
     return Static(None)

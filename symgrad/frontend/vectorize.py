@@ -56,11 +56,11 @@ def call_vectorized(ctx: Lowering, held: Vectorized, args: list[Binding], kwargs
 
 @special(np.apply_along_axis)
 def along_axis(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    given = {**dict(zip(("func1d", "axis", "arr"), args, strict=False)), **kwargs}
-    of = ctx.type_of(as_array(ctx, given["arr"], node)) if {"func1d", "arr"} <= set(given) else None
+    arguments = {**dict(zip(("func1d", "axis", "arr"), args, strict=False)), **kwargs}
+    of = ctx.type_of(as_array(ctx, arguments["arr"], node)) if {"func1d", "arr"} <= set(arguments) else None
     if isinstance(of, Array) and of.shape and len(of.shape) > 1:
         row = Ref(Location(None, ctx.loc(node)))
-        check_kinds(ctx, "np.apply_along_axis", given["func1d"], [*args[3:]], node, {row: Value(Array(of.dtype, (Dim("?"),)))})
+        check_kinds(ctx, "np.apply_along_axis", arguments["func1d"], [*args[3:]], node, {row: Value(Array(of.dtype, (Dim("?"),)))})
     return ctx.apply(Static(applying.apply_along_axis), args, kwargs, node)
 
 
@@ -77,16 +77,16 @@ def element_of(of: Type) -> Type:
 def check_kinds(
     ctx: Lowering, name: str, function: Binding, args: list[Binding], node: ast.AST, rows: dict[Ref, Value] | None = None
 ) -> None:
-    """NumPy makes all results what the first one is: an integer first would cut the others. ``rows`` are arguments that are arrays."""
+    """NumPy gives all results the first one's dtype: an integer first would truncate the others. ``rows`` are arguments that are arrays."""
     entry = ctx.state
     ctx.state = entry.copy()
     try:
         with ctx.trial(), ctx.inside(Block()) as scratch:  # what is refused comes again where it is called
             ctx.state.memory.update({row.location: value for row, value in (rows or {}).items()})
-            made = ctx.apply(function, [*(rows or {}), *args], {}, node)
+            result = ctx.apply(function, [*(rows or {}), *args], {}, node)
             pure = not changed(entry, ctx.state)
-            kinds = kinds_of(ctx.read(made, node), scratch) if isinstance(made, Num | Ref) else set()
-            several = isinstance(made, Tup)
+            kinds = kinds_of(ctx.read(result, node), scratch) if isinstance(result, Num | Ref) else set()
+            several = isinstance(result, Tup)
     except Raised:
         return
     finally:

@@ -85,7 +85,7 @@ def name_view(ctx: Lowering, name: str, held: Binding) -> None:
 
 
 def as_written(ctx: Lowering, node: ast.expr, held: Binding, begun: Beginning | None, is_augmented: bool = False) -> Binding:
-    """The value ``held`` of an expression that ``begun`` there, with its text if that can be kept."""
+    """The value ``held`` of an expression whose evaluation began at ``begun``, with its text if that can be kept."""
     if begun is None or ctx.builder.block is not begun.block or not all(map(is_pure, begun.block.ops[begun.length :])):
         return held
     if not is_float(ctx, held, begun.known):
@@ -95,10 +95,10 @@ def as_written(ctx: Lowering, node: ast.expr, held: Binding, begun: Beginning | 
     value = ctx.read(held)
     if text is None or not isinstance(value, Value):
         return held
-    made = ctx.call("as_written", value, *spelling.reads.values(), text=text, names=tuple(spelling.reads), is_augmented=is_augmented)
-    if isinstance(made.type, Scalar):
-        return Num(made)
-    ctx.state.memory[memory_of(held)[0]] = made
+    result = ctx.call("as_written", value, *spelling.reads.values(), text=text, names=tuple(spelling.reads), is_augmented=is_augmented)
+    if isinstance(result.type, Scalar):
+        return Num(result)
+    ctx.state.memory[memory_of(held)[0]] = result
     return held
 
 
@@ -136,9 +136,9 @@ class Spelling:
 
     def text(self, node: ast.expr) -> str | None:
         """The expression as text, None if it is not plain."""
-        made = self.spelled(node)
+        tree = self.spelled(node)
         clash = {"np", "math"} & self.reads.keys()
-        return None if made is None or clash else ast.unparse(made)
+        return None if tree is None or clash else ast.unparse(tree)
 
     def spelled(self, node: Any) -> Any:
         """A copy of a node with modules by their usual names; None if something in it is not plain."""
@@ -162,10 +162,10 @@ class Spelling:
         fields: dict[str, Any] = {}
         for name, child in ast.iter_fields(node):
             parts = child if isinstance(child, list) else [child]
-            made = [None if part is None else self.spelled(part) for part in parts]
-            if any(one is None and part is not None for one, part in zip(made, parts, strict=True)):
+            children = [None if part is None else self.spelled(part) for part in parts]
+            if any(one is None and part is not None for one, part in zip(children, parts, strict=True)):
                 return None
-            fields[name] = made if isinstance(child, list) else made[0]
+            fields[name] = children if isinstance(child, list) else children[0]
         return type(node)(**fields)
 
     def name(self, name: str, node: ast.Name) -> ast.expr | None:

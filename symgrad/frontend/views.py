@@ -113,7 +113,7 @@ def diagonal_view(ref: Ref, type_: Array, settings: dict[str, Any]) -> Ref | Non
 
 
 def view_step(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any]) -> Binding | None:
-    """Views that a path can say: writing through them reaches the array itself. Of a number of NumPy's it is that number."""
+    """The view that a step of a path expresses: writing through it reaches the array itself. Of a NumPy number it is that number."""
     if len(args) == 1 and isinstance(args[0], Num) and name in OF_NUMBERS and settings.get(OF_NUMBERS[name]) in (None, ()):
         return args[0] if isinstance(number_kept(ctx.type_of(args[0])), Scalar) else None
     if not args or not isinstance(args[0], Ref):
@@ -135,12 +135,12 @@ def view_step(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any
         operands = tuple(row_operand(ctx, a, ast.Pass()) for a in args[1:])
         if not all(isinstance(o.type, Scalar) for o in operands):  # an array may say several extents
             return None
-        made = Ref(args[0].location, (*args[0].path, Step(f".{name}:{len(operands)}" if operands else f".{name}", operands)))
+        view = Ref(args[0].location, (*args[0].path, Step(f".{name}:{len(operands)}" if operands else f".{name}", operands)))
         if operands and not fits(type_, operands):
-            ctx.look(made)
-            if made.location not in ctx.state.stale:
-                ctx.read(made)  # Python looks now whether there is such a shape, whatever is read of it later
-        return made
+            ctx.look(view)
+            if view.location not in ctx.state.stale:
+                ctx.read(view)  # Python looks now whether there is such a shape, whatever is read of it later
+        return view
     if name == "ravel" and settings.get("order", "C") in ("C", None) and is_surely_copied(type_):
         return ctx.make(ctx.call("flatten", ctx.read(args[0])))
     return None

@@ -117,10 +117,10 @@ def sigmoid_focal_loss(logit: Tensor, label: Tensor, normalizer: Tensor = None, 
 
 def dice_loss(input: Tensor, label: Tensor, epsilon: float = 1e-5) -> Tensor:
     """One minus Dice's coefficient of shares and class numbers, which have a last axis of extent 1."""
-    wanted = (np.squeeze(label, -1)[..., None] == np.arange(np.shape(input)[-1])).astype(input.dtype)
+    one_hot = (np.squeeze(label, -1)[..., None] == np.arange(np.shape(input)[-1])).astype(input.dtype)
     over = tuple(range(1, np.ndim(input)))
-    common = np.sum(input * wanted, axis=over)
-    total = np.sum(input, axis=over) + np.sum(wanted, axis=over)
+    common = np.sum(input * one_hot, axis=over)
+    total = np.sum(input, axis=over) + np.sum(one_hot, axis=over)
     return np.mean(1 - 2 * common / (total + epsilon))
 
 

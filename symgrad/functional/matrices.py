@@ -42,10 +42,10 @@ def addmm(input: Tensor, x: Tensor, y: Tensor, beta: float = 1.0, alpha: float =
 
 def multi_dot(*x: Tensor) -> Tensor:
     """The product of several matrices."""
-    made = x[0]
+    product = x[0]
     for k in range(1, len(x)):
-        made = np.matmul(made, x[k])
-    return made
+        product = np.matmul(product, x[k])
+    return product
 
 
 def trace(x: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
@@ -62,12 +62,12 @@ def diag(x: Tensor, offset: int = 0, padding_value: float = 0.0) -> Tensor:
     """The diagonal of a matrix; the matrix of a diagonal, with a number everywhere else."""
     if np.ndim(x) == 0:
         x = np.reshape(x, (1,))
-    made = np.diag(x, offset)
+    result = np.diag(x, offset)
     if padding_value == 0 or np.ndim(x) != 1:
-        return made
-    extent = np.shape(made)[0]
+        return result
+    extent = np.shape(result)[0]
     rows, columns = np.expand_dims(np.arange(extent), 1), np.expand_dims(np.arange(extent), 0)
-    return np.where(columns - rows == offset, made, np.full_like(made, padding_value))
+    return np.where(columns - rows == offset, result, np.full_like(result, padding_value))
 
 
 def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
@@ -76,8 +76,8 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
     extent = shape[-1] + abs(offset)
     rows, columns = np.expand_dims(np.arange(extent), 1), np.expand_dims(np.arange(extent), 0)
     place = np.clip(np.minimum(rows, columns), 0, shape[-1] - 1)
-    made = np.where(columns - rows == offset, np.take(input, place, axis=-1), np.zeros_like(np.take(input, place, axis=-1)))
-    return np.moveaxis(made, (-2, -1), (dim1, dim2))
+    matrices = np.where(columns - rows == offset, np.take(input, place, axis=-1), np.zeros_like(np.take(input, place, axis=-1)))
+    return np.moveaxis(matrices, (-2, -1), (dim1, dim2))
 
 
 def inv(x: Tensor) -> Tensor:
@@ -123,27 +123,27 @@ def symmetric(x: Tensor, upper: bool = False) -> Tensor:
 
 
 def cholesky(x: Tensor, upper: bool = False) -> Tensor:
-    """The triangle of which the product with its transpose is ``x``, of which one triangle is read; its derivative is symmetric."""
-    made = np.linalg.cholesky(symmetric(x, upper))
-    return np.conj(np.swapaxes(made, -1, -2)) if upper else made
+    """The triangular factor whose product with its transpose is ``x``; one triangle of ``x`` is read, and the derivative is symmetric."""
+    factor = np.linalg.cholesky(symmetric(x, upper))
+    return np.conj(np.swapaxes(factor, -1, -2)) if upper else factor
 
 
 def qr(x: Tensor) -> Tensor:
-    """Columns that are orthonormal, and a triangle, of which the product is ``x``."""
-    made = np.linalg.qr(x)
-    return made[0], made[1]
+    """Orthonormal columns and a triangle whose product is ``x``."""
+    factors = np.linalg.qr(x)
+    return factors[0], factors[1]
 
 
 def svd(x: Tensor) -> Tensor:
     """Singular vectors and values."""
-    made = np.linalg.svd(x, full_matrices=False)
-    return made[0], made[1], made[2]
+    factors = np.linalg.svd(x, full_matrices=False)
+    return factors[0], factors[1], factors[2]
 
 
 def eigh(x: Tensor, upper: bool = False) -> Tensor:
     """The eigenvalues of a symmetric matrix, and its eigenvectors; one triangle is read, and the derivative is symmetric."""
-    made = np.linalg.eigh(symmetric(x, upper))
-    return made[0], made[1]
+    factors = np.linalg.eigh(symmetric(x, upper))
+    return factors[0], factors[1]
 
 
 def eigvalsh(x: Tensor, upper: bool = False) -> Tensor:

@@ -136,10 +136,10 @@ def picked(x: Tensor, label: Tensor, axis: int = -1, ignore_index: int = -100) -
     if np.any(place < 0):
         raise ValueError("a label is negative, and is not ignore_index")
     if np.ndim(x) == 2 and axis in (1, -1):
-        found = np.expand_dims(-x[np.arange(np.shape(x)[0]), place[:, 0]], 1)
+        values = np.expand_dims(-x[np.arange(np.shape(x)[0]), place[:, 0]], 1)
     else:
-        found = -np.take_along_axis(x, place, axis)
-    return np.where(kept, found, np.zeros_like(found))
+        values = -np.take_along_axis(x, place, axis)
+    return np.where(kept, values, np.zeros_like(values))
 
 
 def mean_over(losses: Tensor, weights: Tensor) -> Tensor:

@@ -107,5 +107,5 @@ def attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor = None, ca
 
 def bilinear(x1: Tensor, x2: Tensor, weight: Tensor, bias: Tensor = None) -> Tensor:
     """``x1 @ weight[k] @ x2`` for every ``k``."""
-    made = np.einsum("bi,kij,bj->bk", x1, weight, x2)
-    return made if bias is None else made + bias
+    product = np.einsum("bi,kij,bj->bk", x1, weight, x2)
+    return product if bias is None else product + bias

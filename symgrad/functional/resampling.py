@@ -18,9 +18,9 @@ def framed(x: Tensor, widths: Any, mode: Any) -> Tensor:
 def spread(x: Tensor, stride: Any) -> Tensor:
     """Images with zeros between the pixels."""
     shape = np.shape(x)
-    made = np.zeros((shape[0], shape[1], (shape[2] - 1) * stride[0] + 1, (shape[3] - 1) * stride[1] + 1), x.dtype)
-    made[:, :, :: stride[0], :: stride[1]] = x
-    return made
+    images = np.zeros((shape[0], shape[1], (shape[2] - 1) * stride[0] + 1, (shape[3] - 1) * stride[1] + 1), x.dtype)
+    images[:, :, :: stride[0], :: stride[1]] = x
+    return images
 
 
 def turned(weight: Tensor, groups: int) -> Tensor:
@@ -43,9 +43,9 @@ def conv2d_transpose(x: Tensor, weight: Tensor, bias: Tensor = None, size: Any =
 def conv1d_transpose(x: Tensor, weight: Tensor, bias: Tensor = None, size: int = 1, stride: int = 1, padding: Any = (0, 0), more: int = 0,
                      dilation: int = 1, groups: int = 1) -> Tensor:  # fmt: skip
     """The transpose of the convolution with these kernels: images one pixel high."""
-    made = conv2d_transpose(np.expand_dims(x, 2), np.expand_dims(weight, 2), bias, (1, size), (1, stride), (0, 0, padding[0], padding[1]),
+    rows = conv2d_transpose(np.expand_dims(x, 2), np.expand_dims(weight, 2), bias, (1, size), (1, stride), (0, 0, padding[0], padding[1]),
                             (0, more), (1, dilation), groups)  # fmt: skip
-    return np.squeeze(made, 2)
+    return np.squeeze(rows, 2)
 
 
 def unfold(x: Tensor, size: Any, stride: Any, padding: Any, dilation: Any) -> Tensor:
@@ -62,23 +62,23 @@ def fold(x: Tensor, extents: Any, size: Any, stride: Any, padding: Any, dilation
     columns = (wide - dilation[1] * (size[1] - 1) - 1) // stride[1] + 1
     shape = np.shape(x)
     parts = np.reshape(x, (shape[0], shape[1] // (size[0] * size[1]), size[0] * size[1], rows, columns))
-    made = np.zeros((shape[0], shape[1] // (size[0] * size[1]), high, wide), x.dtype)
+    images = np.zeros((shape[0], shape[1] // (size[0] * size[1]), high, wide), x.dtype)
     below, right = (rows - 1) * stride[0] + 1, (columns - 1) * stride[1] + 1
     for i in range(size[0]):
         for j in range(size[1]):
             top, left = i * dilation[0], j * dilation[1]
-            made[:, :, top : top + below : stride[0], left : left + right : stride[1]] += parts[:, :, i * size[1] + j]
-    return made[:, :, padding[0] : high - padding[1], padding[2] : wide - padding[3]]
+            images[:, :, top : top + below : stride[0], left : left + right : stride[1]] += parts[:, :, i * size[1] + j]
+    return images[:, :, padding[0] : high - padding[1], padding[2] : wide - padding[3]]
 
 
 def adaptive_pool2d(x: Tensor, rows: Any, columns: Any, largest: bool = False) -> Tensor:
     """The mean, or the largest element, of rectangles between pairs of rows and pairs of columns."""
-    made = np.empty((np.shape(x)[0], np.shape(x)[1], len(rows), len(columns)), x.dtype)
+    pooled = np.empty((np.shape(x)[0], np.shape(x)[1], len(rows), len(columns)), x.dtype)
     for i in range(len(rows)):
         for j in range(len(columns)):
             part = x[:, :, rows[i][0] : rows[i][1], columns[j][0] : columns[j][1]]
-            made[:, :, i, j] = np.max(part, axis=(2, 3)) if largest else np.mean(part, axis=(2, 3))
-    return made
+            pooled[:, :, i, j] = np.max(part, axis=(2, 3)) if largest else np.mean(part, axis=(2, 3))
+    return pooled
 
 
 def adaptive_pool1d(x: Tensor, columns: Any, largest: bool = False) -> Tensor:

@@ -40,10 +40,10 @@ def topk(x: Tensor, k: int, axis: int = -1, largest: bool = True) -> Tensor:
 def kthvalue(x: Tensor, k: int, axis: int = -1, keepdim: bool = False) -> Tensor:
     """The element that comes as number ``k`` in order, counted from 1, and its place."""
     place = between(np.argsort(x, axis=axis), axis, k - 1, k)
-    found = np.take_along_axis(x, place, axis)
+    element = np.take_along_axis(x, place, axis)
     if keepdim:
-        return found, place
-    return np.squeeze(found, axis), np.squeeze(place, axis)
+        return element, place
+    return np.squeeze(element, axis), np.squeeze(place, axis)
 
 
 def masked_select(x: Tensor, mask: Tensor) -> Tensor:
@@ -64,12 +64,12 @@ def places_along(index: Tensor, axis: int) -> Tensor:
 
 def put_along_axis(x: Tensor, indices: Tensor, values: Tensor, axis: int, reduce: str = "assign") -> Tensor:
     """``x`` with values at places along an axis: put there, or added to what is there."""
-    made = np.copy(x)
+    result = np.copy(x)
     if reduce == "add":
-        np.add.at(made, places_along(indices, axis), values)
+        np.add.at(result, places_along(indices, axis), values)
     else:
-        made[places_along(indices, axis)] = values
-    return made
+        result[places_along(indices, axis)] = values
+    return result
 
 
 def numbers(index: Tensor, depth: int) -> Tensor:
@@ -84,56 +84,56 @@ def gather_nd(x: Tensor, index: Tensor, depth: int = 1) -> Tensor:
 
 def scatter(x: Tensor, index: Tensor, updates: Tensor, overwrite: bool = True) -> Tensor:
     """``x`` with rows put at their numbers, or there summed in place of what was there."""
-    made = np.copy(x)
-    made[index] = updates if overwrite else np.zeros_like(updates)
+    result = np.copy(x)
+    result[index] = updates if overwrite else np.zeros_like(updates)
     if not overwrite:
-        np.add.at(made, index, updates)
-    return made
+        np.add.at(result, index, updates)
+    return result
 
 
 def scatter_nd_add(x: Tensor, index: Tensor, updates: Tensor, depth: int = 1) -> Tensor:
     """``x`` with updates added to the parts that the rows of ``index`` number, each of extent ``depth``."""
-    made = np.copy(x)
-    np.add.at(made, numbers(index, depth), updates)
-    return made
+    result = np.copy(x)
+    np.add.at(result, numbers(index, depth), updates)
+    return result
 
 
 def scatter_nd(index: Tensor, updates: Tensor, shape: Any, depth: int = 1) -> Tensor:
     """Zeros with updates added to the parts that the rows of ``index`` number, each of extent ``depth``."""
-    made = np.zeros(shape, updates.dtype)
-    np.add.at(made, numbers(index, depth), updates)
-    return made
+    result = np.zeros(shape, updates.dtype)
+    np.add.at(result, numbers(index, depth), updates)
+    return result
 
 
 def index_add(x: Tensor, index: Tensor, value: Tensor, axis: int = 0) -> Tensor:
     """``x`` with values added to its parts along an axis, by their numbers."""
-    made = np.copy(np.moveaxis(x, axis, 0))
-    np.add.at(made, index, np.moveaxis(value, axis, 0))
-    return np.moveaxis(made, 0, axis)
+    result = np.copy(np.moveaxis(x, axis, 0))
+    np.add.at(result, index, np.moveaxis(value, axis, 0))
+    return np.moveaxis(result, 0, axis)
 
 
 def index_fill(x: Tensor, index: Tensor, value: Tensor, axis: int = 0) -> Tensor:
     """``x`` with one number in its parts along an axis, by their numbers."""
-    made = np.copy(np.moveaxis(x, axis, 0))
-    made[index] = value
-    return np.moveaxis(made, 0, axis)
+    result = np.copy(np.moveaxis(x, axis, 0))
+    result[index] = value
+    return np.moveaxis(result, 0, axis)
 
 
 def index_put(x: Tensor, value: Tensor, *indices: Tensor, accumulate: bool = False) -> Tensor:
     """``x`` with values at places, or added there."""
-    made = np.copy(x)
+    result = np.copy(x)
     if accumulate:
-        np.add.at(made, indices, value)
+        np.add.at(result, indices, value)
     else:
-        made[indices] = value
-    return made
+        result[indices] = value
+    return result
 
 
 def put(x: Tensor, value: Tensor, place: Tensor) -> Tensor:
     """``x`` with a value at places, which are counted in the array as one row."""
-    made = np.copy(np.reshape(x, -1))
-    made[place] = value
-    return np.reshape(made, np.shape(x))
+    result = np.copy(np.reshape(x, -1))
+    result[place] = value
+    return np.reshape(result, np.shape(x))
 
 
 def index_sample(x: Tensor, index: Tensor) -> Tensor:

@@ -61,13 +61,13 @@ def cummin(x: Tensor, axis: int = -1) -> Tensor:
 def logcumsumexp(x: Tensor, axis: int = -1) -> Tensor:
     """The logarithm of the sum of the exponentials of the first elements, without overflow."""
     rows = np.moveaxis(x, axis, 0)
-    made = np.empty(np.shape(rows), x.dtype)
+    logarithms = np.empty(np.shape(rows), x.dtype)
     total = rows[0]
-    made[0] = total
+    logarithms[0] = total
     for k in range(1, np.shape(rows)[0]):
         total = np.logaddexp(total, rows[k])
-        made[k] = total
-    return np.moveaxis(made, 0, axis)
+        logarithms[k] = total
+    return np.moveaxis(logarithms, 0, axis)
 
 
 def all(x: Tensor, axis: Any = None, keepdim: bool = False) -> Tensor:
@@ -132,7 +132,7 @@ def matrix_norm(x: Tensor, of: str = "fro", smallest: bool = False, axis: Any = 
     else:
         # with the vectors, as the backward half has them: without, the values are rounded otherwise, and the largest is none of them
         sizes = np.linalg.svd(matrices, full_matrices=False)[1]
-    made = np.sum(sizes, axis=-1) if of == "nuc" else np.min(sizes, axis=-1) if smallest else np.max(sizes, axis=-1)
+    norms = np.sum(sizes, axis=-1) if of == "nuc" else np.min(sizes, axis=-1) if smallest else np.max(sizes, axis=-1)
     if keepdim:
-        return np.expand_dims(made, (axis[0] % np.ndim(x), axis[1] % np.ndim(x)))
-    return made
+        return np.expand_dims(norms, (axis[0] % np.ndim(x), axis[1] % np.ndim(x)))
+    return norms

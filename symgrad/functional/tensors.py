@@ -304,10 +304,10 @@ def prod(x: Tensor, axis: Any = None, keepdim: bool = False) -> Tensor:
 def logsumexp(x: Tensor, axis: Any = None, keepdim: bool = False) -> Tensor:
     """``log(sum(exp(x)))``, without overflow."""
     top = stop_gradient(np.max(x, axis=axis, keepdims=True))
-    made = np.log(np.sum(np.exp(x - top), axis=axis, keepdims=True)) + top
+    logarithm = np.log(np.sum(np.exp(x - top), axis=axis, keepdims=True)) + top
     if keepdim:
-        return made
-    return np.sum(made, axis=axis)
+        return logarithm
+    return np.sum(logarithm, axis=axis)
 
 
 def cumsum(x: Tensor, axis: int | None = None) -> Tensor:

@@ -30,12 +30,12 @@ def seen(x: Tensor, size: Any, stride: Any, dilation: Any) -> Tensor:
     rows = (np.shape(x)[2] - dilation[0] * (size[0] - 1) - 1) // stride[0] + 1
     columns = (np.shape(x)[3] - dilation[1] * (size[1] - 1) - 1) // stride[1] + 1
     below, right = (rows - 1) * stride[0] + 1, (columns - 1) * stride[1] + 1
-    made = np.empty((np.shape(x)[0], np.shape(x)[1], size[0] * size[1], rows, columns), x.dtype)
+    windows = np.empty((np.shape(x)[0], np.shape(x)[1], size[0] * size[1], rows, columns), x.dtype)
     for i in range(size[0]):
         for j in range(size[1]):
             top, left = i * dilation[0], j * dilation[1]
-            made[:, :, i * size[1] + j] = x[:, :, top : top + below : stride[0], left : left + right : stride[1]]
-    return made
+            windows[:, :, i * size[1] + j] = x[:, :, top : top + below : stride[0], left : left + right : stride[1]]
+    return windows
 
 
 def correlated(x: Tensor, weight: Tensor, size: Any, stride: Any, dilation: Any) -> Tensor:
@@ -44,8 +44,8 @@ def correlated(x: Tensor, weight: Tensor, size: Any, stride: Any, dilation: Any)
     shape = np.shape(parts)
     flat = np.reshape(np.transpose(parts, (0, 3, 4, 1, 2)), (shape[0] * shape[3] * shape[4], shape[1] * shape[2]))
     kernels = np.reshape(weight, (np.shape(weight)[0], shape[1] * shape[2]))
-    made = np.matmul(flat, kernels.T)
-    return np.transpose(np.reshape(made, (shape[0], shape[3], shape[4], np.shape(weight)[0])), (0, 3, 1, 2))
+    product = np.matmul(flat, kernels.T)
+    return np.transpose(np.reshape(product, (shape[0], shape[3], shape[4], np.shape(weight)[0])), (0, 3, 1, 2))
 
 
 def conv2d(x: Tensor, weight: Tensor, bias: Tensor = None, size: Any = (1, 1), stride: Any = (1, 1), padding: Any = (0, 0, 0, 0),
@@ -69,8 +69,8 @@ def conv1d(x: Tensor, weight: Tensor, bias: Tensor = None, size: int = 1, stride
            groups: int = 1) -> Tensor:  # fmt: skip
     """The correlation of signals with kernels of this size: images one pixel high."""
     tall = np.expand_dims(x, 2)
-    made = conv2d(tall, np.expand_dims(weight, 2), bias, (1, size), (1, stride), (0, 0, padding[0], padding[1]), (1, dilation), groups)
-    return np.squeeze(made, 2)
+    rows = conv2d(tall, np.expand_dims(weight, 2), bias, (1, size), (1, stride), (0, 0, padding[0], padding[1]), (1, dilation), groups)
+    return np.squeeze(rows, 2)
 
 
 def max_pool2d(x: Tensor, size: Any, stride: Any, padding: Any = (0, 0, 0, 0)) -> Tensor:

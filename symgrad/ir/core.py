@@ -336,21 +336,21 @@ def clone_op(op: Op, table: dict[Value, Operand], new: Any, fresh: Any) -> Op:
     """A copy of one op for ``clone_block``."""
     match op:
         case Call():
-            made: Op = Call([], op.loc, op.name, [new(a) for a in op.args], dict(op.settings))
+            copy: Op = Call([], op.loc, op.name, [new(a) for a in op.args], dict(op.settings))
         case For():
-            made = For([], op.loc, new(op.start), new(op.stop), new(op.step), [new(i) for i in op.inits],
+            copy = For([], op.loc, new(op.start), new(op.stop), new(op.step), [new(i) for i in op.inits],
                        clone_block(op.body, table), op.until, op.backward)  # fmt: skip
         case While():
             inits = [new(i) for i in op.inits]
-            made = While([], op.loc, inits, clone_block(op.test, table), clone_block(op.body, table), op.until)
+            copy = While([], op.loc, inits, clone_block(op.test, table), clone_block(op.body, table), op.until)
         case If():
-            made = If([], op.loc, new(op.test), clone_block(op.then, table), clone_block(op.orelse, table))
+            copy = If([], op.loc, new(op.test), clone_block(op.then, table), clone_block(op.orelse, table))
         case Apply():
-            made = Apply([], op.loc, op.func, [new(a) for a in op.args])
+            copy = Apply([], op.loc, op.func, [new(a) for a in op.args])
         case _:
             raise AssertionError(op)
-    made.outs = [fresh(o) for o in op.outs]
-    return made
+    copy.outs = [fresh(o) for o in op.outs]
+    return copy
 
 
 def holds_complex(func: Func, seen: frozenset[int] = frozenset()) -> bool:

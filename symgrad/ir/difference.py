@@ -52,13 +52,13 @@ def difference(first: Func, second: Func, titles: tuple[str, str] = ("first", "s
 def matching(before: list[str], after: list[str]) -> dict[str, str]:
     """The names of the second text with their names in the first, from the lines that agree but for numbers."""
     pairs = difflib.SequenceMatcher(None, [anonymous(line) for line in before], [anonymous(line) for line in after], autojunk=False)
-    found: dict[str, str] = {}
+    old_names: dict[str, str] = {}
     for start, other, size in pairs.get_matching_blocks():
         for k in range(size):
             for old, new in zip(names_in(before[start + k]), names_in(after[other + k]), strict=True):
-                if new not in found and old not in found.values():
-                    found[new] = old
-    return found
+                if new not in old_names and old not in old_names.values():
+                    old_names[new] = old
+    return old_names
 
 
 def anonymous(line: str) -> str:
@@ -93,11 +93,11 @@ def renamed(lines: list[str], table: dict[str, str], free: dict[str, int]) -> li
             table[m[0]] = f"{m['name']}{number}"
         return table[m[0]]
 
-    made = []
+    new_lines = []
     for line in lines:
         text, at, place = line.rpartition(" @ ")
-        made.append(f"{TOKEN.sub(name, text).rstrip().ljust(COLUMN)}{at}{place}" if at else TOKEN.sub(name, line))
-    return made
+        new_lines.append(f"{TOKEN.sub(name, text).rstrip().ljust(COLUMN)}{at}{place}" if at else TOKEN.sub(name, line))
+    return new_lines
 
 
 __all__ = ["difference"]

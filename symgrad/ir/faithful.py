@@ -125,18 +125,18 @@ class Faithful:
             case Call(name=name, args=args, settings=settings):
                 if name in USER_ROWS:
                     raise Unfaithful(f"the row {name}")
-                made = [name, self.operands(args), [[key, self.setting(value)] for key, value in settings.items()]]
+                fields = [name, self.operands(args), [[key, self.setting(value)] for key, value in settings.items()]]
             case For(until=until, backward=backward, body=body):
-                made = [self.operands(op.operands), until, backward, self.block(body)]
+                fields = [self.operands(op.operands), until, backward, self.block(body)]
             case While(inits=inits, test=test, body=body, until=until):
-                made = [self.operands(inits), until, self.block(test), self.block(body)]
+                fields = [self.operands(inits), until, self.block(test), self.block(body)]
             case If(test=choice, then=then, orelse=orelse):
-                made = [self.operands([choice]), self.block(then), self.block(orelse)]
+                fields = [self.operands([choice]), self.block(then), self.block(orelse)]
             case Apply(func=Func() as func, args=args):
-                made = [self.function(func), self.operands(args)]
+                fields = [self.function(func), self.operands(args)]
             case _:
                 raise Unfaithful(type(op).__name__)
-        return [type(op).__name__, self.place(op.loc), *made, self.defined(op.outs)]
+        return [type(op).__name__, self.place(op.loc), *fields, self.defined(op.outs)]
 
     def setting(self, value: Any) -> Plain:
         """A setting, which may be a function of the program."""
@@ -157,13 +157,13 @@ class Faithful:
 
     def defined(self, values: list[Value]) -> Plain:
         """Values as they are defined: their types and names; the numbers follow from the order."""
-        made = []
+        pairs = []
         for value in values:
             if value in self.values:
                 raise Unfaithful("a value that is defined twice")
             self.values[value] = len(self.values)
-            made.append([self.entered(("type", *plain_tuple(plain_type(value.type)))), value.name])
-        return made
+            pairs.append([self.entered(("type", *plain_tuple(plain_type(value.type)))), value.name])
+        return pairs
 
     def place(self, loc: Loc) -> int:
         """The number of a place."""
@@ -173,10 +173,10 @@ class Faithful:
 
     def entered(self, row: tuple[Any, ...]) -> int:
         """The number of a row of the table of places and types."""
-        found = self.tables.get(row)
-        if found is None:
-            found = self.tables[row] = len(self.tables)
-        return found
+        number = self.tables.get(row)
+        if number is None:
+            number = self.tables[row] = len(self.tables)
+        return number
 
     def plain(self) -> Plain:
         """Everything that has been said."""

@@ -34,13 +34,13 @@ class Layout:
 
     def path(self, place: Place) -> list[Place]:
         """The places, outermost first, that contain a place."""
-        made = [place]
+        places = [place]
         block = place[0]
         while block in self.owners:
             outer, index, _ = self.owners[block]
-            made.append((outer, index))
+            places.append((outer, index))
             block = outer
-        return made[::-1]
+        return places[::-1]
 
     def static(self, block: Block) -> bool:
         """Does the block run once at most?"""

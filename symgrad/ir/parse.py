@@ -221,13 +221,13 @@ class _Reader:
             title = scan.take(r"[^\s(]+", "the name of a function")
             if title not in self.known:
                 raise scan.fail(f"there is no function {title}")
-            args, given = self.arguments(scan)
+            args, settings = self.arguments(scan)
             op = Apply([], NOWHERE, self.known[title], args)
         else:
             name = scan.take(r"[^\W\d]\w*", "the name of an op")
-            args, given = self.arguments(scan)
+            args, settings = self.arguments(scan)
             row = ROWS.get(name)
-            op = Call([], NOWHERE, name, args, {**(row.settings if row is not None else {}), **given})
+            op = Call([], NOWHERE, name, args, {**(row.settings if row is not None else {}), **settings})
         if count:
             scan.want(":")
             types = [read_type(scan)]

@@ -57,19 +57,19 @@ class Scanner:
             self.at += 1
 
     def match(self, pattern: str) -> str | None:
-        """The text that matches here, which is passed over; None if it does not."""
+        """Skip the text that matches here and return it; None if the pattern does not match."""
         self.skip()
-        found = re.compile(pattern).match(self.text, self.at)
-        if found is None:
+        match = re.compile(pattern).match(self.text, self.at)
+        if match is None:
             return None
-        self.at = found.end()
-        return found.group()
+        self.at = match.end()
+        return match.group()
 
     def take(self, pattern: str, what: str) -> str:
-        found = self.match(pattern)
-        if found is None:
+        text = self.match(pattern)
+        if text is None:
             raise self.fail(f"expected {what} at column {self.at}")
-        return found
+        return text
 
     def has(self, text: str) -> bool:
         """Is ``text`` next?  Then it is passed over."""
@@ -85,9 +85,9 @@ class Scanner:
 
     def sees(self, pattern: str) -> bool:
         at = self.at
-        found = self.match(pattern) is not None
+        matches = self.match(pattern) is not None
         self.at = at
-        return found
+        return matches
 
     def at_end(self) -> bool:
         self.skip()
@@ -119,10 +119,10 @@ def parse_type(text: str) -> Type:
     Dim(symbol='x0', offset=-2, plural=False)
     """
     scan = Scanner(text, 1)
-    made = read_type(scan)
+    type_ = read_type(scan)
     if not scan.at_end():
         raise scan.fail(f"unexpected text at column {scan.at}")
-    return made
+    return type_
 
 
 def read_type(scan: Scanner) -> Type:

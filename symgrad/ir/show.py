@@ -114,12 +114,12 @@ def quoted(name: str) -> str:
 
 def reachable(func: Func) -> list[Func]:
     """The function and all that it calls, in order of first call."""
-    found = [func]
-    for each in found:
+    functions = [func]
+    for each in functions:
         for op in walk(each.body):
-            if isinstance(op, Apply) and op.func is not None and op.func not in found:
-                found.append(op.func)
-    return found
+            if isinstance(op, Apply) and op.func is not None and op.func not in functions:
+                functions.append(op.func)
+    return functions
 
 
 def show(func: Func) -> str:

@@ -25,10 +25,10 @@ def combined(a: Sum, b: Sum, times: int = 1, weight: int = 1) -> Sum:
     >>> combined({"i": 1, ONE: 2}, {"i": 1}, -1)
     {'': 2}
     """
-    made = {s: weight * c for s, c in a.items()}
+    sum_ = {s: weight * c for s, c in a.items()}
     for symbol, count in b.items():
-        made[symbol] = made.get(symbol, 0) + times * count
-    return {s: c for s, c in made.items() if c}
+        sum_[symbol] = sum_.get(symbol, 0) + times * count
+    return {s: c for s, c in sum_.items() if c}
 
 
 def product(a: Sum, b: Sum) -> Sum | None:
@@ -77,16 +77,16 @@ def sum_of(extent: Extent) -> Sum | None:
 
 
 def read_terms(text: str) -> Sum | None:
-    """``2*n-m`` as a sum; None of what is none."""
-    made: Sum = {}
+    """``2*n-m`` as a sum; None for a text that is no sum."""
+    sum_: Sum = {}
     at = 0
     while at < len(text):
         term = TERM.match(text, at)
         if term is None or at and not term[1]:
             return None
-        made = combined(made, {term[3]: int(f"{term[1]}{term[2] or 1}")})
+        sum_ = combined(sum_, {term[3]: int(f"{term[1]}{term[2] or 1}")})
         at = term.end()
-    return made
+    return sum_
 
 
 def extent_of(total: Sum, plural: bool = False) -> Extent:
@@ -106,13 +106,13 @@ def extent_of(total: Sum, plural: bool = False) -> Extent:
 
 
 def product_of(a: Extent, b: Extent) -> Extent | None:
-    """The extent of as many as the product of two; None where that is no sum, and has no name."""
+    """The extent that is the product of two extents; None where that is no sum, and has no name."""
     one, other = sum_of(a), sum_of(b)
     if one is None or other is None:
         return None
-    made = product(one, other)
-    if made is not None:
-        return extent_of(made)
+    sum_ = product(one, other)
+    if sum_ is not None:
+        return extent_of(sum_)
     plain = [e for e in (a, b) if isinstance(e, Dim) and e.offset == 0 and e.symbol.isidentifier()]
     return Dim(f"({'*'.join(sorted(e.symbol for e in plain))})") if len(plain) == 2 else None
 
@@ -159,7 +159,7 @@ def _terms(text: str) -> tuple[tuple[str, int], ...] | None:
 
 
 def read_expression(text: str) -> Sum | None:
-    """The sum that an expression of ``expression`` says; None of any other text.
+    """The sum that a text of ``expression`` stands for; None for any other text.
 
     >>> read_expression("y.shape[1] - 4 * x.shape[0] + 1")
     {'y.shape[1]': 1, 'x.shape[0]': -4, '': 1}
@@ -167,7 +167,7 @@ def read_expression(text: str) -> Sum | None:
     terms = _terms(text)
     if terms is None:
         return None
-    made: Sum = {}
+    sum_: Sum = {}
     for symbol, times in terms:
-        made = combined(made, {symbol: times})
-    return made
+        sum_ = combined(sum_, {symbol: times})
+    return sum_

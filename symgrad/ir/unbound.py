@@ -31,24 +31,24 @@ class Unbound:
     @classmethod
     def of(cls, body: Block) -> Unbound:
         """Read the body of a function."""
-        made = cls()
-        made.read(body)
+        unbound = cls()
+        unbound.read(body)
         count = -1
-        while count != len(made.sides):
-            count = len(made.sides)
+        while count != len(unbound.sides):
+            count = len(unbound.sides)
             for op in walk(body):
                 if isinstance(op, If):
-                    made.branch(op)
+                    unbound.branch(op)
                 elif isinstance(op, For | While):
-                    made.loop(op)
-            for found in made.items.values():
-                if any(map(made.is_doubtful, found)):
-                    made.sides.update((v, None) for v in found if v not in made.sides)
-        return made
+                    unbound.loop(op)
+            for values in unbound.items.values():
+                if any(map(unbound.is_doubtful, values)):
+                    unbound.sides.update((v, None) for v in values if v not in unbound.sides)
+        return unbound
 
     def read(self, block: Block) -> None:
         """Note what the ops of a block, and of those in it, read; what is only put on a tape may be nothing."""
-        found: set[Value] = set()
+        values: set[Value] = set()
         for op in block.ops:
             for inner in op.blocks:
                 self.read(inner)
@@ -56,10 +56,10 @@ class Unbound:
             if isinstance(op, Call) and isinstance(tape, Value):
                 self.on_tape(op, tape)
             elif isinstance(op, Call | Apply):
-                found.update(o for o in op.operands if isinstance(o, Value))
+                values.update(o for o in op.operands if isinstance(o, Value))
             else:
                 self.handed(op)
-        self.reads[block] = found
+        self.reads[block] = values
 
     def branch(self, op: If) -> None:
         """What a side does not bind, or yields of what is doubtful itself."""
@@ -132,15 +132,15 @@ def present_in(body: Block, doubtful: Container[Value]) -> dict[Value, frozenset
 
     A branch of the backward half on the same tests then reads what one of the forward half has made.
     """
-    made: dict[Value, frozenset[Side]] = {}
+    sides: dict[Value, frozenset[Side]] = {}
     for op in body.ops:
         for block in op.blocks:
-            made |= present_in(block, doubtful)
+            sides |= present_in(block, doubtful)
         if isinstance(op, If):
             for k, out in enumerate(op.outs):
-                if out in doubtful and (needed := _needed(op, k, made, doubtful)) is not None:
-                    made[out] = needed
-    return made
+                if out in doubtful and (needed := _needed(op, k, sides, doubtful)) is not None:
+                    sides[out] = needed
+    return sides
 
 
 def _needed(op: If, k: int, known: Mapping[Value, frozenset[Side]], doubtful: Container[Value]) -> frozenset[Side] | None:
@@ -149,8 +149,8 @@ def _needed(op: If, k: int, known: Mapping[Value, frozenset[Side]], doubtful: Co
     if sum(absent) != 1:
         return None
     place = absent.index(False)
-    block, given = op.blocks[place], op.blocks[place].yields[k]
-    sides = known.get(given) if isinstance(given, Value) and given in doubtful else frozenset[Side]()
+    block, yielded = op.blocks[place], op.blocks[place].yields[k]
+    sides = known.get(yielded) if isinstance(yielded, Value) and yielded in doubtful else frozenset[Side]()
     if sides is None:
         return None
     seen = {y: out for y, out in zip(block.yields, op.outs, strict=True) if isinstance(y, Value)}

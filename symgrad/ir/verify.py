@@ -86,9 +86,9 @@ class _Structure:
                 why = "not defined in this scope" if operand in self.defined else "not defined before"
                 raise self.fault(f"{describe(op, self.names)} reads {name}, which is {why}", op)
 
-    def count(self, found: int, expected: int, what: str, op: Op) -> None:
-        if found != expected:
-            raise self.fault(f"{describe(op, self.names)}: {what}: {found}, not {expected}", op)
+    def count(self, actual: int, expected: int, what: str, op: Op) -> None:
+        if actual != expected:
+            raise self.fault(f"{describe(op, self.names)}: {what}: {actual}, not {expected}", op)
 
     def block(self, block: Block, owner: Op | None) -> None:
         self.define(block.args, owner)
@@ -135,8 +135,8 @@ class _Structure:
 
     def slots(self, op: For | While) -> None:
         """What enters a slot of a loop is not wider than the slot, nor narrower."""
-        for slot, *given in zip(op.carried, op.inits, op.body.yields, strict=False):
-            want, *dtypes = (getattr(o.type, "dtype", None) for o in (slot, *given))
+        for slot, *operands in zip(op.carried, op.inits, op.body.yields, strict=False):
+            want, *dtypes = (getattr(o.type, "dtype", None) for o in (slot, *operands))
             if want in FLOATS and (wrong := [have for have in dtypes if have in FLOATS and have != want]):
                 raise self.fault(f"{self.names.get(slot, slot.name)}: a slot of {want} is given {wrong[0]}", op)
 
@@ -204,10 +204,10 @@ class _Summaries:
         _Structure(func).check()
         self.known[func] = _Summary(frozenset(), tuple(NONE for _ in func.body.yields))
         while True:
-            found = _Borrows(func, self).check()
-            if found == self.known[func]:
-                return found
-            self.known[func] = found
+            summary = _Borrows(func, self).check()
+            if summary == self.known[func]:
+                return summary
+            self.known[func] = summary
 
 
 class _Borrows:
@@ -248,10 +248,10 @@ class _Borrows:
     # -------------------------------------------------------------- memory
 
     def root(self, collective: bool = False) -> Root:
-        made = next(self.fresh)
+        root = next(self.fresh)
         if collective:
-            self.collective.add(made)
-        return made
+            self.collective.add(root)
+        return root
 
     def live(self, own: Roots, held: Roots = NONE) -> _Memory:
         """Memory as it is now."""
@@ -274,10 +274,10 @@ class _Borrows:
 
     def near(self, roots: Iterable[Root]) -> Roots:
         """The roots and all that may be the same memory."""
-        found = set(roots)
-        for r in list(found):
-            found |= self.edges.get(r, set())
-        return frozenset(found)
+        aliases = set(roots)
+        for r in list(aliases):
+            aliases |= self.edges.get(r, set())
+        return frozenset(aliases)
 
     def touch(self, a: Roots, b: Roots) -> bool:
         return bool(a & b) or bool(self.near(a) & b)
@@ -405,12 +405,12 @@ class _Borrows:
     def apply(self, op: Apply) -> None:
         assert op.func is not None
         summary = self.summaries.of(op.func)
-        given = [self.of(a) for a in op.args]
+        memories = [self.of(a) for a in op.args]
         for k in summary.consumed:
             self.consume(op.args[k], op)
         for out, shared in zip(op.outs, summary.shared, strict=True):
             self.allocate(out)
-            roots = NONE.union(*(given[k].all for k in shared))
+            roots = NONE.union(*(memories[k].all for k in shared))
             if has_memory(out) and roots:
                 mine = self.memory[out]
                 self.set(out, mine.own | roots, mine.held | roots)
@@ -467,16 +467,16 @@ class _Borrows:
                     self.memory[argument] = self.memory[value]
         self.block(op.body, op)
 
-    def share(self, own: list[Root], held: list[Root], given: list[_Memory], first: Root) -> bool:
-        """The slots take what is given; say which may now be the same memory. Was there news?"""
+    def share(self, own: list[Root], held: list[Root], memories: list[_Memory], first: Root) -> bool:
+        """Bind the slots to the memories; note which may now be the same memory. Was there news?"""
         news = False
-        slots = [(own[k], m.own) for k, m in enumerate(given)] + [(held[k], m.held) for k, m in enumerate(given)]
+        slots = [(own[k], m.own) for k, m in enumerate(memories)] + [(held[k], m.held) for k, m in enumerate(memories)]
         for at, (root, roots) in enumerate(slots):
             near = self.near(roots)
             news = self.join(root, [r for r in near if r < first]) or news
             news = self.join(root, [other for other, theirs in slots[at + 1 :] if roots and near & theirs]) or news
-            for marked, found in ((self.repeated, near), (self.read_only, roots)):
-                if found & marked and root not in marked and (marked is self.read_only or root in self.collective):
+            for marked, candidates in ((self.repeated, near), (self.read_only, roots)):
+                if candidates & marked and root not in marked and (marked is self.read_only or root in self.collective):
                     marked.add(root)
                     news = True
         return news

@@ -18,8 +18,8 @@ class Sequential(Layer):
 
     def __init__(self, *layers: Any) -> None:
         super().__init__("sequential")
-        given = layers[0] if len(layers) == 1 and isinstance(layers[0], list) else layers
-        for place, layer in enumerate(given):
+        members = layers[0] if len(layers) == 1 and isinstance(layers[0], list) else layers
+        for place, layer in enumerate(members):
             name, inner = layer if isinstance(layer, tuple | list) else (str(place), layer)
             self.add_sublayer(str(name), inner)
 
@@ -32,8 +32,8 @@ class Sequential(Layer):
     def __getitem__(self, place: Any) -> Any:
         if isinstance(place, str):
             return self.own_layers[place]
-        found = list(self.children())[place]
-        return Sequential(*found) if isinstance(found, list) else found
+        selection = list(self.children())[place]
+        return Sequential(*selection) if isinstance(selection, list) else selection
 
     def __len__(self) -> int:
         return len(self.own_layers)
@@ -61,8 +61,8 @@ class LayerList(Layer):
         return self
 
     def __getitem__(self, place: Any) -> Any:
-        found = list(self.children())[place]
-        return LayerList(found) if isinstance(found, list) else found
+        selection = list(self.children())[place]
+        return LayerList(selection) if isinstance(selection, list) else selection
 
     def __setitem__(self, place: int, sublayer: Layer) -> None:
         self.own_layers[list(self.own_layers)[place]] = sublayer

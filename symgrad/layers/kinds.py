@@ -128,14 +128,14 @@ class BatchNorm2D(Layer):
         mean, variance = self.own_buffers["_mean"], self.own_buffers["_variance"]
         if not self.training or self.fixed:
             return apply(f.batch_norm, x, mean, variance, self.weight, self.bias, epsilon=self.epsilon)
-        made, *own = apply(f.batch_norm_train, x, self.weight, self.bias, epsilon=self.epsilon)
+        result, *own = apply(f.batch_norm_train, x, self.weight, self.bias, epsilon=self.epsilon)
         for kept, new in zip((mean, variance), own, strict=True):
             if isinstance(kept, Tensor):
                 with switch(False):
                     kept.set_value(apply(f.running, kept, new, momentum=self.momentum))
             else:
                 overwrite(kept, apply(f.running, kept, new, momentum=self.momentum))
-        return made
+        return result
 
 
 class BatchNorm1D(BatchNorm2D):

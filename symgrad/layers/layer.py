@@ -156,10 +156,10 @@ class Layer:
             for name, inner in layer.own_layers.items():
                 yield from walk(inner, f"{path}.{name}" if path else name)
 
-        found = walk(self, prefix)
+        pairs = walk(self, prefix)
         if not include_self:
-            next(found)
-        yield from found
+            next(pairs)
+        yield from pairs
 
     def sublayers(self, include_self: bool = False) -> list[Layer]:
         """All layers inside."""
@@ -225,11 +225,11 @@ class Layer:
 
     def state_dict(self) -> dict[str, Any]:
         """Parameters and buffers by path: the tensors themselves."""
-        found: dict[str, Any] = {}
+        tensors: dict[str, Any] = {}
         for path, layer in self.named_sublayers(include_self=True):
             kept = {**layer.own_parameters, **{n: b for n, b in layer.own_buffers.items() if n not in layer.transient}}
-            found |= {f"{path}.{name}" if path else name: value for name, value in kept.items() if value is not None}
-        return found
+            tensors |= {f"{path}.{name}" if path else name: value for name, value in kept.items() if value is not None}
+        return tensors
 
     def set_state_dict(self, state_dict: Mapping[str, Any], use_structured_name: bool = True) -> tuple[list[str], list[str]]:
         """Take values by path, or by the names of parameters; gives the paths without a value, and the names that fit nothing."""

@@ -44,9 +44,9 @@ WRAPPED: dict[str, tuple[Any, int]] = {
 
 def wrapped(name: str) -> type[Layer]:
     """The layer of an entry; its arguments are the function's others."""
-    function, given = WRAPPED[name]
+    function, input_count = WRAPPED[name]
     signature = inspect.signature(function)
-    rest = signature.replace(parameters=list(signature.parameters.values())[given:])
+    rest = signature.replace(parameters=list(signature.parameters.values())[input_count:])
 
     class Wrapped(Layer):
         def __init__(self, *args: Any, **kwargs: Any) -> None:

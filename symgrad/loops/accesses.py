@@ -65,9 +65,9 @@ class Summary:
 
 def summary(op: Op, alias: Mapping[Value, Value] | None = None) -> Summary:
     """Gather what an op does."""
-    made = Summary(alias or {})
-    made.add(op)
-    return made
+    result = Summary(alias or {})
+    result.add(op)
+    return result
 
 
 def handed_on(block: Block) -> dict[Value, Value]:
@@ -96,8 +96,8 @@ def handed_on(block: Block) -> dict[Value, Value]:
 def seen_from(block: Block, names: Mapping[Value, Value]) -> dict[Value, Value]:
     """The same for the ops of one block: what is made there is no array that was handed in, unless one of its loops hands it on."""
     further = {names[out] for op in block.ops if op.blocks for out in op.outs if out in names}
-    made = {op.outs[0] for op in block.ops if isinstance(op, Call) and op.name in ("empty", "zeros")}
-    return {value: name for value, name in names.items() if value not in made or name in further}
+    new_arrays = {op.outs[0] for op in block.ops if isinstance(op, Call) and op.name in ("empty", "zeros")}
+    return {value: name for value, name in names.items() if value not in new_arrays or name in further}
 
 
 def own_accesses(op: Op) -> list[Access]:

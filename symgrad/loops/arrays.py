@@ -31,11 +31,11 @@ def dtype_of(op: Call) -> str:
 
 
 def axes(op: Call, setting: object, rank: int) -> tuple[int, ...]:
-    """Axes that a setting says."""
-    found = axes_of(setting, rank)
-    if found is None:
+    """The axes that a setting names."""
+    numbers = axes_of(setting, rank)
+    if numbers is None:
         raise OutOfReach("axes that do not fit", op.loc)
-    return found
+    return numbers
 
 
 def constant_in(value: Const, dtype: str) -> Const:
@@ -51,27 +51,27 @@ def as_float(operand: Operand) -> Operand:
 # ------------------------------------------------------------------ reading
 
 
-def place(lowering: Context, x: Form, op: Call, given: list[Operand]) -> Place:
+def place(lowering: Context, x: Form, op: Call, operands: list[Operand]) -> Place:
     """The place in an array that an op's path leads to."""
-    index, items = without_masks(lowering, op.settings["index"], [lowering.item(g) for g in given])
-    found = place_of(lowering.writer, x.extents, index, items, x.memory is not None)
-    found.extents = lowering.known_extents(part_type(lowering, op, given), found.extents)
-    return found
+    index, items = without_masks(lowering, op.settings["index"], [lowering.item(g) for g in operands])
+    position = place_of(lowering.writer, x.extents, index, items, x.memory is not None)
+    position.extents = lowering.known_extents(part_type(lowering, op, operands), position.extents)
+    return position
 
 
-def part_type(lowering: Context, op: Call, given: list[Operand]) -> Type:
+def part_type(lowering: Context, op: Call, operands: list[Operand]) -> Type:
     """The type of the part of an array that an op reads or writes."""
     if op.name in ("view", "take"):
         return op.outs[0].type
 
     def extent(k: int) -> Extent:
-        operand = given[k - 1]
+        operand = operands[k - 1]
         literal = number(operand)
         return literal if literal is not None else lowering.integers.get(operand, Dim("?")) if isinstance(operand, Value) else Dim("?")
 
-    made = ROWS["view"].law([op.args[0].type, *(g.type for g in given)], {"index": op.settings["index"]}, extent)
-    assert isinstance(made, Type)
-    return made
+    type_ = ROWS["view"].law([op.args[0].type, *(g.type for g in operands)], {"index": op.settings["index"]}, extent)
+    assert isinstance(type_, Type)
+    return type_
 
 
 def view(lowering: Context, op: Call) -> Thing:
@@ -80,9 +80,9 @@ def view(lowering: Context, op: Call) -> Thing:
     where = place(lowering, x, op, op.args[1:])
     if isinstance(op.outs[0].type, Scalar):
         return x.at(where.at(()))
-    made = shown(x, where.extents, where.at, 2 if where.arrays else 0)
-    made.parts = (x, *where.arrays)
-    return made
+    form = shown(x, where.extents, where.at, 2 if where.arrays else 0)
+    form.parts = (x, *where.arrays)
+    return form
 
 
 def take_written(lowering: Context, op: Call) -> Thing:
@@ -95,8 +95,8 @@ def take_written(lowering: Context, op: Call) -> Thing:
     zero = constant(x.dtype, 0)
 
     def at(index: Index) -> Operand:
-        made = lowering.writer.call("where", stays(index), x.at(where.at(index)), zero, via=None)
-        return cast_to(lowering.writer, made, x.dtype)
+        element = lowering.writer.call("where", stays(index), x.at(where.at(index)), zero, via=None)
+        return cast_to(lowering.writer, element, x.dtype)
 
     return Form(x.dtype, where.extents, at, (x, *where.arrays), 4)
 
@@ -136,8 +136,8 @@ def copied(lowering: Context, op: Call) -> Thing:
 
 
 def shape_of(lowering: Context, op: Call) -> Thing:
-    found = lowering.thing(op.args[0])
-    return found.extents if isinstance(found, Form) else ()
+    lowered = lowering.thing(op.args[0])
+    return lowered.extents if isinstance(lowered, Form) else ()
 
 
 def extent(lowering: Context, op: Call) -> Thing:
@@ -161,14 +161,14 @@ def reduced_size(lowering: Context, op: Call) -> Thing:
 def item(lowering: Context, op: Call) -> Thing:
     """``x.item()`` of an array of one element."""
     x, writer = lowering.form(op.args[0]), lowering.writer
-    given = [lowering.number(a) for a in op.args[1:]]
-    if not given:
+    index = [lowering.number(a) for a in op.args[1:]]
+    if not index:
         for e in x.extents:
             writer.require_equal(e, ONE)
         return number_of(lowering, op, x.at((ZERO,) * x.rank))
-    if len(given) != x.rank:
+    if len(index) != x.rank:
         raise OutOfReach("x.item of a flat index", op.loc)
-    return number_of(lowering, op, x.at(tuple(writer.in_range(i, e, x.memory is not None) for i, e in zip(given, x.extents, strict=True))))
+    return number_of(lowering, op, x.at(tuple(writer.in_range(i, e, x.memory is not None) for i, e in zip(index, x.extents, strict=True))))
 
 
 def number_of(lowering: Context, op: Call, value: Operand) -> Operand:

@@ -56,10 +56,10 @@ class Bound:
         return self.flags[operand] if isinstance(operand, Value) and operand in self.unsure else TRUE
 
     def beside(self, values: list[Value]) -> list[Value]:
-        """New values for the bools of those that may be unbound."""
-        made = [Value(BOOL, f"{v.name or 'value'}_bound") for v in values if v in self.unsure]
-        self.flags.update(zip((v for v in values if v in self.unsure), made, strict=True))
-        return made
+        """New flags: one bool value for each value that may be unbound."""
+        flags = [Value(BOOL, f"{v.name or 'value'}_bound") for v in values if v in self.unsure]
+        self.flags.update(zip((v for v in values if v in self.unsure), flags, strict=True))
+        return flags
 
     def read(self, operands: list[Operand], known: set[Value]) -> None:
         """A check for each of them that may be unbound and is not known to be bound here."""

@@ -54,45 +54,45 @@ def hoist_arrays(loop: For | While, block: Block) -> None:
 
 def same_cells(handle: Value, body: Block, inside: set[Value], uses: Uses) -> bool:
     """Does each round first store to the same cells of an array, and to no others, so that the rest stays zero?"""
-    found = uses.accesses(handle)
-    if sum(access.writes for _, access in found) != 1:
+    accesses = uses.accesses(handle)
+    if sum(access.writes for _, access in accesses) != 1:
         return False
-    users = uses.inside(None, (op for op, _ in found))
+    users = uses.inside(None, (op for op, _ in accesses))
     op = next(op for op in body.ops if op in users)
     loops: list[Value] = []
     while isinstance(op, For) and not any(o in inside or o in loops for o in (op.start, op.stop, op.step)) and not op.until:
         loops.append(op.index)
-        users = uses.inside(op, (op for op, _ in found))
+        users = uses.inside(op, (op for op, _ in accesses))
         if len(users) != 1:
             return False
         (op,) = users
     if not (isinstance(op, Call) and op.name == "set_at"):
         return False
-    made = {o.outs[0]: o for o in walk(body) if isinstance(o, Call) and o.outs}
-    return all(is_steady(i, loops, made, inside) for i in op.args[2:])
+    makers = {o.outs[0]: o for o in walk(body) if isinstance(o, Call) and o.outs}
+    return all(is_steady(i, loops, makers, inside) for i in op.args[2:])
 
 
-def is_steady(operand: Operand, loops: list[Value], made: dict[Value, Call], inside: set[Value]) -> bool:
+def is_steady(operand: Operand, loops: list[Value], makers: dict[Value, Call], inside: set[Value]) -> bool:
     """Is it the index of one of the loops, or a literal, or a sum of these?"""
     if not isinstance(operand, Value) or operand in loops or operand not in inside:
         return True
-    op = made.get(operand)
-    return op is not None and op.name in ("add", "subtract") and all(is_steady(a, loops, made, inside) for a in op.args)
+    op = makers.get(operand)
+    return op is not None and op.name in ("add", "subtract") and all(is_steady(a, loops, makers, inside) for a in op.args)
 
 
 def replace_carried(loop: For, block: Block, writer: Writer) -> None:
     """A carried array that each round makes anew is overwritten instead."""
     for k, argument in enumerate(loop.carried):
-        made, init = loop.body.yields[k], loop.inits[k]
-        maker = next((op for op in loop.body.ops if made in op.outs), None)
-        if not (isinstance(maker, Call) and maker.name == "empty" and isinstance(made, Value) and isinstance(argument.type, Array)):
+        yielded, init = loop.body.yields[k], loop.inits[k]
+        maker = next((op for op in loop.body.ops if yielded in op.outs), None)
+        if not (isinstance(maker, Call) and maker.name == "empty" and isinstance(yielded, Value) and isinstance(argument.type, Array)):
             continue
         others = [y for n, y in enumerate(loop.body.yields) if n != k]
-        if any(y in (made, argument) for y in others) or not is_new(init, block, loop) or not same_extents(maker, init, block, writer):
+        if any(y in (yielded, argument) for y in others) or not is_new(init, block, loop) or not same_extents(maker, init, block, writer):
             continue
-        if may_take_over(loop.body, maker, argument, made):
+        if may_take_over(loop.body, maker, argument, yielded):
             loop.body.ops.remove(maker)
-            substitute(loop.body, {made: argument})
+            substitute(loop.body, {yielded: argument})
 
 
 def overwrite_in_place(loop: For, block: Block) -> None:
@@ -144,21 +144,21 @@ def may_take_over(body: Block, maker: Op, old: Value, new: Value) -> bool:
     for op in body.ops:
         if op is maker:
             continue
-        found = [a for a in summary(op).accesses if a.handle in (old, new)]
-        if any(a.index is None for a in found):
+        accesses = [a for a in summary(op).accesses if a.handle in (old, new)]
+        if any(a.index is None for a in accesses):
             return False
-        if old in summary(op).used and not found:
+        if old in summary(op).used and not accesses:
             return False
-        olds, news = (any(a.handle is handle for a in found) for handle in (old, new))
-        if began and olds or olds and news and not in_step(op, maker, found, old, new):
+        olds, news = (any(a.handle is handle for a in accesses) for handle in (old, new))
+        if began and olds or olds and news and not in_step(op, maker, accesses, old, new):
             return False
         began = began or news
     return True
 
 
-def in_step(op: Op, maker: Op, found: list[Access], old: Value, new: Value) -> bool:
+def in_step(op: Op, maker: Op, accesses: list[Access], old: Value, new: Value) -> bool:
     """Is it a loop of which each round looks at elements of its own, and at each of the old ones before it stores the new one?"""
     if not isinstance(op, For):
         return False
-    axes = range(min(len(a.index or ()) for a in found))
-    return any(all(a.index and a.index[k] is op.index for a in found) for k in axes) and may_take_over(op.body, maker, old, new)
+    axes = range(min(len(a.index or ()) for a in accesses))
+    return any(all(a.index and a.index[k] is op.index for a in accesses) for k in axes) and may_take_over(op.body, maker, old, new)

@@ -87,7 +87,7 @@ def taken_out(loop: For | While) -> list[Op]:
 def of_largest(loop: For, check: Call) -> list[Op] | None:
     """The check that all indices of a loop, or these and a number, are less than an extent.
 
-    None if that is not to be had, or if more than arrays of one element would fail it where the loop has no rounds.
+    None if there is no such check, or if more than arrays of one element would fail it where the loop has no rounds.
     """
     index, shift = shifted(loop, check.args[0])
     step = number(loop.step)
@@ -100,9 +100,9 @@ def of_largest(loop: For, check: Call) -> list[Op] | None:
     top, more = (loop.stop, shift - 1) if step == 1 else (loop.start, shift)
     if more == 0:
         return [Call([], check.loc, check.name, [top, check.args[1]], dict(check.settings))]
-    found = number(top)
-    if found is not None:
-        return [Call([], check.loc, check.name, [Const(found + more), check.args[1]], dict(check.settings))]
+    bound = number(top)
+    if bound is not None:
+        return [Call([], check.loc, check.name, [Const(bound + more), check.args[1]], dict(check.settings))]
     sum_ = Value(top.type)
     name, by = ("add", more) if more > 0 else ("subtract", -more)
     return [
@@ -121,8 +121,8 @@ def shifted(loop: For, operand: Operand) -> tuple[Operand, int]:
 
 
 def moved_up(block: Block) -> None:
-    """Let checks stand behind the numbers that they are about, before arrays are made and loops begin; none of them twice."""
-    made: dict[Value, int] = {}
+    """Move checks behind the numbers that they check, before arrays are made and loops begin; drop those that occur twice."""
+    defined_at: dict[Value, int] = {}
     waiting: dict[int, list[Op]] = {}
     heavy = [k for k, op in enumerate(block.ops) if not is_number(op) and not is_check(op)]
     seen: set[object] = set()
@@ -133,7 +133,7 @@ def moved_up(block: Block) -> None:
     for k, op in enumerate(block.ops):
         place = k
         if isinstance(op, Call) and (is_check(op) or is_sum(op) and op.outs[0] in asked):
-            after = max((made[a] for a in op.args if isinstance(a, Value) and a in made), default=-1)
+            after = max((defined_at[a] for a in op.args if isinstance(a, Value) and a in defined_at), default=-1)
             place = next((h for h in heavy if h > after), len(block.ops))
             place = min(place, k)
         if is_check(op):
@@ -143,7 +143,7 @@ def moved_up(block: Block) -> None:
                 continue
             seen.add(key)
         waiting.setdefault(place, []).append(op)
-        made.update(dict.fromkeys(op.outs, place - 1 if place < k else k))
+        defined_at.update(dict.fromkeys(op.outs, place - 1 if place < k else k))
     ops: list[Op] = []
     for k in range(len(block.ops) + 1):
         own = block.ops[k : k + 1]

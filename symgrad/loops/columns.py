@@ -27,12 +27,12 @@ SHORT = 4
 
 def columns(block: Block, writer: Writer) -> None:
     """Turn the arrays of a function for which that pays."""
-    found: dict[Value, Uses] = {}
+    array_uses: dict[Value, Uses] = {}
     for op, loops in walked(block, ()):
-        gather(op, loops, found)
+        gather(op, loops, array_uses)
     results = [y for y in block.yields if isinstance(y, Value)]
     makers = {op: where for where, op in made_in(block)}
-    for handle, uses in found.items():
+    for handle, uses in array_uses.items():
         if uses.maker is None or uses.otherwise or not isinstance(handle.type, Array):
             continue
         out = results.count(handle)
@@ -101,11 +101,11 @@ def made_in(block: Block) -> Iterator[tuple[Block, Op]]:
             yield from made_in(inner)
 
 
-def gather(op: Op, loops: tuple[For, ...], found: dict[Value, Uses]) -> None:
+def gather(op: Op, loops: tuple[For, ...], array_uses: dict[Value, Uses]) -> None:
     """Note what an op does with arrays."""
 
     def uses(operand: Operand) -> Uses | None:
-        return found.setdefault(operand, Uses()) if isinstance(operand, Value) and isinstance(operand.type, Array) else None
+        return array_uses.setdefault(operand, Uses()) if isinstance(operand, Value) and isinstance(operand.type, Array) else None
 
     others = list(op.operands)
     if isinstance(op, Call) and op.name in ("empty", "zeros"):
@@ -146,14 +146,14 @@ def moved(items: list[Item], axis: int) -> list[Item]:
 
 
 def hand_out(block: Block, writer: Writer, handle: Value, maker: Call, axis: int) -> None:
-    """Hand out a copy by rows."""
+    """Yield a copy by rows in place of the array."""
     extents = [*maker.args[:-1]]
     extents.insert(axis, maker.args[-1])
     with writer.build.inside(block), writer.build.at(maker.loc):
-        made = writer.empty(maker.settings["dtype"], extents, handle.name)
+        copy = writer.empty(maker.settings["dtype"], extents, handle.name)
         with writer.nest(extents) as index:
-            writer.store(made, writer.read(handle, moved(list(index), axis)), index)
-    block.yields = [made if y is handle else y for y in block.yields]
+            writer.store(copy, writer.read(handle, moved(list(index), axis)), index)
+    block.yields = [copy if y is handle else y for y in block.yields]
 
 
 __all__ = ["columns"]

@@ -114,41 +114,41 @@ class Context:
 
     def parameter(self, value: Value) -> None:
         """A new value for a parameter; its extents are known at entry."""
-        made = Value(value.type, value.name)
-        self.writer.fixed.add(made)
-        self.params.append(made)
+        parameter = Value(value.type, value.name)
+        self.writer.fixed.add(parameter)
+        self.params.append(parameter)
         if isinstance(value.type, Array):
             refuse(value.type)
-            extents = self.extents_at(made, value)
+            extents = self.extents_at(parameter, value)
             for dim, extent in zip(value.type.shape or (), extents, strict=True):
                 if isinstance(dim, Dim) and dim.offset == 0:
                     self.by_symbol[dim.symbol] = extent
-            self.env[value] = self.memory(made, value, extents)
+            self.env[value] = self.memory(parameter, value, extents)
         elif isinstance(value.type, Scalar):
-            self.env[value] = made
+            self.env[value] = parameter
         elif isinstance(value.type, ShapeOf) and value.type.shape is not None:
-            self.env[value] = tuple(self.writer.pure("shape_part", made, axis=k) for k in range(len(value.type.shape)))
+            self.env[value] = tuple(self.writer.pure("shape_part", parameter, axis=k) for k in range(len(value.type.shape)))
         else:
             raise OutOfReach(f"{named(value)}, which is {in_words(value.type)}", self.func.loc)
 
     def check_integers(self) -> None:
         """Leave where an integer among the arguments that is counted from has more than 62 bits: no round of a loop then overflows."""
         counted = {operand for op in walk(self.func.body) for operand in counted_from(op)}
-        for value, made in zip(self.func.params, self.params, strict=True):
-            if value in counted and is_python_int(value.type) and not self.writer.is_checked_small(made):
-                self.writer.check("check_less", made, Const(2**LARGEST))
-                self.writer.check("check_at_least", made, Const(-(2**LARGEST)))
+        for value, parameter in zip(self.func.params, self.params, strict=True):
+            if value in counted and is_python_int(value.type) and not self.writer.is_checked_small(parameter):
+                self.writer.check("check_less", parameter, Const(2**LARGEST))
+                self.writer.check("check_at_least", parameter, Const(-(2**LARGEST)))
 
     def check_ones(self) -> None:
-        """Leave where an extent of an argument is 1 that is taken not to be, or is not that is: the caller has not looked."""
+        """Leave where an extent of an argument is 1 against its type, or is not 1 against its type: the caller has not checked it."""
         plural: dict[Operand, None] = {}
         with self.writer.at_entry():
-            for value, made in zip(self.func.params, self.params, strict=True):
+            for value, parameter in zip(self.func.params, self.params, strict=True):
                 for axis, extent in enumerate(value.type.shape or () if isinstance(value.type, Array) else ()):
                     if extent == 1:
-                        self.writer.build.call_many("check_single", made, axis=axis)
-                    elif isinstance(extent, Dim) and extent.plural and (found := self.resolve(extent)) is not None:
-                        plural[found] = None
+                        self.writer.build.call_many("check_single", parameter, axis=axis)
+                    elif isinstance(extent, Dim) and extent.plural and (operand := self.resolve(extent)) is not None:
+                        plural[operand] = None
             if plural:
                 self.writer.build.call_many("check_plural", *plural)
 
@@ -156,20 +156,20 @@ class Context:
         """The extents of the memory of a value, read where they are not known, or where it may stand for nothing."""
         assert isinstance(value.type, Array)
         assert value.type.shape is not None
-        made: list[Operand] = []
+        extents: list[Operand] = []
         for axis, extent in enumerate(value.type.shape):
             known = None if value in self.unsure else self.resolve_here(extent)
-            made.append(known or self.writer.pure("extent", handle, axis=axis))
-        return tuple(made)
+            extents.append(known or self.writer.pure("extent", handle, axis=axis))
+        return tuple(extents)
 
     def resolve(self, extent: Extent, *tables: dict[str, Operand]) -> Operand | None:
-        """An extent that the arguments say, or one of the tables."""
+        """The operand of an extent, from the arguments or from one of the tables."""
         if isinstance(extent, int):
             return Const(extent)
-        found = next((t[extent.symbol] for t in (self.by_symbol, *tables) if extent.symbol in t), None)
-        if found is None or not extent.offset:
-            return found
-        return self.writer.larger(self.writer.add(found, Const(extent.offset)), Const(0))
+        operand = next((t[extent.symbol] for t in (self.by_symbol, *tables) if extent.symbol in t), None)
+        if operand is None or not extent.offset:
+            return operand
+        return self.writer.larger(self.writer.add(operand, Const(extent.offset)), Const(0))
 
     def resolve_here(self, extent: Extent) -> Operand | None:
         """An extent that the arguments say, or arrays that are made around this place."""
@@ -197,44 +197,44 @@ class Context:
 
     def number(self, operand: Operand) -> Operand:
         """A scalar operand."""
-        found = self.thing(operand)
-        if isinstance(found, Form) and found.rank == 0:
-            return found.at(())
-        if isinstance(found, Form | tuple | Stacks | Slots | Listing):
+        lowered = self.thing(operand)
+        if isinstance(lowered, Form) and lowered.rank == 0:
+            return lowered.at(())
+        if isinstance(lowered, Form | tuple | Stacks | Slots | Listing):
             raise OutOfReach("an array where a number is needed", self.writer.loc)
-        return found
+        return lowered
 
     def form(self, operand: Operand) -> Form:
         """An array operand; a number is one of rank 0."""
-        found = self.thing(operand)
-        if isinstance(found, Form):
-            return found
-        if isinstance(found, tuple | Stacks | Slots | Listing) or not isinstance(found.type, Scalar):
-            what = "a shape or a list" if isinstance(found, tuple | Stacks | Slots | Listing) else in_words(found.type)
+        lowered = self.thing(operand)
+        if isinstance(lowered, Form):
+            return lowered
+        if isinstance(lowered, tuple | Stacks | Slots | Listing) or not isinstance(lowered.type, Scalar):
+            what = "a shape or a list" if isinstance(lowered, tuple | Stacks | Slots | Listing) else in_words(lowered.type)
             raise OutOfReach(f"{what} where an array is needed", self.writer.loc)
         kind = {"float": "f64", "int": "i64", "bool": "bool"}
-        dtype = found.type.dtype if found.type.dtype not in (None, "any") else kind.get(found.type.kind)
-        return Form(refuse_dtype(dtype), (), lambda index: found)
+        dtype = lowered.type.dtype if lowered.type.dtype not in (None, "any") else kind.get(lowered.type.kind)
+        return Form(refuse_dtype(dtype), (), lambda index: lowered)
 
     def extents(self, operand: Operand) -> tuple[Operand, ...]:
         """An operand that is a shape."""
-        found = self.thing(operand)
-        if isinstance(found, tuple):
-            return found
-        if isinstance(found, Form):
-            return found.extents
-        if isinstance(found, Stacks | Slots | Listing):
+        lowered = self.thing(operand)
+        if isinstance(lowered, tuple):
+            return lowered
+        if isinstance(lowered, Form):
+            return lowered.extents
+        if isinstance(lowered, Stacks | Slots | Listing):
             raise OutOfReach("a shape that is not known", self.writer.loc)
-        return (found,)
+        return (lowered,)
 
     def item(self, operand: Operand) -> Item:
         """What stands between brackets."""
-        found = self.thing(operand)
-        if isinstance(found, Const) and found.value is None:
+        lowered = self.thing(operand)
+        if isinstance(lowered, Const) and lowered.value is None:
             return None
-        if isinstance(found, tuple | Stacks | Slots | Listing):
+        if isinstance(lowered, tuple | Stacks | Slots | Listing):
             raise OutOfReach("an index that is a tuple", self.writer.loc)
-        return found
+        return lowered
 
     # -------------------------------------------------------------- memory
 
@@ -286,22 +286,22 @@ class Context:
 
     def owned(self, operand: Operand) -> Form:
         """An array whose memory the program gives up: it may be written to."""
-        found = self.materialised(operand)
-        assert found.memory is not None
-        return found
+        form = self.materialised(operand)
+        assert form.memory is not None
+        return form
 
     def result(self, operand: Operand) -> Operand:
-        """What is handed out: a number, or memory."""
-        found = self.thing(operand) if not is_nothing(operand) else operand
-        if isinstance(found, Form):
-            made = self.materialised(operand).memory
-            assert made is not None
-            return made
-        if isinstance(found, tuple):
-            return self.writer.call("shape_from", *found)
-        if isinstance(found, Stacks | Slots | Listing):
+        """The operand that the function returns: a number, or memory."""
+        lowered = self.thing(operand) if not is_nothing(operand) else operand
+        if isinstance(lowered, Form):
+            memory = self.materialised(operand).memory
+            assert memory is not None
+            return memory
+        if isinstance(lowered, tuple):
+            return self.writer.call("shape_from", *lowered)
+        if isinstance(lowered, Stacks | Slots | Listing):
             raise OutOfReach("a result that is a tape or a list", self.func.loc)
-        return found
+        return lowered
 
     # -------------------------------------------------------------- numbers
 
@@ -309,8 +309,8 @@ class Context:
         """A row applied to numbers."""
         types = [a.type for a in args]
         if op.name in ("add", "subtract") and is_python_int(*types) and is_index_arithmetic(op, args):
-            made = self.writer.add(*args) if op.name == "add" else self.writer.subtract(*args)
-            return [made]
+            result = self.writer.add(*args) if op.name == "add" else self.writer.subtract(*args)
+            return [result]
         if op.name in BOUNDED and is_python_int(*types) and self.writer.stays_small(op.name, args):
             if op.name == "floor_divide":
                 if_zero(self.writer.build, args[1])
@@ -320,9 +320,9 @@ class Context:
         block = self.writer.build.block
         before = len(block.ops)
         results = lower_scalar(self.writer.build, op, args)
-        for made_op in block.ops[before:]:
-            if isinstance(made_op, Call) and made_op.outs:
-                self.writer.maker[made_op.outs[0]] = made_op
+        for new_op in block.ops[before:]:
+            if isinstance(new_op, Call) and new_op.outs:
+                self.writer.maker[new_op.outs[0]] = new_op
         return results
 
     def compare_exactly(self, args: list[Operand]) -> None:
@@ -373,18 +373,18 @@ def is_computed(operand: Operand, makers: dict[Value, Op]) -> bool:
 
 def memory_wanted(func: Func) -> set[Value]:
     """Arrays that need memory: handed on by blocks, stored to, or kept on tapes."""
-    found: list[Operand] = list(func.body.yields)
+    operands: list[Operand] = list(func.body.yields)
     makers = {out: op for op in walk(func.body) for out in op.outs}
     for op in walk(func.body):
         if isinstance(op, Call):
             if ROWS[op.name].consumes and op.name != "accumulate":  # a recipe has its sum as a recipe
-                found.append(op.args[0])
+                operands.append(op.args[0])
             if op.name == "push":
-                found += op.args[1:]
+                operands += op.args[1:]
             if op.name in OF_MATRICES and all(isinstance(a.type, Array) and a.type.rank == 2 for a in op.args[:2]):
-                found += [a for a in op.args[:2] if is_computed(a, makers)]
+                operands += [a for a in op.args[:2] if is_computed(a, makers)]
         elif isinstance(op, For | While):
-            found += op.inits
+            operands += op.inits
         for block in op.blocks:
-            found += block.yields
-    return {v for v in found if isinstance(v, Value) and isinstance(v.type, Array)}
+            operands += block.yields
+    return {v for v in operands if isinstance(v, Value) and isinstance(v.type, Array)}

@@ -44,15 +44,15 @@ def forwarded(block: Block) -> None:
 
 
 def note_written(block: Block, written: dict[Op, set[Value]]) -> set[Value]:
-    """What loops and branches store to; gives that of the block."""
-    found: set[Value] = set()
+    """Note what loops and branches store to; return what the block stores to."""
+    handles: set[Value] = set()
     for op in block.ops:
         if (handle := stored_to(op)) is not None:
-            found.add(handle)
+            handles.add(handle)
         if op.blocks:
             written[op] = set().union(*(note_written(inner, written) for inner in op.blocks))
-            found |= written[op]
-    return found
+            handles |= written[op]
+    return handles
 
 
 @dataclass
@@ -73,9 +73,9 @@ class Forwarding:
             if isinstance(op, Call):
                 if op.name == "take" and isinstance(op.args[0], Value) and set(op.settings["index"]) <= {"i"}:
                     place = tuple(map(key_of, op.args[1:]))
-                    found = known.get(op.args[0], {}).get(place)
-                    if found is not None:
-                        table[op.outs[0]] = found
+                    operand = known.get(op.args[0], {}).get(place)
+                    if operand is not None:
+                        table[op.outs[0]] = operand
                         continue
                     if self.running.isdisjoint(op.args[1:]):
                         known.setdefault(op.args[0], {})[place] = op.outs[0]
@@ -170,34 +170,34 @@ class Contraction:
         first = next((op for op in loop.body.ops if op in users), None)
         if not (isinstance(first, Call) and first.name == "set_at"):
             return
-        made = Value(scalar(handle.type.dtype), handle.name)
+        running = Value(scalar(handle.type.dtype), handle.name)
         for op in self.uses.of(handle):
             if isinstance(op, Call) and op.args[0] is handle:
-                self.uses.replace(op, as_number(op, made, op is first))
+                self.uses.replace(op, as_number(op, running, op is first))
         self.uses.replace(self.op, [])
 
 
-def as_number(op: Call, made: Value, begin: bool) -> list[Op]:
-    """What looks at, or stores to, an array without axes, for a number: stores become ``let``, reads the number itself."""
+def as_number(op: Call, running: Value, begin: bool) -> list[Op]:
+    """An op that reads or stores to an array without axes, as ops on a number: a store becomes ``let``, a read the number itself."""
     if op.name == "take":
-        return [Call([op.outs[0]], op.loc, "positive", [made], {"via": None})]
+        return [Call([op.outs[0]], op.loc, "positive", [running], {"via": None})]
     if op.name == "set_at":
-        return as_held(op, made, op.args[1], begin)
-    total = Value(made.type)
+        return as_held(op, running, op.args[1], begin)
+    total = Value(running.type)
     if isinstance(op.args[1].type, Scalar) and op.args[1].type.dtype == "f64":
         total.type = op.args[1].type
-    add = Call([total], op.loc, "add", [made, op.args[1]], {"via": None})
-    return [add, *as_held(op, made, total, begin)]
+    add = Call([total], op.loc, "add", [running, op.args[1]], {"via": None})
+    return [add, *as_held(op, running, total, begin)]
 
 
-def as_held(op: Call, made: Value, value: Operand, begin: bool) -> list[Op]:
+def as_held(op: Call, running: Value, value: Operand, begin: bool) -> list[Op]:
     """Give a running number a value, rounded or cut as the array in its place would hold it."""
-    assert isinstance(made.type, Scalar)
-    dtype, own = made.type.dtype, value.type
-    if own == made.type or isinstance(own, Scalar) and own.kind == made.type.kind and own.dtype in (None, "any") and dtype in WIDE:
-        return [Call([], op.loc, "let", [made, value], {"begin": begin})]
-    held = Value(made.type)
-    return [Call([held], op.loc, "cast", [value], {"dtype": dtype}), Call([], op.loc, "let", [made, held], {"begin": begin})]
+    assert isinstance(running.type, Scalar)
+    dtype, own = running.type.dtype, value.type
+    if own == running.type or isinstance(own, Scalar) and own.kind == running.type.kind and own.dtype in (None, "any") and dtype in WIDE:
+        return [Call([], op.loc, "let", [running, value], {"begin": begin})]
+    held = Value(running.type)
+    return [Call([held], op.loc, "cast", [value], {"dtype": dtype}), Call([], op.loc, "let", [running, held], {"begin": begin})]
 
 
 # ------------------------------------------------------------------ what nobody reads

@@ -43,21 +43,21 @@ def contraction(lowering: Context, op: Call, factors: Sequence[Factor], out: Lab
     for factor in factors:
         for label, extent in zip(factor.labels, factor.form.extents, strict=True):
             extents[label] = extent if number(extents.get(label, ONE)) == 1 else same_extent(lowering, extents[label], extent)
-    wanted = list(out)
+    labels = list(out)
     for k, extent in enumerate(shape or ()):
-        label = wanted[k]
+        label = labels[k]
         if number(extent) == 1 and number(extents.get(label, ONE)) != 1:
-            wanted[k] = f"{label}{k}"  # it was broadcast: its cotangent is a sum
-            extents[wanted[k]] = ONE
+            labels[k] = f"{label}{k}"  # it was broadcast: its cotangent is a sum
+            extents[labels[k]] = ONE
         else:
             extents[label] = extent if number(extents.get(label, ONE)) == 1 else same_extent(lowering, extents[label], extent)
-    kept = list(dict.fromkeys(wanted))
-    made = as_products(lowering, op, factors, kept, extents) or as_sums(lowering, op, factors, kept, extents)
-    if len(kept) < len(wanted):
-        made = on_diagonal(lowering, made, kept, wanted, extents)
+    kept = list(dict.fromkeys(labels))
+    form = as_products(lowering, op, factors, kept, extents) or as_sums(lowering, op, factors, kept, extents)
+    if len(kept) < len(labels):
+        form = on_diagonal(lowering, form, kept, labels, extents)
     if isinstance(op.outs[0].type, Scalar):
-        return made.at(())
-    return lowering.memory(made.memory, op.outs[0], made.extents) if made.memory is not None else made
+        return form.at(())
+    return lowering.memory(form.memory, op.outs[0], form.extents) if form.memory is not None else form
 
 
 def same_extent(lowering: Context, a: Operand, b: Operand) -> Operand:
@@ -73,7 +73,7 @@ def settled(lowering: Context, factor: Factor, extents: dict[str, Operand]) -> F
 
 
 def as_sums(lowering: Context, op: Call, factors: Sequence[Factor], kept: Labels, extents: dict[str, Operand]) -> Form:
-    """The product, reduced."""
+    """The product of the factors, summed over the labels that are not kept."""
     writer, dtype = lowering.writer, dtype_of(op)
     factors = [settled(lowering, factor, extents) for factor in factors]
     order = [*kept, *(c for c in extents if c not in kept)]
@@ -91,12 +91,12 @@ def as_sums(lowering: Context, op: Call, factors: Sequence[Factor], kept: Labels
     gone = range(len(kept), len(order))
     if not gone:
         return lowering.give_memory(whole, None, op.outs[0].name)
-    found = reduce(lowering, whole, gone, False, sum_fold(writer, dtype), op.outs[0].name)
-    if not isinstance(found, Form):
-        return filled(dtype, (), cast_to(writer, found, dtype))
-    if found.dtype == dtype:
-        return found
-    return lowering.give_memory(mapped(writer, dtype, [found], lambda e: cast_to(writer, e[0], dtype), 0), None)  # sums are wider
+    sums = reduce(lowering, whole, gone, False, sum_fold(writer, dtype), op.outs[0].name)
+    if not isinstance(sums, Form):
+        return filled(dtype, (), cast_to(writer, sums, dtype))
+    if sums.dtype == dtype:
+        return sums
+    return lowering.give_memory(mapped(writer, dtype, [sums], lambda e: cast_to(writer, e[0], dtype), 0), None)  # sums are wider
 
 
 def as_products(lowering: Context, op: Call, factors: Sequence[Factor], kept: Labels, extents: dict[str, Operand]) -> Form | None:
@@ -141,14 +141,14 @@ def as_products(lowering: Context, op: Call, factors: Sequence[Factor], kept: La
 MOST_PLACES = 3
 
 
-def on_diagonal(lowering: Context, made: Form, kept: Labels, wanted: Labels, extents: dict[str, Operand]) -> Form:
+def on_diagonal(lowering: Context, form: Form, kept: Labels, labels: Labels, extents: dict[str, Operand]) -> Form:
     """Zeros with the elements where labels that are named twice agree."""
-    writer, shape = lowering.writer, [extents[c] for c in wanted]
-    handle = lowering.new_array(filled(made.dtype, shape, constant(made.dtype, 0)))
+    writer, shape = lowering.writer, [extents[c] for c in labels]
+    handle = lowering.new_array(filled(form.dtype, shape, constant(form.dtype, 0)))
     with writer.nest([extents[c] for c in kept]) as index:
         places = dict(zip(kept, index, strict=True))
-        writer.store(handle, made.at(index), tuple(places[c] for c in wanted))
-    return stored(writer, handle, made.dtype, shape, frozenset({handle}))
+        writer.store(handle, form.at(index), tuple(places[c] for c in labels))
+    return stored(writer, handle, form.dtype, shape, frozenset({handle}))
 
 
 # ------------------------------------------------------------------ rules
@@ -184,13 +184,13 @@ def refuse_unlike(op: Call, labels: Sequence[str], ranks: Sequence[int]) -> None
 
 def tensordot_labels(op: Call, a: int, b: int) -> tuple[Labels, Labels, Labels]:
     """The labels of the operands of a ``tensordot`` and of its result."""
-    found = contracted(op.settings["axes"], a, b)
-    if found is None:
+    axes = contracted(op.settings["axes"], a, b)
+    if axes is None:
         raise OutOfReach("axes that do not fit", op.loc)
     left, right = [f"a{k}" for k in range(a)], [f"b{k}" for k in range(b)]
-    for k, m in zip(*found, strict=True):
+    for k, m in zip(*axes, strict=True):
         right[m] = left[k]
-    return left, right, [c for k, c in enumerate(left) if k not in found[0]] + [c for k, c in enumerate(right) if k not in found[1]]
+    return left, right, [c for k, c in enumerate(left) if k not in axes[0]] + [c for k, c in enumerate(right) if k not in axes[1]]
 
 
 def tensordot(lowering: Context, op: Call) -> Thing:

@@ -41,8 +41,11 @@ def finite(block: Block) -> None:
 
 
 def asked_behind(loop: For, table: dict[Value, Operand]) -> list[Op]:
-    """Take from a loop what a sum of it says as well, and give what asks the sum; ``table``: what comes instead of the loop's results."""
-    made: list[Op] = []
+    """Remove from a loop each sum that another one answers as well; return the ops that ask that one.
+
+    ``table`` takes what replaces the results of the loop.
+    """
+    ops: list[Op] = []
     makers = {out: op for op in loop.body.ops if isinstance(op, Call) for out in op.outs}
     sums = {k: parts for k in range(len(loop.inits)) if (parts := added(loop, k, makers)) is not None}
     asked = {k: v for k, (m, _) in sums.items() if (v := zero_times(m, makers)) is not None}
@@ -50,20 +53,20 @@ def asked_behind(loop: For, table: dict[Value, Operand]) -> list[Op]:
     counts = uses(loop.body)
     for k, value in sorted(asked.items(), reverse=True):
         slot = loop.carried[k]
-        total = next((q for q, found in others.items() if meaning(value, makers) in found), None)
+        total = next((q for q, meanings in others.items() if meaning(value, makers) in meanings), None)
         if total is None or counts[slot] != 1:
             continue
         build = Builder()
         with build.at(loop.loc):
             table[loop.outs[k]] = build.call("plus", loop.inits[k], build.call("multiply", loop.outs[total], Const(0.0), via=None))
-        made += build.block.ops
+        ops += build.block.ops
         adding = sums[k][1]
         loop.body.ops.remove(adding)
         for values in (loop.inits, loop.outs, loop.body.yields):
             del values[k]
         loop.body.args.remove(slot)
-        others = {q - (q > k): found for q, found in others.items()}
-    return made
+        others = {q - (q > k): meanings for q, meanings in others.items()}
+    return ops
 
 
 def added(loop: For, k: int, makers: dict[Value, Call]) -> tuple[Operand, Call] | None:
@@ -85,17 +88,17 @@ def zero_times(operand: Operand, makers: dict[Value, Call]) -> Value | None:
 
 def reached(operand: Operand, makers: dict[Value, Call]) -> set[object]:
     """What says which numbers of a round are finite if this one is."""
-    found: set[object] = set()
+    meanings: set[object] = set()
     pending = [operand]
     while pending:
         value = pending.pop()
         said = meaning(value, makers)
-        if said not in found:
-            found.add(said)
+        if said not in meanings:
+            meanings.add(said)
             op = makers.get(value) if isinstance(value, Value) else None
             if op is not None:
                 pending += [op.args[place] for place in PASSED_ON.get(op.name, ())]
-    return found
+    return meanings
 
 
 def meaning(operand: Operand, makers: dict[Value, Call], depth: int = 3) -> object:

@@ -91,16 +91,16 @@ def broadcast_index(form: Form, index: Index) -> Index:
 def broadcast_extents(writer: Writer, shapes: Sequence[Sequence[Operand]]) -> tuple[Operand, ...]:
     """The extents of what is broadcast together; those that must be equal are checked."""
     rank = max(map(len, shapes), default=0)
-    made: list[Operand] = []
+    extents: list[Operand] = []
     for k in range(rank):
-        found: Operand = Const(1)
+        extent: Operand = Const(1)
         for shape in shapes:
             place = k - rank + len(shape)
             if place < 0 or number(shape[place]) == 1:
                 continue
-            found = shape[place] if number(found) == 1 else writer.require_equal(found, shape[place])
-        made.append(found)
-    return tuple(made)
+            extent = shape[place] if number(extent) == 1 else writer.require_equal(extent, shape[place])
+        extents.append(extent)
+    return tuple(extents)
 
 
 #: rows whose result is zero where one operand is, and no other infinite or nan
@@ -109,11 +109,11 @@ KEEPS_ZERO = frozenset({"multiply", "negative", "positive", "cast"})
 
 def supported(operands: Sequence[Form | Operand]) -> Support | None:
     """Where a product may be other than zero, if one factor says so for itself."""
-    found = next((o for o in operands if isinstance(o, Form) and o.support is not None), None)
-    if found is None or found.support is None:
+    form = next((o for o in operands if isinstance(o, Form) and o.support is not None), None)
+    if form is None or form.support is None:
         return None
-    own, factors = found.support, tuple(o for o in operands if o is not found and not isinstance(o, Const))
-    return Support(lambda index: own.test(broadcast_index(found, index)), own.factors + factors)
+    own, factors = form.support, tuple(o for o in operands if o is not form and not isinstance(o, Const))
+    return Support(lambda index: own.test(broadcast_index(form, index)), own.factors + factors)
 
 
 def mapped(
@@ -138,8 +138,8 @@ def shown(form: Form, extents: Sequence[Operand], place: Callable[[Index], Index
 
 def cast_to(writer: Writer, value: Operand, dtype: str) -> Operand:
     """An element in the dtype it has in its array."""
-    wanted = scalar(dtype)
-    if value.type == wanted:
+    type_ = scalar(dtype)
+    if value.type == type_:
         return value
     if isinstance(value, Const) and dtype == "f64" and isinstance(value.value, float):
         return value

@@ -91,28 +91,28 @@ FEW = 36
 
 def list_of(lowering: Context, op: Call) -> Thing:
     """A list that is written out: its numbers, as long as nothing is put into it, or others in their turn."""
-    found = tuple(lowering.thing(a) for a in op.args)
-    if not found:
+    items = tuple(lowering.thing(a) for a in op.args)
+    if not items:
         return Listing(UNDEFINED)
-    if all(isinstance(a.type, Scalar) or isinstance(f, tuple) and isinstance(a.type, List) for a, f in zip(op.args, found, strict=True)):
-        return found
+    if all(isinstance(a.type, Scalar) or isinstance(f, tuple) and isinstance(a.type, List) for a, f in zip(op.args, items, strict=True)):
+        return items
     out = op.outs[0].type
     if not isinstance(out, List):
         raise OutOfReach(f"a list of {' and '.join(in_words(a.type) for a in op.args)}", op.loc)
     lists.settled(lowering, op)
-    made = lists.begun(lowering, out.item, op.outs[0].name)
-    for each, operand in zip(found, op.args, strict=True):
-        lists.append(lowering, made, each, operand)
-    return made
+    listing = lists.begun(lowering, out.item, op.outs[0].name)
+    for each, operand in zip(items, op.args, strict=True):
+        lists.append(lowering, listing, each, operand)
+    return listing
 
 
 def array_of(lowering: Context, op: Call) -> Thing:
     """The array of a list that is written out, or of one that has grown."""
-    found, writer, dtype = lowering.thing(op.args[0]), lowering.writer, dtype_of(op)
-    if not isinstance(found, tuple):
+    lowered, writer, dtype = lowering.thing(op.args[0]), lowering.writer, dtype_of(op)
+    if not isinstance(lowered, tuple):
         return lists.array_of(lowering, op)
     lengths: list[int] = []
-    inner: Any = found
+    inner: Any = lowered
     while isinstance(inner, tuple):
         lengths.append(len(inner))
         inner = inner[0] if inner else None
@@ -121,22 +121,22 @@ def array_of(lowering: Context, op: Call) -> Thing:
     if not isinstance(type_, Array) or type_.rank != len(extents):
         raise OutOfReach("the array of a list", op.loc)
     handle = writer.empty(dtype, extents, op.outs[0].name)
-    store_nested(lowering, op, handle, found, lengths)
+    store_nested(lowering, op, handle, lowered, lengths)
     return lowering.memory(handle, op.outs[0], extents)
 
 
-def store_nested(lowering: Context, op: Call, handle: Value, found: Any, lengths: Sequence[int], index: tuple[Operand, ...] = ()) -> None:
+def store_nested(lowering: Context, op: Call, handle: Value, nest: Any, lengths: Sequence[int], index: tuple[Operand, ...] = ()) -> None:
     """Store numbers of a nest of tuples, all of them as long as the first."""
     writer, dtype = lowering.writer, dtype_of(op)
     if len(index) < len(lengths):
-        if not isinstance(found, tuple) or len(found) != lengths[len(index)]:
+        if not isinstance(nest, tuple) or len(nest) != lengths[len(index)]:
             raise OutOfReach("the array of lists that are not alike", op.loc)
-        for k, each in enumerate(found):
+        for k, each in enumerate(nest):
             store_nested(lowering, op, handle, each, lengths, (*index, Const(k)))
         return
-    if isinstance(found, tuple | Form | Listing):
+    if isinstance(nest, tuple | Form | Listing):
         raise OutOfReach("the array of lists that are not alike", op.loc)
-    writer.store(handle, constant_in(found, dtype) if isinstance(found, Const) else cast_to(writer, found, dtype), index)
+    writer.store(handle, constant_in(nest, dtype) if isinstance(nest, Const) else cast_to(writer, nest, dtype), index)
 
 
 def list_from(lowering: Context, op: Call) -> Thing:
@@ -155,15 +155,15 @@ def list_from(lowering: Context, op: Call) -> Thing:
 
 
 def list_take(lowering: Context, op: Call) -> Thing:
-    """One of a list."""
-    found, place_ = lowering.thing(op.args[0]), number(op.args[1])
-    if not isinstance(found, tuple):
+    """One item of a list."""
+    lowered, place_ = lowering.thing(op.args[0]), number(op.args[1])
+    if not isinstance(lowered, tuple):
         return lists.list_take(lowering, op)
     if place_ is None:
         return lists.list_take(lowering, op)
-    if not -len(found) <= place_ < len(found):
+    if not -len(lowered) <= place_ < len(lowered):
         raise OutOfReach("an element that a list does not have", op.loc)
-    return found[place_]  # type: ignore[no-any-return]
+    return lowered[place_]  # type: ignore[no-any-return]
 
 
 RULES = {

@@ -21,12 +21,12 @@ def reshape(lowering: Context, op: Call) -> Thing:
     if not isinstance(op.outs[0].type, Array):
         return lowering.thing(op.args[0])
     x = lowering.form(op.args[0])
-    wanted: list[Operand] = []
+    shape: list[Operand] = []
     for a in op.args[1:]:
-        wanted += lowering.extents(a)
+        shape += lowering.extents(a)
     if op.name in ("ravel", "flatten"):
-        wanted = [Const(-1)]
-    extents = reshape_extents(lowering.writer, x.extents, wanted)
+        shape = [Const(-1)]
+    extents = reshape_extents(lowering.writer, x.extents, shape)
     return shown_at(x, reshaped(lowering.writer, x.extents, extents))
 
 
@@ -162,8 +162,8 @@ def joined_rows(lowering: Context, op: Call) -> Thing:
     count, *item = x.extents
     (axis,) = axes(op, op.settings["axis"], len(item))
     beside = shown(x, [*item[:axis], count, *item[axis:]], lambda i: (i[axis], *i[:axis], *i[axis + 1 :]))
-    wanted = [*item[:axis], writer.multiply(count, item[axis]), *item[axis + 1 :]]
-    return shown_at(beside, reshaped(writer, beside.extents, reshape_extents(writer, beside.extents, wanted)))
+    shape = [*item[:axis], writer.multiply(count, item[axis]), *item[axis + 1 :]]
+    return shown_at(beside, reshaped(writer, beside.extents, reshape_extents(writer, beside.extents, shape)))
 
 
 def pad(lowering: Context, op: Call) -> Thing:
@@ -209,9 +209,9 @@ def diagonal(lowering: Context, op: Call) -> Thing:
     length = writer.larger(writer.smaller(rows, columns), ZERO)
 
     def at(index: Index) -> Index:
-        made = dict(zip(rest, index, strict=False))
-        made[first], made[second] = writer.add(index[-1], down), writer.add(index[-1], right)
-        return tuple(made[k] for k in range(x.rank))
+        indices = dict(zip(rest, index, strict=False))
+        indices[first], indices[second] = writer.add(index[-1], down), writer.add(index[-1], right)
+        return tuple(indices[k] for k in range(x.rank))
 
     return shown(x, (*(x.extents[k] for k in rest), length), at)
 
@@ -245,10 +245,10 @@ def diagonal_place(lowering: Context, op: Call) -> Thing:
     length = writer.larger(writer.smaller(rows, columns), ZERO)
     handle = lowering.new_array(filled(dtype, extents, constant(dtype, 0)))
     with writer.nest([*(extents[k] for k in rest), length]) as index:
-        made = dict(zip(rest, index, strict=False))
-        made[first], made[second] = writer.add(index[-1], down), writer.add(index[-1], right)
+        indices = dict(zip(rest, index, strict=False))
+        indices[first], indices[second] = writer.add(index[-1], down), writer.add(index[-1], right)
         source = index[:-1] if op.name == "trace_back" else index
-        writer.store(handle, g.at(source), tuple(made[k] for k in range(len(extents))))
+        writer.store(handle, g.at(source), tuple(indices[k] for k in range(len(extents))))
     return stored(writer, handle, dtype, extents, frozenset({handle}))
 
 

@@ -38,16 +38,16 @@ def begun(context: Context, item: Type, name: str | None = None) -> Listing:
 
 
 def new_list(writer: Writer, held: Scalar | Array, name: str | None = None) -> Value:
-    """The list itself."""
+    """The value of a new list without items."""
     some: Operand
     if isinstance(held, Array):
         assert held.dtype is not None
         some = writer.empty(held.dtype, (ZERO,) * len(held.shape or ()), "%nothing")
     else:
         some = cast_to(writer, zero(held), held.dtype) if is_sized(held) and held.dtype else zero(held)
-    made = writer.call("list_of_same", some, ZERO, hint=name)
-    made.type = List(held)
-    return made
+    handle = writer.call("list_of_same", some, ZERO, hint=name)
+    handle.type = List(held)
+    return handle
 
 
 def zero(type_: Scalar) -> Const:
@@ -61,48 +61,48 @@ def is_sized(type_: Scalar) -> bool:
 
 def listed(context: Context, operand: Operand, item: Type | None = None) -> Listing:
     """An operand as a list of such items; one that has nothing in it, or is written out, begins here."""
-    found = context.thing(operand)
-    if isinstance(found, Listing) and found.handle is not None:
-        if item is not None and kept(context, item) != found.item and not isinstance(item, Undefined):
-            return same_kind(context, found, item)
-        return found
-    if not isinstance(found, Listing | tuple):
+    lowered = context.thing(operand)
+    if isinstance(lowered, Listing) and lowered.handle is not None:
+        if item is not None and kept(context, item) != lowered.item and not isinstance(item, Undefined):
+            return same_kind(context, lowered, item)
+        return lowered
+    if not isinstance(lowered, Listing | tuple):
         raise OutOfReach(f"{in_words(operand.type)} as a list", context.writer.loc)
     if item is None and isinstance(operand.type, List):
         item = operand.type.item
     if item is None or isinstance(item, Undefined):
         raise OutOfReach(f"{in_words(operand.type)} as a list", context.writer.loc)
-    made = begun(context, item, operand.name if isinstance(operand, Value) else None)
-    for element in found if isinstance(found, tuple) else ():
-        append(context, made, element)
-    return made
+    listing = begun(context, item, operand.name if isinstance(operand, Value) else None)
+    for element in lowered if isinstance(lowered, tuple) else ():
+        append(context, listing, element)
+    return listing
 
 
-def same_kind(context: Context, found: Listing, item: Type) -> Listing:
+def same_kind(context: Context, listing: Listing, item: Type) -> Listing:
     """The list where a slot takes such items: the extents that types tell may differ, numbers may not."""
-    wanted = kept(context, item)
-    match found.item, wanted:
+    item_type = kept(context, item)
+    match listing.item, item_type:
         case Array(dtype=a, shape=s), Array(dtype=b, shape=t) if a == b and len(s or ()) == len(t or ()):
-            return found
-        case Scalar(kind=a), Scalar(kind=b) if a == b and not is_sized(found.item) and not is_sized(wanted):
-            return found
+            return listing
+        case Scalar(kind=a), Scalar(kind=b) if a == b and not is_sized(listing.item) and not is_sized(item_type):
+            return listing
     raise OutOfReach("a list whose items change", context.writer.loc)
 
 
-def put_in(context: Context, listing: Listing, found: Thing, operand: Operand | None = None) -> Operand:
+def put_in(context: Context, listing: Listing, lowered: Thing, operand: Operand | None = None) -> Operand:
     """What stands in the list for an item: a number, or memory by rows."""
     if isinstance(listing.item, Scalar):
-        return number_for(context, listing.item, found)
+        return number_for(context, listing.item, lowered)
     assert isinstance(listing.item, Array)
-    if not isinstance(found, Form) or found.rank != len(listing.item.shape or ()) or found.dtype != listing.item.dtype:
+    if not isinstance(lowered, Form) or lowered.rank != len(listing.item.shape or ()) or lowered.dtype != listing.item.dtype:
         raise OutOfReach("a list of arrays of several kinds", context.writer.loc)
     memory = context.materialised(operand).memory if operand is not None else None
-    return context.new_array(found) if memory is None or memory in context.params else memory
+    return context.new_array(lowered) if memory is None or memory in context.params else memory
 
 
-def number_for(context: Context, item: Scalar, found: Thing) -> Operand:
+def number_for(context: Context, item: Scalar, lowered: Thing) -> Operand:
     """A number as the list holds it."""
-    value = found.at(()) if isinstance(found, Form) and not found.rank else found
+    value = lowered.at(()) if isinstance(lowered, Form) and not lowered.rank else lowered
     if isinstance(value, Form | tuple | Stacks | Slots | Listing):
         raise OutOfReach("a list of numbers and of others", context.writer.loc)
     if item.kind == "float":
@@ -112,18 +112,18 @@ def number_for(context: Context, item: Scalar, found: Thing) -> Operand:
     return value
 
 
-def append(context: Context, listing: Listing, found: Thing, operand: Operand | None = None) -> None:
-    context.writer.whole("list_append", listing.known, put_in(context, listing, found, operand))
+def append(context: Context, listing: Listing, lowered: Thing, operand: Operand | None = None) -> None:
+    context.writer.whole("list_append", listing.known, put_in(context, listing, lowered, operand))
 
 
 def taken(context: Context, listing: Listing, place: Operand, out: Value) -> Thing:
     """One item."""
-    made = context.writer.call("list_take", listing.known, place, hint=out.name)
+    item = context.writer.call("list_take", listing.known, place, hint=out.name)
     if isinstance(listing.item, Scalar):
-        made.type = listing.item if isinstance(out.type, Scalar) and out.type.kind != listing.item.kind else out.type
-        return made
-    made.type = listing.item
-    return context.memory(made, out, context.extents_at(made, out)) if isinstance(out.type, Array) else made
+        item.type = listing.item if isinstance(out.type, Scalar) and out.type.kind != listing.item.kind else out.type
+        return item
+    item.type = listing.item
+    return context.memory(item, out, context.extents_at(item, out)) if isinstance(out.type, Array) else item
 
 
 @contextmanager
@@ -149,42 +149,42 @@ def list_append(context: Context, op: Call) -> Thing:
     out = op.outs[0].type
     if not isinstance(out, List):
         raise OutOfReach(f"{in_words(out)} as a list", op.loc)
-    made = listed(context, op.args[0], out.item)
-    append(context, made, context.thing(op.args[1]), op.args[1])
-    return made
+    listing = listed(context, op.args[0], out.item)
+    append(context, listing, context.thing(op.args[1]), op.args[1])
+    return listing
 
 
 def list_drop(context: Context, op: Call) -> Thing:
-    made = listed(context, op.args[0])
-    context.writer.whole("list_drop", made.known)
-    return made
+    listing = listed(context, op.args[0])
+    context.writer.whole("list_drop", listing.known)
+    return listing
 
 
 def list_set(context: Context, op: Call) -> Thing:
     settled(context, op)
     out = op.outs[0].type
-    made = listed(context, op.args[0], out.item if isinstance(out, List) else None)
-    context.writer.keep(made.known, context.number(op.args[1]), put_in(context, made, context.thing(op.args[2]), op.args[2]))
-    return made
+    listing = listed(context, op.args[0], out.item if isinstance(out, List) else None)
+    context.writer.keep(listing.known, context.number(op.args[1]), put_in(context, listing, context.thing(op.args[2]), op.args[2]))
+    return listing
 
 
 def list_add_at(context: Context, op: Call) -> Thing:
     """A new item in the place of an old one: arrays are not added to in place."""
     settled(context, op)
-    writer, made, place = context.writer, listed(context, op.args[0]), context.number(op.args[1])
-    old = item_of(context, made, place)
-    if isinstance(made.item, Scalar):
-        total = writer.call("add", old, number_for(context, made.item, context.thing(op.args[2])))
-        writer.keep(made.known, place, number_for(context, made.item, total))
-        return made
-    assert isinstance(made.item, Array)
-    assert made.item.dtype is not None
-    form = Form(made.item.dtype, read_extents(context, old, made.item), lambda index: writer.read(old, index), cells=frozenset({old}))
+    writer, listing, place = context.writer, listed(context, op.args[0]), context.number(op.args[1])
+    old = item_of(context, listing, place)
+    if isinstance(listing.item, Scalar):
+        total = writer.call("add", old, number_for(context, listing.item, context.thing(op.args[2])))
+        writer.keep(listing.known, place, number_for(context, listing.item, total))
+        return listing
+    assert isinstance(listing.item, Array)
+    assert listing.item.dtype is not None
+    form = Form(listing.item.dtype, read_extents(context, old, listing.item), lambda index: writer.read(old, index), cells=frozenset({old}))
     summed = mapped(writer, form.dtype, [form, context.form(op.args[2])], lambda e: cast_to(writer, writer.call("add", *e), form.dtype), 1)
     if summed.rank != form.rank:
         raise OutOfReach("a list of arrays of several kinds", op.loc)
-    writer.keep(made.known, place, context.new_array(summed))
-    return made
+    writer.keep(listing.known, place, context.new_array(summed))
+    return listing
 
 
 def read_extents(context: Context, handle: Value, type_: Array) -> tuple[Operand, ...]:
@@ -192,10 +192,10 @@ def read_extents(context: Context, handle: Value, type_: Array) -> tuple[Operand
 
 
 def list_len(context: Context, op: Call) -> Thing:
-    found = context.thing(op.args[0])
-    if isinstance(found, tuple):
-        return Const(len(found))
-    if isinstance(found, Listing) and found.handle is None:
+    lowered = context.thing(op.args[0])
+    if isinstance(lowered, tuple):
+        return Const(len(lowered))
+    if isinstance(lowered, Listing) and lowered.handle is None:
         return ZERO
     return context.writer.call("list_len", listed(context, op.args[0]).known)
 
@@ -203,24 +203,24 @@ def list_len(context: Context, op: Call) -> Thing:
 def list_zeros(context: Context, op: Call) -> Thing:
     """As many zeros, of the shapes of the items."""
     writer, like = context.writer, listed(context, op.args[0])
-    made = begun(context, like.item)
+    listing = begun(context, like.item)
     with over(context, like) as place:
         if isinstance(like.item, Scalar):
-            writer.whole("list_append", made.known, zero(like.item))
+            writer.whole("list_append", listing.known, zero(like.item))
         elif isinstance(like.item, Array):
             item = item_of(context, like, place)
             nothing = writer.call("zeros", *read_extents(context, item, like.item), dtype=like.item.dtype)
-            writer.whole("list_append", made.known, nothing)
-    return made
+            writer.whole("list_append", listing.known, nothing)
+    return listing
 
 
 def copied(context: Context, op: Call) -> Thing:
     """A list of the same items; what else is copied is no matter of lists."""
-    found = context.thing(op.args[0])
+    lowered = context.thing(op.args[0])
     if not isinstance(op.outs[0].type, List):
         return arrays.copied(context, op)
-    if isinstance(found, tuple) or isinstance(found, Listing) and found.handle is None:
-        return found
+    if isinstance(lowered, tuple) or isinstance(lowered, Listing) and lowered.handle is None:
+        return lowered
     settled(context, op)
     old = listed(context, op.args[0])
     return part_of(context, old, ZERO, context.writer.call("list_len", old.known))
@@ -228,9 +228,9 @@ def copied(context: Context, op: Call) -> Thing:
 
 def part_of(context: Context, listing: Listing, start: Operand, stop: Operand, name: str | None = None) -> Listing:
     """A new list of some of the items."""
-    made = context.writer.call("list_part", listing.known, start, stop, hint=name)
-    made.type = List(listing.item)
-    return Listing(listing.item, made)
+    handle = context.writer.call("list_part", listing.known, start, stop, hint=name)
+    handle.type = List(listing.item)
+    return Listing(listing.item, handle)
 
 
 def list_slice(context: Context, op: Call) -> Thing:
@@ -250,29 +250,29 @@ def is_none(operand: Operand) -> bool:
 
 def list_add_slice(context: Context, op: Call) -> Thing:
     """Numbers added to a part of a list of numbers."""
-    writer, made, added = context.writer, listed(context, op.args[0]), listed(context, op.args[4])
+    writer, listing, added = context.writer, listed(context, op.args[0]), listed(context, op.args[4])
     bounds = [context.number(a) for a in op.args[1:4]]
-    if not isinstance(made.item, Scalar) or not all(isinstance(b, Const) for b in bounds):
+    if not isinstance(listing.item, Scalar) or not all(isinstance(b, Const) for b in bounds):
         raise OutOfReach("a part of a list that is added to", op.loc)
     start, _, step = (b.value for b in bounds if isinstance(b, Const))
     if step not in (None, 1) or type(start) not in (int, type(None)):
         raise OutOfReach("a part of a list in steps", op.loc)
-    length = writer.call("list_len", made.known)
+    length = writer.call("list_len", listing.known)
     first: Operand = ZERO if start is None else Const(start) if start >= 0 else writer.add(length, Const(start))
     if start is not None and start < 0:
         first = writer.larger(first, ZERO)
     with over(context, added) as k:
         place = writer.add(first, k)
-        total = writer.call("add", item_of(context, made, place), item_of(context, added, k))
-        writer.keep(made.known, place, number_for(context, made.item, total))
-    return made
+        total = writer.call("add", item_of(context, listing, place), item_of(context, added, k))
+        writer.keep(listing.known, place, number_for(context, listing.item, total))
+    return listing
 
 
 def item_of(context: Context, listing: Listing, place: Operand) -> Value:
-    """What stands at a place."""
-    made = context.writer.call("list_take", listing.known, place)
-    made.type = listing.item
-    return made
+    """The item at a place."""
+    item = context.writer.call("list_take", listing.known, place)
+    item.type = listing.item
+    return item
 
 
 def list_join(context: Context, op: Call) -> Thing:
@@ -280,9 +280,9 @@ def list_join(context: Context, op: Call) -> Thing:
     out = op.outs[0].type
     item = out.item if isinstance(out, List) else None
     first, second = (listed(context, a, item) for a in op.args)
-    made = context.writer.call("list_join", first.known, second.known, hint=op.outs[0].name)
-    made.type = List(first.item)
-    return Listing(first.item, made)
+    handle = context.writer.call("list_join", first.known, second.known, hint=op.outs[0].name)
+    handle.type = List(first.item)
+    return Listing(first.item, handle)
 
 
 def list_from(context: Context, op: Call) -> Thing:
@@ -291,32 +291,32 @@ def list_from(context: Context, op: Call) -> Thing:
     if op.settings.get("depth", 1) != 1 or op.settings.get("axis", 0) != 0 or not isinstance(out, List) or not x.rank:
         raise OutOfReach(f"{function_in_words(op)} of {in_words(op.args[0].type)}", op.loc)
     settled(context, op)
-    made = begun(context, out.item, op.outs[0].name)
+    listing = begun(context, out.item, op.outs[0].name)
     with context.writer.loop(x.extents[0]) as row:
         part = Form(x.dtype, x.extents[1:], lambda index: x.at((row, *index)), (x,))
-        append(context, made, part)
-    return made
+        append(context, listing, part)
+    return listing
 
 
 def array_of(context: Context, op: Call) -> Thing:
     """An array with the items as its elements or rows, which must be alike."""
     if op.settings.get("depth", 1) != 1 or op.settings.get("axis", 0) != 0:
         raise OutOfReach("the array of a list of lists", op.loc)
-    writer, found, dtype = context.writer, listed(context, op.args[0]), dtype_of(op)
-    extents: list[Operand] = [writer.call("list_len", found.known)]
-    if isinstance(found.item, Array) or op.settings["dtype"] is None and dtype != "f64":  # of nothing NumPy makes an array of float64
+    writer, listing, dtype = context.writer, listed(context, op.args[0]), dtype_of(op)
+    extents: list[Operand] = [writer.call("list_len", listing.known)]
+    if isinstance(listing.item, Array) or op.settings["dtype"] is None and dtype != "f64":  # of nothing NumPy makes an array of float64
         writer.check("check_at_least", extents[0], ONE)
-    if isinstance(found.item, Array):
-        first = item_of(context, found, ZERO)
-        extents += read_extents(context, first, found.item)
+    if isinstance(listing.item, Array):
+        first = item_of(context, listing, ZERO)
+        extents += read_extents(context, first, listing.item)
     handle = writer.empty(dtype, extents, op.outs[0].name)
-    with over(context, found) as place:
-        item = item_of(context, found, place)
-        if isinstance(found.item, Scalar):
+    with over(context, listing) as place:
+        item = item_of(context, listing, place)
+        if isinstance(listing.item, Scalar):
             writer.store(handle, cast_to(writer, item, dtype), (place,))
-        elif isinstance(found.item, Array):
-            for mine, wanted in zip(read_extents(context, item, found.item), extents[1:], strict=True):
-                writer.check("check_equal", mine, wanted)
+        elif isinstance(listing.item, Array):
+            for mine, extent in zip(read_extents(context, item, listing.item), extents[1:], strict=True):
+                writer.check("check_equal", mine, extent)
             with writer.nest(extents[1:]) as index:
                 writer.store(handle, cast_to(writer, writer.read(item, index), dtype), (place, *index))
     return context.memory(handle, op.outs[0], extents)

@@ -150,8 +150,8 @@ class Lowering(Context):
         elif op.name == "evaluated":
             self.evaluate(self.thing(op.args[0]))
         elif rule is not None:
-            made = rule(self, op)
-            self.env.update(zip(op.outs, made if isinstance(made, list) else [made], strict=True))
+            result = rule(self, op)
+            self.env.update(zip(op.outs, result if isinstance(result, list) else [result], strict=True))
         elif all(is_number(t) for t in types) and all(isinstance(o.type, Scalar | Object) for o in op.outs):
             self.env.update(zip(op.outs, self.scalar_op(op, [self.number(a) for a in op.args]), strict=True))
         elif pointwise(op):
@@ -184,8 +184,8 @@ class Lowering(Context):
         def compute(elements: list[Operand]) -> Operand:
             vectorised = vector_name(op, dtype)
             if vectorised is not None:
-                found = self.writer.call(vectorised, *(cast_to(self.writer, as_float(e), "f64") for e in elements))
-                return cast_to(self.writer, found, dtype)
+                value = self.writer.call(vectorised, *(cast_to(self.writer, as_float(e), "f64") for e in elements))
+                return cast_to(self.writer, value, dtype)
             if op.name in COMPOSED and dtype in ("f32", "f64"):
                 wide = [cast_to(self.writer, as_float(e), "f64") for e in elements]
                 return cast_to(self.writer, COMPOSED[op.name](self.writer, *wide), dtype)
@@ -193,8 +193,8 @@ class Lowering(Context):
                 return cast_to(self.writer, self.share(wins, elements[0], elements[2]), dtype)
             name, elements = as_numpy_takes_it(op, elements)
             one = Call([Value(type_)], self.writer.loc, name, elements, settings)
-            (made,) = self.scalar_op(one, elements)
-            return cast_to(self.writer, made, dtype)
+            (element,) = self.scalar_op(one, elements)
+            return cast_to(self.writer, element, dtype)
 
         operands = [self.form(a) if isinstance(a.type, Array) else self.number(a) for a in op.args]
         return mapped(self.writer, dtype, operands, compute, price_of(op), op.name)
@@ -211,16 +211,16 @@ class Lowering(Context):
         return WINNING[maker.name]
 
     def share(self, wins: str, x: Operand, y: Operand) -> Operand:
-        """All where the first wins, half where there is a tie, without what came out; of nan nothing."""
+        """The share of the first operand: 1 where it wins, 0.5 where there is a tie, 0 for nan; the result of the op is not read."""
 
         def compared(name: str) -> Operand:
             one = Call([Value(scalar("bool"))], self.writer.loc, name, [x, y], {})
             return self.scalar_op(one, one.args)[0]
 
         tied = self.writer.call("where", compared("equal"), Const(0.5), Const(0.0), via=None)
-        made = self.writer.call("where", compared(wins), Const(1.0), tied, via=None)
-        made.type = scalar("f64")  # as Python's floats are in arrays
-        return made
+        share = self.writer.call("where", compared(wins), Const(1.0), tied, via=None)
+        share.type = scalar("f64")  # as Python's floats are in arrays
+        return share
 
     # -------------------------------------------------------------- control flow
 
@@ -228,9 +228,9 @@ class Lowering(Context):
         """The values that stand for one value of the program behind a join."""
         match value.type:
             case Scalar():
-                made = Value(value.type, value.name)
-                self.env[value] = made
-                return [made]
+                part = Value(value.type, value.name)
+                self.env[value] = part
+                return [part]
             case Array():
                 refuse(value.type)
                 handle = Value(Array(value.type.dtype, value.type.shape, "?"), value.name)
@@ -268,45 +268,45 @@ class Lowering(Context):
                 self.env[value] = Const(None)
 
     def given(self, operand: Operand, slot: Value) -> list[Operand]:
-        """What is handed to the parts of a slot."""
+        """The operands that are handed to the parts of a slot."""
         if isinstance(slot.type, Undefined | Object):
             return []
         if is_nothing(operand):
             raise OutOfReach("a name that is unbound on some path", self.writer.loc)
-        found = self.thing(operand)
+        value = self.thing(operand)
         match slot.type:
             case Scalar():
                 return [as_kind(self.number(operand), slot.type)]
             case Array():
-                made = self.materialised(operand).memory if isinstance(found, Form) and found.rank == len(slot.type.shape or ()) else None
-                if made is None:
+                memory = self.materialised(operand).memory if isinstance(value, Form) and value.rank == len(slot.type.shape or ()) else None
+                if memory is None:
                     raise OutOfReach(f"{named(slot)}, which is now a number, now an array", self.writer.loc)
-                return [made]
+                return [memory]
             case ShapeOf():
                 return list(self.extents(operand))
             case Tape(indexed=True):
                 return []
             case Tape(items=items):
-                assert isinstance(found, Stacks)
-                return given_lists(self, found, items)
+                assert isinstance(value, Stacks)
+                return given_lists(self, value, items)
             case List(item=item):
                 return [lists.listed(self, operand, item).known]
         raise OutOfReach(f"{named(slot)}, which is {in_words(slot.type)}", self.writer.loc)
 
     def handed(self, operand: Operand, slot: Value) -> list[Operand]:
         """What a side of a branch hands to the parts of a slot; lists that it puts nothing on show what the other side's hold."""
-        made = self.given(operand, slot)
-        if isinstance(slot.type, Tape) and isinstance(found := self.thing(operand), Stacks) and not found.lists:
-            exemplify(self, made)
-        return made
+        parts = self.given(operand, slot)
+        if isinstance(slot.type, Tape) and isinstance(value := self.thing(operand), Stacks) and not value.lists:
+            exemplify(self, parts)
+        return parts
 
     def init(self, operand: Operand, slot: Value) -> list[Operand]:
         """What a loop starts from: an array that the loop gives up for others is one by rows, like these."""
-        made = self.given(operand, slot)
-        if isinstance(slot.type, Array) and made[0] in self.params:
+        parts = self.given(operand, slot)
+        if isinstance(slot.type, Array) and parts[0] in self.params:
             form = self.form(operand)
             return [self.new_array(form, slot.name)]
-        return made
+        return parts
 
     def for_loop(self, op: For) -> None:
         """Loops run forwards: numba has no ``reversed``."""
@@ -419,25 +419,25 @@ def is_number(type_: Type) -> bool:
 
 def last_reads(block: Block) -> dict[Value, int]:
     """Where in a block each value is read last, by an op or what is in it; its end counts as after all ops."""
-    made: dict[Value, int] = {}
+    places: dict[Value, int] = {}
     for k, op in enumerate(block.ops):
         for value in reads_of(op):
-            made[value] = k
-    made.update((y, len(block.ops)) for y in block.yields if isinstance(y, Value))
-    return made
+            places[value] = k
+    places.update((y, len(block.ops)) for y in block.yields if isinstance(y, Value))
+    return places
 
 
-def reads_of(op: Op, found: dict[Value, None] | None = None) -> dict[Value, None]:
-    """All values that an op reads, with all inside it, in order; added to ``found``, if that is given."""
-    found = {} if found is None else found
+def reads_of(op: Op, reads: dict[Value, None] | None = None) -> dict[Value, None]:
+    """All values that an op reads, with all inside it, in order; added to ``reads``, if that is passed."""
+    reads = {} if reads is None else reads
     for operand in op.operands:
         if isinstance(operand, Value):
-            found[operand] = None
+            reads[operand] = None
     for block in op.blocks:
-        found |= {y: None for y in block.yields if isinstance(y, Value)}
+        reads |= {y: None for y in block.yields if isinstance(y, Value)}
         for inner in block.ops:
-            reads_of(inner, found)
-    return found
+            reads_of(inner, reads)
+    return reads
 
 
 def reads_inside(op: Op, value: Value) -> bool:

@@ -16,13 +16,13 @@ from symgrad.loops.writer import SMALL, number
 
 def shape_given(lowering: Context, operands: Sequence[Operand]) -> tuple[Operand, ...]:
     """The shape that operands say: numbers, or one shape."""
-    made: list[Operand] = []
+    extents: list[Operand] = []
     for operand in operands:
-        made += lowering.extents(operand)
-    for extent in made:
+        extents += lowering.extents(operand)
+    for extent in extents:
         if number(extent) is None:
             lowering.writer.not_negative(extent)
-    return tuple(made)
+    return tuple(extents)
 
 
 def made_of(value: int) -> Callable[[Context, Call], Thing]:
@@ -60,17 +60,17 @@ def spread_to(lowering: Context, value: Operand, extents: tuple[Operand, ...], d
     """A number or an array broadcast to a shape."""
     writer = lowering.writer
     if isinstance(value.type, Scalar):
-        given = lowering.number(value)
-        element = constant_in(given, dtype) if isinstance(given, Const) else cast_to(writer, given, dtype)
+        operand = lowering.number(value)
+        element = constant_in(operand, dtype) if isinstance(operand, Const) else cast_to(writer, operand, dtype)
         return filled(dtype, extents, element)
     x = lowering.form(value)
-    found = broadcast_extents(writer, [x.extents, extents])
-    if len(found) != len(extents):
+    shape = broadcast_extents(writer, [x.extents, extents])
+    if len(shape) != len(extents):
         raise OutOfReach("an array broadcast to fewer axes", writer.loc)
-    for a, b in zip(found, extents, strict=True):
+    for a, b in zip(shape, extents, strict=True):
         writer.require_equal(a, b)
-    made = shown(x, extents, lambda index: broadcast_index(x, index))
-    return made if x.dtype == dtype else mapped(writer, dtype, [made], lambda e: cast_to(writer, e[0], dtype), 0)
+    view = shown(x, extents, lambda index: broadcast_index(x, index))
+    return view if x.dtype == dtype else mapped(writer, dtype, [view], lambda e: cast_to(writer, e[0], dtype), 0)
 
 
 def spread(lowering: Context, op: Call) -> Thing:
@@ -121,9 +121,9 @@ def arange_of_floats(lowering: Context, op: Call, bounds: list[Operand]) -> Thin
     writer, dtype = lowering.writer, dtype_of(op)
     if any(getattr(b.type, "kind", "") not in ("int", "float") for b in bounds) or dtype != "f64" or op.settings["dtype"] is not None:
         raise OutOfReach(f"np.arange of {' and '.join(in_words(a.type) for a in op.args)}", op.loc)
-    given = [cast_to(writer, as_float(b), "f64") for b in bounds]
-    start, stop = (Const(0.0), given[0]) if len(given) == 1 else (given[0], given[1])
-    step = given[2] if len(given) == 3 else Const(1.0)
+    floats = [cast_to(writer, as_float(b), "f64") for b in bounds]
+    start, stop = (Const(0.0), floats[0]) if len(floats) == 1 else (floats[0], floats[1])
+    step = floats[2] if len(floats) == 3 else Const(1.0)
 
     def call(name: str, *args: Operand) -> Operand:
         return writer.call(name, *args, via="numpy")

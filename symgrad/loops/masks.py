@@ -15,15 +15,15 @@ def without_masks(lowering: Context, index: str, items: list[Item]) -> tuple[str
     """The path with an array of integers for each axis of a mask."""
     if not any(isinstance(i, Form) and i.dtype == "bool" for i in items):
         return index, items
-    made: list[str] = []
-    given: list[Item] = []
+    steps: list[str] = []
+    operands: list[Item] = []
     at = 0
     for step in index.split(";"):
         if step.startswith("."):
             count = int(step.partition(":")[2] or 0)
-            given += items[at : at + count]
+            operands += items[at : at + count]
             at += count
-            made.append(step)
+            steps.append(step)
             continue
         letters = ""
         for letter in step:
@@ -32,13 +32,13 @@ def without_masks(lowering: Context, index: str, items: list[Item]) -> tuple[str
             if letter == "i" and isinstance(here[0], Form) and here[0].dtype == "bool":
                 extents = here[0].extents
                 here = list(places(lowering, here[0]))
-                for found, extent in zip(here, extents, strict=True):
-                    found.within = extent  # type: ignore[union-attr]
+                for array, extent in zip(here, extents, strict=True):
+                    array.within = extent  # type: ignore[union-attr]
                 letter = "i" * len(here)
             letters += letter
-            given += here
-        made.append(letters)
-    return ";".join(made), given
+            operands += here
+        steps.append(letters)
+    return ";".join(steps), operands
 
 
 def triangle_places(lowering: Context, op: Call) -> list[Thing]:
@@ -77,8 +77,8 @@ def places(lowering: Context, mask: Form) -> list[Form]:
     count = writer.running(scalar("i64"), ZERO, "%count")
     with writer.nest(mask.extents) as index, writer.when(mask.at(index)):
         writer.let(count, writer.call("add", count, ONE))
-    found: Operand = count
-    length = writer.call("number", found, kind="int")
+    total: Operand = count
+    length = writer.call("number", total, kind="int")
     arrays = [writer.empty("i64", (length,), "%places") for _ in mask.extents]
     at = writer.running(scalar("i64"), ZERO, "%at")
     with writer.nest(mask.extents) as index, writer.when(mask.at(index)):

@@ -22,9 +22,9 @@ def as_matrix(lowering: Context, form: Form) -> Value:
     row, column = Value(INT), Value(INT)
     trial = Block()
     with writer.inside(trial):
-        found = form.at((row, column))
+        element = form.at((row, column))
     ops = [o for o in trial.ops if isinstance(o, Call)]
-    if len(ops) == len(trial.ops) == 1 and ops[0].name == "take" and ops[0].outs[0] is found:
+    if len(ops) == len(trial.ops) == 1 and ops[0].name == "take" and ops[0].outs[0] is element:
         handle, *index = ops[0].args
         assert isinstance(handle, Value)
         last = index[-2:]
@@ -49,9 +49,9 @@ def fills(lowering: Context, form: Form, handle: Value, turned: bool) -> bool:
 
 def bases(lowering: Context, matrices: Sequence[Operand]) -> list[Operand]:
     """The arrays that matrices are views of."""
-    found: list[Operand] = []
+    arrays: list[Operand] = []
     for matrix in matrices:
         maker = lowering.writer.maker.get(matrix) if isinstance(matrix, Value) else None
         if maker is not None and maker.name == "view":
-            found += [maker.args[0], *bases(lowering, maker.args[:1])]
-    return found
+            arrays += [maker.args[0], *bases(lowering, maker.args[:1])]
+    return arrays

@@ -28,21 +28,21 @@ def merge(block: Block, writer: Writer) -> None:
 
 
 def apart(block: Block) -> set[Value]:
-    """Arrays that overlap none that is written: made here, or only read; and what joins such arrays."""
-    found = set(block.args)
+    """The arrays that overlap no written array: created in the block, or only read; and the values that join such arrays."""
+    arrays = set(block.args)
     joined: dict[Value, list[Operand]] = {}
     for op in walk(block):
         if is_apart(op):
-            found.add(op.outs[0])
+            arrays.add(op.outs[0])
         elif isinstance(op, If):
             joined |= {o: [a, b] for o, a, b in zip(op.outs, op.then.yields, op.orelse.yields, strict=True)}
         elif isinstance(op, For | While):
             for slots in (op.carried, op.outs, op.test.args if isinstance(op, While) else []):
                 joined |= {s: [a, b] for s, a, b in zip(slots, op.inits, op.body.yields, strict=False)}
-    found |= set(joined)
-    while loose := {v for v in found if not found.issuperset(joined.get(v, ()))}:
-        found -= loose
-    return found
+    arrays |= set(joined)
+    while loose := {v for v in arrays if not arrays.issuperset(joined.get(v, ()))}:
+        arrays -= loose
+    return arrays
 
 
 def occurrences(block: Block) -> dict[Value, int]:
@@ -70,9 +70,9 @@ class Merging:
         done: list[tuple[Op, Summary]] = []
         alias = seen_from(block, self.names)
         for op in block.ops:
-            made = summary(op, alias)
-            if not (isinstance(op, For) and op in self.writer.nests and self.joined(op, made, done)):
-                done.append((op, made))
+            facts = summary(op, alias)
+            if not (isinstance(op, For) and op in self.writer.nests and self.joined(op, facts, done)):
+                done.append((op, facts))
         block.ops = [op for op, _ in done]
         for op in block.ops:
             for inner in op.blocks:

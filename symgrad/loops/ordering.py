@@ -50,17 +50,17 @@ def blocks(block: Block) -> Iterator[Block]:
 
 
 def lines(lowering: Context, op: Call) -> tuple[Form, int]:
-    """The operand and the axis along which it is sorted; all in one line if none is said."""
+    """The operand and the axis along which it is sorted; without an axis all elements form one line."""
     x, axis = lowering.form(op.args[0]), op.settings["axis"]
     if x.dtype == "bool" or x.rank == 0:
         raise OutOfReach(f"{function_in_words(op)} of {in_words(op.args[0].type)}", op.loc)
     if axis is None and x.rank > 1:
         where = reshaped(lowering.writer, x.extents, reshape_extents(lowering.writer, x.extents, [Const(-1)]))
         x, axis = shown(x, where.extents, where.at), 0
-    found = axes(op, 0 if axis is None else axis, x.rank)
-    if len(found) != 1:
+    sorted_axes = axes(op, 0 if axis is None else axis, x.rank)
+    if len(sorted_axes) != 1:
         raise OutOfReach(f"{function_in_words(op)} along several axes", op.loc)
-    return x, found[0]
+    return x, sorted_axes[0]
 
 
 def line_of(lowering: Context, x: Form, along: int, outer: dict[int, Operand]) -> Value:
@@ -75,13 +75,13 @@ def line_of(lowering: Context, x: Form, along: int, outer: dict[int, Operand]) -
 
 
 def filled_line(lowering: Context, op: Call, x: Form, along: int, outer: dict[int, Operand]) -> Value:
-    """What becomes of one line."""
+    """The result for one line, as a new array."""
     writer = lowering.writer
     name, dtype = FILLS[op.name]
     line = line_of(lowering, x, along, outer)
-    made = writer.empty(dtype or (dtype_of(op) if op.name == "middle_share" else x.dtype), (x.extents[along],), own_name(op))
-    writer.whole(name, made, line)
-    return made
+    handle = writer.empty(dtype or (dtype_of(op) if op.name == "middle_share" else x.dtype), (x.extents[along],), own_name(op))
+    writer.whole(name, handle, line)
+    return handle
 
 
 def in_order(lowering: Context, op: Call) -> Thing:
@@ -90,7 +90,7 @@ def in_order(lowering: Context, op: Call) -> Thing:
     whole = lowering.form(op.args[0])
     x, along = lines(lowering, op)
     if x.rank == 1:
-        found = stored(writer, made := filled_line(lowering, op, x, along, {}), dtype_of(op), x.extents, frozenset({made}))
+        array = stored(writer, buffer := filled_line(lowering, op, x, along, {}), dtype_of(op), x.extents, frozenset({buffer}))
     else:
         kept = [k for k in range(x.rank) if k != along]
         handle = writer.empty(dtype_of(op), x.extents, own_name(op))
@@ -99,15 +99,15 @@ def in_order(lowering: Context, op: Call) -> Thing:
             line = filled_line(lowering, op, x, along, row)
             with writer.loop(x.extents[along]) as i:
                 writer.store(handle, writer.read(line, (i,)), tuple(i if k == along else row[k] for k in range(x.rank)))
-        found = stored(writer, handle, dtype_of(op), x.extents, frozenset({handle}))
+        array = stored(writer, handle, dtype_of(op), x.extents, frozenset({handle}))
     if op.name == "middle_share" and whole.rank != x.rank:
         where = reshaped(writer, x.extents, whole.extents)
-        return shown(found, where.extents, where.at)
-    return found
+        return shown(array, where.extents, where.at)
+    return array
 
 
 def median(lowering: Context, op: Call) -> Thing:
-    """The middle of each line, or half of the sum of the two."""
+    """The middle element of each line, or the mean of the two middle elements."""
     writer, dtype = lowering.writer, dtype_of(op)
     rank, keepdims = lowering.form(op.args[0]).rank, bool(op.settings["keepdims"])
     x, along = lines(lowering, op)
@@ -124,10 +124,10 @@ def median(lowering: Context, op: Call) -> Thing:
         return cast_to(writer, one, dtype)
 
     if x.rank == 1:
-        found = middle({})
+        value = middle({})
         if not keepdims:
-            return finish(lowering, op, found)
-        return Form(dtype, (ONE,) * rank, lambda index: found)
+            return finish(lowering, op, value)
+        return Form(dtype, (ONE,) * rank, lambda index: value)
     kept = [k for k in range(x.rank) if k != along]
     extents = [ONE if k == along else e for k, e in enumerate(x.extents)] if keepdims else [x.extents[k] for k in kept]
     handle = writer.empty(dtype, extents, own_name(op))

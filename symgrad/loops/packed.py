@@ -19,19 +19,19 @@ from symgrad.loops.writer import Writer
 def copied(writer: Writer, handle: Value, extents: Sequence[Operand] | None = None) -> Value:
     """A new array with the same elements."""
     extents = extents_of(writer, handle) if extents is None else extents
-    made = writer.empty(dtype_of(handle.type), extents, handle.name)
+    copy = writer.empty(dtype_of(handle.type), extents, handle.name)
     with writer.nest(extents) as index:
-        writer.store(made, writer.read(handle, index), index)
-    return made
+        writer.store(copy, writer.read(handle, index), index)
+    return copy
 
 
 def pack(writer: Writer, value: Value) -> list[Value]:
-    """The arrays for what a list holds. What stands on a tape is taken off it."""
+    """The arrays for the items of a list. The items of a tape are popped from it."""
     items = items_of(value)
     length = writer.call("list_len", value)
     if isinstance(items[0], Array):
         return pack_arrays(writer, value, items[0], length)
-    made = [writer.empty(dtype_of(item), [length], value.name) for item in items]
+    arrays = [writer.empty(dtype_of(item), [length], value.name) for item in items]
     with writer.loop(length) as place:
         if isinstance(value.type, Tape):
             parts = [Value(item) for item in items]
@@ -39,9 +39,9 @@ def pack(writer: Writer, value: Value) -> list[Value]:
             place = writer.subtract(writer.subtract(length, ONE), place)
         else:
             parts = [item_at(writer, value, place)]
-        for handle, part in zip(made, parts, strict=True):
+        for handle, part in zip(arrays, parts, strict=True):
             writer.store(handle, part, [place])
-    return made
+    return arrays
 
 
 def pack_arrays(writer: Writer, value: Value, item: Array, length: Operand) -> list[Value]:
@@ -65,25 +65,25 @@ def pack_arrays(writer: Writer, value: Value, item: Array, length: Operand) -> l
 
 
 def unpack(writer: Writer, value: Value) -> tuple[list[Value], Value]:
-    """New parameters for such arrays, and the list made of them."""
+    """New parameters for such arrays, and the list that is built from them."""
     items = items_of(value)
     if isinstance(items[0], Array):
         return unpack_arrays(writer, value, items[0])
     params = [Value(Array(dtype_of(item), (Dim("?"),), "C"), value.name) for item in items]
-    made = begun(writer, value)
+    unpacked = begun(writer, value)
     with writer.loop(writer.call("extent", params[0], axis=0)) as place:
         parts = [writer.read(param, [place]) for param in params]
         for part, item in zip(parts, items, strict=True):
             part.type = item
-        append(writer, made, parts)
-    return params, made
+        append(writer, unpacked, parts)
+    return params, unpacked
 
 
 def unpack_arrays(writer: Writer, value: Value, item: Array) -> tuple[list[Value], Value]:
     """The same for arrays of all elements."""
     shapes = Value(Array("i64", (Dim("?"), len(item.shape or ())), "C"), "shapes")
     elements = Value(Array(dtype_of(item), (Dim("?"),), "C"), value.name)
-    made = begun(writer, value)
+    unpacked = begun(writer, value)
     start = writer.running(INT, ZERO, "start")
     with writer.loop(writer.call("extent", shapes, axis=0)) as place:
         extents = [writer.read(shapes, [place, Const(axis)]) for axis in range(item.rank or 0)]
@@ -92,21 +92,21 @@ def unpack_arrays(writer: Writer, value: Value, item: Array) -> tuple[list[Value
         one = writer.empty(dtype_of(item), extents)
         with writer.nest(extents) as index:
             writer.store(one, writer.read(elements, [element_at(writer, start, extents, index)]), index)
-        append(writer, made, [one])
+        append(writer, unpacked, [one])
         advance(writer, start, extents)
-    return [shapes, elements], made
+    return [shapes, elements], unpacked
 
 
 # ------------------------------------------------------------------ parts
 
 
 def items_of(value: Value) -> list[Scalar | Array]:
-    """What stands together on each place of a list."""
-    found = value.type.items if isinstance(value.type, Tape) else (value.type.item,) if isinstance(value.type, List) else ()
-    made = [item for item in found if isinstance(item, Scalar | Array)]
-    if not made or len(made) < len(found):
+    """The types of the values that stand together at each place of a list."""
+    types = value.type.items if isinstance(value.type, Tape) else (value.type.item,) if isinstance(value.type, List) else ()
+    items = [item for item in types if isinstance(item, Scalar | Array)]
+    if not items or len(items) < len(types):
         raise OutOfReach(f"a value that a pullback keeps in {in_words(value.type)}")
-    return made
+    return items
 
 
 def dtype_of(item: Type) -> str:
@@ -124,18 +124,18 @@ def extents_of(writer: Writer, handle: Value) -> list[Value]:
 def item_at(writer: Writer, value: Value, place: Operand) -> Value:
     """One item of a list, an array of any extents."""
     (item,) = items_of(value)
-    made = writer.call("list_take", value, place)
+    element = writer.call("list_take", value, place)
     anything = Array(item.dtype, (Dim("?"),) * len(item.shape or ()), "C") if isinstance(item, Array) else item
-    made.type = writer.build.freshen(anything)
-    return made
+    element.type = writer.build.freshen(anything)
+    return element
 
 
 def begun(writer: Writer, like: Value) -> Value:
-    """A list with nothing in it."""
+    """An empty list or tape."""
     if isinstance(like.type, Tape):
-        made = writer.call("tape", hint=like.name)
-        made.type = like.type
-        return made
+        tape = writer.call("tape", hint=like.name)
+        tape.type = like.type
+        return tape
     (item,) = items_of(like)
     return new_list(writer, item, like.name)
 
@@ -146,11 +146,11 @@ def append(writer: Writer, handle: Value, parts: Sequence[Operand]) -> None:
 
 
 def element_at(writer: Writer, start: Value, extents: Sequence[Operand], index: Sequence[Operand]) -> Operand:
-    """Where an element lies that has an index in its own array, which begins at ``start``."""
-    made: Operand = ZERO
+    """The place of an element: its array begins at ``start``, and ``index`` is its index in that array."""
+    offset: Operand = ZERO
     for extent, i in zip(extents, index, strict=True):
-        made = writer.add(writer.multiply(made, extent), i)
-    return writer.call("add", start, made, via=None)
+        offset = writer.add(writer.multiply(offset, extent), i)
+    return writer.call("add", start, offset, via=None)
 
 
 def advance(writer: Writer, running: Value, extents: Sequence[Operand]) -> None:

@@ -42,20 +42,20 @@ def seeds(context: Context, op: Call) -> list[Thing]:
 
 def seed(context: Context, turn: Turn, out: Value) -> Thing:
     """What stands for a seed: a parameter of the second half, of the shape of a result."""
-    made = Value(out.type, out.name)
-    turn.seeds.append(made)
+    parameter = Value(out.type, out.name)
+    turn.seeds.append(parameter)
     match out.type:
         case Array(shape=shape):
             refuse(out.type)
-            extents = context.extents_at(made, out)
+            extents = context.extents_at(parameter, out)
             for dim, extent in zip(shape or (), extents, strict=True):
                 if isinstance(dim, Dim) and not dim.offset and dim.symbol != "?":
                     context.frames[-1].symbols.setdefault(dim.symbol, extent)
-            return context.memory(made, out, extents)
+            return context.memory(parameter, out, extents)
         case ShapeOf(shape=shape) if shape is not None:
-            return tuple(context.writer.call("shape_part", made, axis=k) for k in range(len(shape)))
+            return tuple(context.writer.call("shape_part", parameter, axis=k) for k in range(len(shape)))
         case Scalar() | Object():
-            return made
+            return parameter
     raise OutOfReach(f"{named(out)}, which is {in_words(out.type)}", context.func.loc)
 
 
@@ -100,9 +100,9 @@ class Parting:
         lists, copies = self.context.writer.beside(), self.context.writer.beside()
         params: dict[Value, Operand] = {}
         table: dict[Value, Operand] = {}
-        for value in free(Block(list(seeds), [*head.ops, *second.ops], [*second.yields, *(e for made in makers.values() for e in made)])):
-            if (made := self.taken(value, lists)) is not value:
-                params[value] = table[value] = made
+        for value in free(Block(list(seeds), [*head.ops, *second.ops], [*second.yields, *(e for entry in makers.values() for e in entry)])):
+            if (entry := self.taken(value, lists)) is not value:
+                params[value] = table[value] = entry
         for value, extents in makers.items():
             table[value] = copied(copies, self.residuals[value][0], extents)
         substitute(head, params)
@@ -115,14 +115,14 @@ class Parting:
 
     def extents(self, value: Value) -> list[Operand]:
         """The extents of an array as they were written where it was made."""
-        found = next((f for f in self.context.env.values() if isinstance(f, Form) and f.memory is value), None)
-        return [*(found.extents if found is not None else extents_of(self.context.writer, value))]
+        form = next((f for f in self.context.env.values() if isinstance(f, Form) and f.memory is value), None)
+        return [*(form.extents if form is not None else extents_of(self.context.writer, value))]
 
     def arrays(self) -> dict[Value, None]:
-        """The arrays of the first half of which the second needs more than extents; these are asked for in the first."""
+        """The arrays of the first half of which the second needs elements; moves the ``extent`` ops of the others to the first half."""
         second = self.turn.second
-        counts, given = uses(second), free(second)
-        asked = [op for op in walk(second) if isinstance(op, Call) and op.name == "extent" and op.args[0] in given]
+        counts, free_values = uses(second), free(second)
+        asked = [op for op in walk(second) if isinstance(op, Call) and op.name == "extent" and op.args[0] in free_values]
         for op in asked:
             assert isinstance(op.args[0], Value)
             counts[op.args[0]] -= 1
@@ -130,29 +130,29 @@ class Parting:
         for block in (second, *(b for op in walk(second) for b in op.blocks)):
             block.ops = [op for op in block.ops if op not in moved]
         self.turn.first.ops += moved
-        return {value: None for value in given if counts[value]}
+        return {value: None for value in free_values if counts[value]}
 
     def integers(self, arrays: Container[Value], others: Iterable[Operand]) -> list[Op]:
-        """The ops that compute again what the second half, and others, need of extents and of sums and products of such."""
+        """The ops that compute again the extents, and the sums and products of extents, that the second half and ``others`` need."""
         makers, fixed = self.context.writer.maker, self.context.writer.fixed
         again: dict[Value, Op] = {}
 
         def is_known(operand: Operand) -> bool:
             """Has it one value all the time?"""
-            made = makers.get(operand) if isinstance(operand, Value) else None
-            return isinstance(operand, Const) or operand in fixed or made is not None and (made.name == "extent" or is_sum(made))
+            maker = makers.get(operand) if isinstance(operand, Value) else None
+            return isinstance(operand, Const) or operand in fixed or maker is not None and (maker.name == "extent" or is_sum(maker))
 
-        def is_sum(made: Call) -> bool:
-            return made.name in BOUNDED and all(map(is_known, made.args))
+        def is_sum(maker: Call) -> bool:
+            return maker.name in BOUNDED and all(map(is_known, maker.args))
 
         def compute(operand: Operand) -> None:
-            made = makers.get(operand) if isinstance(operand, Value) else None
-            if made is None or made.outs[0] in again:
+            maker = makers.get(operand) if isinstance(operand, Value) else None
+            if maker is None or maker.outs[0] in again:
                 return
-            if made.name == "extent" and made.args[0] in arrays or is_sum(made):
-                for a in made.args if made.name != "extent" else ():
+            if maker.name == "extent" and maker.args[0] in arrays or is_sum(maker):
+                for a in maker.args if maker.name != "extent" else ():
                     compute(a)
-                again[made.outs[0]] = Call(list(made.outs), made.loc, made.name, list(made.args), dict(made.settings))
+                again[maker.outs[0]] = Call(list(maker.outs), maker.loc, maker.name, list(maker.args), dict(maker.settings))
 
         for value in [*free(self.turn.second), *others]:
             compute(value)
@@ -161,14 +161,14 @@ class Parting:
     def taken(self, value: Value, writer: Writer) -> Value:
         """What the second half reads in the place of a value of the first."""
         if isinstance(value.type, List | Tape):
-            self.residuals[value], made = unpack(writer, value)
-            return made
-        made = Value(Array(value.type.dtype, value.type.shape, "C"), value.name) if isinstance(value.type, Array) else value
-        self.residuals[value] = [made]
-        return made
+            self.residuals[value], replacement = unpack(writer, value)
+            return replacement
+        replacement = Value(Array(value.type.dtype, value.type.shape, "C"), value.name) if isinstance(value.type, Array) else value
+        self.residuals[value] = [replacement]
+        return replacement
 
     def forward(self, backward: Func) -> Func:
-        """The first half, which gives what the second half still reads; the other parameters of that go."""
+        """The first half, which returns what the second half still reads; removes the other parameters of the second half."""
         func, first, turn, writer = self.context.func, self.turn.first, self.turn, self.context.writer.beside()
         read = uses(backward.body)
         names = handed_on(first)
@@ -178,14 +178,14 @@ class Parting:
             if not any(p in read for p in parts):
                 continue
             if isinstance(value.type, List | Tape):
-                given = pack(writer, value)
+                residuals = pack(writer, value)
             elif isinstance(value.type, Array) and names.get(value, value) in held:
-                given = [copied(writer, value)]
+                residuals = [copied(writer, value)]
                 if value in self.context.params:
                     self.copies[self.context.params.index(value)] = len(turn.results) + len(handed)
             else:
-                given = [value]
-            handed += [g for g, p in zip(given, parts, strict=True) if p in read]
+                residuals = [value]
+            handed += [g for g, p in zip(residuals, parts, strict=True) if p in read]
         backward.body.args = [p for p in backward.params if p in read or p in turn.seeds]
         first.args = self.context.params
         first.ops = [*self.context.writer.entry.ops, *first.ops, *writer.build.block.ops]
@@ -197,27 +197,27 @@ class Parting:
 
 
 def known_there(writer: Writer, block: Block) -> Writer:
-    """What a writer knows of the values that a block has."""
-    made, own = writer.beside(), defined(block)
-    made.maker = {out: op for op in walk(block) if isinstance(op, Call) for out in op.outs}
+    """A new writer that knows the values of a block."""
+    block_writer, own = writer.beside(), defined(block)
+    block_writer.maker = {out: op for op in walk(block) if isinstance(op, Call) for out in op.outs}
     first: dict[object, Value] = {}
     for value in own:
         same = first.setdefault(key_of(writer.same(value)), value)
         if same is not value:
-            made.scopes[-1].equal[value] = same
-    return made
+            block_writer.scopes[-1].equal[value] = same
+    return block_writer
 
 
 def defined(block: Block) -> dict[Value, None]:
-    """What a block, with all inside it, makes."""
-    made = dict.fromkeys(block.args)
+    """The values that a block and the blocks inside it define."""
+    values = dict.fromkeys(block.args)
     for op in walk(block):
-        made |= dict.fromkeys(op.outs)
+        values |= dict.fromkeys(op.outs)
         for inner in op.blocks:
-            made |= dict.fromkeys(inner.args)
+            values |= dict.fromkeys(inner.args)
         if isinstance(op, Call) and op.settings.get("begin"):
-            made |= dict.fromkeys(v for v in op.args[:1] if isinstance(v, Value))
-    return made
+            values |= dict.fromkeys(v for v in op.args[:1] if isinstance(v, Value))
+    return values
 
 
 def free(block: Block) -> list[Value]:
@@ -234,9 +234,9 @@ def stored_classes(block: Block) -> set[Value]:
 
 
 def hand_out_copies(block: Block, writer: Writer) -> None:
-    """Let what a block yields be no array that it was given."""
+    """Copy each array that a block yields if it is an argument of the block."""
     names = handed_on(block)
     held = {names.get(p, p) for p in block.args if isinstance(p.type, Array)}
-    given = [y if not isinstance(y, Value) or names.get(y, y) not in held else copied(writer, y) for y in block.yields]
+    yields = [y if not isinstance(y, Value) or names.get(y, y) not in held else copied(writer, y) for y in block.yields]
     block.ops += writer.build.block.ops
-    block.yields = given
+    block.yields = yields

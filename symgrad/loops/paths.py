@@ -33,32 +33,32 @@ class Place:
 
 def place_of(writer: Writer, extents: Sequence[Operand], index: str, items: Sequence[Item], in_memory: bool) -> Place:
     """Where a path leads from an array of these extents, which is memory or a recipe."""
-    made = Place(tuple(extents), lambda i: i, whole=True)
+    place = Place(tuple(extents), lambda i: i, whole=True)
     at = 0
     for step, count in steps(index):
-        made = follow(writer, made, step, items[at : at + count], in_memory)
+        place = follow(writer, place, step, items[at : at + count], in_memory)
         in_memory = False
         at += count
-    return made
+    return place
 
 
 def follow(writer: Writer, base: Place, step: str, items: Sequence[Item], into_memory: bool) -> Place:
-    """One more step."""
+    """The place after one more step of a path."""
     if not step.startswith("."):
-        found = subscript(writer, base.extents, step, items, into_memory)
+        place = subscript(writer, base.extents, step, items, into_memory)
     elif step == ".T":
-        found = Place(base.extents[::-1], lambda i: i[::-1], whole=True)
+        place = Place(base.extents[::-1], lambda i: i[::-1], whole=True)
     elif step == ".transpose":
         order = [number(i) for i in items if not isinstance(i, Form) and i is not None]
         if len(order) != len(base.extents) or any(k is None for k in order):
             raise OutOfReach("axes that are not known", writer.loc)
-        found = permuted(base.extents, [k % len(order) for k in order if k is not None])
+        place = permuted(base.extents, [k % len(order) for k in order if k is not None])
     elif step in (".reshape", ".ravel"):
-        given = [i for i in items if not isinstance(i, Form) and i is not None]
-        found = reshaped(writer, base.extents, reshape_extents(writer, base.extents, given or [Const(-1)]))
+        requested = [i for i in items if not isinstance(i, Form) and i is not None]
+        place = reshaped(writer, base.extents, reshape_extents(writer, base.extents, requested or [Const(-1)]))
     else:
         raise OutOfReach("this view of an array", writer.loc)
-    return Place(found.extents, lambda i: base.at(found.at(i)), (*base.arrays, *found.arrays), base.whole and found.whole)
+    return Place(place.extents, lambda i: base.at(place.at(i)), (*base.arrays, *place.arrays), base.whole and place.whole)
 
 
 def permuted(extents: Sequence[Operand], order: Sequence[int]) -> Place:
@@ -82,7 +82,7 @@ def subscript(writer: Writer, extents: Sequence[Operand], step: str, items: Sequ
     if "e" not in step:
         letters.append(("e", ()))
     middle = len(extents) - taken
-    arrays = [given[0] for letter, given in letters if letter == "i" and isinstance(given[0], Form)]
+    arrays = [operands[0] for letter, operands in letters if letter == "i" and isinstance(operands[0], Form)]
     shared = broadcast_extents(writer, [a.extents for a in arrays]) if arrays else ()
     picked = [k for k, (letter, _) in enumerate(letters) if letter == "i" and (letter != "e" or middle)]
     apart = bool(arrays) and any(b != a + 1 for a, b in pairwise(picked))
@@ -90,7 +90,7 @@ def subscript(writer: Writer, extents: Sequence[Operand], step: str, items: Sequ
     rules: list[Callable[[Index, Index], Operand]] = []  #: for each axis: its index, from those two parts of an index
     first = None
     whole = True
-    for letter, given in letters:
+    for letter, operands in letters:
         axis = len(rules)
         if letter == "n":
             out.append(ONE)
@@ -99,14 +99,14 @@ def subscript(writer: Writer, extents: Sequence[Operand], step: str, items: Sequ
                 rules.append(runs(writer, len(out), ZERO, ONE))
                 out.append(extents[axis + k])
         elif letter == "s":
-            begin, stride, length = slice_range(writer, extents[axis], *given)
+            begin, stride, length = slice_range(writer, extents[axis], *operands)
             whole = whole and length is extents[axis]
             rules.append(runs(writer, len(out), begin, stride))
             out.append(length)
         else:
             whole = False
             first = len(out) if first is None else first
-            rules.append(picks(writer, given[0], extents[axis], into_memory))
+            rules.append(picks(writer, operands[0], extents[axis], into_memory))
     start = 0 if apart or first is None else first
     if any(a.within is None for a in arrays):  # an index that no element is read at is checked nowhere
         for e in out:
@@ -173,13 +173,13 @@ def slice_range(writer: Writer, n: Operand, start: Item, stop: Item, step: Item)
     return begin, Const(stride), length
 
 
-def bound(writer: Writer, given: Operand, n: Operand, least: int = 0) -> Operand:
+def bound(writer: Writer, operand: Operand, n: Operand, least: int = 0) -> Operand:
     """A bound of a slice, counted from the start of the axis and not below ``least``."""
-    literal = number(given)
+    literal = number(operand)
     if literal is not None:
-        return given if literal >= 0 else writer.larger(writer.add(n, given), Const(least))
-    writer.not_negative(given)
-    return given
+        return operand if literal >= 0 else writer.larger(writer.add(n, operand), Const(least))
+    writer.not_negative(operand)
+    return operand
 
 
 # ------------------------------------------------------------------ other shapes
@@ -193,14 +193,14 @@ def product_of(writer: Writer, extents: Sequence[Operand]) -> Operand:
     return total
 
 
-def reshape_extents(writer: Writer, extents: Sequence[Operand], wanted: Sequence[Operand]) -> tuple[Operand, ...]:
-    """The shape asked for, -1 worked out; the numbers of elements must agree."""
-    wanted = [writer.same(w) for w in wanted]
-    if all(number(w) != -1 for w in wanted) and tuple(wanted) == tuple(map(writer.same, extents)):
-        return tuple(wanted)
+def reshape_extents(writer: Writer, extents: Sequence[Operand], requested: Sequence[Operand]) -> tuple[Operand, ...]:
+    """The requested shape with the extent for -1 computed; the numbers of elements must agree."""
+    requested = [writer.same(w) for w in requested]
+    if all(number(w) != -1 for w in requested) and tuple(requested) == tuple(map(writer.same, extents)):
+        return tuple(requested)
     total = product_of(writer, [e for e in extents if number(e) != 1])
-    if any(number(w) == -1 for w in wanted):
-        rest = [w for w in wanted if number(w) not in (-1, 1)]
+    if any(number(w) == -1 for w in requested):
+        rest = [w for w in requested if number(w) not in (-1, 1)]
         own = list(map(writer.same, extents))
         for w in list(rest):
             if w in own:
@@ -209,34 +209,34 @@ def reshape_extents(writer: Writer, extents: Sequence[Operand], wanted: Sequence
         if rest:
             part, left = product_of(writer, rest), product_of(writer, own)
             writer.check("check_at_least", part, ONE)
-            found: Operand = writer.pure("floor_divide", left, part, via=None)
-            writer.require_equal(writer.multiply(found, part), left)
+            inferred: Operand = writer.pure("floor_divide", left, part, via=None)
+            writer.require_equal(writer.multiply(inferred, part), left)
         else:
-            found = product_of(writer, own)
-        return tuple(found if number(w) == -1 else w for w in wanted)
-    writer.require_equal(total, product_of(writer, [w for w in wanted if number(w) != 1]))
-    return tuple(wanted)
+            inferred = product_of(writer, own)
+        return tuple(inferred if number(w) == -1 else w for w in requested)
+    writer.require_equal(total, product_of(writer, [w for w in requested if number(w) != 1]))
+    return tuple(requested)
 
 
-def reshaped(writer: Writer, extents: Sequence[Operand], wanted: Sequence[Operand]) -> Place:
+def reshaped(writer: Writer, extents: Sequence[Operand], requested: Sequence[Operand]) -> Place:
     """The same elements, in order, in another shape."""
     old = [k for k, e in enumerate(extents) if number(e) != 1]
-    new = [k for k, e in enumerate(wanted) if number(e) != 1]
-    if [writer.same(extents[k]) for k in old] == [writer.same(wanted[k]) for k in new]:
+    new = [k for k, e in enumerate(requested) if number(e) != 1]
+    if [writer.same(extents[k]) for k in old] == [writer.same(requested[k]) for k in new]:
         table = dict(zip(old, new, strict=True))
-        return Place(tuple(wanted), lambda i: tuple(i[table[k]] if k in table else ZERO for k in range(len(extents))), whole=True)
+        return Place(tuple(requested), lambda i: tuple(i[table[k]] if k in table else ZERO for k in range(len(extents))), whole=True)
 
     def at(index: Index) -> Index:
         flat: Operand = ZERO
-        for i, e in zip(index, wanted, strict=True):
+        for i, e in zip(index, requested, strict=True):
             flat = writer.add(writer.multiply(flat, e), i)
-        made: list[Operand] = []
+        indices: list[Operand] = []
         for e in reversed(extents[1:]):
             if number(e) == 1:
-                made.append(ZERO)
+                indices.append(ZERO)
                 continue
-            made.append(writer.pure("mod", flat, e, via=None))
+            indices.append(writer.pure("mod", flat, e, via=None))
             flat = writer.pure("floor_divide", flat, e, via=None)
-        return (flat, *reversed(made))[: len(extents)] if extents else ()
+        return (flat, *reversed(indices))[: len(extents)] if extents else ()
 
-    return Place(tuple(wanted), at, whole=True)
+    return Place(tuple(requested), at, whole=True)

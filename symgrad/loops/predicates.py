@@ -66,32 +66,32 @@ class Predicates:
 
     def scan(self, block: Block) -> None:
         for op in block.ops:
-            given = {o for o in op.operands if o in self.chosen}
+            operands = {o for o in op.operands if o in self.chosen}
             rule = rule_of(op) if isinstance(op, Call) else None
-            made = rule.sees(self, op, block) if isinstance(op, Call) and rule is not None else None
-            apart = any(self.chosen[g].block is not block for g in given if isinstance(g, Value))
-            if made is None or apart or isinstance(made, Chosen) and op.outs[0] in self.needed:
-                self.needed.update(g for g in given if isinstance(g, Value))
-            elif isinstance(made, Chosen):
-                self.chosen[op.outs[0]] = made
+            verdict = rule.sees(self, op, block) if isinstance(op, Call) and rule is not None else None
+            apart = any(self.chosen[g].block is not block for g in operands if isinstance(g, Value))
+            if verdict is None or apart or isinstance(verdict, Chosen) and op.outs[0] in self.needed:
+                self.needed.update(g for g in operands if isinstance(g, Value))
+            elif isinstance(verdict, Chosen):
+                self.chosen[op.outs[0]] = verdict
             for inner in op.blocks:
                 self.scan(inner)
         self.needed.update(y for y in block.yields if isinstance(y, Value) and y in self.chosen)
 
     def elements(self, operand: Operand) -> Chosen | None:
         """Is it an array of chosen elements?"""
-        found = self.chosen.get(operand) if isinstance(operand, Value) else None
-        return None if found is None or found.shape else found
+        chosen = self.chosen.get(operand) if isinstance(operand, Value) else None
+        return None if chosen is None or chosen.shape else chosen
 
     def shape(self, operand: Operand) -> Chosen | None:
         """Is it the shape of chosen elements?"""
-        found = self.chosen.get(operand) if isinstance(operand, Value) else None
-        return found if found is not None and found.shape else None
+        chosen = self.chosen.get(operand) if isinstance(operand, Value) else None
+        return chosen if chosen is not None and chosen.shape else None
 
     def together(self, operands: Sequence[Operand]) -> Chosen | None:
         """What operands of one rule share: all that are chosen are elements that one mask chooses, the rest fits the other axes."""
-        found = [c for c in map(self.elements, operands) if c is not None]
-        if not found or any(c.mask is not found[0].mask for c in found):
+        chosen = [c for c in map(self.elements, operands) if c is not None]
+        if not chosen or any(c.mask is not chosen[0].mask for c in chosen):
             return None
         most = max(rank_of(o) for o in operands if self.elements(o) is not None)
         for o in operands:
@@ -99,22 +99,22 @@ class Predicates:
                 return None
             if self.elements(o) is not None and rank_of(o) != most:
                 return None
-        return found[0]
+        return chosen[0]
 
     # -------------------------------------------------------------- what stands for them
 
     def rewrite(self, block: Block) -> None:
-        made = Block()
+        rewritten = Block()
         for op in block.ops:
             for inner in op.blocks:
                 self.rewrite(inner)
             rule = rule_of(op) if isinstance(op, Call) else None
             if isinstance(op, Call) and rule is not None and self.concerns(op, rule, block):
-                with self.builder.inside(made), self.builder.at(op.loc):
+                with self.builder.inside(rewritten), self.builder.at(op.loc):
                     rule.writes(self, op, block)
             else:
-                made.ops.append(op)
-        block.ops = made.ops
+                rewritten.ops.append(op)
+        block.ops = rewritten.ops
 
     def concerns(self, op: Call, rule: Rule, block: Block) -> bool:
         """Is the op to be written anew?"""
@@ -129,17 +129,17 @@ class Predicates:
     def keep(self, op: Call, value: Operand) -> None:
         """Let a value stand for the op's result, in the dtype that this has."""
         (out,) = op.outs
-        wanted = out.type.dtype if isinstance(out.type, Array) else None
-        if wanted is not None and isinstance(value.type, Array) and value.type.dtype not in (None, wanted):
-            value = self.builder.call("cast", value, dtype=wanted)
+        dtype = out.type.dtype if isinstance(out.type, Array) else None
+        if dtype is not None and isinstance(value.type, Array) and value.type.dtype not in (None, dtype):
+            value = self.builder.call("cast", value, dtype=dtype)
         self.whole[out] = value
 
     def give(self, op: Call, name: str, *args: Operand, **settings: Any) -> None:
         """Append an op that computes what the old one did."""
-        made = self.builder.call(name, *args, **settings)
+        value = self.builder.call(name, *args, **settings)
         self.builder.block.ops[-1].outs = [op.outs[0]]
-        if isinstance(op.outs[0].type, Scalar) != isinstance(made.type, Scalar):
-            op.outs[0].type = made.type
+        if isinstance(op.outs[0].type, Scalar) != isinstance(value.type, Scalar):
+            op.outs[0].type = value.type
 
     def select(self, mask: Value, value: Operand, other: Operand, rank: int) -> Value:
         """An array of that many axes: the value where the mask holds, and the other one elsewhere."""
@@ -149,8 +149,8 @@ class Predicates:
     def count(self, mask: Value, block: Block) -> Operand:
         """How many elements the mask chooses."""
         if (block, mask) not in self.counts:
-            found = self.builder.call("count_nonzero", mask)
-            self.counts[block, mask] = self.builder.call("number", found, kind="int")
+            count = self.builder.call("count_nonzero", mask)
+            self.counts[block, mask] = self.builder.call("number", count, kind="int")
         return self.counts[block, mask]
 
     def fits(self, x: Operand, mask: Value) -> None:
@@ -169,8 +169,8 @@ class Rule:
 
 def rule_of(op: Call) -> Rule | None:
     """The rule of a row."""
-    found = RULES.get(op.name)
-    return found or (POINTWISE if pointwise(op) and price_of(op) <= CHEAP_ENOUGH else None)
+    rule = RULES.get(op.name)
+    return rule or (POINTWISE if pointwise(op) and price_of(op) <= CHEAP_ENOUGH else None)
 
 
 def rank_of(operand: Operand) -> int:
@@ -230,16 +230,16 @@ def writes_pointwise(work: Predicates, op: Call, block: Block) -> None:
 
 def axes_over(work: Predicates, op: Call, x: Operand, mask: Value) -> tuple[int, ...] | None:
     """The axes of a reduction over the whole of the mask; None if what the mask chose is not reduced."""
-    found = axes_of(op.settings.get("axis"), rank_of(x))
-    if found is None or 0 not in found or op.settings.get("keepdims"):
+    axes = axes_of(op.settings.get("axis"), rank_of(x))
+    if axes is None or 0 not in axes or op.settings.get("keepdims"):
         return None
     more = rank_of(mask) - 1
-    return (*range(rank_of(mask)), *(k + more for k in found if k))
+    return (*range(rank_of(mask)), *(k + more for k in axes if k))
 
 
 def sees_reduction(work: Predicates, op: Call, block: Block) -> bool | None:
-    found = work.elements(op.args[0])
-    if found is None or axes_over(work, op, op.args[0], found.mask) is None:
+    chosen = work.elements(op.args[0])
+    if chosen is None or axes_over(work, op, op.args[0], chosen.mask) is None:
         return None
     if op.name == "mean" and (rank_of(op.args[0]) > 1 or kind_of(op.args[0]) != "f"):
         return None
@@ -265,18 +265,18 @@ def neutral(op: Call) -> Const:
 
 
 def writes_reduction(work: Predicates, op: Call, block: Block) -> None:
-    found = work.elements(op.args[0])
-    assert found is not None
-    axes = axes_over(work, op, op.args[0], found.mask)
+    chosen = work.elements(op.args[0])
+    assert chosen is not None
+    axes = axes_over(work, op, op.args[0], chosen.mask)
     if op.name in ("max", "min"):
-        some = work.builder.call("greater", work.count(found.mask, block), Const(0))
+        some = work.builder.call("greater", work.count(chosen.mask, block), Const(0))
         work.builder.call_many("check", some, Const("zero-size array to reduction operation"))
     whole = work.over(op.args[0])
-    part = work.select(found.mask, whole, neutral(op), rank_of(whole))
+    part = work.select(chosen.mask, whole, neutral(op), rank_of(whole))
     axis = None if axes is None or len(axes) == rank_of(whole) else axes
     if op.name == "mean":
         total = work.builder.call("sum", part, axis=axis)
-        work.give(op, "divide", total, work.builder.call("cast", work.count(found.mask, block), dtype=total.type.dtype))  # type: ignore[attr-defined]
+        work.give(op, "divide", total, work.builder.call("cast", work.count(chosen.mask, block), dtype=total.type.dtype))  # type: ignore[attr-defined]
     else:
         work.give(op, op.name, part, **{**op.settings, "axis": axis})
 
@@ -288,10 +288,10 @@ def sees_dot(work: Predicates, op: Call, block: Block) -> bool | None:
 
 
 def writes_dot(work: Predicates, op: Call, block: Block) -> None:
-    found = work.elements(op.args[0])
-    assert found is not None
+    chosen = work.elements(op.args[0])
+    assert chosen is not None
     product = work.builder.call("multiply", *map(work.over, op.args))
-    work.give(op, "sum", work.select(found.mask, product, Const(0.0), rank_of(product)))
+    work.give(op, "sum", work.select(chosen.mask, product, Const(0.0), rank_of(product)))
 
 
 def sees_dot_part(work: Predicates, op: Call, block: Block) -> Chosen | None:
@@ -307,15 +307,15 @@ def writes_dot_part(work: Predicates, op: Call, block: Block) -> None:
 
 def sees_share(work: Predicates, op: Call, block: Block) -> Chosen | None:
     x, out = op.args
-    found = work.elements(x)
-    return found if found is not None and rank_of(x) == 1 and kind_of(x) == "f" and isinstance(out.type, Scalar) else None
+    chosen = work.elements(x)
+    return chosen if chosen is not None and rank_of(x) == 1 and kind_of(x) == "f" and isinstance(out.type, Scalar) else None
 
 
 def writes_share(work: Predicates, op: Call, block: Block) -> None:
-    found = work.elements(op.args[0])
-    assert found is not None
+    chosen = work.elements(op.args[0])
+    assert chosen is not None
     whole = work.over(op.args[0])
-    part = work.select(found.mask, whole, Const(np.nan), rank_of(whole))
+    part = work.select(chosen.mask, whole, Const(np.nan), rank_of(whole))
     work.keep(op, work.builder.call("extreme_share", part, op.args[1]))
 
 
@@ -323,8 +323,8 @@ def writes_share(work: Predicates, op: Call, block: Block) -> None:
 
 
 def sees_shape(work: Predicates, op: Call, block: Block) -> Chosen | None:
-    found = work.elements(op.args[0])
-    return None if found is None else Chosen(found.mask, block, shape=True)
+    chosen = work.elements(op.args[0])
+    return None if chosen is None else Chosen(chosen.mask, block, shape=True)
 
 
 def writes_shape(work: Predicates, op: Call, block: Block) -> None:
@@ -356,25 +356,25 @@ def writes_size(work: Predicates, op: Call, block: Block) -> None:
 
 def sees_filled(work: Predicates, op: Call, block: Block) -> Chosen | None:
     """What is made in the shape of chosen elements: zeros, a number for all of them, or one for each of the other axes."""
-    found = work.shape(op.args[-1])
-    if found is None or any(a in work.chosen for a in op.args[:-1]):
+    chosen = work.shape(op.args[-1])
+    if chosen is None or any(a in work.chosen for a in op.args[:-1]):
         return None
     if op.name == "spread" and isinstance(op.args[0].type, Array):
         axes = axes_of(op.settings["axis"], rank_of(op.args[1]))
         if axes is None or 0 not in axes or op.settings["keepdims"] or op.settings["axis"] is None:
             return None
-    return Chosen(found.mask, block)
+    return Chosen(chosen.mask, block)
 
 
 def writes_filled(work: Predicates, op: Call, block: Block) -> None:
     shape = op.args[-1]
     settings = dict(op.settings)
     if op.name == "spread" and isinstance(op.args[0].type, Array):
-        found = work.shape(shape)
+        chosen = work.shape(shape)
         axes = axes_of(op.settings["axis"], rank_of(shape))
-        assert found is not None
+        assert chosen is not None
         assert axes is not None
-        more = rank_of(found.mask) - 1
+        more = rank_of(chosen.mask) - 1
         settings["axis"] = (*range(more + 1), *(k + more for k in axes if k))
     elif op.name == "spread":
         settings = {}
@@ -383,13 +383,13 @@ def writes_filled(work: Predicates, op: Call, block: Block) -> None:
 
 def sees_unbroadcast(work: Predicates, op: Call, block: Block) -> Chosen | None:
     g, shape = op.args
-    found = work.shape(shape)
-    if found is None:
+    chosen = work.shape(shape)
+    if chosen is None:
         return None
     if isinstance(g.type, Scalar):
-        return Chosen(found.mask, block)
+        return Chosen(chosen.mask, block)
     own = work.elements(g)
-    return own if own is not None and own.mask is found.mask and rank_of(g) == rank_of(shape) else None
+    return own if own is not None and own.mask is chosen.mask and rank_of(g) == rank_of(shape) else None
 
 
 def writes_unbroadcast(work: Predicates, op: Call, block: Block) -> None:
@@ -419,12 +419,12 @@ def sees_store(work: Predicates, op: Call, block: Block) -> Chosen | bool | None
 def writes_store(work: Predicates, op: Call, block: Block) -> None:
     x, v, *index = op.args
     if not index:
-        given = work.over(v)
+        value = work.over(v)
         if op.name == "add_at":
-            given = work.builder.call("add", work.over(x), given)
-        elif not isinstance(given.type, Array):
-            given = work.builder.call("spread", given, work.builder.call("shape_of", work.over(x)))
-        work.keep(op, given)
+            value = work.builder.call("add", work.over(x), value)
+        elif not isinstance(value.type, Array):
+            value = work.builder.call("spread", value, work.builder.call("shape_of", work.over(x)))
+        work.keep(op, value)
         return
     mask = index[0]
     assert isinstance(mask, Value)

@@ -63,16 +63,16 @@ def left(lowering: Context, op: Call) -> Thing:
         return contractions.stacks_part(lowering, op, True)
     match (len(extents), b.rank):
         case (0, 0) | (1, 1):
-            made = multiplied(lowering, g, b, dtype)
+            cotangent = multiplied(lowering, g, b, dtype)
         case (2, 1):
-            made = multiplied(lowering, expanded(g, 1), b, dtype)
+            cotangent = multiplied(lowering, expanded(g, 1), b, dtype)
         case (1, 2):
             return product(lowering, op, b, g)
         case (2, 2):
             return product(lowering, op, g, transposed(b))
         case _:
             raise OutOfReach("products of stacks of matrices", op.loc)
-    return element_of(lowering, op, made)
+    return element_of(lowering, op, cotangent)
 
 
 def right(lowering: Context, op: Call) -> Thing:
@@ -84,21 +84,21 @@ def right(lowering: Context, op: Call) -> Thing:
         return contractions.stacks_part(lowering, op, False)
     match (len(extents), a.rank):
         case (0, 0) | (1, 1):
-            made = multiplied(lowering, g, a, dtype)
+            cotangent = multiplied(lowering, g, a, dtype)
         case (1, 2):
             return product(lowering, op, g, a)
         case (2, 1):
-            made = multiplied(lowering, expanded(a, 1), g, dtype)
+            cotangent = multiplied(lowering, expanded(a, 1), g, dtype)
         case (2, 2):
             return product(lowering, op, transposed(a), g)
         case _:
             raise OutOfReach("products of stacks of matrices", op.loc)
-    return element_of(lowering, op, made)
+    return element_of(lowering, op, cotangent)
 
 
-def element_of(lowering: Context, op: Call, made: Form) -> Thing:
+def element_of(lowering: Context, op: Call, form: Form) -> Thing:
     """A number where the result is one."""
-    return made.at(()) if isinstance(op.outs[0].type, Scalar) and made.rank == 0 else made
+    return form.at(()) if isinstance(op.outs[0].type, Scalar) and form.rank == 0 else form
 
 
 def outer(lowering: Context, op: Call) -> Thing:
@@ -113,7 +113,7 @@ INTO = {"inv": "inverse_into", "cofactors": "cofactors_into"}
 
 
 def library(lowering: Context, op: Call) -> list[Thing]:
-    """What numba leaves to LAPACK, on arrays by rows."""
+    """The functions that numba leaves to LAPACK, applied to arrays stored by rows."""
     writer = lowering.writer
     for a in op.args:
         if isinstance(a.type, Array) and (a.type.rank or 0) > 2:
@@ -128,18 +128,18 @@ def library(lowering: Context, op: Call) -> list[Thing]:
         (matrix,) = (as_matrix(lowering, f) for f in forms)
         if op.name == "det":
             return [writer.call("determinant", matrix, hint=op.outs[0].name)]
-        made_into = writer.empty("f64", forms[0].extents, op.outs[0].name)
-        writer.whole(INTO[op.name], made_into, matrix, *bases(lowering, [matrix]))
-        return [lowering.memory(made_into, op.outs[0], forms[0].extents)]
-    given: list[Operand] = []
+        handle = writer.empty("f64", forms[0].extents, op.outs[0].name)
+        writer.whole(INTO[op.name], handle, matrix, *bases(lowering, [matrix]))
+        return [lowering.memory(handle, op.outs[0], forms[0].extents)]
+    arrays: list[Operand] = []
     for f in forms:
         own = f.memory is not None and f.memory not in lowering.params
         memory = (f if own else lowering.give_memory(shown(f, f.extents, lambda i: i), None)).memory
         assert memory is not None
-        given.append(memory)
-    made = writer.build.call_many(op.name, *given, hints=tuple(o.name for o in op.outs), **op.settings)
+        arrays.append(memory)
+    values = writer.build.call_many(op.name, *arrays, hints=tuple(o.name for o in op.outs), **op.settings)
     results: list[Thing] = []
-    for value, out in zip(made, op.outs, strict=True):
+    for value, out in zip(values, op.outs, strict=True):
         if isinstance(out.type, Scalar):
             results.append(value)
         else:
@@ -184,11 +184,11 @@ def system(lowering: Context, op: Call, into: str, *settings: Const) -> Thing:
     writer.require_equal(*a.extents)
     writer.require_equal(a.extents[0], b.extents[0])
     columns = b if b.rank == 2 else expanded(b, 1)
-    given = as_matrix(lowering, a), as_matrix(lowering, columns)
-    made = writer.empty("f64", columns.extents, op.outs[0].name)
-    writer.whole(into, made, *given, *settings, *bases(lowering, given))
-    found = stored(writer, made, "f64", columns.extents, frozenset({made}))
-    return found if b.rank == 2 else shown(found, b.extents, lambda index: (*index, ZERO))
+    matrices = as_matrix(lowering, a), as_matrix(lowering, columns)
+    handle = writer.empty("f64", columns.extents, op.outs[0].name)
+    writer.whole(into, handle, *matrices, *settings, *bases(lowering, matrices))
+    solution = stored(writer, handle, "f64", columns.extents, frozenset({handle}))
+    return solution if b.rank == 2 else shown(solution, b.extents, lambda index: (*index, ZERO))
 
 
 def over_matrix(lowering: Context, op: Call) -> Thing:

@@ -194,18 +194,18 @@ def truth_fold(writer: Writer, name: str) -> Fold:
 # ------------------------------------------------------------------ rules
 
 
-def finish(lowering: Context, op: Call, made: Form | Operand) -> Thing:
-    """The result in its dtype, and as the number that it is where no axis is left."""
+def finish(lowering: Context, op: Call, value: Form | Operand) -> Thing:
+    """The result in its dtype; a number where no axis is left."""
     writer = lowering.writer
     dtype = dtype_of(op)
-    if isinstance(made, Form):
-        if made.dtype != dtype:
-            made = mapped(writer, dtype, [made], lambda e: cast_to(writer, e[0], dtype), 0)
-        return made
+    if isinstance(value, Form):
+        if value.dtype != dtype:
+            value = mapped(writer, dtype, [value], lambda e: cast_to(writer, e[0], dtype), 0)
+        return value
     type_ = op.outs[0].type
     if isinstance(type_, Array):
-        return filled(dtype, (), cast_to(writer, made, dtype))
-    return made if type_ == made.type or type_ == scalar("f64") else cast_to(writer, made, dtype)
+        return filled(dtype, (), cast_to(writer, value, dtype))
+    return value if type_ == value.type or type_ == scalar("f64") else cast_to(writer, value, dtype)
 
 
 def own_name(op: Call) -> str | None:
@@ -229,7 +229,7 @@ def count_of(lowering: Context, x: Form, gone: Sequence[int]) -> Operand:
     return product_of(lowering.writer, [x.extents[k] for k in gone])
 
 
-def scaled(lowering: Context, made: Form | Operand, by: Operand, dtype: str) -> Form | Operand:
+def scaled(lowering: Context, total: Form | Operand, by: Operand, dtype: str) -> Form | Operand:
     """A sum divided by a number."""
     writer = lowering.writer
     divisor = cast_to(writer, by, "f64")
@@ -237,7 +237,7 @@ def scaled(lowering: Context, made: Form | Operand, by: Operand, dtype: str) -> 
     def compute(value: Operand) -> Operand:
         return cast_to(writer, writer.call("divide", value, divisor, via=None), dtype)
 
-    return mapped(writer, dtype, [made], lambda e: compute(e[0]), 4) if isinstance(made, Form) else compute(made)
+    return mapped(writer, dtype, [total], lambda e: compute(e[0]), 4) if isinstance(total, Form) else compute(total)
 
 
 def mean(lowering: Context, op: Call) -> Thing:
@@ -265,12 +265,14 @@ def variance(lowering: Context, op: Call) -> Thing:
 
     squares = mapped(writer, "f64", [x, average], square, 3)
     total = reduce(lowering, squares, gone, bool(op.settings["keepdims"]), sum_fold(writer, "f64"))
-    made = scaled(lowering, total, writer.larger(writer.add(count, Const(-op.settings["ddof"])), ZERO), "f64")
+    result = scaled(lowering, total, writer.larger(writer.add(count, Const(-op.settings["ddof"])), ZERO), "f64")
     if op.name == "std":
-        made = (
-            mapped(writer, dtype, [made], lambda e: writer.call("sqrt", e[0]), 5) if isinstance(made, Form) else writer.call("sqrt", made)
+        result = (
+            mapped(writer, dtype, [result], lambda e: writer.call("sqrt", e[0]), 5)
+            if isinstance(result, Form)
+            else writer.call("sqrt", result)
         )
-    return finish(lowering, op, made)
+    return finish(lowering, op, result)
 
 
 def counted_nonzero(lowering: Context, op: Call) -> Thing:
@@ -278,10 +280,10 @@ def counted_nonzero(lowering: Context, op: Call) -> Thing:
     x = lowering.form(op.args[0])
     ones = mapped(writer, "i64", [truths(lowering, x)], lambda e: cast_to(writer, e[0], "i64"), 0)
     gone = axes(op, op.settings["axis"], x.rank)
-    made = reduce(lowering, ones, gone, bool(op.settings["keepdims"]), sum_fold(writer, "i64"))
-    if isinstance(op.outs[0].type, Scalar) and not isinstance(made, Form):
-        return made
-    return finish(lowering, op, made)
+    count = reduce(lowering, ones, gone, bool(op.settings["keepdims"]), sum_fold(writer, "i64"))
+    if isinstance(op.outs[0].type, Scalar) and not isinstance(count, Form):
+        return count
+    return finish(lowering, op, count)
 
 
 def truths(lowering: Context, x: Form) -> Form:
@@ -318,16 +320,16 @@ def argument_of_extreme(lowering: Context, op: Call) -> Thing:
             return x.at(tuple(i if k == gone else outer[k] for k in range(x.rank)))
 
         place = writer.running(scalar("i64"), ZERO, "%place")
-        found = writer.running(scalar(x.dtype), at(ZERO), "%best")
+        extreme = writer.running(scalar(x.dtype), at(ZERO), "%best")
         with writer.loop(x.extents[gone]) as i:
             v = at(i)
-            test = writer.call(best, v, found)
+            test = writer.call(best, v, extreme)
             if x.dtype[0] == "f":
-                nan = writer.call("logical_and", writer.call("not_equal", v, v), writer.call("equal", found, found))
+                nan = writer.call("logical_and", writer.call("not_equal", v, v), writer.call("equal", extreme, extreme))
                 test = writer.call("logical_or", test, nan)
             with writer.when(test):
                 writer.let(place, i)
-                writer.let(found, v)
+                writer.let(extreme, v)
         return place
 
     if not kept:
@@ -342,7 +344,7 @@ def argument_of_extreme(lowering: Context, op: Call) -> Thing:
 
 
 def extreme_share(lowering: Context, op: Call) -> Thing:
-    """One where an element is the extreme, divided by how many are."""
+    """1 where an element is the extreme, divided by the number of such elements."""
     writer, dtype = lowering.writer, dtype_of(op)
     x, axis, keepdims = lowering.form(op.args[0]), op.settings["axis"], bool(op.settings["keepdims"])
     gone = axes(op, axis, x.rank)
@@ -360,9 +362,9 @@ def extreme_share(lowering: Context, op: Call) -> Thing:
         none = writer.call("equal", count.at(broadcast_index(count, index)), ZERO)  # the share is then not a number
         return writer.call("logical_or", mark, none)
 
-    made = mapped(writer, dtype, [x, out, count], share, 5)
-    made.support = Support(test)
-    return made
+    shares = mapped(writer, dtype, [x, out, count], share, 5)
+    shares.support = Support(test)
+    return shares
 
 
 def wide(lowering: Context, out: Form, x: Form, gone: Sequence[int], keepdims: bool) -> Form:
@@ -394,19 +396,21 @@ def unbroadcast(lowering: Context, op: Call) -> Thing:
             writer.require_equal(e, ONE)
     if not gone:
         return shown(g, extents, lambda i: i)
-    made = reduce(lowering, g, gone, True, sum_fold(writer, dtype_of(op)), own_name(op))
-    assert isinstance(made, Form)
+    total = reduce(lowering, g, gone, True, sum_fold(writer, dtype_of(op)), own_name(op))
+    assert isinstance(total, Form)
     if isinstance(op.outs[0].type, Scalar):
-        return cast_to(writer, made.at((ZERO,) * made.rank), dtype_of(op))
-    part = made
+        return cast_to(writer, total.at((ZERO,) * total.rank), dtype_of(op))
+    part = total
     return finish(lowering, op, shown(part, extents, lambda index: (*(ZERO,) * lead, *index)))
 
 
 def trace(lowering: Context, op: Call) -> Thing:
     """The sum of a diagonal."""
-    made = diagonal(lowering, op)
-    assert isinstance(made, Form)
-    return finish(lowering, op, reduce(lowering, made, (made.rank - 1,), False, sum_fold(lowering.writer, dtype_of(op)), own_name(op)))
+    entries = diagonal(lowering, op)
+    assert isinstance(entries, Form)
+    return finish(
+        lowering, op, reduce(lowering, entries, (entries.rank - 1,), False, sum_fold(lowering.writer, dtype_of(op)), own_name(op))
+    )
 
 
 RULES = {

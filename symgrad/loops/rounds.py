@@ -28,9 +28,9 @@ def rounds(func: Func) -> Func:
         for k, forward in enumerate(loops):
             for backward in loops[k + 1 :]:
                 if not forward.backward and backward.backward and same_rounds(forward, backward):
-                    found = reduced_by_both(forward, backward, facts)
-                    if found:
-                        keep(block, forward, backward, found)
+                    matches = reduced_by_both(forward, backward, facts)
+                    if matches:
+                        keep(block, forward, backward, matches)
     return func
 
 
@@ -42,21 +42,21 @@ def same_rounds(a: For, b: For) -> bool:
 
 
 def reduced_by_both(forward: For, backward: For, facts: Facts) -> dict[Value, Value]:
-    """For numbers that the body of the second loop reduces arrays to: the same numbers in the first."""
-    made: dict[Any, Value] = {}
+    """Maps each number that the body of the second loop reduces an array to, to the same number in the first."""
+    forward_values: dict[Any, Value] = {}
     for op in forward.body.ops:
         if isinstance(op, Call) and len(op.outs) == 1 and is_repeatable(op, facts):
-            made.setdefault(key(op, {}), op.outs[0])
+            forward_values.setdefault(key(op, {}), op.outs[0])
     same: dict[Operand, Operand] = {backward.index: forward.index}
-    found: dict[Value, Value] = {}
+    matches: dict[Value, Value] = {}
     for op in backward.body.ops:
         if isinstance(op, Call) and len(op.outs) == 1 and is_repeatable(op, facts):
-            other = made.get(key(op, same))
+            other = forward_values.get(key(op, same))
             if other is not None:
                 same[op.outs[0]] = other
                 if op.name in REDUCTIONS and isinstance(op.outs[0].type, Scalar) and isinstance(op.args[0].type, Array):
-                    found[op.outs[0]] = other
-    return found
+                    matches[op.outs[0]] = other
+    return matches
 
 
 def is_repeatable(op: Call, facts: Facts) -> bool:
@@ -72,9 +72,9 @@ def key(op: Call, same: dict[Operand, Operand]) -> Any:
     return op.name, tuple(key_of(same.get(a, a) if isinstance(a, Value) else a) for a in op.args), repr(sorted(op.settings.items()))
 
 
-def keep(block: Block, forward: For, backward: For, found: dict[Value, Value]) -> None:
+def keep(block: Block, forward: For, backward: For, matches: dict[Value, Value]) -> None:
     """Put the numbers on a tape with places, and read them from it."""
-    items = list(dict.fromkeys(found.values()))
+    items = list(dict.fromkeys(matches.values()))
     type_ = Tape(tuple(i.type for i in items), True)
     tapes = [Value(Tape((), True), "%kept"), *(Value(type_, "%kept") for _ in range(3))]
 
@@ -88,6 +88,6 @@ def keep(block: Block, forward: For, backward: For, found: dict[Value, Value]) -
     forward.body.yields.append(tapes[2])
     forward.outs.append(tapes[3])
     read = {item: Value(item.type, item.name) for item in items}
-    backward.body.ops = [op for op in backward.body.ops if not (op.outs and op.outs[0] in found)]
+    backward.body.ops = [op for op in backward.body.ops if not (op.outs and op.outs[0] in matches)]
     backward.body.ops.insert(0, call("get", list(read.values()), tapes[3], backward.index))
-    substitute(backward.body, {old: read[item] for old, item in found.items()})
+    substitute(backward.body, {old: read[item] for old, item in matches.items()})

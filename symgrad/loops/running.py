@@ -88,11 +88,11 @@ def running(lowering: Context, op: Call) -> Thing:
             writer.let(total, cast_to(writer, run.step(writer, total, [f.at(broadcast_index(f, cell)) for f in forms]), dtype))
             if not run.before:
                 writer.store(handle, total, cell)
-    made = stored(writer, handle, dtype, extents, frozenset({handle}))
+    array = stored(writer, handle, dtype, extents, frozenset({handle}))
     if len(extents) != len(shape) and not op.name.startswith("cum"):
         where = reshaped(writer, extents, shape)
-        return shown(made, where.extents, where.at)
-    return made
+        return shown(array, where.extents, where.at)
+    return array
 
 
 def places(lowering: Context, op: Call) -> Thing:

@@ -40,11 +40,11 @@ def lower_scalar(build: Builder, op: Call, args: Args) -> list[Operand]:
     if rule is None:
         raise OutOfReach(f"{function_in_words(op)} of numbers", op.loc)
     by_math = op.settings.get("via") == "math"
-    made = rule(build, op, widened(build, op, args) if by_math else narrowed(build, op, args))
-    for value, out in zip(made, op.outs, strict=False):
+    results = rule(build, op, widened(build, op, args) if by_math else narrowed(build, op, args))
+    for value, out in zip(results, op.outs, strict=False):
         if isinstance(value, Value) and value not in args and is_wide(value.type) and is_wide(out.type):
             value.type = out.type  # whether Python's or NumPy's, which are one to numba
-    return made
+    return results
 
 
 #: what these are of NumPy's booleans, where it is not what they are of Python's, which are integers
@@ -85,11 +85,11 @@ def narrowed(build: Builder, op: Call, args: Args) -> Args:
         raise OutOfReach(f"numbers of {' and '.join(sorted(dtype_in_words(dtype) for dtype in named))} in one operation", op.loc)
     (dtype,) = narrow
     kind = {"f": "float", "i": "int", "u": "int"}[dtype[0]]
-    made = []
+    operands = []
     for a in args:
         weak = isinstance(a.type, Scalar) and a.type.dtype is None and WIDTHS[a.type.kind] <= WIDTHS[kind]
-        made.append(build.call("cast", a, dtype=dtype) if weak else a)
-    return made
+        operands.append(build.call("cast", a, dtype=dtype) if weak else a)
+    return operands
 
 
 def widened(build: Builder, op: Call, args: Args) -> Args:
@@ -167,12 +167,12 @@ def again(build: Builder, op: Call, args: Args) -> list[Operand]:
 
 def function(build: Builder, op: Call, args: Args) -> list[Operand]:
     """A function of ``math`` raises where it has no finite value; NumPy's does not."""
-    made = again(build, op, args)
+    results = again(build, op, args)
     if op.settings.get("via") == "math" and op.name not in DEFINED_EVERYWHERE and not is_known_finite(op.name, args):
-        unless_finite(build, args[0] if op.name in CIRCULAR else made[0])
+        unless_finite(build, args[0] if op.name in CIRCULAR else results[0])
     if op.name == "abs" and is_python_int(args[0].type):
-        bail_out(build, build.call("less", made[0], Const(0)))  # of -2**63, which has no opposite in 64 bits
-    return made
+        bail_out(build, build.call("less", results[0], Const(0)))  # of -2**63, which has no opposite in 64 bits
+    return results
 
 
 def is_known_finite(name: str, args: Args) -> bool:
@@ -249,10 +249,10 @@ def power(build: Builder, op: Call, args: Args) -> list[Operand]:
         bail_out(build, build.call("greater", args[1], Const(64)))  # of -1, 0 and 1 only; floats do not tell odd from even there
         return counted(build, op, args)
     by_math = op.settings.get("via") == "math"
-    made = again(build, plainly(op), args) if by_math else again(build, op, args)
+    results = again(build, plainly(op), args) if by_math else again(build, op, args)
     if by_math or is_python(*types):
-        unless_finite(build, made[0])
-    return made
+        unless_finite(build, results[0])
+    return results
 
 
 def plainly(op: Call) -> Call:
@@ -265,26 +265,26 @@ def remainder(build: Builder, op: Call, args: Args) -> list[Operand]:
     if any(getattr(a.type, "kind", None) != "float" for a in args) and not is_python(*(a.type for a in args)):
         raise OutOfReach("np.fmod of integers", op.loc)
     size = [build.call("number", a, kind="float") if getattr(a.type, "kind", None) != "float" else a for a in args]
-    made = divided(build, plainly(op), size)
+    results = divided(build, plainly(op), size)
     if op.settings.get("via") == "math":
-        unless_finite(build, made[0])
-    return made
+        unless_finite(build, results[0])
+    return results
 
 
 def root(build: Builder, op: Call, args: Args) -> list[Operand]:
     """The cube root: numba has NumPy's only."""
-    made = again(build, plainly(op), args)
+    results = again(build, plainly(op), args)
     if op.settings.get("via") == "math":
-        unless_finite(build, made[0])
-    return made
+        unless_finite(build, results[0])
+    return results
 
 
 def special(build: Builder, op: Call, args: Args) -> list[Operand]:
     """Functions that numba has from ``math``; NumPy's form of them does not raise."""
-    made = again(build, Call(op.outs, op.loc, op.name, op.args, {**op.settings, "via": "math"}), args)
+    results = again(build, Call(op.outs, op.loc, op.name, op.args, {**op.settings, "via": "math"}), args)
     if op.settings.get("via") == "math" and op.name not in DEFINED_EVERYWHERE:
-        unless_finite(build, made[0])
-    return made
+        unless_finite(build, results[0])
+    return results
 
 
 def gammas(build: Builder, op: Call, args: Args) -> list[Operand]:
@@ -292,9 +292,9 @@ def gammas(build: Builder, op: Call, args: Args) -> list[Operand]:
     order = 0 if op.name == "digamma" else args[0].value if isinstance(args[0], Const) else None
     if order not in (0, 1):
         raise OutOfReach("higher derivatives of the gamma function", op.loc)
-    made = build.call("trigamma_of" if order else "digamma_of", build.call("cast", args[-1], dtype="f64"))
-    unless_finite(build, made)
-    return settled(build, op, made)
+    value = build.call("trigamma_of" if order else "digamma_of", build.call("cast", args[-1], dtype="f64"))
+    unless_finite(build, value)
+    return settled(build, op, value)
 
 
 def composed(build: Builder, op: Call, args: Args) -> list[Operand]:
@@ -319,8 +319,8 @@ def step(build: Builder, op: Call, args: Args) -> list[Operand]:
     x, y = args
     call = build.call
     rest = call("where", call("equal", x, Const(0.0)), y, x)
-    made = call("where", call("less", x, Const(0.0)), Const(0.0), call("where", call("greater", x, Const(0.0)), Const(1.0), rest))
-    return settled(build, op, made)
+    value = call("where", call("less", x, Const(0.0)), Const(0.0), call("where", call("greater", x, Const(0.0)), Const(1.0), rest))
+    return settled(build, op, value)
 
 
 def larger(build: Builder, op: Call, args: Args) -> list[Operand]:
@@ -354,31 +354,31 @@ def whole(build: Builder, op: Call, args: Args) -> list[Operand]:
 def converted(build: Builder, op: Call, args: Args) -> list[Operand]:
     """``float(x)``, ``int(x)``: a float that is no integer of 62 bits is left to Python."""
     kind = getattr(args[0].type, "kind", None)
-    wanted = op.settings["kind"]
+    target_kind = op.settings["kind"]
     if isinstance(args[0].type, Object):
         raise OutOfReach("a number that is read from a text", op.loc)
-    if wanted == "int" and kind == "float":
+    if target_kind == "int" and kind == "float":
         unless_small(build, args[0])
     dtype = getattr(args[0].type, "dtype", None)
-    if wanted == kind == "int" and dtype in ("any", "i64", "u64"):
+    if target_kind == kind == "int" and dtype in ("any", "i64", "u64"):
         unless_whole(build, args[0], signed=dtype != "u64")
-    if dtype not in (None, "any") and kind == wanted != "bool":  # numba would leave it as narrow as it is
-        made = build.call("cast", args[0], dtype={"float": "f64", "int": "i64"}[wanted])
-        made.type = Scalar(wanted)
-        return [made]
+    if dtype not in (None, "any") and kind == target_kind != "bool":  # numba would leave it as narrow as it is
+        value = build.call("cast", args[0], dtype={"float": "f64", "int": "i64"}[target_kind])
+        value.type = Scalar(target_kind)
+        return [value]
     return again(build, op, args)
 
 
 def logarithm(build: Builder, op: Call, args: Args) -> list[Operand]:
     """``math.log(x)`` and ``math.log(x, base)``."""
-    made = [build.call("log", a, via="math") for a in widened(build, op, args)]
-    for a, value in zip(args, made, strict=True):
+    logarithms = [build.call("log", a, via="math") for a in widened(build, op, args)]
+    for a, value in zip(args, logarithms, strict=True):
         if not is_known_finite("log", [a]):
             unless_finite(build, value)
-    if len(made) == 1:
-        return list(made)
-    if_zero(build, made[1])
-    return [build.call("divide", *made, hint=op.outs[0].name)]
+    if len(logarithms) == 1:
+        return list(logarithms)
+    if_zero(build, logarithms[1])
+    return [build.call("divide", *logarithms, hint=op.outs[0].name)]
 
 
 def inverted(build: Builder, op: Call, args: Args) -> list[Operand]:

@@ -81,17 +81,17 @@ class Region:
     stored: set[Value] = field(default_factory=set)  #: what nests in strips store to
 
     def add(self, op: Op) -> None:
-        """Sort an op in."""
+        """Classify an op: early, in the strip loop, or late."""
         facts = self.summary(op)
         if isinstance(op, For) and self.goes_along(op):
             saved = self.state()
-            made = self.nest(op, facts, self.late, top=True) if op in self.writer.nests else self.loop(op, facts)
-            if made is not None:
-                self.order.append(made)
-                for leaf in made.leaves():
+            part = self.nest(op, facts, self.late, top=True) if op in self.writer.nests else self.loop(op, facts)
+            if part is not None:
+                self.order.append(part)
+                for leaf in part.leaves():
                     (self.late if leaf.kind is Kind.LATE else self.strip).add(leaf.facts)
                 for k, out in enumerate(op.outs):
-                    (self.late if k in made.late else self.strip).defined.add(out)
+                    (self.late if k in part.late else self.strip).defined.add(out)
                 return
             self.axes, self.users, self.stored = saved
         kind = Kind.LATE if self.strip.meets(facts) or self.late.meets(facts) else Kind.EARLY
@@ -101,10 +101,10 @@ class Region:
 
     def summary(self, op: Op) -> Summary:
         """What an op does."""
-        found = self.summaries.get(op)
-        if found is None:
-            found = self.summaries[op] = summary(op, self.alias)
-        return found
+        facts = self.summaries.get(op)
+        if facts is None:
+            facts = self.summaries[op] = summary(op, self.alias)
+        return facts
 
     def state(self) -> tuple[dict[Value, frozenset[int]], dict[Value, int], set[Value]]:
         """What to go back to where an op does not fit."""
@@ -131,7 +131,7 @@ class Region:
         return any(self.goes_along(inner) for inner in op.body.ops)
 
     def nest(self, op: For, facts: Summary, late: Seen, top: bool) -> Part | None:
-        """A nest along the axis, if each of its rounds is for itself."""
+        """A nest along the axis, if its rounds are independent."""
         if late.meets(facts):
             return None
         for access in facts.accesses:
@@ -139,9 +139,9 @@ class Region:
                 places = access.index or ()
                 if len(places) != access.handle.type.rank:
                     places = ()
-                found = frozenset(k for k, o in enumerate(places) if o is op.index)
+                axes = frozenset(k for k, o in enumerate(places) if o is op.index)
                 name = self.alias.get(access.handle, access.handle)
-                self.axes[name] = self.axes.get(name, found) & found
+                self.axes[name] = self.axes.get(name, axes) & axes
         for handle in facts.touched:
             self.users[handle] = self.users.get(handle, 0) + 1
         self.stored |= facts.written
@@ -155,9 +155,9 @@ class Region:
     # -------------------------------------------------------------- loops of the program
 
     def loop(self, op: For, facts: Summary) -> Part | None:
-        """A loop of the program of which the rounds may be run for each strip anew, and after that for what is late."""
-        made = self.rounds(op, facts, self.strip, self.late)
-        return made if made is not None and self.may_run_again(made) and self.is_counted(made, facts) else None
+        """A loop of the program whose rounds may run again for each strip, and after that for the late ops."""
+        part = self.rounds(op, facts, self.strip, self.late)
+        return part if part is not None and self.may_run_again(part) and self.is_counted(part, facts) else None
 
     def rounds(self, op: For, facts: Summary, strip: Seen, late: Seen) -> Part | None:
         """The same, but for what one round does to the next."""
@@ -166,23 +166,23 @@ class Region:
             return None
         if not all(isinstance(c.type, Scalar) for c in op.carried) or fixed & (strip.written | late.written | strip.defined | late.defined):
             return None
-        made = Part(op, Kind.STRIP, facts, [])
-        made.late = {k for k, i in enumerate(op.inits) if i in late.defined or i in late.written or i in strip.written}
+        part = Part(op, Kind.STRIP, facts, [])
+        part.late = {k for k, i in enumerate(op.inits) if i in late.defined or i in late.written or i in strip.written}
         while True:
             saved = self.state()
-            beyond = self.round(made, strip.copy(), late.copy())
-            if beyond is None or beyond == made.late:
-                return None if beyond is None else made
-            made.late |= beyond
+            beyond = self.round(part, strip.copy(), late.copy())
+            if beyond is None or beyond == part.late:
+                return None if beyond is None else part
+            part.late |= beyond
             self.axes, self.users, self.stored = saved
 
-    def round(self, made: Part, strip: Seen, late: Seen) -> set[int] | None:
-        """Sort the ops of a loop's body; gives what the loop carries that is late."""
-        op = made.op
+    def round(self, outer: Part, strip: Seen, late: Seen) -> set[int] | None:
+        """Classify the ops of a loop's body; returns the positions of the carried values that are late."""
+        op = outer.op
         assert isinstance(op, For)
-        late.defined |= {op.carried[k] for k in made.late}
+        late.defined |= {op.carried[k] for k in outer.late}
         totals = self.totals(op)
-        made.parts = []
+        outer.parts = []
         for inner in op.body.ops:
             facts = self.summary(inner)
             part: Part | None
@@ -199,29 +199,29 @@ class Region:
                 part = Part(inner, Kind.START, facts)
             else:
                 part = Part(inner, Kind.LATE if strip.meets(facts) or late.meets(facts) else Kind.EARLY, facts)
-            made.parts.append(part)
+            outer.parts.append(part)
             for leaf in part.leaves():
                 if leaf.kind is Kind.LATE:
                     late.add(leaf.facts)
                 elif leaf.kind is not Kind.EARLY:
                     strip.add(leaf.facts)
         yields = enumerate(op.body.yields)
-        return made.late | {k for k, y in yields if y in late.defined or y in late.written or y in strip.written}
+        return outer.late | {k for k, y in yields if y in late.defined or y in late.written or y in strip.written}
 
     def totals(self, op: For) -> set[Value]:
         """The numbers that nests in the body of a loop fold, each begun there and folded by one nest."""
         nests = [inner for inner in op.body.ops if isinstance(inner, For) and inner in self.writer.nests and self.goes_along(inner)]
-        found = [value for nest in nests for value in running(nest, self.summary(nest))]
+        folded = [value for nest in nests for value in running(nest, self.summary(nest))]
         begun = [inner.args[0] for inner in op.body.ops if isinstance(inner, Call) and inner.name == "let"]
-        return {value for value in found if found.count(value) == begun.count(value) == 1}
+        return {value for value in folded if folded.count(value) == begun.count(value) == 1}
 
-    def may_run_again(self, made: Part) -> bool:
+    def may_run_again(self, part: Part) -> bool:
         """Do the rounds give the same for every strip, and what is late the same after all of them?"""
         early, strip, late = Seen(), Seen(), Seen()
         folded: set[Value] = set()
         begun: set[Operand] = set()
         makers: set[Value] = set()
-        for leaf in made.leaves():
+        for leaf in part.leaves():
             {Kind.EARLY: early, Kind.LATE: late}.get(leaf.kind, strip).add(leaf.facts)
             if leaf.kind is Kind.START:
                 folded |= leaf.facts.written
@@ -233,7 +233,7 @@ class Region:
                 return False
         if late.written & (strip.touched | early.touched) or late.touched & strip.written - folded or early.touched & strip.written:
             return False
-        if any(not self.is_own(made.op, h, makers) if isinstance(h.type, Array) else h not in begun for h in early.written):
+        if any(not self.is_own(part.op, h, makers) if isinstance(h.type, Array) else h not in begun for h in early.written):
             return False
         return all(self.axes.get(h) and h not in early.touched | late.touched for h in makers & strip.touched)
 
@@ -244,10 +244,10 @@ class Region:
         users = [op for op in self.block.ops if handle in op.outs or op is not loop and handle in self.summary(op).written]
         return len(users) == 1 and isinstance(users[0], Call) and users[0].name == "empty"
 
-    def is_counted(self, made: Part, facts: Summary) -> bool:
+    def is_counted(self, outer: Part, facts: Summary) -> bool:
         """Are the rounds of inner loops known before the outermost begins?"""
-        inside = {v for inner in walk(Block(ops=[made.op])) for b in inner.blocks for v in b.args} | facts.defined
-        loops = [part.op for part in nested(made)]
+        inside = {v for inner in walk(Block(ops=[outer.op])) for b in inner.blocks for v in b.args} | facts.defined
+        loops = [part.op for part in nested(outer)]
         return not any(o in inside for loop in loops if isinstance(loop, For) for o in (loop.start, loop.stop))
 
 

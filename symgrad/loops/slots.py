@@ -59,8 +59,8 @@ def slots(context: Context, op: Call) -> Thing:
     """Make the arrays of a tape, unless they are part of an outer tape's."""
     (out,) = op.outs
     if out in context.inner:
-        found = context.inner[out][1]
-        return Slots(found.saved, rounds_around(context, out), found.counts)
+        inner = context.inner[out][1]
+        return Slots(inner.saved, rounds_around(context, out), inner.counts)
     saves = put_of(context, out)
     if saves is None:
         return Slots([], (), ())
@@ -80,14 +80,14 @@ def rounds_around(context: Context, tape: Value) -> tuple[Operand, ...]:
 
 def laid_out(context: Context, saves: Call, counts: tuple[Operand, ...]) -> Slots:
     """The arrays for what a ``put`` saves."""
-    made = Slots([], (), counts)
+    arrays = Slots([], (), counts)
     for operand in saves.args[2:]:
-        made.saved.append(place_for(context, operand, counts))
+        arrays.saved.append(place_for(context, operand, counts))
         tape = first_version(context, operand) if isinstance(operand.type, Tape) else None
-        own, inside = first_version(context, saves.args[0]), made.saved[-1].inner
+        own, inside = first_version(context, saves.args[0]), arrays.saved[-1].inner
         if tape is not None and own is not None and inside is not None:
             context.inner[tape] = (own, inside, saves.args[1])
-    return made
+    return arrays
 
 
 def place_for(context: Context, operand: Operand, counts: tuple[Operand, ...]) -> Saved:
@@ -122,9 +122,9 @@ def list_of_arrays(context: Context, dtype: str, rank: int, counts: tuple[Operan
     total: Operand = ONE
     for count in counts:
         total = writer.multiply(total, count)
-    made = writer.call("list_of_same", nothing, total, hint=name)
-    made.type = List(Array(dtype, nothing.type.shape if isinstance(nothing.type, Array) else None, "C"))
-    return made
+    arrays = writer.call("list_of_same", nothing, total, hint=name)
+    arrays.type = List(Array(dtype, nothing.type.shape if isinstance(nothing.type, Array) else None, "C"))
+    return arrays
 
 
 def inner_tape(context: Context, operand: Operand, counts: tuple[Operand, ...]) -> Saved:
@@ -143,9 +143,9 @@ def inner_tape(context: Context, operand: Operand, counts: tuple[Operand, ...]) 
 
 
 def most(context: Context, operand: Operand) -> Operand | None:
-    """The most that a number of rounds may be, from what is known now."""
-    found = extreme(context, operand, 1)
-    return None if found is None else context.writer.larger(found, ZERO)
+    """An upper bound of a number of rounds, from what is known now."""
+    bound = extreme(context, operand, 1)
+    return None if bound is None else context.writer.larger(bound, ZERO)
 
 
 def extreme(context: Context, operand: Operand, side: int) -> Operand | None:
@@ -222,11 +222,11 @@ def save(context: Context, tape: Slots, saved: Saved, operand: Operand, index: t
 
 
 def flat(context: Context, tape: Slots, index: tuple[Operand, ...]) -> Operand:
-    """The place in a list of an index of several rounds."""
-    made: Operand = ZERO
+    """The place in a list that belongs to an index of several rounds."""
+    place: Operand = ZERO
     for i, count in zip(index, tape.counts, strict=True):
-        made = context.writer.add(context.writer.multiply(made, count), i)
-    return made
+        place = context.writer.add(context.writer.multiply(place, count), i)
+    return place
 
 
 def get(context: Context, op: Call) -> list[Thing]:
@@ -235,34 +235,34 @@ def get(context: Context, op: Call) -> list[Thing]:
     assert isinstance(tape, Slots)
     writer = context.writer
     index = (*tape.prefix, context.number(op.args[1]))
-    made: list[Thing] = []
+    values: list[Thing] = []
     for saved, out in zip(tape.saved, op.outs, strict=True):
         match saved.type:
             case Scalar():
                 value = writer.read(saved.handles[0], index)
                 value.type, value.name = saved.type, out.name
-                made.append(value)
+                values.append(value)
             case Array(dtype=str() as dtype) if saved.extents is not None:
-                made.append(row_of(context, saved, dtype, index, out))
+                values.append(row_of(context, saved, dtype, index, out))
             case Array():
                 handle = writer.call("list_take", saved.handles[0], flat(context, tape, index), hint=out.name)
                 handle.type = Array(saved.type.dtype, saved.type.shape, "C")
-                made.append(context.memory(handle, out, context.extents_at(handle, out)))
+                values.append(context.memory(handle, out, context.extents_at(handle, out)))
             case ShapeOf():
                 pending = iter(saved.handles)
-                made.append(tuple(saved_extent(context, next(pending), index) if e is None else e for e in saved.shape))
+                values.append(tuple(saved_extent(context, next(pending), index) if e is None else e for e in saved.shape))
             case Tape():
                 inner = saved.inner
                 assert inner is not None
-                made.append(Slots(inner.saved, index, inner.counts))
-    return made
+                values.append(Slots(inner.saved, index, inner.counts))
+    return values
 
 
 def saved_extent(context: Context, handle: Value, index: tuple[Operand, ...]) -> Value:
     """An extent of a saved shape."""
-    made = context.writer.read(handle, index)
-    made.type = INT
-    return made
+    extent = context.writer.read(handle, index)
+    extent.type = INT
+    return extent
 
 
 def row_of(context: Context, saved: Saved, dtype: str, index: tuple[Operand, ...], out: Value) -> Form:

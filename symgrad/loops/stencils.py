@@ -40,11 +40,11 @@ class Addition:
 def neighbours(func: Func) -> dict[Op, list[Call]]:
     """Stores that add to parts of one array, one after the other: for each store the group that it belongs to."""
     count = uses(func.body)
-    found: dict[Op, list[Call]] = {}
+    groups: dict[Op, list[Call]] = {}
 
     def enter(group: list[Call]) -> None:
         if len(group) >= ENOUGH:
-            found.update(dict.fromkeys(group, group))
+            groups.update(dict.fromkeys(group, group))
 
     for block in [func.body, *(b for op in walk(func.body) for b in op.blocks)]:
         group: list[Call] = []
@@ -58,7 +58,7 @@ def neighbours(func: Func) -> dict[Op, list[Call]]:
                 enter(group)
                 group = []
         enter(group)
-    return found
+    return groups
 
 
 def is_addition(op: Call) -> bool:
@@ -128,13 +128,13 @@ def moved(lowering: Context, index: Index, by: Sequence[int]) -> Index:
 
 
 def shift_of(lowering: Context, where: Place) -> tuple[int, ...] | None:
-    """How far a part lies from the beginning of each axis, if it is no more than that."""
+    """How far a part is shifted from the beginning of each axis; None if it is more than a shift."""
     writer = lowering.writer
     index = tuple(Value(INT) for _ in where.extents)
     with writer.inside(Block()):
-        found = [writer.split(i) for i in where.at(index)]
-    plain = len(found) == len(index) and all(base is i for (base, _), i in zip(found, index, strict=True))
-    return tuple(shift for _, shift in found) if plain and not where.arrays else None
+        parts = [writer.split(i) for i in where.at(index)]
+    plain = len(parts) == len(index) and all(base is i for (base, _), i in zip(parts, index, strict=True))
+    return tuple(shift for _, shift in parts) if plain and not where.arrays else None
 
 
 def keeps_zero(lowering: Context, value: Form, base: Form) -> bool:

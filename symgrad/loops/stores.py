@@ -70,10 +70,10 @@ def stored_value(lowering: Context, op: Call, where: Place) -> Form | Operand:
     operand = op.args[1]
     x_type = op.args[0].type
     if isinstance(operand.type, Scalar):
-        given = lowering.number(operand)
-        if isinstance(given, Const) and isinstance(x_type, Array) and x_type.dtype is not None:
-            return constant_in(given, x_type.dtype)
-        return given
+        scalar_value = lowering.number(operand)
+        if isinstance(scalar_value, Const) and isinstance(x_type, Array) and x_type.dtype is not None:
+            return constant_in(scalar_value, x_type.dtype)
+        return scalar_value
     value = lowering.form(operand)
     while value.rank > len(where.extents) and number(value.extents[0]) == 1:
         value = shown(value, value.extents[1:], lambda i: (ZERO, *i))
@@ -116,11 +116,11 @@ def accumulate(lowering: Context, op: Call) -> Thing:
     (out,) = op.outs
     if isinstance(out.type, Scalar):
         return lowering.scalar_op(Call(op.outs, op.loc, "add", op.args, {"via": None}), [lowering.number(a) for a in op.args])[0]
-    found = lowering.form(op.args[0])
-    given = lowering.form(op.args[1]).roots() if isinstance(op.args[1].type, Array) else []
-    if found.memory is None and len({*found.roots(), *given}) > MANY:
-        found = lowering.materialised(op.args[0])
-    if found.memory is None:
+    target = lowering.form(op.args[0])
+    roots = lowering.form(op.args[1]).roots() if isinstance(op.args[1].type, Array) else []
+    if target.memory is None and len({*target.roots(), *roots}) > MANY:
+        target = lowering.materialised(op.args[0])
+    if target.memory is None:
         dtype = refuse(out.type)
         writer = lowering.writer
         operands: list[Form | Operand] = [lowering.form(a) if isinstance(a.type, Array) else lowering.number(a) for a in op.args]

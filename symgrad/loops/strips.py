@@ -29,16 +29,16 @@ def strips(block: Block, writer: Writer) -> None:
 
 
 def in_block(block: Block, writer: Writer, names: Mapping[Value, Value]) -> None:
-    """The same; ``names``: one for what may be the same array."""
-    made: set[Op] = set()
+    """The same; ``names`` has one name for all values that may be the same array."""
+    loops: set[Op] = set()
     rest = block.ops
     while region := found(block, rest, writer, names):
         rewriting = Rewriting(region, block, writer)
         rewriting.run()
-        made.add(rewriting.loop)
+        loops.add(rewriting.loop)
         rest = rewriting.after
     for op in block.ops:
-        for inner in op.blocks if op not in made else ():
+        for inner in op.blocks if op not in loops else ():
             in_block(inner, writer, names)
 
 
@@ -59,14 +59,14 @@ def found(block: Block, ops: list[Op], writer: Writer, names: Mapping[Value, Val
 
 
 def extents(ops: Iterable[Op], writer: Writer) -> list[Operand]:
-    """The extents that nests in loops of the program go along; not those that are known to be short, or only in a loop."""
-    made: dict[object, Operand] = {}
+    """The extents that nests in loops of the program run along, but for those that are known to be short, or known only in a loop."""
+    lengths: dict[object, Operand] = {}
 
     def look(op: Op) -> None:
         if op in writer.nests and isinstance(op, For):
             extent = writer.same(op.stop)
             if (number(extent) or STRIP + 1) > STRIP:
-                made.setdefault(key_of(extent), extent)
+                lengths.setdefault(key_of(extent), extent)
         elif isinstance(op, For):
             for inner in op.body.ops:
                 look(inner)
@@ -75,7 +75,7 @@ def extents(ops: Iterable[Op], writer: Writer) -> list[Operand]:
         if op not in writer.nests:
             look(op)
     inside = {out for op in ops for inner in op.blocks for child in walk(inner) for out in child.outs}
-    return [extent for extent in made.values() if extent not in inside]
+    return [extent for extent in lengths.values() if extent not in inside]
 
 
 def shortened(region: Region, block: Block) -> dict[Value, Call]:
@@ -125,9 +125,9 @@ class Rewriting:
         with writer.inside(loop.body):
             self.low = writer.multiply(loop.index, self.length)  # with a step in place of this, LLVM would not see that it is positive
             self.width = writer.smaller(self.length, writer.subtract(extent, self.low))
-            for made, name in ((self.low, "%low"), (self.width, "%width")):
-                if isinstance(made, Value):
-                    made.name = name
+            for operand, name in ((self.low, "%low"), (self.width, "%width")):
+                if isinstance(operand, Value):
+                    operand.name = name
             for maker in zeros:
                 self.clear(maker)
         for part in self.region.order:
@@ -145,13 +145,13 @@ class Rewriting:
         self.block.yields = rest.yields
 
     def count(self, once: bool) -> Operand:
-        """How many strips there are; at least ``once``, if they do something for no elements too."""
+        """The number of strips; at least 1 if ``once``: if they do something even for no elements."""
         all_but_one = self.writer.add(self.region.extent, self.writer.add(self.length, Const(-1)))
         most, length = number(all_but_one), number(self.length)
         if most is not None and length is not None:
             return Const(max(most // length, int(once)))
-        made = self.writer.pure("floor_divide", all_but_one, self.length)
-        return self.writer.larger(made, ONE) if once else made
+        count = self.writer.pure("floor_divide", all_but_one, self.length)
+        return self.writer.larger(count, ONE) if once else count
 
     # -------------------------------------------------------------- memory
 
@@ -314,9 +314,9 @@ def rounds_of(loop: For, writer: Writer) -> Operand:
 
 def fresh(table: dict[Value, Operand], value: Value) -> Value:
     """The value that stands for one in the second loop."""
-    made = table[value]
-    assert isinstance(made, Value)
-    return made
+    replacement = table[value]
+    assert isinstance(replacement, Value)
+    return replacement
 
 
 def does_something(part: Part) -> bool:
@@ -342,12 +342,12 @@ def counted(ops: Iterable[Op]) -> dict[Value, int]:
 
 
 def chains(op: Op) -> list[list[Operand]]:
-    """The ends of the loops in a nest, for each innermost one those from the outside in."""
-    found = []
+    """The ends of the loops in a nest: for each innermost loop a list, from the outside in."""
+    ends = []
     for inner in (i for b in op.blocks for i in b.ops):
         deeper = chains(inner)
-        found += [[inner.stop, *chain] for chain in deeper or [[]]] if isinstance(inner, For) else deeper
-    return found
+        ends += [[inner.stop, *chain] for chain in deeper or [[]]] if isinstance(inner, For) else deeper
+    return ends
 
 
 def inner_values(op: Op) -> set[Value]:

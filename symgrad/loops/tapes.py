@@ -19,12 +19,12 @@ def parts_of(lowering: Context, items: tuple[Type, ...], name: str | None) -> li
 
 def given_lists(lowering: Context, stacks: Stacks, items: tuple[Type, ...]) -> list[Operand]:
     """The lists as a slot for such items takes them; a tape that nothing was saved on begins here."""
-    wanted = kept_together(lowering, items)
-    if len(stacks.lists) == len(wanted):
+    groups = kept_together(lowering, items)
+    if len(stacks.lists) == len(groups):
         return list(stacks.lists)
     if stacks.lists:
         raise OutOfReach("a tape whose items change", lowering.writer.loc)
-    return [begun(lowering, kept) for kept in wanted]
+    return [begun(lowering, kept) for kept in groups]
 
 
 def kept_together(lowering: Context, items: tuple[Type, ...]) -> list[tuple[Type, ...]]:
@@ -49,9 +49,9 @@ def saved(lowering: Context, type_: Type) -> list[Type]:
 
 def begun(lowering: Context, kept: tuple[Type, ...]) -> Value:
     """A new list."""
-    made = lowering.writer.call("tape", hint=None)
-    made.type = Tape(kept)
-    return made
+    tape = lowering.writer.call("tape", hint=None)
+    tape.type = Tape(kept)
+    return tape
 
 
 def exemplify(lowering: Context, lists: Iterable[Operand]) -> None:
@@ -86,8 +86,8 @@ def push(lowering: Context, op: Call) -> Stacks:
     parts = [part for operand, type_ in zip(op.args[1:], out.type.items, strict=True) for part in pushed(lowering, operand, type_)]
     numbers = [part for part in parts if isinstance(part.type, Scalar)]
     arrays = [[part] for part in parts if not isinstance(part.type, Scalar)]
-    for stack, given in zip(lists, [*([numbers] if numbers else []), *arrays], strict=True):
-        lowering.writer.build.block.ops.append(Call([], lowering.writer.loc, "push", [stack, *given], {}))
+    for stack, values in zip(lists, [*([numbers] if numbers else []), *arrays], strict=True):
+        lowering.writer.build.block.ops.append(Call([], lowering.writer.loc, "push", [stack, *values], {}))
     return Stacks(out.type.items, lists)
 
 
@@ -114,18 +114,18 @@ def pop(lowering: Context, op: Call) -> list[Thing]:
     assert isinstance(rest, Tape)
     lists = [v for v in given_lists(lowering, old, rest.items) if isinstance(v, Value)]
     numbers, pending = numbers_taken(lowering, op, rest.items, lists), iter(lists if not has_numbers(lists) else lists[1:])
-    made: list[Thing] = [Stacks(rest.items, old.lists)]
+    results: list[Thing] = [Stacks(rest.items, old.lists)]
     for out, type_ in zip(op.outs[1:], rest.items, strict=True):
         match type_:
             case ShapeOf(shape=shape):
-                made.append(tuple(lowering.resolve(extent) or next(numbers) for extent in shape or ()))
+                results.append(tuple(lowering.resolve(extent) or next(numbers) for extent in shape or ()))
             case Scalar():
-                made.append(next(numbers))
+                results.append(next(numbers))
             case Array():
                 handle = Value(type_, out.name)
                 taken(lowering, next(pending), [handle])
-                made.append(lowering.memory(handle, out, lowering.extents_at(handle, out)))
-    return made
+                results.append(lowering.memory(handle, out, lowering.extents_at(handle, out)))
+    return results
 
 
 def has_numbers(lists: list[Value]) -> bool:

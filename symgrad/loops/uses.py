@@ -54,16 +54,16 @@ class Uses:
         return [op for op in dict.fromkeys(self.mentions.get(handle, ())) if op in self.home]
 
     def inside(self, owner: Op | None, ops: Iterable[Op]) -> dict[Op, None]:
-        """Of the ops that stand in the blocks of ``owner`` (None: in the outermost block) those that are, or hold, any of these."""
-        found: dict[Op, None] = {}
+        """The ops directly in the blocks of ``owner`` (None: in the outermost block) that are, or contain, any of ``ops``."""
+        children: dict[Op, None] = {}
         for op in ops:
             at: Op | None = op
             while at is not None:
                 above = self.home[at][1]
                 if above is owner:
-                    found[at] = None
+                    children[at] = None
                 at = above
-        return found
+        return children
 
     def accesses(self, handle: Value) -> list[tuple[Op, Access]]:
         """What ops do with a value, but for handing it on."""
@@ -79,11 +79,11 @@ class Uses:
         ops = place[0].ops
         at = ops.index(op)
         ops[at : at + 1] = new
-        for made in new:
-            self.home[made] = place
-            for operand in made.operands:
+        for new_op in new:
+            self.home[new_op] = place
+            for operand in new_op.operands:
                 if isinstance(operand, Value):
-                    self.mentions.setdefault(operand, []).append(made)
+                    self.mentions.setdefault(operand, []).append(new_op)
 
 
 __all__ = ["BORROWS", "Uses", "borrows"]

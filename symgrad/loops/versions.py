@@ -21,9 +21,9 @@ def versions(func: Func) -> Func:
 
 
 def note(block: Block, written: dict[Op, list[Value]]) -> list[Value]:
-    """For each loop and branch the handles from outside that it stores to; gives those of the block."""
+    """Record for each loop and branch the handles from outside that it stores to; returns those of the block."""
     inside: set[Value] = set(block.args)
-    found: dict[Value, None] = {}
+    handles: dict[Value, None] = {}
     for op in block.ops:
         inside.update(op.outs)
         handle = stored_to(op)
@@ -31,11 +31,11 @@ def note(block: Block, written: dict[Op, list[Value]]) -> list[Value]:
             assert isinstance(op, Call)
             if op.settings.get("begin"):
                 inside.add(handle)
-            found[handle] = None
+            handles[handle] = None
         if op.blocks:
             written[op] = list(dict.fromkeys(h for inner in op.blocks for h in note(inner, written)))
-            found.update(dict.fromkeys(written[op]))
-    return [h for h in found if h not in inside]
+            handles.update(dict.fromkeys(written[op]))
+    return [h for h in handles if h not in inside]
 
 
 def rewrite(block: Block, current: Current, written: dict[Op, list[Value]]) -> None:
@@ -95,12 +95,12 @@ def carry(op: For | While, blocks: list[Block], current: Current, written: dict[
 
 
 def branch(op: If, current: Current, written: dict[Op, list[Value]]) -> None:
-    """Let a branch hand on what is stored in it."""
+    """Let a branch yield the new versions of what is stored to in it."""
     handles = written[op]
     for block in op.blocks:
         inside = dict(current)
         rewrite(block, inside, written)
         block.yields += [inside.get(h, h) for h in handles]
-    made = [Value(h.type, h.name) for h in handles]
-    op.outs += made
-    current.update(zip(handles, made, strict=True))
+    versions = [Value(h.type, h.name) for h in handles]
+    op.outs += versions
+    current.update(zip(handles, versions, strict=True))

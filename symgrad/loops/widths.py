@@ -36,32 +36,32 @@ def widths(func: Func) -> Func:
     if not any(getattr(v.type, "dtype", None) in NARROW for v in [*func.params, *(v for op in ops for v in op.outs)]):
         return func
     meetings = [(value, parts, op) for op in ops for value, parts in joins(op)]
-    given: dict[Value, Type] = {}  # what is known so far of those that are open
+    inferred: dict[Value, Type] = {}  # what is known so far of those that are open
 
     def known(operand: Operand) -> Type | None:
-        return given.get(operand) if isinstance(operand, Value) and is_open(operand.type) else operand.type
+        return inferred.get(operand) if isinstance(operand, Value) and is_open(operand.type) else operand.type
 
     while True:
-        before = dict(given)
+        before = dict(inferred)
         for op in ops:
             if isinstance(op, Call) and len(op.outs) == 1 and is_open(op.outs[0].type):
                 types = [known(a) for a in op.args]
                 if None not in types:
-                    given[op.outs[0]] = result(op, [t for t in types if t is not None])
+                    inferred[op.outs[0]] = result(op, [t for t in types if t is not None])
         for value, parts, _ in meetings:
-            found = [t for t in map(known, parts) if t is not None]
-            if is_open(value.type) and found:
-                given[value] = next((t for t in found if is_narrow(t)), found[0])
-        if given == before:
+            part_types = [t for t in map(known, parts) if t is not None]
+            if is_open(value.type) and part_types:
+                inferred[value] = next((t for t in part_types if is_narrow(t)), part_types[0])
+        if inferred == before:
             break
     for value, parts, op in meetings:
         narrow = is_narrow(known(value))
         if isinstance(value.type, Scalar) and any(is_narrow(known(p)) != narrow for p in parts if known(p) is not None):
             raise OutOfReach("a number that is narrow on one path and wide on another", op.loc)
     for op in ops:
-        if isinstance(op, Call) and any(isinstance(a.type, Tape) for a in op.args) and any(is_narrow(given.get(a)) for a in values(op)):
+        if isinstance(op, Call) and any(isinstance(a.type, Tape) for a in op.args) and any(is_narrow(inferred.get(a)) for a in values(op)):
             raise OutOfReach("a narrow number that is saved as one of any width", op.loc)
-    for value, type_ in given.items():
+    for value, type_ in inferred.items():
         if is_narrow(type_):
             value.type = type_
     return func
@@ -80,8 +80,8 @@ def joins(op: Op) -> Iterator[tuple[Value, list[Operand]]]:
 
 def result(op: Call, types: list[Type]) -> Type:
     """The type of the one result of an op for operands of these types."""
-    made = ROWS[op.name].law(types, op.settings, lambda k: Dim("?"))
-    one = made[0] if isinstance(made, tuple) else made
+    results = ROWS[op.name].law(types, op.settings, lambda k: Dim("?"))
+    one = results[0] if isinstance(results, tuple) else results
     return one if is_narrow(one) else op.outs[0].type
 
 

@@ -84,10 +84,10 @@ class Writer:
 
     def beside(self) -> Writer:
         """A writer for another place of the function: it knows all ops, but nothing that was computed."""
-        made = Writer()
-        made.maker, made.ranges, made.nests, made.scratch = self.maker, self.ranges, self.nests, self.scratch
-        made.build.extents, made.build.fresh, made.build.taken = self.build.extents, self.build.fresh, self.build.taken
-        return made
+        writer = Writer()
+        writer.maker, writer.ranges, writer.nests, writer.scratch = self.maker, self.ranges, self.nests, self.scratch
+        writer.build.extents, writer.build.fresh, writer.build.taken = self.build.extents, self.build.fresh, self.build.taken
+        return writer
 
     # -------------------------------------------------------------- where
 
@@ -136,13 +136,13 @@ class Writer:
 
     def call(self, name: str, *args: Operand, hint: str | None = None, **settings: Any) -> Value:
         """One op with one result."""
-        made = self.build.call(name, *args, hint=hint, **settings)
+        value = self.build.call(name, *args, hint=hint, **settings)
         if ROWS[name].elementwise:
-            check_integers(name, made.type, self.loc)
+            check_integers(name, value.type, self.loc)
         op = self.build.block.ops[-1]
         assert isinstance(op, Call)
-        self.maker[made] = op
-        return made
+        self.maker[value] = op
+        return value
 
     def pure(self, name: str, *args: Operand, hint: str | None = None, **settings: Any) -> Value:
         """A number that is computed once; in the entry, if it can be."""
@@ -152,13 +152,13 @@ class Writer:
                 return scope.known[key]
         if all(map(self.is_fixed, args)):
             with self.at_entry():
-                made = self.call(name, *args, hint=hint, **settings)
-            self.fixed.add(made)
-            self.scopes[0].known[key] = made
+                value = self.call(name, *args, hint=hint, **settings)
+            self.fixed.add(value)
+            self.scopes[0].known[key] = value
         else:
-            made = self.call(name, *args, hint=hint, **settings)
-            self.scopes[-1].known[key] = made
-        return made
+            value = self.call(name, *args, hint=hint, **settings)
+            self.scopes[-1].known[key] = value
+        return value
 
     def add(self, a: Operand, b: Operand) -> Operand:
         """``a + b`` of integers; constants are gathered at the end."""
@@ -230,10 +230,10 @@ class Writer:
     # -------------------------------------------------------------- what is known of integers
 
     def without_cast(self, operand: Operand) -> Operand:
-        """The integer of which an operand is NumPy's, of 64 bits."""
-        made = self.maker.get(operand) if isinstance(operand, Value) else None
-        if made is not None and made.name == "cast" and made.settings["dtype"] == "i64" and getattr(made.args[0].type, "kind", "") == "int":
-            return made.args[0]
+        """The integer that an operand casts to NumPy's of 64 bits; otherwise the operand itself."""
+        op = self.maker.get(operand) if isinstance(operand, Value) else None
+        if op is not None and op.name == "cast" and op.settings["dtype"] == "i64" and getattr(op.args[0].type, "kind", "") == "int":
+            return op.args[0]
         return operand
 
     def at_most(self, a: Operand, b: Operand, slack: int = 0, depth: int = 6) -> bool:
@@ -251,20 +251,20 @@ class Writer:
             return True
         if isinstance(q, Value) and q in self.ranges and self.at_most(p, self.ranges[q].start, room, depth - 1):
             return True
-        made = self.maker.get(p) if isinstance(p, Value) else None
-        if made is not None and made.name == "multiply" and self.whole_part(made.args[0], made.args[1], q, room, depth):
+        op = self.maker.get(p) if isinstance(p, Value) else None
+        if op is not None and op.name == "multiply" and self.whole_part(op.args[0], op.args[1], q, room, depth):
             return True
-        if made is not None and made.name == "minimum" and any(self.at_most(x, q, room, depth - 1) for x in made.args):
+        if op is not None and op.name == "minimum" and any(self.at_most(x, q, room, depth - 1) for x in op.args):
             return True
-        if made is not None and made.name == "maximum" and all(self.at_most(x, q, room, depth - 1) for x in made.args):
+        if op is not None and op.name == "maximum" and all(self.at_most(x, q, room, depth - 1) for x in op.args):
             return True
-        made = self.maker.get(q) if isinstance(q, Value) else None
-        if made is not None and made.name == "maximum" and any(self.at_most(p, x, room, depth - 1) for x in made.args):
+        op = self.maker.get(q) if isinstance(q, Value) else None
+        if op is not None and op.name == "maximum" and any(self.at_most(p, x, room, depth - 1) for x in op.args):
             return True
-        if made is not None and made.name == "minimum" and all(self.at_most(p, x, room, depth - 1) for x in made.args):
+        if op is not None and op.name == "minimum" and all(self.at_most(p, x, room, depth - 1) for x in op.args):
             return True
-        if m is not None and made is not None and m <= room and made.name in ("add", "multiply", "floor_divide"):
-            return all(self.at_most(ZERO, x, 0, depth - 1) for x in made.args)
+        if m is not None and op is not None and m <= room and op.name in ("add", "multiply", "floor_divide"):
+            return all(self.at_most(ZERO, x, 0, depth - 1) for x in op.args)
         return False
 
     def whole_part(self, a: Operand, b: Operand, most: Operand, room: int, depth: int) -> bool:
@@ -272,15 +272,15 @@ class Writer:
         for literal, index in ((number(a), b), (number(b), a)):
             if literal is not None and literal > 0 and isinstance(index, Value) and index in self.ranges:
                 stop = self.ranges[index].stop
-                made = self.maker.get(stop) if isinstance(stop, Value) else None
-                if made is not None and made.name == "floor_divide" and number(made.args[1]) == literal:
-                    return self.at_most(made.args[0], most, room + literal, depth - 1)
+                op = self.maker.get(stop) if isinstance(stop, Value) else None
+                if op is not None and op.name == "floor_divide" and number(op.args[1]) == literal:
+                    return self.at_most(op.args[0], most, room + literal, depth - 1)
         return False
 
     def is_count(self, operand: Operand) -> bool:
         """Is the operand an extent, so that it is not negative?"""
-        made = self.maker.get(operand) if isinstance(operand, Value) else None
-        return made is not None and made.name in ("extent", "size", "list_len", "range_len")
+        op = self.maker.get(operand) if isinstance(operand, Value) else None
+        return op is not None and op.name in ("extent", "size", "list_len", "range_len")
 
     def stays_small(self, name: str, args: Sequence[Operand]) -> bool:
         """Has what this makes of integers no more than 62 bits, if what the entry knows has no more than 31?
@@ -319,8 +319,8 @@ class Writer:
         """How many bits an integer may have; ``leaves`` collects those on which this depends, which the entry knows."""
         if isinstance(operand, Const):
             return int(operand.value).bit_length()
-        made = self.maker.get(operand)
-        name, parts = ("", []) if made is None else (made.name, made.args)
+        op = self.maker.get(operand)
+        name, parts = ("", []) if op is None else (op.name, op.args)
         if operand in self.ranges:
             name, parts = "maximum", [self.ranges[operand].start, self.ranges[operand].stop]
         if name in BOUNDED and depth:
@@ -336,9 +336,9 @@ class Writer:
     def same(self, operand: Operand) -> Operand:
         """The operand that stands for all that are known to be equal to this one."""
         for scope in reversed(self.scopes):
-            found = scope.equal.get(key_of(operand))
-            if found is not None:
-                return self.same(found)
+            equal = scope.equal.get(key_of(operand))
+            if equal is not None:
+                return self.same(equal)
         return operand
 
     def require_equal(self, a: Operand, b: Operand) -> Operand:
@@ -401,10 +401,10 @@ class Writer:
 
     def empty(self, dtype: str, extents: Sequence[Operand], name: str | None = None) -> Value:
         """A new array."""
-        made = self.call("empty", *extents, hint=name, dtype=dtype)
+        array = self.call("empty", *extents, hint=name, dtype=dtype)
         if len(extents) == 0:
-            made.type = Array(dtype, (), "C")
-        return made
+            array.type = Array(dtype, (), "C")
+        return array
 
     def read(self, handle: Value, index: Sequence[Operand]) -> Value:
         """An element."""

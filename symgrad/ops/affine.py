@@ -36,8 +36,8 @@ class Round:
         op = self.layout.op_of(operand)
         if isinstance(op, Call) and (rule := SUMS.get(op.name)) is not None:
             parts = [self.sum(a) for a in op.args]
-            if all(p is not None for p in parts) and (made := rule(*parts)) is not None:
-                return made
+            if all(p is not None for p in parts) and (total := rule(*parts)) is not None:
+                return total
         if isinstance(op, Call) and op.name == "extent" and isinstance(array := op.args[0], Value):
             shape = array.type.shape if isinstance(array.type, Array) else None
             if shape is not None and (known := self.extent(shape[op.settings.get("axis", 0)], array)) is not None:
@@ -49,10 +49,10 @@ class Round:
         terms = sum_of(extent)
         if terms is None or not all(s == ONE or str(s).isidentifier() for s in terms):
             return None
-        made: Sum = {s if s == ONE else self.symbol(array, ("extent", s)): c for s, c in terms.items()}
+        length: Sum = {s if s == ONE else self.symbol(array, ("extent", s)): c for s, c in terms.items()}
         if isinstance(extent, Dim):
-            self.facts.append(combined(made, {ONE: -extent.offset}))
-        return made
+            self.facts.append(combined(length, {ONE: -extent.offset}))
+        return length
 
     def bounds(self, block: Block) -> None:
         """Note where the indices of the loops around a block are, and what the branches that it stands in have asked of integers."""

@@ -70,19 +70,19 @@ def numpy_axis(name: str, *words: str) -> Emit:
 
 
 def _reshape_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    own, wanted = shape_of(types[0]), given_shape(types, dim, 1)
+    own, requested = shape_of(types[0]), given_shape(types, dim, 1)
     if len(types) == 1 and (number := number_kept(types[0])) is not None:
         return number
     if isinstance(types[0], Scalar) and len(types) == 2 and isinstance(types[1], ShapeOf) and types[1].shape == ():
         return types[0]
     if not types[0].is_number:
-        return Array(None, wanted if wanted is not None and -1 not in wanted else None)
-    if wanted is None:
+        return Array(None, requested if requested is not None and -1 not in requested else None)
+    if requested is None:
         return Array(dtype_of(types[0]), None)
     layout: Layout = "C" if kept_layout(types[0]) in ("C", "CF") else "?"  # of an array with gaps it may be a view with gaps
     if own is None:
-        return Array(dtype_of(types[0]), tuple(Dim("?") if e == -1 else e for e in wanted), layout)
-    return Array(dtype_of(types[0]), reshape_extents(own, list(wanted)), layout)
+        return Array(dtype_of(types[0]), tuple(Dim("?") if e == -1 else e for e in requested), layout)
+    return Array(dtype_of(types[0]), reshape_extents(own, list(requested)), layout)
 
 
 def _reshape_text(settings: dict[str, Any], types: list[Type]) -> str:
@@ -127,11 +127,11 @@ def _squeeze_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> T
 def _transpose_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     if (number := number_kept(types[0])) is not None:
         return number
-    made = layout_law(_transposed)(types, settings, dim)
-    if isinstance(types[0], Array) and isinstance(made, Array) and settings["axes"] is None:
+    type_ = layout_law(_transposed)(types, settings, dim)
+    if isinstance(types[0], Array) and isinstance(type_, Array) and settings["axes"] is None:
         flipped: Any = {"C": "F", "F": "C"}.get(types[0].layout, types[0].layout)
-        return Array(made.dtype, made.shape, flipped)
-    return made  # type: ignore[no-any-return]
+        return Array(type_.dtype, type_.shape, flipped)
+    return type_  # type: ignore[no-any-return]
 
 
 def _transpose_text(settings: dict[str, Any], types: list[Type]) -> str:
@@ -153,9 +153,9 @@ def _swapped(shape: Shape, settings: dict[str, Any]) -> Shape | None:
     axes = axes_of((settings["axis1"], settings["axis2"]), len(shape))
     if axes is None:
         return None
-    made = list(shape)
-    made[axes[0]], made[axes[1]] = made[axes[1]], made[axes[0]]
-    return tuple(made)
+    extents = list(shape)
+    extents[axes[0]], extents[axes[1]] = extents[axes[1]], extents[axes[0]]
+    return tuple(extents)
 
 
 def _moved(shape: Shape, settings: dict[str, Any]) -> Shape | None:
@@ -345,10 +345,10 @@ def pad_widths(width: Any, rank: int) -> tuple[tuple[int, int], ...]:
 
 
 def _padded(shape: Shape, settings: dict[str, Any]) -> Shape | None:
-    made: list[Extent] = []
+    extents: list[Extent] = []
     for e, (before, after) in zip(shape, pad_widths(settings["width"], len(shape)), strict=True):
-        made.append(e + before + after if isinstance(e, int) else Dim("?") if before + after else e)
-    return tuple(made)
+        extents.append(e + before + after if isinstance(e, int) else Dim("?") if before + after else e)
+    return tuple(extents)
 
 
 def _pad_text(settings: dict[str, Any], types: list[Type]) -> str:
@@ -427,9 +427,9 @@ def _diag(shape: Shape, settings: dict[str, Any]) -> Shape | None:
 
 
 def _trace_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    made = layout_law(_diagonal)(types, settings, dim)
+    type_ = layout_law(_diagonal)(types, settings, dim)
     dtype = array_dtype(np.sum, [types[0]])
-    shape = None if made.shape is None else made.shape[:-1]
+    shape = None if type_.shape is None else type_.shape[:-1]
     return scalar_of(dtype) if shape == () else Array(dtype, shape)
 
 

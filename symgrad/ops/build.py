@@ -62,8 +62,8 @@ class Builder:
         name, settings = for_complex(name, types, settings)
         row = ROWS[name]
         settings = {**row.settings, **settings}
-        made = row.law(types, settings, self.asked(args))
-        results = made if isinstance(made, tuple) else (made,)
+        result = row.law(types, settings, self.asked(args))
+        results = result if isinstance(result, tuple) else (result,)
         outs = [Value(self.freshen(t), h) for t, h in zip(results, [*hints, *[None] * len(results)], strict=False)]
         self.block.ops.append(Call(outs, self.loc, name, list(args), settings))
         self.note_extent(name, args, settings, outs[0] if outs else None)
@@ -83,9 +83,9 @@ class Builder:
             for operand in args[SIZED[name] :]:
                 self.note(self.extent_of(operand))
         elif name in SUMS and out.type == INT and all(a.type == INT for a in args):
-            made = SUMS[name](*map(self.extent_of, args))
-            if made is not None:
-                self.extents[out] = made
+            extent = SUMS[name](*map(self.extent_of, args))
+            if extent is not None:
+                self.extents[out] = extent
 
     def asked(self, operands: Sequence[Operand]) -> Asked:
         """What laws may ask of operands."""
@@ -141,10 +141,10 @@ class Builder:
 
     def symbol(self, stem: str) -> str:
         """A symbol that no other extent has."""
-        while (made := f"{stem}{next(self.fresh)}") in self.taken:
+        while (name := f"{stem}{next(self.fresh)}") in self.taken:
             pass
-        self.taken.add(made)
-        return made
+        self.taken.add(name)
+        return name
 
     def distinct(self, type_: Type) -> Type:
         """The type of an input: where its symbols are taken (``p.w`` and ``p_w`` are both called ``p_w``), it gets others."""
@@ -172,13 +172,13 @@ class Builder:
 
 def symbols(func: Func) -> set[str]:
     """The symbols of extents that occur in the types of a function."""
-    found: set[str] = set()
+    names: set[str] = set()
     for value in values(func.body):
         if isinstance(value.type, Array | ShapeOf):
             for extent in value.type.shape or ():
                 if isinstance(extent, Dim):
-                    found.update(re.findall(r"[^\W\d]\w*", extent.symbol))
-    return found
+                    names.update(re.findall(r"[^\W\d]\w*", extent.symbol))
+    return names
 
 
 def values(block: Block) -> Iterator[Value]:

@@ -27,10 +27,10 @@ def nested(rank: int) -> Type:
     >>> str(nested(2))
     'list[list[float]]'
     """
-    made: Type = FLOAT
+    type_: Type = FLOAT
     for _ in range(rank):
-        made = List(made)
-    return made
+        type_ = List(type_)
+    return type_
 
 
 def _zeros(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:

@@ -105,9 +105,9 @@ def parse_signature(text: str) -> tuple[str, tuple[str, ...], dict[str, Any], tu
         words
     ):  # most rows have no settings, and there are hundreds to read
         return match["name"], tuple(words), {}, outs_of(match["outs"]), match["formula"]
-    made = ast.parse(f"def f({match['params']}): pass").body[0]
-    assert isinstance(made, ast.FunctionDef)
-    a = made.args
+    function = ast.parse(f"def f({match['params']}): pass").body[0]
+    assert isinstance(function, ast.FunctionDef)
+    a = function.args
     positional = [p.arg for p in a.args]
     defaults: dict[str, Any] = {}
     for name, default in zip(positional[len(positional) - len(a.defaults) :], a.defaults, strict=True):
@@ -177,9 +177,9 @@ def missing(text: str, law: Law, why: str, *, emit: Emit | None = None,
 def signature_of(row: Row) -> inspect.Signature:
     """The row's parameters as an ``inspect.Signature``, for binding a call to it."""
     kinds = inspect.Parameter
-    made = []
+    parameters = []
     for p in row.params:
-        made.append(kinds(p.lstrip("*"), kinds.VAR_POSITIONAL if p.startswith("*") else kinds.POSITIONAL_OR_KEYWORD))
+        parameters.append(kinds(p.lstrip("*"), kinds.VAR_POSITIONAL if p.startswith("*") else kinds.POSITIONAL_OR_KEYWORD))
     after = kinds.KEYWORD_ONLY if any(p.startswith("*") for p in row.params) else kinds.POSITIONAL_OR_KEYWORD
-    made += [kinds(s, after, default=d) for s, d in row.settings.items()]
-    return inspect.Signature(made)
+    parameters += [kinds(s, after, default=d) for s, d in row.settings.items()]
+    return inspect.Signature(parameters)

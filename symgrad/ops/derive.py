@@ -36,11 +36,11 @@ def derive(params: Sequence[str], formula: str) -> dict[str, str]:
     names = namespace(params)
     whole = sympy.sympify(formula, locals=names)
     out = sympy.Symbol("out", real=True)
-    made = {}
+    partials = {}
     for p in params:
         partial = sympy.diff(whole, names[p])
-        made[p] = say(partial if whole.is_Add and whole.is_polynomial() else partial.subs(whole, out))
-    return made
+        partials[p] = say(partial if whole.is_Add and whole.is_polynomial() else partial.subs(whole, out))
+    return partials
 
 
 def say(expression: Any) -> str:

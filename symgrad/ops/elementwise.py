@@ -109,20 +109,20 @@ def elementwise(text: str, *, emit: str | Emit | None = None, numpy: str | None 
         settings["via"] = None
     if unknown := [key for key in partials if key[:1] != "d" or key[1:] not in params]:
         raise ValueError(f"row {name!r} has no parameter for {unknown}")
-    given = {key[1:]: value for key, value in partials.items()}
-    if any(p not in given for p in params):
+    derivatives = {key[1:]: value for key, value in partials.items()}
+    if any(p not in derivatives for p in params):
         FORMULAS[text] = (params, formula or text)
         derived = DERIVED.get(text) or derive(params, formula or text)
-        given = {p: given.get(p, derived.get(p)) for p in params}
-    said = {p: spell(value) if "via" in settings else value for p, value in given.items() if value is not None}
+        derivatives = {p: derivatives.get(p, derived.get(p)) for p in params}
+    said = {p: spell(value) if "via" in settings else value for p, value in derivatives.items() if value is not None}
     if steep:
         said = {p: guarded(value) for p, value in said.items()}
     shown, choose = texts(name, params, emit, numpy, math, scipy)
     own = {"math"} if math else set()
     own |= {"scipy"} if scipy else set()
-    made = law or elementwise_law(lambda s: evaluator(params, choose(s) if like is None or s.get("via") in own else like))
-    return add(Row(name, params, made, settings, outs, elementwise=True, formula=formula, partials=said,
-                   pullbacks={p: None for p, value in given.items() if value is None}, linear=frozenset(linear.split()),
+    row_law = law or elementwise_law(lambda s: evaluator(params, choose(s) if like is None or s.get("via") in own else like))
+    return add(Row(name, params, row_law, settings, outs, elementwise=True, formula=formula, partials=said,
+                   pullbacks={p: None for p, value in derivatives.items() if value is None}, linear=frozenset(linear.split()),
                    cheap=cheap, emit=shown, math=math))  # fmt: skip
 
 
@@ -133,8 +133,8 @@ def flat(text: str, *, emit: str | None = None, numpy: str | None = None, math: 
     if numpy or math:
         settings["via"] = None
     shown, choose = texts(name, params, emit, numpy, math, None)
-    made = elementwise_law(lambda s: evaluator(params, like or choose(s)))
-    return add(Row(name, params, made, settings, elementwise=True, pullbacks=dict.fromkeys(params), cheap=cheap, emit=shown, math=math))
+    row_law = elementwise_law(lambda s: evaluator(params, like or choose(s)))
+    return add(Row(name, params, row_law, settings, elementwise=True, pullbacks=dict.fromkeys(params), cheap=cheap, emit=shown, math=math))
 
 
 # ------------------------------------------------------------------ laws and texts of the few that are peculiar
@@ -173,12 +173,12 @@ def _bounded(types: list[Type]) -> list[Type]:
 
 
 def _clip_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Result:
-    given = _bounded(types)
-    names = ("x", "low", "high")[: len(given)]
-    if len(given) < 2:
+    operand_types = _bounded(types)
+    names = ("x", "low", "high")[: len(operand_types)]
+    if len(operand_types) < 2:
         return types[0]
     text = f"np.clip({', '.join((*names, 'None')[:3])})"
-    return elementwise_law(lambda s: evaluator(names, text))(given, settings, dim)
+    return elementwise_law(lambda s: evaluator(names, text))(operand_types, settings, dim)
 
 
 def _inside_text(settings: dict[str, Any], types: list[Type]) -> str:
@@ -197,10 +197,10 @@ def _above_text(settings: dict[str, Any], types: list[Type]) -> str:
 
 
 def _mask_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Result:
-    given = _bounded(types)
-    if not all(t.is_number for t in given):
-        return elementwise_law(lambda s: np.greater)(given, settings, dim)
-    shape = broadcast([shape_of(t) for t in given])
+    operand_types = _bounded(types)
+    if not all(t.is_number for t in operand_types):
+        return elementwise_law(lambda s: np.greater)(operand_types, settings, dim)
+    shape = broadcast([shape_of(t) for t in operand_types])
     return Scalar("bool", "any") if shape == () else Array("bool", shape)
 
 
@@ -229,9 +229,9 @@ def _real_text(settings: dict[str, Any], types: list[Type]) -> str:
 
 
 def _frexp_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[Type, ...]:
-    made = elementwise_law(lambda s: evaluator(("x",), "np.frexp(x)[0]"))(types, settings, dim)
+    mantissa = elementwise_law(lambda s: evaluator(("x",), "np.frexp(x)[0]"))(types, settings, dim)
     power = elementwise_law(lambda s: evaluator(("x",), "np.frexp(x)[1]"))(types, settings, dim)
-    return (made, power)  # type: ignore[return-value]
+    return (mantissa, power)  # type: ignore[return-value]
 
 
 def _power_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Result:

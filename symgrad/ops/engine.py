@@ -297,13 +297,13 @@ def _path(settings: dict[str, Any], types: list[Type]) -> str:
 
 
 def _take_text(settings: dict[str, Any], types: list[Type]) -> str:
-    made = _take(types, settings, lambda k: -2)
+    type_ = _take(types, settings, lambda k: -2)
     arrays = any(isinstance(t, Array) for t in types[1:])
     if settings["index"] == "e" and not is_surely_array(types[0]):
         return "copy(x)"
     if not isinstance(types[0], Array):
         return "copy(x[path])"
-    return "x[path]" if isinstance(made, Scalar) or arrays and ";" not in settings["index"] else "x[path].copy()"
+    return "x[path]" if isinstance(type_, Scalar) or arrays and ";" not in settings["index"] else "x[path].copy()"
 
 
 def _take_written_text(settings: dict[str, Any], types: list[Type]) -> str:

@@ -26,19 +26,19 @@ def dtype_made(name: str, of: Type) -> str | None:
 
 
 def transform_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    """As many coefficients as there are numbers along the axes, but of real transforms along the last."""
+    """The type of the coefficients: as many as there are numbers along the axes, except along the last one of real transforms."""
     name, axes = settings["kind"], settings["axes"]
     shape, dtype = shape_of(types[0]), dtype_made(name, types[0])
     if shape is None or any(not -len(shape) <= axis < len(shape) for axis in axes):
         return Array(dtype, None)
-    made: list[Extent] = list(shape)
+    extents: list[Extent] = list(shape)
     sized = len(types) > 1
     for k, axis in enumerate(axes):
         if sized:
-            made[axis] = dim(k + 1)
+            extents[axis] = dim(k + 1)
         if k == len(axes) - 1:
-            made[axis] = last_extent(name, made[axis], sized)
-    return Array(dtype, tuple(made))
+            extents[axis] = last_extent(name, extents[axis], sized)
+    return Array(dtype, tuple(extents))
 
 
 def last_extent(name: str, extent: Extent, sized: bool) -> Extent:

@@ -30,28 +30,28 @@ def steps(index: str) -> tuple[tuple[str, int], ...]:
     >>> steps("is;.reshape:2;e")
     (('is', 4), ('.reshape', 2), ('e', 0))
     """
-    made = []
+    pairs = []
     for step in index.split(";"):
         if step.startswith("."):
             name, _, count = step.partition(":")
-            made.append((name, int(count or 0)))
+            pairs.append((name, int(count or 0)))
         else:
-            made.append((step, sum(OPERANDS[c] for c in step)))
-    return tuple(made)
+            pairs.append((step, sum(OPERANDS[c] for c in step)))
+    return tuple(pairs)
 
 
 def subscript(step: str, operands: Iterable[Any]) -> tuple[Any, ...]:
-    """What NumPy is given for an index step with these operands.
+    """The subscript that NumPy is given for an index step with these operands.
 
     >>> subscript("isn", [2, 1, None, None])
     (2, slice(1, None, None), None)
     """
-    given = iter(operands)
-    made: list[Any] = []
+    remaining = iter(operands)
+    items: list[Any] = []
     for letter in step:
-        own = [next(given) for _ in range(OPERANDS[letter])]
-        made.append(own[0] if letter == "i" else slice(*own) if letter == "s" else None if letter == "n" else ...)
-    return tuple(made)
+        own = [next(remaining) for _ in range(OPERANDS[letter])]
+        items.append(own[0] if letter == "i" else slice(*own) if letter == "s" else None if letter == "n" else ...)
+    return tuple(items)
 
 
 def is_basic(index: str, types: Sequence[Type]) -> bool:
@@ -66,16 +66,16 @@ def has_arrays(index: str, types: Sequence[Type]) -> bool:
 
 def _items(index: str, types: Sequence[Type]) -> list[Type]:
     """Types of the operands that are ``i`` items."""
-    found, at = [], 0
+    item_types, at = [], 0
     for step, count in steps(index):
         if not step.startswith("."):
             place = at
             for letter in step:
                 if letter == "i":
-                    found.append(types[place])
+                    item_types.append(types[place])
                 place += OPERANDS[letter]
         at += count
-    return found
+    return item_types
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ def slice_extent(n: Extent, bounds: Sequence[Any], known: Asked | None = None) -
 
 
 def inner_extent(n: Extent, start: Extent | None, stop: Extent | None, known: Asked | None = None) -> Extent | None:
-    """The length of a slice whose bounds follow to be places of the axis; None where that does not follow.
+    """The length of a slice whose bounds provably lie within the axis; None where that cannot be proved.
 
     >>> str(inner_extent(Dim("(4*n)"), Dim("n"), Dim("(3*n)")))
     '(2*n)'
@@ -145,22 +145,22 @@ def inner_extent(n: Extent, start: Extent | None, stop: Extent | None, known: As
         goals, facts = [first, length, combined(whole, last, -1)], [whole, *facts]
     if not all(follows(goal, concerning(goal, facts)) for goal in goals):
         return None
-    made = extent_of(length, isinstance(n, Dim) and n.plural and length == whole)
-    if known is not None and isinstance(made, Dim) and (made.symbol, made.offset) in known.plural:
-        return replace(made, plural=True)
-    return made
+    extent = extent_of(length, isinstance(n, Dim) and n.plural and length == whole)
+    if known is not None and isinstance(extent, Dim) and (extent.symbol, extent.offset) in known.plural:
+        return replace(extent, plural=True)
+    return extent
 
 
 def concerning(goal: Sum, facts: Sequence[Sum]) -> list[Sum]:
-    """The facts that speak of the symbols of a goal, or of what these have to do with, nearest first."""
-    found: list[Sum] = []
+    """The facts about the symbols of a goal, or about symbols that other such facts relate to them, nearest first."""
+    related: list[Sum] = []
     symbols = {s for s in goal if s != ONE}
     rest = [f for f in facts if set(f) - {ONE}]
-    while len(found) < MOST_FACTS and (near := [f for f in rest if symbols & set(f)]):
-        found += [f for f in near if f not in found]
+    while len(related) < MOST_FACTS and (near := [f for f in rest if symbols & set(f)]):
+        related += [f for f in near if f not in related]
         symbols |= {s for f in near for s in f if s != ONE}
         rest = [f for f in rest if f not in near]
-    return found[:MOST_FACTS]
+    return related[:MOST_FACTS]
 
 
 def broadcast(shapes: Sequence[Shape | None]) -> Shape | None:
@@ -223,24 +223,24 @@ def _method_step(x: Type, step: str, here: list[int], dim: Extents) -> Type:
     return Array(x.dtype, None)
 
 
-def reshape_extents(shape: Shape, wanted: list[Extent]) -> Shape:
-    """The shape asked for, with -1 worked out where it can be."""
-    if -1 not in wanted:
-        return tuple(wanted)
+def reshape_extents(shape: Shape, requested: list[Extent]) -> Shape:
+    """The requested shape, with -1 replaced by its extent where that is known."""
+    if -1 not in requested:
+        return tuple(requested)
     rest = list(shape)
-    for extent in wanted:
+    for extent in requested:
         if extent in rest:
             rest.remove(extent)
         elif extent != -1:
-            numbers = [e for e in (*shape, *wanted) if isinstance(e, int)]
-            if len(numbers) == len(shape) + len(wanted):
+            numbers = [e for e in (*shape, *requested) if isinstance(e, int)]
+            if len(numbers) == len(shape) + len(requested):
                 total, part = 1, 1
                 for e in shape:
                     total *= int(e)  # type: ignore[arg-type]
-                for e in wanted:
+                for e in requested:
                     part *= 1 if e == -1 else int(e)  # type: ignore[arg-type]
-                return tuple(total // max(part, 1) if e == -1 else e for e in wanted)
-            return tuple(Dim("?") if e == -1 else e for e in wanted)
+                return tuple(total // max(part, 1) if e == -1 else e for e in requested)
+            return tuple(Dim("?") if e == -1 else e for e in requested)
     left: Extent = 1
     if len(rest) == 1:
         left = rest[0]
@@ -249,7 +249,7 @@ def reshape_extents(shape: Shape, wanted: list[Extent]) -> Shape:
             left = int(left) * int(e)  # type: ignore[arg-type]
     elif rest:
         left = Dim(f"({'*'.join(str(e).lstrip('!') for e in rest)})")
-    return tuple(left if e == -1 else e for e in wanted)
+    return tuple(left if e == -1 else e for e in requested)
 
 
 def _index_step(x: Type, step: str, here: list[int], types: Sequence[Type], dim: Extents) -> Type:

@@ -100,12 +100,12 @@ def _stack_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Typ
     if not shapes or shapes[0] is None or any(s is not None and len(s) != len(shapes[0]) for s in shapes):
         return Array(dtype, None)
     first = shapes[0]
-    made = [next((s[k] for s in shapes if s is not None and isinstance(s[k], int)), first[k]) for k in range(len(first))]
+    extents = [next((s[k] for s in shapes if s is not None and isinstance(s[k], int)), first[k]) for k in range(len(first))]
     axes = axes_of(settings["axis"], len(first) + 1)
     if axes is None:
         return Array(dtype, None)
-    made.insert(axes[0], len(types))
-    return Array(dtype, tuple(made), "C" if not first else "?")
+    extents.insert(axes[0], len(types))
+    return Array(dtype, tuple(extents), "C" if not first else "?")
 
 
 def _unstacked(shape: Shape, settings: dict[str, Any]) -> Shape | None:
@@ -114,8 +114,8 @@ def _unstacked(shape: Shape, settings: dict[str, Any]) -> Shape | None:
 
 
 def _unstack_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    made = layout_law(_unstacked)(types, settings, dim)
-    return scalar_of(made.dtype) if made.shape == () else made
+    type_ = layout_law(_unstacked)(types, settings, dim)
+    return scalar_of(type_.dtype) if type_.shape == () else type_
 
 
 def _unstack_text(settings: dict[str, Any], types: list[Type]) -> str:
@@ -140,9 +140,9 @@ def _list_stack_law(types: list[Type], settings: dict[str, Any], dim: Extents) -
     axes = None if shape is None else axes_of(settings["axis"], len(shape) + 1)
     if shape is None or axes is None:
         return Array(dtype_of(item), None)
-    made = list(shape)
-    made.insert(axes[0], Dim("?"))
-    return Array(dtype_of(item), tuple(made))
+    extents = list(shape)
+    extents.insert(axes[0], Dim("?"))
+    return Array(dtype_of(item), tuple(extents))
 
 
 def _like_list_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
@@ -202,9 +202,9 @@ def _restacked_law(types: list[Type], settings: dict[str, Any], dim: Extents) ->
     axes = None if not shape else axes_of(settings["axis"], len(shape))
     if not shape or axes is None:
         return Array(dtype_of(types[0]), None)
-    made = list(shape[1:])
-    made.insert(axes[0], shape[0])
-    return Array(dtype_of(types[0]), tuple(made))
+    extents = list(shape[1:])
+    extents.insert(axes[0], shape[0])
+    return Array(dtype_of(types[0]), tuple(extents))
 
 
 # joins of the items of one array
@@ -258,11 +258,11 @@ def _tile_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type
     rank = max(len(shape), len(reps))
     long: Shape = (1,) * (rank - len(shape)) + shape
     often: Shape = (1,) * (rank - len(reps)) + reps
-    made = [
+    extents = [
         e if r == 1 else r if e == 1 else e * r if isinstance(e, int) and isinstance(r, int) else Dim("?")
         for e, r in zip(long, often, strict=True)
     ]
-    return Array(dtype_of(types[0]), tuple(made))
+    return Array(dtype_of(types[0]), tuple(extents))
 
 
 def _repeat_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:

@@ -73,11 +73,11 @@ def contracted(axes: Any, a: int, b: int) -> tuple[tuple[int, ...], tuple[int, .
 def _tensordot_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     a, b = shape_of(types[0]), shape_of(types[1])
     dtype = _joined_product_dtype(types)
-    found = None if a is None or b is None else contracted(settings["axes"], len(a), len(b))
-    if a is None or b is None or found is None:
+    contracted_axes = None if a is None or b is None else contracted(settings["axes"], len(a), len(b))
+    if a is None or b is None or contracted_axes is None:
         return Array(dtype, None)
-    left = tuple(e for k, e in enumerate(a) if k not in found[0])
-    right = tuple(e for k, e in enumerate(b) if k not in found[1])
+    left = tuple(e for k, e in enumerate(a) if k not in contracted_axes[0])
+    right = tuple(e for k, e in enumerate(b) if k not in contracted_axes[1])
     if settings["axes"] == 1 and len(a) == len(b) == 1:
         return scalar_of(dtype)
     return Array(dtype, left + right)
@@ -98,8 +98,8 @@ RIGHT = {(0, 0): "g * a", (1, 1): "g * a", (1, 2): "g @ a", (2, 1): "a[:, None] 
 
 def _factor_text(table: dict[tuple[int, int], str], otherwise: str) -> Emit:
     def emit(settings: dict[str, Any], types: list[Type]) -> str:
-        _, other, wanted = _ranks(types)
-        return table.get((wanted, other), otherwise)  # type: ignore[arg-type]
+        _, other, own = _ranks(types)
+        return table.get((own, other), otherwise)  # type: ignore[arg-type]
 
     return emit
 
@@ -179,7 +179,7 @@ def _einsum_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Ty
         known = shape is not None and len(shape) == len(names)
         for k, name in enumerate(names):
             met.setdefault(name, []).append((shape[k],) if known and shape is not None else (Dim("?"),))
-    extents = {name: broadcast(found) for name, found in met.items() if name in out}  # labels that are alike are broadcast
+    extents = {name: broadcast(label_shapes) for name, label_shapes in met.items() if name in out}  # labels that are alike are broadcast
     return array_or_scalar(dtype, tuple(e[0] if (e := extents.get(c)) is not None else Dim("?") for c in out))
 
 
@@ -191,10 +191,10 @@ def _einsum_part_text(position: int, others: list[str]) -> Emit:
         own = labels[position]
         rest = [names for k, names in enumerate(labels) if k != position]
         shape = types[-1].shape if isinstance(types[-1], ShapeOf) else None
-        found = {
+        plural_labels = {
             c for names, t in zip([out, *rest], types, strict=False) for c, e in zip(names, shape_of(t) or (), strict=False) if is_plural(e)
         }
-        if shape is not None and all(map(is_plural, shape)) and len(set(own)) == len(own) and set(own) <= found:
+        if shape is not None and all(map(is_plural, shape)) and len(set(own)) == len(own) and set(own) <= plural_labels:
             return f"np.einsum({','.join([out, *rest]) + '->' + own!r}, {', '.join(['g', *others])})"
         return f"einsum_part(g, [{', '.join(others)}], shape, subscripts, {position})"
 

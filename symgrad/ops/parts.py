@@ -20,12 +20,12 @@ Span = tuple[Sum, Sum | None]  #: from, and up to, not including; None where no 
 
 
 def spans(op: Call, here: Round) -> list[Span | None]:
-    """What a path selects of each leading axis, or more; None for all of it."""
+    """The span of each leading axis that a path selects, or a larger one; None for the whole axis."""
     array = op.args[0]
     shape = array.type.shape if isinstance(array.type, Array) else None
     if op.name not in PATHS or shape is None:
         return []
-    made: list[Span | None] = []
+    axis_spans: list[Span | None] = []
     at = PATHS[op.name]
     first, _ = steps(op.settings["index"])[0]
     for letter in "" if first.startswith(".") else first:
@@ -33,11 +33,11 @@ def spans(op: Call, here: Round) -> list[Span | None]:
         at += OPERANDS[letter]
         if letter == "n":
             continue
-        if letter == "e" or len(made) >= len(shape) or not all(is_plain(o, letter) for o in operands):
+        if letter == "e" or len(axis_spans) >= len(shape) or not all(is_plain(o, letter) for o in operands):
             break
         assert isinstance(array, Value)
-        made.append(span(letter, operands, shape[len(made)], array, here))
-    return made
+        axis_spans.append(span(letter, operands, shape[len(axis_spans)], array, here))
+    return axis_spans
 
 
 def is_plain(operand: Operand, letter: str) -> bool:

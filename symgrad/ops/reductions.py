@@ -112,11 +112,11 @@ constant("reduced_size(shape, axis=None, divisor=False)", _size_law, emit=_size_
 
 
 def _median_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Result:
-    """As other reductions, but that of a number, with its axes kept, is an array without axes."""
-    made = reduction_law(np.median)(types, settings, dim)
-    if isinstance(made, Scalar) and settings["keepdims"]:
-        return Array(None if made.dtype == "any" else made.dtype, ())
-    return made
+    """The law of other reductions, except that the result for a number, with its axes kept, is an array without axes."""
+    type_ = reduction_law(np.median)(types, settings, dim)
+    if isinstance(type_, Scalar) and settings["keepdims"]:
+        return Array(None if type_.dtype == "any" else type_.dtype, ())
+    return type_
 
 
 rule(f"median(x, {_AXES})", _median_law, emit=numpy_text("median", "axis", "keepdims"),
@@ -179,18 +179,18 @@ def _of_law(function: Any) -> Any:
     """The law of a reduction that computes in a dtype of its own."""
 
     def law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Result:
-        made = reduction_law(function)(types[:1], settings, dim)
+        type_ = reduction_law(function)(types[:1], settings, dim)
         dtype = settings.get("dtype")
-        if dtype is None or not isinstance(made, Array | Scalar):
-            return made
-        return Array(dtype, made.shape, made.layout) if isinstance(made, Array) else Scalar(kind_of(dtype), dtype)
+        if dtype is None or not isinstance(type_, Array | Scalar):
+            return type_
+        return Array(dtype, type_.shape, type_.layout) if isinstance(type_, Array) else Scalar(kind_of(dtype), dtype)
 
     return law
 
 
 def _running_of_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    made = _running_law(types, settings, dim)
-    return Array(settings["dtype"], made.shape, made.layout) if isinstance(made, Array) and settings["dtype"] else made
+    type_ = _running_law(types, settings, dim)
+    return Array(settings["dtype"], type_.shape, type_.layout) if isinstance(type_, Array) and settings["dtype"] else type_
 
 
 def of_text(name: str, *params: str) -> Emit:

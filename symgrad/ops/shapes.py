@@ -84,20 +84,20 @@ def _sample(of: Sample, half: bool) -> Any:
 
 @cache
 def outcome(function: Callable[..., Any], samples: tuple[Sample, ...]) -> Outcome | None:
-    """What ``function`` makes of such operands; None if it raises or makes no number."""
-    made: Any = None
+    """The outcome of ``function`` for such operands; None if it raises or returns no number."""
+    result: Any = None
     for half in (False, True):  # math.atanh(1.0) raises, and so does math.acosh(0.5)
         try:
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
-                made = function(*(_sample(s, half) for s in samples))
+                result = function(*(_sample(s, half) for s in samples))
             break
         except (TypeError, ValueError, ArithmeticError, AttributeError):
             continue
-    if isinstance(made, np.generic | np.ndarray):
-        name = dtype_name(made.dtype)
-        return None if name is None else ("point" if isinstance(made, np.ndarray) and made.ndim == 0 else "numpy", name)
-    return ("python", type(made).__name__) if type(made).__name__ in PYTHON else None
+    if isinstance(result, np.generic | np.ndarray):
+        name = dtype_name(result.dtype)
+        return None if name is None else ("point" if isinstance(result, np.ndarray) and result.ndim == 0 else "numpy", name)
+    return ("python", type(result).__name__) if type(result).__name__ in PYTHON else None
 
 
 def samples_of(of: Type) -> tuple[Sample, ...]:
@@ -121,35 +121,35 @@ def outcomes(function: Callable[..., Any], types: Sequence[Type]) -> tuple[Outco
 
 @cache
 def outcomes_of(function: Callable[..., Any], choices: tuple[tuple[Sample, ...], ...]) -> tuple[Outcome, ...]:
-    """All that ``function`` may make of operands chosen from samples."""
+    """All outcomes that ``function`` may have for operands chosen from samples."""
     if math.prod(map(len, choices)) > MOST_SAMPLES:
         return ()
-    found = {outcome(function, some) for some in product(*choices)} - {None}
-    return tuple(sorted(o for o in found if o is not None))
+    possible = {outcome(function, some) for some in product(*choices)} - {None}
+    return tuple(sorted(o for o in possible if o is not None))
 
 
 def number_type(function: Callable[..., Any], types: Sequence[Type]) -> Type:
-    """The type of what ``function`` makes of numbers."""
-    made = outcomes(function, types)
-    if not made:
+    """The type of the result of ``function`` for numbers."""
+    possible = outcomes(function, types)
+    if not possible:
         return UNKNOWN
-    if len(made) == 1:
-        where, name = made[0]
+    if len(possible) == 1:
+        where, name = possible[0]
         if where == "point":
             return Array(name, ())
         return Scalar(name) if where == "python" else scalar_of(name)  # type: ignore[arg-type]
-    if any(where == "point" for where, _ in made):
+    if any(where == "point" for where, _ in possible):
         return UNKNOWN
     kind: Kind = "bool"
-    for where, name in made:
+    for where, name in possible:
         kind = join_kind(kind, name if where == "python" else kind_of(name))  # type: ignore[arg-type]
-    return Scalar(kind, "any" if any(where == "numpy" for where, _ in made) else None)
+    return Scalar(kind, "any" if any(where == "numpy" for where, _ in possible) else None)
 
 
 def array_dtype(function: Callable[..., Any], types: Sequence[Type]) -> str | None:
-    """The dtype of the array that ``function`` makes of operands one of which is an array."""
-    made = {name for where, name in outcomes(function, types)}
-    return made.pop() if len(made) == 1 else None
+    """The dtype of the array that ``function`` returns for operands of which one is an array."""
+    dtypes = {name for where, name in outcomes(function, types)}
+    return dtypes.pop() if len(dtypes) == 1 else None
 
 
 def dtype_of(of: Type, otherwise: str | None = None) -> str | None:
@@ -203,10 +203,10 @@ def elementwise_law(choose: Callable[[dict[str, Any]], Callable[..., Any]]) -> L
         function = choose(settings)
         if all(isinstance(t, Scalar) for t in types):
             return number_type(function, types)
-        made = outcomes(function, types)
-        if made and all(where == "python" for where, _ in made):
+        possible = outcomes(function, types)
+        if possible and all(where == "python" for where, _ in possible):
             return number_type(function, types)
-        if made and all(where == "point" for where, _ in made):
+        if possible and all(where == "point" for where, _ in possible):
             return Array(array_dtype(function, types), ())
         return array_or_scalar(array_dtype(function, types), broadcast([shape_of(t) for t in types]), fresh_layout(types))
 
@@ -236,17 +236,17 @@ def kept_layout(of: Type) -> Layout:
 
 
 def axes_of(axis: Any, rank: int) -> tuple[int, ...] | None:
-    """The axes meant, none negative; None if they do not fit the rank.
+    """The axes that ``axis`` names, none negative; None if they do not fit the rank.
 
     >>> axes_of(-1, 3), axes_of(None, 2), axes_of((0, -1), 3), axes_of(2, 2)
     ((2,), (0, 1), (0, 2), None)
     """
     if axis is None:
         return tuple(range(rank))
-    wanted = axis if isinstance(axis, tuple | list) else (axis,)
-    if not all(isinstance(a, int) and -rank <= a < rank for a in wanted):
+    axes = axis if isinstance(axis, tuple | list) else (axis,)
+    if not all(isinstance(a, int) and -rank <= a < rank for a in axes):
         return None
-    return tuple(a % rank for a in wanted)
+    return tuple(a % rank for a in axes)
 
 
 def reduced(shape: Shape | None, axis: Any, keepdims: bool) -> Shape | None:
@@ -316,17 +316,17 @@ def float_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type
 
 
 def given_shape(types: Sequence[Type], dim: Extents, start: int = 0) -> Shape | None:
-    """The shape that the operands from ``start`` on say: ints, or one shape."""
+    """The shape that the operands from ``start`` on give: integers, or one shape."""
     rest = list(types[start:])
     if len(rest) == 1 and isinstance(rest[0], ShapeOf):
         return rest[0].shape
-    made: list[Extent] = []
+    extents: list[Extent] = []
     for k, t in enumerate(rest, start):
         if not (isinstance(t, Scalar) and t.kind == "int"):
             return None
         extent = dim(k)
-        made.append(extent if isinstance(extent, int) or extent.symbol != "?" else Dim("?"))
-    return tuple(made)
+        extents.append(extent if isinstance(extent, int) or extent.symbol != "?" else Dim("?"))
+    return tuple(extents)
 
 
 def is_none(of: Type) -> bool:

@@ -86,9 +86,9 @@ SOLVED = frozenset({"i64", "f32", "f64", "c64", "c128"})
 
 
 def _triangular_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    """As other systems of equations; which dtype narrow integers are solved in is SciPy's own."""
-    made = _solve_law(types, settings, dim)
-    return made if all(dtype_of(t) in SOLVED for t in types) or not isinstance(made, Array) else Array(None, made.shape)
+    """The law of other systems of equations; SciPy itself chooses the dtype in which narrow integers are solved."""
+    type_ = _solve_law(types, settings, dim)
+    return type_ if all(dtype_of(t) in SOLVED for t in types) or not isinstance(type_, Array) else Array(None, type_.shape)
 
 
 # only one triangle of the matrix is read, so the cotangent is triangular

@@ -93,16 +93,16 @@ def signature_of(parameters: str) -> inspect.Signature:
     """The parameters of a function as written; a default ``...`` is one that must be left out."""
     definition = ast.parse(f"def f({parameters}): pass").body[0]
     assert isinstance(definition, ast.FunctionDef)
-    given, kind, empty = definition.args, inspect.Parameter, inspect.Parameter.empty
-    plain = [*given.posonlyargs, *given.args]
-    defaults = [empty] * (len(plain) - len(given.defaults)) + [default_of(node) for node in given.defaults]
-    kinds = [kind.POSITIONAL_ONLY] * len(given.posonlyargs) + [kind.POSITIONAL_OR_KEYWORD] * len(given.args)
-    made = [kind(p.arg, k, default=d) for p, k, d in zip(plain, kinds, defaults, strict=True)]
-    made += [kind(given.vararg.arg, kind.VAR_POSITIONAL)] if given.vararg else []
-    named = zip(given.kwonlyargs, given.kw_defaults, strict=True)
-    made += [kind(p.arg, kind.KEYWORD_ONLY, default=empty if node is None else default_of(node)) for p, node in named]
-    made += [kind(given.kwarg.arg, kind.VAR_KEYWORD)] if given.kwarg else []
-    return inspect.Signature(made)
+    arguments, kind, empty = definition.args, inspect.Parameter, inspect.Parameter.empty
+    plain = [*arguments.posonlyargs, *arguments.args]
+    defaults = [empty] * (len(plain) - len(arguments.defaults)) + [default_of(node) for node in arguments.defaults]
+    kinds = [kind.POSITIONAL_ONLY] * len(arguments.posonlyargs) + [kind.POSITIONAL_OR_KEYWORD] * len(arguments.args)
+    converted = [kind(p.arg, k, default=d) for p, k, d in zip(plain, kinds, defaults, strict=True)]
+    converted += [kind(arguments.vararg.arg, kind.VAR_POSITIONAL)] if arguments.vararg else []
+    named = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    converted += [kind(p.arg, kind.KEYWORD_ONLY, default=empty if node is None else default_of(node)) for p, node in named]
+    converted += [kind(arguments.kwarg.arg, kind.VAR_KEYWORD)] if arguments.kwarg else []
+    return inspect.Signature(converted)
 
 
 def default_of(node: ast.expr) -> Any:
@@ -113,9 +113,9 @@ def default_of(node: ast.expr) -> Any:
 @cache
 def call_of(text: str) -> ast.Call:
     """The tree of a row's call."""
-    made = ast.parse(text, mode="eval").body
-    assert isinstance(made, ast.Call)
-    return made
+    call = ast.parse(text, mode="eval").body
+    assert isinstance(call, ast.Call)
+    return call
 
 
 @cache
@@ -162,30 +162,30 @@ class Spelling:
             unknown = [k for k in kwargs if k not in self.signature.parameters]
             said = f"the keyword {unknown[0]} of {self.name} is not supported" if unknown else f"{self.name}(): {error}"
             raise BindError(said) from None
-        given = bound.arguments
+        named = bound.arguments
         known = known_items(unwrap, items)
         chosen = self
-        if self.fuller is not None and any(not self._is_default(name, given[name], unwrap) for name in given if name not in self.mentioned):
+        if self.fuller is not None and any(not self._is_default(name, named[name], unwrap) for name in named if name not in self.mentioned):
             chosen = replace(self, call=self.fuller, fuller=None)
-        for name, value in given.items():
+        for name, value in named.items():
             if name not in chosen.mentioned and not self._is_default(name, value, unwrap):
                 raise BindError(f"the argument {name} of {self.name} is not supported")
-        return chosen._checked(Bound(chosen.row, chosen._operands(given, items), chosen._settings(given, known)), given, items)
+        return chosen._checked(Bound(chosen.row, chosen._operands(named, items), chosen._settings(named, known)), named, items)
 
     @property
     def mentioned(self) -> frozenset[str]:
         """The parameters that the row's call reads."""
         return names_in(self.call)
 
-    def _checked(self, bound: Bound, given: Mapping[str, Any], items: Callable[[Any], Sequence[Any] | None]) -> Bound:
-        """The row that the number and form of the operands ask for."""
+    def _checked(self, bound: Bound, named: Mapping[str, Any], items: Callable[[Any], Sequence[Any] | None]) -> Bound:
+        """The bound call with the row that fits the number and form of the operands."""
         if bound.row == "einsum":
             return einsum_bound(bound)
         if bound.row.endswith("_of") and len(bound.args) > 1 and isinstance(bound.args[1], Const) and bound.args[1].value is True:
             return Bound(bound.row, [bound.args[0], Const(None), *bound.args[2:]], bound.settings)
-        if bound.row == "log_to_base" and "base" not in given:
+        if bound.row == "log_to_base" and "base" not in named:
             return Bound("log", bound.args[:1], {"via": "math"})
-        if bound.row in JOINED and all(items(given[name]) is None for name in given if name in ("arrays",)):
+        if bound.row in JOINED and all(items(named[name]) is None for name in named if name in ("arrays",)):
             return Bound(JOINED[bound.row], bound.args, bound.settings)
         return bound
 
@@ -197,17 +197,17 @@ class Spelling:
             return False
         return default is not UNSAID and (data is default or type(data) is type(default) and data == default)
 
-    def _operands(self, given: Mapping[str, Any], items: Callable[[Any], Sequence[Any] | None]) -> list[Any]:
-        made: list[Any] = []
+    def _operands(self, named: Mapping[str, Any], items: Callable[[Any], Sequence[Any] | None]) -> list[Any]:
+        operands: list[Any] = []
         for node in self.target.args:
             match node:
                 case ast.Starred(value=ast.Name(id=name)):
-                    made += self._spliced(given.get(name, ()), items)
+                    operands += self._spliced(named.get(name, ()), items)
                 case ast.Name(id=name):
-                    made.append(given[name] if name in given else Const(self.signature.parameters[name].default))
+                    operands.append(named[name] if name in named else Const(self.signature.parameters[name].default))
                 case _:
-                    made.append(Const(ast.literal_eval(node)))
-        return made
+                    operands.append(Const(ast.literal_eval(node)))
+        return operands
 
     def _spliced(self, value: Any, items: Callable[[Any], Sequence[Any] | None]) -> list[Any]:
         """``(2, 3)``, ``((2, 3),)`` and ``3`` all say a list of operands."""
@@ -218,21 +218,21 @@ class Spelling:
             inner = deeper
         return [Const(v) if isinstance(v, bool | int | float | complex) else v for v in inner]
 
-    def _settings(self, given: Mapping[str, Any], unwrap: Callable[[Any], Any]) -> dict[str, Any]:
-        made: dict[str, Any] = {}
+    def _settings(self, named: Mapping[str, Any], unwrap: Callable[[Any], Any]) -> dict[str, Any]:
+        settings: dict[str, Any] = {}
         for keyword in self.target.keywords:
             assert keyword.arg is not None
             if not isinstance(keyword.value, ast.Name):
-                made[keyword.arg] = ast.literal_eval(keyword.value)
-            elif keyword.value.id in given:
+                settings[keyword.arg] = ast.literal_eval(keyword.value)
+            elif keyword.value.id in named:
                 try:
-                    value = unwrap(given[keyword.value.id])
+                    value = unwrap(named[keyword.value.id])
                 except ValueError:
                     raise NotSettings(keyword.value.id) from None
-                made[keyword.arg] = self._setting(keyword.arg, value)
+                settings[keyword.arg] = self._setting(keyword.arg, value)
             elif (default := self.signature.parameters[keyword.value.id].default) is not UNSAID:
-                made[keyword.arg] = self._setting(keyword.arg, default)
-        return made
+                settings[keyword.arg] = self._setting(keyword.arg, default)
+        return settings
 
     def _setting(self, name: str, value: Any) -> Any:
         if name == "mode" and self.row == "pad" and value not in PAD_MODES:
@@ -243,12 +243,12 @@ class Spelling:
             return tuple(value) if value else None
         if name == "dtype" and value is not None:
             try:
-                made = named_dtype(value)
+                dtype = named_dtype(value)
             except (TypeError, ValueError):
                 raise BindError(f"the dtype {value!r} is not supported") from None
-            if self.row in CASTING and made[0] != "f":
+            if self.row in CASTING and dtype[0] != "f":
                 raise BindError(f"the dtype {value!r} of {self.name} is not supported: it is not one of floats")
-            return made
+            return dtype
         return value.item() if isinstance(value, np.generic) else value
 
 
@@ -348,41 +348,41 @@ load_rows()
 
 
 def _numpy_callables() -> dict[Any, Spelling]:
-    made: dict[Any, Spelling] = {}
+    spellings: dict[Any, Spelling] = {}
     for name, row in UFUNCS.items():
-        made[getattr(np, name)] = Spelling(f"np.{name}", *ufunc(row))
+        spellings[getattr(np, name)] = Spelling(f"np.{name}", *ufunc(row))
     for name, row in OPERATORS.items():
-        made[getattr(np, name)] = Spelling(f"np.{name}", *ufunc(row, "numpy"))
+        spellings[getattr(np, name)] = Spelling(f"np.{name}", *ufunc(row, "numpy"))
     for name, two in NUMPY.items():
         if not hasattr(np, name):
             continue
-        made[getattr(np, name)] = Spelling(f"np.{name}", *two)
+        spellings[getattr(np, name)] = Spelling(f"np.{name}", *two)
     for name, two in LINALG.items():
         if not hasattr(np.linalg, name):
             continue
-        made[getattr(np.linalg, name)] = Spelling(f"np.linalg.{name}", *two)
+        spellings[getattr(np.linalg, name)] = Spelling(f"np.linalg.{name}", *two)
     for dtype, name in DTYPE_CALLS.items():
-        made[dtype] = Spelling(f"np.{dtype.__name__}", "x, /", f"cast(x, dtype={name!r})")
-    made[np.frexp] = Spelling("np.frexp", f"x, {UFUNC.replace('out=None', 'out1=None, out2=None')}", "frexp(x)")
-    made[np.where] = Spelling("np.where", "c, x, y, /", "where(c, x, y, via='numpy')")
-    made[np.einsum] = Spelling(
+        spellings[dtype] = Spelling(f"np.{dtype.__name__}", "x, /", f"cast(x, dtype={name!r})")
+    spellings[np.frexp] = Spelling("np.frexp", f"x, {UFUNC.replace('out=None', 'out1=None, out2=None')}", "frexp(x)")
+    spellings[np.where] = Spelling("np.where", "c, x, y, /", "where(c, x, y, via='numpy')")
+    spellings[np.einsum] = Spelling(
         "np.einsum", "subscripts, /, *operands, out=None, optimize=False", "einsum(*operands, subscripts=subscripts)"
     )
-    return made
+    return spellings
 
 
 def _other_callables() -> dict[Any, Spelling]:
-    made: dict[Any, Spelling] = {}
+    spellings: dict[Any, Spelling] = {}
     for name, row in MATH.items():
         if hasattr(math, name):
-            made[getattr(math, name)] = Spelling(f"math.{name}", *plain_call(row, "math"))
-    made[refuse] = Spelling("refuse", "what", "refuse(what=what)")
-    made[may_share] = Spelling("may_share", "x, y", "may_share(x, y)")
+            spellings[getattr(math, name)] = Spelling(f"math.{name}", *plain_call(row, "math"))
+    spellings[refuse] = Spelling("refuse", "what", "refuse(what=what)")
+    spellings[may_share] = Spelling("may_share", "x, y", "may_share(x, y)")
     for table in (special.ROWS_OF, solving.ROWS_OF, distributions.ROWS_OF):
-        made |= {function: Spelling(function.__name__, *two) for function, two in table.items()}
-    made[math.fsum] = Spelling("math.fsum", "seq, /", "fsum(seq)")
-    made[math.log] = Spelling("math.log", "x, base=None, /", "log_to_base(x, base)")
-    return made | {getattr(builtins, name): Spelling(name, *two) for name, two in BUILTINS.items()}
+        spellings |= {function: Spelling(function.__name__, *two) for function, two in table.items()}
+    spellings[math.fsum] = Spelling("math.fsum", "seq, /", "fsum(seq)")
+    spellings[math.log] = Spelling("math.log", "x, base=None, /", "log_to_base(x, base)")
+    return spellings | {getattr(builtins, name): Spelling(name, *two) for name, two in BUILTINS.items()}
 
 
 CALLABLES: dict[Any, Spelling] = {**_numpy_callables(), **_other_callables()}

@@ -84,9 +84,9 @@ def path_of(index: str) -> tuple[list[str], ast.expr] | None:
         return None
     step, count = several[0]
     names = [f"at{k}" for k in range(count)]
-    given, items = iter(names), []
+    remaining, items = iter(names), []
     for letter in step:
-        own = [next(given) for _ in range(OPERANDS[letter])]
+        own = [next(remaining) for _ in range(OPERANDS[letter])]
         items.append(own[0] if letter == "i" else f"slice({', '.join(own)})" if letter == "s" else "None" if letter == "n" else "...")
     text = items[0] if len(items) == 1 else f"({', '.join(items)})"
     return names, ast.parse(text, mode="eval").body

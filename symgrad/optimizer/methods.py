@@ -69,11 +69,11 @@ class Optimizer:
         """The gradients clipped, then with the terms of regularisers added."""
         if self.grad_clip is not None:
             pairs = self.grad_clip(pairs)
-        made = []
+        regularized = []
         for parameter, gradient in pairs:
             own = getattr(getattr(parameter, "attributes", None), "regularizer", None) or self.weight_decay
-            made.append((parameter, gradient if own is None else own.added(gradient, parameter)))
-        return made
+            regularized.append((parameter, gradient if own is None else own.added(gradient, parameter)))
+        return regularized
 
     # ---------------------------------------------------------------- programs
 
@@ -83,12 +83,12 @@ class Optimizer:
         if not in_static_mode():
             if not isinstance(loss, Tensor):
                 raise TypeError(f"loss must be a Tensor, not {type(loss).__name__}")
-            if any(given is not None for given in (parameters, parameter_list, no_grad_set)):
+            if any(argument is not None for argument in (parameters, parameter_list, no_grad_set)):
                 raise ValueError("for tensors, say parameters= when the optimiser is made")
             self.step()
             return [], [(p, p.grad) for p in self.chosen()]
-        wanted = parameters if parameter_list is None else parameter_list
-        pairs = append_backward(loss, wanted if wanted is not None else self.parameters, no_grad_set)
+        requested = parameters if parameter_list is None else parameter_list
+        pairs = append_backward(loss, requested if requested is not None else self.parameters, no_grad_set)
         with program_guard(loss.program, startup_program):
             return self.apply_gradients(pairs), pairs
 
@@ -111,12 +111,12 @@ class Optimizer:
                 kept = create_parameter(shape, parameter.dtype, name, hidden, default_initializer=Constant(value))
                 kept.stop_gradient = True
                 outs.append(kept)
-            made = append_operation(self.function, parameter, gradient, self.rate_of(parameter), *outs[1:], **self.said(parameter))
-            assign(outs, made if isinstance(made, list) else [made])
+            updated = append_operation(self.function, parameter, gradient, self.rate_of(parameter), *outs[1:], **self.said(parameter))
+            assign(outs, updated if isinstance(updated, list) else [updated])
         return params_grads[0][0].program.global_block().ops[before:] if params_grads else []
 
     def rate_of(self, parameter: Parameter) -> Variable:
-        """The variable that holds the learning rate, as large as the parameter's own factor says."""
+        """The variable that holds the learning rate, times the parameter's own factor."""
         block = parameter.program.global_block()
         factor = getattr(parameter.attributes, "learning_rate", 1.0)
         for rate in self.rates:
@@ -124,11 +124,11 @@ class Optimizer:
                 return rate if factor == 1.0 else rate * factor
         name = block.program.names.new("learning_rate")
         hidden = ParamAttr(trainable=False)
-        made = create_parameter([], parameter.dtype, name, hidden, default_initializer=Constant(self.get_lr()))
-        made.stop_gradient = True
-        block.program.schedules.append((made.name, self.get_lr))
-        self.rates.append(made)
-        return made if factor == 1.0 else made * factor
+        variable = create_parameter([], parameter.dtype, name, hidden, default_initializer=Constant(self.get_lr()))
+        variable.stop_gradient = True
+        block.program.schedules.append((variable.name, self.get_lr))
+        self.rates.append(variable)
+        return variable if factor == 1.0 else variable * factor
 
     def said(self, parameter: Any) -> dict[str, Any]:
         """The settings of a parameter's step."""
@@ -158,20 +158,20 @@ class Optimizer:
                 value = parameter._value
                 if gradient._value.shape != value.shape:
                     raise ValueError(f"the gradient of {parameter.name} has shape {gradient.shape}, and it has {parameter.shape}")
-                made = quietly(self.function, value, gradient._value, rate, *kept, **self.said(parameter))
-                new, *rest = made if isinstance(made, tuple) else (made,)
+                updated = quietly(self.function, value, gradient._value, rate, *kept, **self.said(parameter))
+                new, *rest = updated if isinstance(updated, tuple) else (updated,)
                 parameter.hold(np.asarray(new, value.dtype))
                 self.remembered[Same(parameter)] = [np.asarray(one, value.dtype) for one in rest]
 
     def state_dict(self) -> dict[str, Any]:
-        """What is remembered, by the names of parameters, and the state of the schedule under ``LR_Scheduler``."""
-        made: dict[str, Any] = {}
+        """The state kept for each parameter, under its name, and the state of the schedule under ``LR_Scheduler``."""
+        state: dict[str, Any] = {}
         for parameter in self.parameters or ():
             for (part, _, _), value in zip(self.memory, self.remembered.get(Same(parameter), []), strict=False):
-                made[f"{parameter.name}_{part}_0"] = Tensor(value.copy())
+                state[f"{parameter.name}_{part}_0"] = Tensor(value.copy())
         if isinstance(self.learning_rate, LRScheduler):
-            made["LR_Scheduler"] = self.learning_rate.state_dict()
-        return made
+            state["LR_Scheduler"] = self.learning_rate.state_dict()
+        return state
 
     def set_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Go on from a state; parameters that it does not name begin anew."""
@@ -194,20 +194,20 @@ def given(parameters: Any) -> list[Any]:
     """The parameters as a list; one alone is refused, since it would be taken apart."""
     if isinstance(parameters, Tensor | Variable | str):
         raise TypeError(f"parameters must be a list of parameters, not one {type(parameters).__name__}; write [parameter]")
-    made = list(parameters)
-    for place, parameter in enumerate(made):
+    parameter_list = list(parameters)
+    for place, parameter in enumerate(parameter_list):
         if not isinstance(parameter, Tensor | Variable | str):
             raise TypeError(f"parameters[{place}] must be a parameter, not {type(parameter).__name__}")
-    return made
+    return parameter_list
 
 
-def assign(kept: list[Any], made: list[Any]) -> None:
-    """From here on, and in the next run, variables have other values."""
-    step, op = made[0].block.steps[-1], made[0].block.ops[-1]
-    names = {new.name: old.name for old, new in zip(kept, made, strict=True)}
+def assign(kept: list[Any], results: list[Any]) -> None:
+    """Let the last operation write its results to variables, which have these values from here on and in the next run."""
+    step, op = results[0].block.steps[-1], results[0].block.ops[-1]
+    names = {new.name: old.name for old, new in zip(kept, results, strict=True)}
     step.outputs = tuple(names.get(name, name) for name in step.outputs)
     op.desc.outputs = [names.get(name, name) for name in op.desc.outputs]
-    for new in made:
+    for new in results:
         del new.block.vars[new.name]
 
 

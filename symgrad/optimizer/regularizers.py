@@ -31,6 +31,6 @@ class L1Decay:
         return apply(updates.with_l1, gradient, parameter, coefficient=float(self.coeff))
 
 
-def regularizer(given: Any) -> Any:
+def regularizer(decay: Any) -> Any:
     """A number is the coefficient of ``L2Decay``."""
-    return L2Decay(float(given)) if isinstance(given, int | float) else given
+    return L2Decay(float(decay)) if isinstance(decay, int | float) else decay

@@ -140,9 +140,9 @@ class Groups:
 
     def chosen(self) -> set[Value]:
         """The values to replace."""
-        found: list[tuple[Op, float, int | None]] = []
-        self.gather(self.func.body, 1, found)
-        for op, weight, count in found:
+        op_costs: list[tuple[Op, float, int | None]] = []
+        self.gather(self.func.body, 1, op_costs)
+        for op, weight, count in op_costs:
             self.judge(op, weight, count)
         for value in self.func.params:
             self.cost(value, self.reading(value), None)
@@ -151,8 +151,8 @@ class Groups:
         kept = {leader for leader, group in self.groups.items() if self.pays(group)}
         return {value for value in self.shapes if self.find(value) in kept}
 
-    def gather(self, block: Block, weight: float, found: list[tuple[Op, float, int | None]]) -> None:
-        """Every op with how often it runs, and by how many ops on numbers it is said; what belongs together is joined."""
+    def gather(self, block: Block, weight: float, op_costs: list[tuple[Op, float, int | None]]) -> None:
+        """Collect every op with how often it runs and how many ops on numbers express it; join what belongs together."""
         for op in block.ops:
             for slot in slots(op):
                 if slot.own[0] in self.shapes:
@@ -161,12 +161,12 @@ class Groups:
             if count is not None:
                 self.formed.add(op)
                 self.join(operands_of(op, self.maker))
-            found.append((op, weight, count))
+            op_costs.append((op, weight, count))
             for inner in op.blocks:
-                self.gather(inner, weight * ROUNDS if isinstance(op, For | While) else weight, found)
+                self.gather(inner, weight * ROUNDS if isinstance(op, For | While) else weight, op_costs)
 
     def said(self, op: Call) -> int | None:
-        """What the op costs on numbers; None if it has no such form."""
+        """The cost of the op expressed on numbers; None if it has no such form."""
         arrays = [o for o in operands_of(op, self.maker) if isinstance(o, Value) and small_shape(o.type)]
         if not arrays or op.name == "list_of" or any(o not in self.shapes for o in arrays):
             return None
@@ -175,7 +175,7 @@ class Groups:
             formed(op, self.elements)
         except Formless:
             return None
-        return sum(self.price(made) for made in self.scratch.ops if isinstance(made, Call))
+        return sum(self.price(scalar_op) for scalar_op in self.scratch.ops if isinstance(scalar_op, Call))
 
     def price(self, op: Call) -> int:
         return 0 if op.name == "cast" else 1 if op.name in ARITHMETIC else 2 if op.name in FUNCTIONS else self.prices.functions
@@ -256,11 +256,11 @@ def placeholders(operand: Operand) -> Parts:
 def unread(type_: Array, name: str | None) -> Parts:
     """New values for the elements of an array."""
     assert type_.dtype is not None
-    made = np.empty(small_shape(type_) or (), object)
-    for place in np.ndindex(made.shape):
-        made[place] = Value(Scalar(kind_of(type_.dtype), type_.dtype))
-    name_elements(made, name)
-    return made
+    elements = np.empty(small_shape(type_) or (), object)
+    for place in np.ndindex(elements.shape):
+        elements[place] = Value(Scalar(kind_of(type_.dtype), type_.dtype))
+    name_elements(elements, name)
+    return elements
 
 
 # ------------------------------------------------------------------ replacing
@@ -292,12 +292,12 @@ class Replacement:
 
     def read(self, value: Value, array: Operand, *path: Operand) -> Parts:
         """Read the elements of an array, or of what a path names in it."""
-        made = np.empty(small_shape(value.type) or (), object)
-        for where in np.ndindex(made.shape):
-            index = "i" * (len(path) + made.ndim)
-            made[where] = self.build.call("take", array, *path, *map(Const, where), index=index)
-        name_elements(made, value.name)
-        return made
+        elements = np.empty(small_shape(value.type) or (), object)
+        for where in np.ndindex(elements.shape):
+            index = "i" * (len(path) + elements.ndim)
+            elements[where] = self.build.call("take", array, *path, *map(Const, where), index=index)
+        name_elements(elements, value.name)
+        return elements
 
     def made(self, operand: Operand) -> Operand:
         """An operand as it is: an array made of its elements."""
@@ -309,11 +309,11 @@ class Replacement:
 
     # -------------------------------------------------------------- blocks
 
-    def block(self, block: Block, ended: Callable[[list[Operand]], list[Operand]], given: Sequence[Value] = ()) -> None:
-        """Rewrite a block; ``ended`` gives what it yields then. Of the arrays ``given`` the elements are read first."""
+    def block(self, block: Block, ended: Callable[[list[Operand]], list[Operand]], arrays: Sequence[Value] = ()) -> None:
+        """Rewrite a block; ``ended`` gives what it yields then. The elements of the chosen ``arrays`` are read first."""
         known = dict(self.wholes)
         with self.build.inside(Block()) as done:
-            for value in given:
+            for value in arrays:
                 if value in self.chosen:
                     self.parts[value] = self.read(value, value)
             for op in block.ops:
@@ -323,15 +323,15 @@ class Replacement:
         self.wholes, block.ops = known, done.ops
 
     def call(self, op: Call) -> None:
-        """One op of the vocabulary: on numbers if it can be said so, else on arrays."""
+        """Rewrite one op of the vocabulary: to ops on numbers if it has such a form, else to one on arrays."""
         if op in self.said and any(v in self.chosen for v in operands_of(op, self.elements.maker)):
-            made = formed(op, self.elements)
+            elements = formed(op, self.elements)
             if op.outs[0] in self.chosen:
-                self.parts[op.outs[0]] = made
+                self.parts[op.outs[0]] = elements
                 if op.outs[0].name is not None:
-                    tell(self.func.notes, op, f"an array of {made.size} elements, each a number of its own")
+                    tell(self.func.notes, op, f"an array of {elements.size} elements, each a number of its own")
             else:
-                (self.numbers[op.outs[0]],) = made.flat
+                (self.numbers[op.outs[0]],) = elements.flat
             return
         if op.name in READS and op.outs[0] in self.chosen and is_cell(op, op.args[1:], small_shape(op.outs[0].type)):
             self.parts[op.outs[0]] = self.read(op.outs[0], self.made(op.args[0]), *op.args[1:])
@@ -376,29 +376,29 @@ class Replacement:
                 self.parts[out] = self.read(out, out)
 
     def received(self, values: list[Value], replaced: list[bool]) -> list[Value]:
-        """The arguments of a block, or what a loop or a branch gives, with elements in the place of arrays."""
-        made: list[Value] = []
+        """The arguments of a block, or the results of a loop or a branch, with elements in place of arrays."""
+        expanded: list[Value] = []
         for k, value in enumerate(values):
             if k < len(replaced) and replaced[k]:
                 assert isinstance(value.type, Array)
                 self.parts[value] = unread(value.type, value.name)
-                made += self.parts[value].flat
+                expanded += self.parts[value].flat
             else:
-                made.append(value)
-        return made
+                expanded.append(value)
+        return expanded
 
     def handed(self, operands: list[Operand], every: list[Slot], replaced: list[bool]) -> list[Operand]:
-        """What is handed to slots, with elements in the place of arrays; then what follows it (whether a loop ends)."""
-        made: list[Operand] = []
+        """The operands passed to slots, with elements in place of arrays; then the operand that follows them (whether a loop ends)."""
+        expanded: list[Operand] = []
         for operand, slot, apart in zip(operands, every, replaced, strict=False):
             if not apart:
-                made.append(self.made(operand))
+                expanded.append(self.made(operand))
             else:
                 type_ = slot.own[0].type
                 assert isinstance(type_, Array)
                 assert type_.dtype is not None
-                made += self.elements.typed(self.elements.stored(self.found(operand), type_.dtype), type_.dtype).flat
-        return made + operands[len(every) :]
+                expanded += self.elements.typed(self.elements.stored(self.found(operand), type_.dtype), type_.dtype).flat
+        return expanded + operands[len(every) :]
 
 
 #: rows that read and store at a path
@@ -413,12 +413,12 @@ def is_cell(op: Call, path: Sequence[Operand], shape: tuple[int, ...] | None) ->
 
 
 def operands_of(op: Op, maker: Mapping[Value, Op]) -> list[Operand]:
-    """What an op reads and gives; of a list that is just made, what is in it."""
-    found: list[Operand] = list(op.outs)
+    """The results and operands of an op; in place of a list built for it, the items of the list."""
+    operands: list[Operand] = list(op.outs)
     for operand in op.operands:
-        made = maker.get(operand) if isinstance(operand, Value) else None
-        found += operands_of(made, maker) if isinstance(made, Call) and made.name == "list_of" else [operand]
-    return found
+        producer = maker.get(operand) if isinstance(operand, Value) else None
+        operands += operands_of(producer, maker) if isinstance(producer, Call) and producer.name == "list_of" else [operand]
+    return operands
 
 
 __all__ = ["aggregates"]

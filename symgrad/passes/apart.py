@@ -77,14 +77,14 @@ class Pieces:
                 self.models.pop(root, None)
 
     def join_items(self, pushes: list[Call], pops: list[Call]) -> None:
-        """What is popped from a place of a tape is what was pushed there, tapes of inner loops above all."""
+        """Join what is popped from a place of a tape with what was pushed there, tapes of inner loops above all."""
         places: dict[tuple[Value, int], list[Operand]] = {}
         for _ in range(2):
             for op in (*pushes, *pops):
                 for k, item in enumerate(op.args[1:] or op.outs[1:]):
                     places.setdefault((self.root(op.outs[0]), k), []).append(item)
-            for found in places.values():
-                self.join(*found)
+            for items in places.values():
+                self.join(*items)
 
     def split(self, value: Operand) -> list[Value] | None:
         """The tapes that stand for one, None for all that is not split."""
@@ -99,18 +99,18 @@ class Pieces:
         return self.made[value]
 
     def operands(self, operands: list[Operand]) -> list[Operand]:
-        made: list[Operand] = []
+        pieces: list[Operand] = []
         for operand in operands:
-            made += self.split(operand) or [operand]
-        return made
+            pieces += self.split(operand) or [operand]
+        return pieces
 
     def expanded(self, operands: list[Operand], slots: list[Value]) -> list[Operand]:
-        """Operands for slots, of which some are split; what is longer than the slots stays."""
-        made: list[Operand] = []
+        """Operands for slots, of which some are split; operands beyond the slots stay."""
+        pieces: list[Operand] = []
         for operand, slot in zip(operands, slots, strict=False):
             parts = self.split(slot)
-            made += [operand] if parts is None else self.split(operand) or [UNDEF] * len(parts)
-        return made + operands[len(slots) :]
+            pieces += [operand] if parts is None else self.split(operand) or [UNDEF] * len(parts)
+        return pieces + operands[len(slots) :]
 
     def values(self, values: list[Value]) -> list[Value]:
         return [part for v in values for part in (self.split(v) or [v])]

@@ -47,25 +47,25 @@ class _Between:
             block.ops = [op for op in block.ops if not (op.outs and op.outs[0] in table)]
             substitute(self.func.body, table)
 
-    def array(self, made: Call, block: Block, table: dict[Value, Operand]) -> None:
-        """Let one array stay, or be, a list."""
-        chain = self.chain(made, block)
+    def array(self, root: Call, block: Block, table: dict[Value, Operand]) -> None:
+        """Let one array stay a list, or become one."""
+        chain = self.chain(root, block)
         if chain is None:
             return
         stores, reads, last = chain
-        source, type_ = made.args[0], made.outs[0].type
+        source, type_ = root.args[0], root.outs[0].type
         assert isinstance(source, Value)
         assert isinstance(type_, Array)
         rank = type_.rank
-        if made.name == "zeros_of":
+        if root.name == "zeros_of":
             if last is None or rank != 1:
                 return
-            made.name, made.settings, made.outs[0].type = "zeros_list", {}, nested(1)
-        elif not (self.is_read_only(source) if last is None and not stores else self.places.readers[source] == [made]):
+            root.name, root.settings, root.outs[0].type = "zeros_list", {}, nested(1)
+        elif not (self.is_read_only(source) if last is None and not stores else self.places.readers[source] == [root]):
             return
         else:
-            table[made.outs[0]] = source
-        tell(self.func.notes, made, "stays a list between loops, as only cells of it are read and written there", made.outs[0])
+            table[root.outs[0]] = source
+        tell(self.func.notes, root, "stays a list between loops, as only cells of it are read and written there", root.outs[0])
         for op in reads:
             op.name, op.settings = f"cell{rank}", dict(ROWS[f"cell{rank}"].settings)
         for op in stores:
@@ -74,11 +74,11 @@ class _Between:
         if last is not None:
             table[last.outs[0]] = last.args[0]
 
-    def chain(self, made: Call, block: Block) -> tuple[list[Call], list[Call], Call | None] | None:
-        """The stores to an array of its own block, the reads, and what makes a list of it at last; None if more is done with it."""
+    def chain(self, root: Call, block: Block) -> tuple[list[Call], list[Call], Call | None] | None:
+        """The stores to an array in its own block, its reads, and the op that turns it into a list at the end; None for other uses."""
         stores: list[Call] = []
         reads: list[Call] = []
-        current, last = made.outs[0], None
+        current, last = root.outs[0], None
         while True:
             following: Call | None = None
             if current in self.places.yielded or last is not None:

@@ -51,13 +51,13 @@ def _block(block: Block, notes: Notes | None) -> None:
         if isinstance(source, Value) and source not in cut and cancels(block, op):
             if notes is not None:
                 notes.add("passes", "lowered", op.loc, "the result does not change with it, so its derivative is not taken", name=op.name)
-            op.args[0] = made = Value(source.type)
+            op.args[0] = stopped = Value(source.type)
             settings = dict(ROWS["stop_gradient"].settings)
-            block.ops.insert(block.ops.index(op), Call([made], op.loc, "stop_gradient", [source], settings))
+            block.ops.insert(block.ops.index(op), Call([stopped], op.loc, "stop_gradient", [source], settings))
 
 
 def cancels(block: Block, extreme: Call) -> bool:
-    """Is all that the block computes from the maximum free of it in the end?"""
+    """Does the maximum cancel in everything that the block computes from it?"""
     out = extreme.outs[0]
     rank = rank_of(out.type)
     if rank is None or getattr(out.type, "kind", None) != "float":
@@ -73,13 +73,13 @@ def cancels(block: Block, extreme: Call) -> bool:
         if not isinstance(op, Call):
             return False
         try:
-            made = followed(op, traces)
+            trace = followed(op, traces)
         except Lost:
             return False
-        if made is None:
+        if trace is None:
             freed = freed or op.name not in SHAPES
         else:
-            traces[op.outs[0]] = made
+            traces[op.outs[0]] = trace
     return freed and not any(isinstance(y, Value) and y in traces for y in block.yields)
 
 

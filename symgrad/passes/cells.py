@@ -100,9 +100,9 @@ class _Lister:
             if value not in defined:
                 chain = self.read(loop, value, inside)
                 if chain is not None:
-                    made = self.list_of(chain.start, loop, before)
-                    self.readers.setdefault(made, []).append((loop, 0))
-                    self.rewrite(chain, made)
+                    list_value = self.list_of(chain.start, loop, before)
+                    self.readers.setdefault(list_value, []).append((loop, 0))
+                    self.rewrite(chain, list_value)
 
     # -------------------------------------------------------------- what may be converted
 
@@ -196,17 +196,17 @@ class _Lister:
         loops = [self.loop_of(index, DEPTH) for axis, index in enumerate(indices(use)) if axis not in named]
         if not len({*loops}) == rank - len(named) > 0:
             return False
-        return all(found is not None and found in inside and self.is_long(found) for found in loops)
+        return all(loop is not None and loop in inside and self.is_long(loop) for loop in loops)
 
     def loop_of(self, index: Operand, depth: int) -> For | None:
-        """The loop that an index follows."""
+        """The loop whose counter an index is computed from; None if there is none."""
         if not isinstance(index, Value):
             return None
         if index in self.index_of:
             return self.index_of[index]
         maker = self.maker.get(index)
         if depth and isinstance(maker, Call) and maker.name in AFFINE:
-            return next((found for a in maker.args if (found := self.loop_of(a, depth - 1)) is not None), None)
+            return next((loop for a in maker.args if (loop := self.loop_of(a, depth - 1)) is not None), None)
         return None
 
     def is_long(self, loop: For) -> bool:
@@ -217,9 +217,9 @@ class _Lister:
 
     def make(self, into: list[Op], loop: Op, name: str, *args: Operand, hint: str | None = None) -> Value:
         row = ROWS[name]
-        made = row.law([a.type for a in args], row.settings, lambda k: Dim("?"))
-        assert not isinstance(made, tuple)
-        op = Call([Value(made, hint)], loop.loc, name, list(args), dict(row.settings))
+        type_ = row.law([a.type for a in args], row.settings, lambda k: Dim("?"))
+        assert not isinstance(type_, tuple)
+        op = Call([Value(type_, hint)], loop.loc, name, list(args), dict(row.settings))
         into.append(op)
         self.maker[op.outs[0]] = op
         for k, operand in enumerate(args):
@@ -240,11 +240,11 @@ class _Lister:
         maker = self.maker.get(array)
         if isinstance(maker, Call) and maker.name == "zeros_of" and isinstance(array.type, Array) and array.type.rank == 1:
             return self.make(before, loop, "zeros_list", maker.args[0], hint=array.name)
-        made = self.lists.get(array)
-        if made is not None and len(self.readers.get(made, ())) == 1 and made not in self.ends:
+        list_value = self.lists.get(array)
+        if list_value is not None and len(self.readers.get(list_value, ())) == 1 and list_value not in self.ends:
             del self.lists[array]  # the array was made of this list, which nobody else reads
-            self.readers[made].append((loop, 0))
-            return made
+            self.readers[list_value].append((loop, 0))
+            return list_value
         return self.make(before, loop, "to_list", array, hint=array.name)
 
     def convert(self, loop: For | While, k: int, chain: Chain, before: list[Op], after: list[Op]) -> None:
@@ -253,20 +253,20 @@ class _Lister:
         tell(self.notes, loop, "a list while the loop runs, which reads and writes it by elements only", array)
         shape = [] if chain.rank == 1 else [self.make(before, loop, "shape_of", chain.start)]
         loop.inits[k] = self.own_list(chain.start, loop, before)
-        made = Value(nested(chain.rank), loop.outs[k].name)
-        loop.outs[k] = made
+        list_value = Value(nested(chain.rank), loop.outs[k].name)
+        loop.outs[k] = list_value
         for use in list(chain.uses):
             if use.name in SHAPES:
                 use.args[0] = chain.start
         self.rewrite(chain, None)
         for version in chain.versions:
             version.type = nested(chain.rank)
-        again = Call([array], loop.loc, "array_of_cells" if chain.rank == 1 else "array_of_lists", [made, *shape], {})
+        again = Call([array], loop.loc, "array_of_cells" if chain.rank == 1 else "array_of_lists", [list_value, *shape], {})
         after.append(again)
         self.maker[array] = again
-        self.maker[made] = loop
-        self.readers[made] = [(again, 0)]
-        self.lists[array] = made
+        self.maker[list_value] = loop
+        self.readers[list_value] = [(again, 0)]
+        self.lists[array] = list_value
 
     def rewrite(self, chain: Chain, source: Value | None) -> None:
         """Turn reads and writes of elements into those of a list; ``source`` is read instead of the array."""
@@ -297,9 +297,9 @@ def only_floats(block: Block) -> None:
             if isinstance(value, Const):
                 op.args[1] = Const(float(value.value))
             else:
-                made = Value(FLOAT)
-                done.append(Call([made], op.loc, "number", [value], dict(ROWS["number"].settings)))
-                op.args[1] = made
+                number = Value(FLOAT)
+                done.append(Call([number], op.loc, "number", [value], dict(ROWS["number"].settings)))
+                op.args[1] = number
         done.append(op)
     block.ops = done
 
@@ -313,8 +313,8 @@ def walk_with(op: Op) -> Iterator[Op]:
 
 def sorted_values(loop: Op) -> list[Value]:
     """The arrays read in a loop, in order."""
-    found = {o: None for op in walk_with(loop) for o in op.operands if isinstance(o, Value) and isinstance(o.type, Array)}
-    return list(found)
+    arrays = {o: None for op in walk_with(loop) for o in op.operands if isinstance(o, Value) and isinstance(o.type, Array)}
+    return list(arrays)
 
 
 def rank_of(operand: Operand) -> int | None:
@@ -327,8 +327,8 @@ def rank_of(operand: Operand) -> int | None:
 def is_cell(op: Call, rank: int) -> bool:
     """Is the place that the op reads or writes a single element?"""
     items = indices(op)
-    given = op.settings.get("index", "i" * len(items)) == "i" * rank == "i" * len(items)
-    return given and all(isinstance(i.type, Scalar) and i.type.kind == "int" for i in items)
+    single = op.settings.get("index", "i" * len(items)) == "i" * rank == "i" * len(items)
+    return single and all(isinstance(i.type, Scalar) and i.type.kind == "int" for i in items)
 
 
 def indices(op: Call) -> list[Operand]:
@@ -338,12 +338,12 @@ def indices(op: Call) -> list[Operand]:
 
 def named_axes(uses: list[Call], rank: int) -> set[int]:
     """The axes along which all uses have literal numbers, two different ones at least."""
-    found = set()
+    axes = set()
     for axis in range(rank):
         numbers = [index.value if isinstance(index, Const) else None for index in (indices(use)[axis] for use in uses)]
         if None not in numbers and len({*numbers}) > 1:
-            found.add(axis)
-    return found
+            axes.add(axis)
+    return axes
 
 
 def is_number(operand: Operand) -> bool:

@@ -368,11 +368,11 @@ def is_distinct(op: Call, operands: list[Operand], facts: Facts) -> bool:
         return False
     sources = [facts.sources(a) for a in operands]
     alike = all(same_shape(shapes[0], s) for s in shapes)
-    if alike and any(found and all(names_apart(facts.maker.get(s)) for s in found) for found in sources):
+    if alike and any(values and all(names_apart(facts.maker.get(s)) for s in values) for values in sources):
         return True
-    if len(operands) != 2 or not all(len(found) == 1 for found in sources):
+    if len(operands) != 2 or not all(len(values) == 1 for values in sources):
         return False
-    makers = [facts.maker.get(found[0]) for found in sources]
+    makers = [facts.maker.get(values[0]) for values in sources]
     pair = makers[0]
     return pair is makers[1] and isinstance(pair, Call) and pair.name in DISTINCT_PAIRS and sources[0] != sources[1]
 

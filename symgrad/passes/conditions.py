@@ -25,15 +25,15 @@ def conditions(func: Func) -> Func:
 
 
 def visit(block: Block, notes: Notes | None) -> None:
-    """The branches of a block, inner ones first."""
+    """Rewrite the branches of a block, inner ones first."""
     done: list[Op] = []
     for op in block.ops:
         for inner in op.blocks:
             visit(inner, notes)
-        made = said(op) if isinstance(op, If) else None
-        if made is not None:
+        replacement = said(op) if isinstance(op, If) else None
+        if replacement is not None:
             tell(notes, op, "both sides are computed, which costs less than choosing")
-        done += [op] if made is None else made
+        done += [op] if replacement is None else replacement
     block.ops = done
 
 

@@ -93,28 +93,28 @@ def factor_of(operand: Operand, rank: int, facts: Facts) -> Factor | None:
     shape = shape_of_type(operand.type)
     if not shape or getattr(operand.type, "dtype", None) != "f64":
         return None
-    found = Factor(operand, list(range(rank - len(shape), rank)))
-    while (further := behind(found, facts)) is not None:
-        found = further
-    return found
+    factor = Factor(operand, list(range(rank - len(shape), rank)))
+    while (further := behind(factor, facts)) is not None:
+        factor = further
+    return factor
 
 
-def behind(found: Factor, facts: Facts) -> Factor | None:
-    """What the array of a factor is a view of."""
-    maker = facts.calls(found.array, "view") or facts.calls(found.array, "spread") or facts.calls(found.array, "mT")
+def behind(factor: Factor, facts: Facts) -> Factor | None:
+    """The factor whose array the array of ``factor`` is a view of; None if it is no such view."""
+    maker = facts.calls(factor.array, "view") or facts.calls(factor.array, "spread") or facts.calls(factor.array, "mT")
     if maker is None or not isinstance(maker.args[0].type, Array) or maker.args[0].type.shape is None or maker.args[0].type.dtype != "f64":
         return None
     rank = len(maker.args[0].type.shape)
     if is_transpose(maker):
-        return Factor(maker.args[0], found.axes[::-1])
+        return Factor(maker.args[0], factor.axes[::-1])
     if maker.name == "spread":
-        same = rank == len(found.axes) and (maker.settings["keepdims"] or maker.settings["axis"] is None)
-        return Factor(maker.args[0], found.axes) if same else None
+        same = rank == len(factor.axes) and (maker.settings["keepdims"] or maker.settings["axis"] is None)
+        return Factor(maker.args[0], factor.axes) if same else None
     index = maker.settings.get("index", ".")
     if set(index) - {"s", "n"} or not all(isinstance(bound, Const) and bound.value is None for bound in maker.args[1:]):
         return None
     letters = index + "s" * (rank - index.count("s"))
-    return Factor(maker.args[0], [axis for axis, letter in zip(found.axes, letters, strict=True) if letter == "s"])
+    return Factor(maker.args[0], [axis for axis, letter in zip(factor.axes, letters, strict=True) if letter == "s"])
 
 
 def is_settled(factor: Factor, product: Shape) -> bool:
@@ -123,14 +123,14 @@ def is_settled(factor: Factor, product: Shape) -> bool:
 
 
 def squeezed(factor: Factor, op: Call) -> tuple[Factor, list[Call]]:
-    """The factor without the axes along which it is broadcast, and what makes it."""
+    """The factor without the axes along which it is broadcast, and the ops that compute it."""
     wide = factor.extents()
     if len(wide) == len(factor.axes):
         return factor, []
     index = "".join("s" if axis in wide else "i" for axis in factor.axes)
     place = [b for letter in index for b in ([NONE] * 3 if letter == "s" else [ZERO])]
-    made = new("view", op, Array("f64", tuple(wide.values())), [factor.array, *place], index=index)
-    return Factor(made.outs[0], list(wide)), [made]
+    view = new("view", op, Array("f64", tuple(wide.values())), [factor.array, *place], index=index)
+    return Factor(view.outs[0], list(wide)), [view]
 
 
 def spread_later(op: Call, facts: Facts) -> list[Call] | None:
@@ -146,12 +146,12 @@ def spread_later(op: Call, facts: Facts) -> list[Call] | None:
             continue
         args = list(op.args)
         args[side] = maker.args[0]
-        made = ROWS[op.name].law([a.type for a in args], op.settings, lambda k: Dim("?"))
-        if not isinstance(made, Array) or made.shape is None or len(made.shape) != len(out.shape) or made.dtype != out.dtype:
+        type_ = ROWS[op.name].law([a.type for a in args], op.settings, lambda k: Dim("?"))
+        if not isinstance(type_, Array) or type_.shape is None or len(type_.shape) != len(out.shape) or type_.dtype != out.dtype:
             continue
-        smaller = any(m == 1 and is_plural(o) for m, o in zip(made.shape, out.shape, strict=True))
+        smaller = any(m == 1 and is_plural(o) for m, o in zip(type_.shape, out.shape, strict=True))
         if smaller and shape_of_type(op.args[side].type) == out.shape:
-            inner = new(op.name, op, made, args, **op.settings)
+            inner = new(op.name, op, type_, args, **op.settings)
             return [inner, call("spread", op, [inner.outs[0], maker.args[1]], **maker.settings)]
     return None
 

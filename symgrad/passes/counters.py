@@ -33,13 +33,13 @@ def counters(func: Func) -> Func:
 
 def in_loops(block: Block, looped: bool) -> list[Call]:
     """The calls inside loops, in order."""
-    found: list[Call] = []
+    calls: list[Call] = []
     for op in block.ops:
         if looped and isinstance(op, Call):
-            found.append(op)
+            calls.append(op)
         for inner in op.blocks:
-            found += in_loops(inner, looped or isinstance(op, For | While))
-    return found
+            calls += in_loops(inner, looped or isinstance(op, For | While))
+    return calls
 
 
 def is_integer(op: Call) -> bool:
@@ -52,13 +52,13 @@ def is_integer(op: Call) -> bool:
 
 
 def spoken_against(func: Func) -> set[Operand]:
-    """Values of which more is asked than a place or a number of rounds."""
-    found: set[Operand] = set(func.body.yields)
+    """Values that are used as more than a place or a number of rounds."""
+    operands: set[Operand] = set(func.body.yields)
     for op in walk(func.body):
-        found.update(more_than_places(op))
+        operands.update(more_than_places(op))
         for inner in op.blocks:
-            found.update(inner.yields)
-    return found
+            operands.update(inner.yields)
+    return operands
 
 
 def more_than_places(op: Op) -> list[Operand]:

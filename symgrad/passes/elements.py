@@ -42,9 +42,9 @@ def small_shape(type_: Type) -> tuple[int, ...] | None:
 class Elements:
     """Writes ops on numbers with ``build``; ``found`` gives the elements of an array, ``maker`` what computes a value."""
 
-    def __init__(self, build: Builder, found: Callable[[Operand], Parts], maker: Mapping[Value, Op]) -> None:
+    def __init__(self, build: Builder, elements_of: Callable[[Operand], Parts], maker: Mapping[Value, Op]) -> None:
         self.build = build
-        self.found = found
+        self.found = elements_of
         self.maker = maker
 
     def of(self, operand: Operand) -> Parts:
@@ -96,50 +96,50 @@ class Elements:
         return mapped(lambda one: self.numpy(one, dtype), parts)
 
     def compute(self, name: str, *operands: Operand, dtype: str | None = "f64", **settings: Any) -> Operand:
-        """One op on numbers, which gives one of NumPy's as it did on arrays."""
+        """One op on numbers; its result is a NumPy number, as it was on arrays."""
         if all(isinstance(o.type, Scalar) and o.type.dtype in (None, "any") for o in operands if o.type != Object("None")):
             operands = (self.numpy(operands[0]), *operands[1:])
-        made = self.build.call(name, *operands, **settings)
-        if not isinstance(made.type, Scalar) or made.type.dtype != dtype:
+        result = self.build.call(name, *operands, **settings)
+        if not isinstance(result.type, Scalar) or result.type.dtype != dtype:
             raise Formless
-        return made
+        return result
 
     def total(self, terms: Iterable[Operand]) -> Operand:
-        """The sum as NumPy adds up: in order, but eight of them pairwise first."""
+        """The sum in NumPy's order: one term after the other, but the first eight pairwise."""
         terms = list(terms)
         if len(terms) >= 8:
             first = terms[:8]
             while len(first) > 1:
                 first = [self.compute("add", *first[k : k + 2]) for k in range(0, len(first), 2)]
             terms = [*first, *terms[8:]]
-        made = terms[0]
+        total = terms[0]
         for term in terms[1:]:
-            made = self.compute("add", made, term)
-        return made
+            total = self.compute("add", total, term)
+        return total
 
 
 def dtype_name(operand: Operand) -> str:
-    """What an array holds."""
-    made = dtype_of(operand.type)
-    if made is None:
+    """The dtype of an array; raises ``Formless`` where it is not known."""
+    dtype = dtype_of(operand.type)
+    if dtype is None:
         raise Formless
-    return made
+    return dtype
 
 
 def single(operand: Operand) -> Parts:
     """An array of no axes that holds an operand."""
-    made = np.empty((), object)
-    made[()] = operand
-    return made
+    array = np.empty((), object)
+    array[()] = operand
+    return array
 
 
 def mapped(function: Callable[..., Operand], *parts: Parts) -> Parts:
     """A function applied element by element, with broadcasting."""
     every = np.broadcast_arrays(*parts)
-    made = np.empty(every[0].shape, object)
-    for place in np.ndindex(made.shape):
-        made[place] = function(*(p[place] for p in every))
-    return made
+    results = np.empty(every[0].shape, object)
+    for place in np.ndindex(results.shape):
+        results[place] = function(*(p[place] for p in every))
+    return results
 
 
 def whole(elements: Elements, parts: Parts, name: str | None = None) -> Operand:
@@ -241,11 +241,11 @@ def summed(op: Call, elements: Elements) -> Parts:
     if dtype_name(op.args[0]) != "f64" or isinstance(axis, tuple):
         raise Formless
     rows = x.reshape(-1) if axis is None else np.moveaxis(x, axis, -1)
-    made = np.empty(rows.shape[:-1], object)
-    for where in np.ndindex(made.shape):
+    sums = np.empty(rows.shape[:-1], object)
+    for where in np.ndindex(sums.shape):
         total = elements.total(rows[where])
-        made[where] = total if op.name == "sum" else elements.compute("divide", total, Const(rows.shape[-1]))
-    return made.reshape([1] * x.ndim) if keep and axis is None else np.expand_dims(made, axis) if keep else made
+        sums[where] = total if op.name == "sum" else elements.compute("divide", total, Const(rows.shape[-1]))
+    return sums.reshape([1] * x.ndim) if keep and axis is None else np.expand_dims(sums, axis) if keep else sums
 
 
 def product(op: Call, elements: Elements) -> Parts:
@@ -254,11 +254,11 @@ def product(op: Call, elements: Elements) -> Parts:
     if not a.ndim or not b.ndim or {dtype_name(x) for x in op.args} != {"f64"}:
         raise Formless
     columns = np.moveaxis(b, -2, -1) if b.ndim > 1 else b
-    made = np.empty((*a.shape[:-1], *columns.shape[:-1]), object)
-    for where in np.ndindex(made.shape):
+    products = np.empty((*a.shape[:-1], *columns.shape[:-1]), object)
+    for where in np.ndindex(products.shape):
         row, column = a[where[: a.ndim - 1]], columns[where[a.ndim - 1 :]]
-        made[where] = elements.total([elements.compute("multiply", *pair) for pair in zip(row, column, strict=True)])
-    return made
+        products[where] = elements.total([elements.compute("multiply", *pair) for pair in zip(row, column, strict=True)])
+    return products
 
 
 def outer(op: Call, elements: Elements) -> Parts:
@@ -409,18 +409,18 @@ FORMS: dict[str, Form] = {
 
 
 def formed(op: Call, elements: Elements) -> Parts:
-    """The elements of what an op gives, of no axes if it gives a number; raises ``Formless``."""
+    """The elements of an op's result, without axes if it is a number; raises ``Formless``."""
     form = FORMS.get(op.name) or (elementwise if ROWS[op.name].elementwise else None)
     if form is None or len(op.outs) != 1:
         raise Formless
-    made = form(op, elements)
+    parts = form(op, elements)
     type_ = op.outs[0].type
-    if isinstance(type_, Scalar) and not made.ndim:
-        return mapped(elements.numpy, made) if type_.dtype not in (None, "any") else made
-    if made.shape != small_shape(type_):
+    if isinstance(type_, Scalar) and not parts.ndim:
+        return mapped(elements.numpy, parts) if type_.dtype not in (None, "any") else parts
+    if parts.shape != small_shape(type_):
         raise Formless
-    name_elements(made, op.outs[0].name)
-    return made
+    name_elements(parts, op.outs[0].name)
+    return parts
 
 
 def name_elements(parts: Parts, name: str | None) -> None:

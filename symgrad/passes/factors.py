@@ -92,10 +92,10 @@ def sum_of_negative(op: Call, facts: Facts) -> list[Call] | None:
 
 def sum_of_scaled(op: Call, facts: Facts) -> list[Call] | None:
     """The sum of ``2 * x`` is twice that of ``x``."""
-    maker, found = once(op.args[0], "multiply", facts), factor_of(op.args[0], facts)
-    if maker is None or found is None or not is_power_of_two(found[0]) or not is_late(op, facts):
+    maker, scaled = once(op.args[0], "multiply", facts), factor_of(op.args[0], facts)
+    if maker is None or scaled is None or not is_power_of_two(scaled[0]) or not is_late(op, facts):
         return None
-    factor, y = found
+    factor, y = scaled
     if not isinstance(y.type, Array) or y.type.dtype != "f64":
         return None
     inner = new("sum", op, op.outs[0].type, [y], **op.settings)
@@ -113,8 +113,8 @@ def sum_of_spread(op: Call, facts: Facts) -> list[Call] | None:
     size = new("reduced_size", op, INT, [shape])
     if value.type == op.outs[0].type:
         return [size, call("multiply", op, [value, size.outs[0]])]
-    made = new("multiply", op, value.type, [value, size.outs[0]])
-    return [size, made, call("cast", op, [made.outs[0]], dtype="f64")] if op.outs[0].type == Scalar("float", "f64") else None
+    product = new("multiply", op, value.type, [value, size.outs[0]])
+    return [size, product, call("cast", op, [product.outs[0]], dtype="f64")] if op.outs[0].type == Scalar("float", "f64") else None
 
 
 def negative_first(op: Call, facts: Facts) -> Call | None:
@@ -159,10 +159,10 @@ def joined_factors(op: Call, facts: Facts) -> Call | list[Call] | None:
     if not is_late(op, facts):
         return None
     for side in (0, 1):
-        found, other = factor_of(op.args[side], facts), op.args[1 - side]
-        if found is None:
+        scaled, other = factor_of(op.args[side], facts), op.args[1 - side]
+        if scaled is None:
             continue
-        factor, y = found
+        factor, y = scaled
         if isinstance(other, Const) and type(other.value) in (int, float) and (is_power_of_two(factor) or is_power_of_two(other)):
             return call("multiply", op, [Const(float(other.value * factor.value)), y])
         if not isinstance(other, Value) or not is_power_of_two(factor) or not is_real(other.type):
@@ -203,10 +203,10 @@ def spread_outwards(op: Call, facts: Facts) -> list[Call] | None:
     if maker is None or not all(m is maker or isinstance(a.type, Scalar) for m, a in zip(makers, op.args, strict=True)):
         return None
     args = [maker.args[0] if m is maker else a for m, a in zip(makers, op.args, strict=True)]
-    made = ROWS[op.name].law([a.type for a in args], op.settings, lambda i: -2)
-    if not isinstance(made, Scalar) or made.kind != "float":
+    type_ = ROWS[op.name].law([a.type for a in args], op.settings, lambda i: -2)
+    if not isinstance(type_, Scalar) or type_.kind != "float":
         return None
-    inner = new(op.name, op, made, args, **op.settings)
+    inner = new(op.name, op, type_, args, **op.settings)
     return [inner, Call(op.outs, op.loc, "spread", [inner.outs[0], maker.args[1]], dict(maker.settings))]
 
 
@@ -273,10 +273,10 @@ def square_of_vector(op: Call, facts: Facts) -> list[Call] | None:
         return None
     g = first.args[0]
     twice = new("multiply", op, g.type, [g, Const(2.0)])
-    made = [twice.outs[0], *first.args[1:]]
+    operands = [twice.outs[0], *first.args[1:]]
     if earlier is None:
-        return [twice, call(first.name, op, made)]
-    product = new(first.name, op, first.outs[0].type, made)
+        return [twice, call(first.name, op, operands)]
+    product = new(first.name, op, first.outs[0].type, operands)
     return [twice, product, call("accumulate", op, [earlier.args[0], product.outs[0]])]
 
 

@@ -50,10 +50,10 @@ def covers(wide: Type, narrow: Type) -> bool:
     return wide == narrow or join(wide, narrow) == wide
 
 
-def holds(func: Func, *wanted: str | type[Op]) -> bool:
+def holds(func: Func, *rows_or_kinds: str | type[Op]) -> bool:
     """Is there an op of one of these rows or kinds?  A pass that finds nothing to look at need not gather facts."""
-    names = frozenset(w for w in wanted if isinstance(w, str))
-    kinds = tuple(w for w in wanted if not isinstance(w, str))
+    names = frozenset(w for w in rows_or_kinds if isinstance(w, str))
+    kinds = tuple(w for w in rows_or_kinds if not isinstance(w, str))
     return any(op.name in names if isinstance(op, Call) else isinstance(op, kinds) for op in walk(func.body))
 
 
@@ -143,8 +143,8 @@ class Facts:
                 self.loop(op)
             elif isinstance(op, If):
                 for inner in op.blocks:
-                    for out, given in zip(outs, inner.yields, strict=True):
-                        self.same(out, given)
+                    for out, yielded in zip(outs, inner.yields, strict=True):
+                        self.same(out, yielded)
             for inner in op.blocks:
                 self.visit(inner)
             for ends in ends_of(op):
@@ -181,8 +181,8 @@ class Facts:
             return [operand]
         tape, place = self.find((maker.args[0], False)), maker.outs.index(operand) - len(maker.outs)
         pushes = [p for p in self.pushes if self.find((p.outs[0], False)) == tape]
-        found = [p.args[place] for p in pushes if -place < len(p.args)]
-        return [f for f in found if isinstance(f, Value)] if all(isinstance(f, Value) for f in found) else []
+        pushed = [p.args[place] for p in pushes if -place < len(p.args)]
+        return [f for f in pushed if isinstance(f, Value)] if all(isinstance(f, Value) for f in pushed) else []
 
     def before(self, op: Op) -> list[Op]:
         """The last few ops of the block that is being rewritten."""

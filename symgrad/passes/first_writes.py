@@ -47,15 +47,15 @@ class _FirstWrites:
             if isinstance(op, Call) and op.name in ZEROS and op.outs[0] in self.facts.late:
                 self.follow(op.outs[0], block)
 
-    def follow(self, made: Value, block: Block) -> None:
+    def follow(self, array: Value, block: Block) -> None:
         """Go from one addition to the next, as long as nothing else reads the array between them."""
         written: list[list[Interval]] = []
         while True:
-            readers = self.places.readers.get(made, [])
-            if len(readers) != 1 or made in self.places.yielded:
+            readers = self.places.readers.get(array, [])
+            if len(readers) != 1 or array in self.places.yielded:
                 return
             (op,) = readers
-            if not isinstance(op, Call) or op.name != "add_at" or op.args[0] is not made or self.places.above[op][0] is not block:
+            if not isinstance(op, Call) or op.name != "add_at" or op.args[0] is not array or self.places.above[op][0] is not block:
                 return
             place = self.place(op)
             if not is_view(op) or written and (place is None or not all(self.apart(place, other) for other in written)):
@@ -66,26 +66,26 @@ class _FirstWrites:
             if place is None:
                 return
             written.append(place)
-            made = op.outs[0]
+            array = op.outs[0]
 
     def place(self, op: Call) -> list[Interval] | None:
-        """Where an op adds, axis by axis as far as that is said; None if it is not understood."""
-        made: list[Interval] = []
+        """The interval of each axis that an op adds to, for the axes that its index names; None if one is not understood."""
+        intervals: list[Interval] = []
         at = 2
         for letter in op.settings["index"]:
-            given = op.args[at : at + OPERANDS.get(letter, 0)]
-            at += len(given)
+            operands = op.args[at : at + OPERANDS.get(letter, 0)]
+            at += len(operands)
             if letter not in "is":
                 return None
             if letter == "i":
-                index = self.sum(given[0]) if given[0].type == INT else None
+                index = self.sum(operands[0]) if operands[0].type == INT else None
                 bounds: Interval | None = None if index is None else (index, combined(index, {ONE: 1}))
             else:
-                bounds = self.interval(*given)
+                bounds = self.interval(*operands)
             if bounds is None or not all(b is None or follows(b, self.known) for b in bounds):
                 return None
-            made.append(bounds)
-        return made
+            intervals.append(bounds)
+        return intervals
 
     def interval(self, start: Operand, stop: Operand, step: Operand) -> Interval | None:
         """The bounds of a slice without a step."""
@@ -111,14 +111,14 @@ class _FirstWrites:
             return None
         op = self.facts.maker.get(operand)
         if isinstance(op, Call) and op.name == "extent" and isinstance(op.args[0].type, Array) and op.args[0].type.shape is not None:
-            made = sum_of(op.args[0].type.shape[op.settings["axis"]])
-            if made is not None:
-                self.known.append(combined(made, {ONE: -made.get(ONE, 0)}))
-                return made
+            extent = sum_of(op.args[0].type.shape[op.settings["axis"]])
+            if extent is not None:
+                self.known.append(combined(extent, {ONE: -extent.get(ONE, 0)}))
+                return extent
         parts = [self.sum(a) for a in op.args] if isinstance(op, Call) and op.name in SUMS else []
         known = [p for p in parts if p is not None]
-        found = SUMS[op.name](*known) if isinstance(op, Call) and parts and len(known) == len(parts) else None
-        return {operand: 1} if found is None else found
+        total = SUMS[op.name](*known) if isinstance(op, Call) and parts and len(known) == len(parts) else None
+        return {operand: 1} if total is None else total
 
 
 SUMS = {"add": combined, "subtract": lambda a, b: combined(a, b, -1), "multiply": product}

@@ -118,8 +118,8 @@ class _Folder:
             for out in inner.outs:
                 self.facts.home[out] = block
             self.op(inner, block, done)
-        for out, given in zip(op.outs, chosen.yields, strict=True):
-            self.replace(out, self.now(given))
+        for out, yielded in zip(op.outs, chosen.yields, strict=True):
+            self.replace(out, self.now(yielded))
         self.changed = True
 
     def never_runs(self, op: For) -> bool:
@@ -156,33 +156,33 @@ class _Folder:
             for rewrite in self.tried(op.name, ROWS[op.name].elementwise):
                 if exact and rewrite not in OF_COMPLEX:
                     continue
-                made = rewrite(op, self.facts)
-                if isinstance(made, Call | list):
+                replacement = rewrite(op, self.facts)
+                if isinstance(replacement, Call | list):
                     if self.func.notes is not None and (self.tried is not rewrites or rewrite in CHEAPER.get(op.name, ())):
-                        self.tell(op, made if isinstance(made, Call) else made[-1], rewrite)
-                    self.put(op, made if isinstance(made, list) else [made], block, done)
+                        self.tell(op, replacement if isinstance(replacement, Call) else replacement[-1], rewrite)
+                    self.put(op, replacement if isinstance(replacement, list) else [replacement], block, done)
                     return
-                if made is not None and self.may_replace(op, made := self.now(made), block):
+                if replacement is not None and self.may_replace(op, replacement := self.now(replacement), block):
                     self.facts.reads(op.args, -1)
-                    self.replace(op.outs[0], made)
+                    self.replace(op.outs[0], replacement)
                     return
         done.append(op)
 
-    def tell(self, op: Call, made: Call, rewrite: Callable[..., Any]) -> None:
-        """Another form than was written; arithmetic that only changes its order is passed over."""
-        if self.func.notes is not None and made.name != op.name:
+    def tell(self, op: Call, replacement: Call, rewrite: Callable[..., Any]) -> None:
+        """Note that an op has another form than was written; arithmetic that only changes its order is not noted."""
+        if self.func.notes is not None and replacement.name != op.name:
             text = (rewrite.__doc__ or rewrite.__name__).splitlines()[0].replace("``", "").rstrip(".")
             text = text[:1].lower() + text[1:] if text[1:2] in "abcdefghijklmnopqrstuvwxyz " else text
             self.func.notes.add("passes", "lowered", op.loc, text, name=op.name)
 
-    def put(self, op: Call, made: list[Call], block: Block, done: list[Op]) -> None:
+    def put(self, op: Call, replacements: list[Call], block: Block, done: list[Op]) -> None:
         """Put ops in the place of one; the last has its results."""
         self.facts.reads(op.args, -1)
-        for one in made:
+        for one in replacements:
             one.args = [self.now(a) for a in one.args]
             self.facts.reads(one.args, 1)
         self.discard(op.args, done)
-        for one in made:
+        for one in replacements:
             self.facts.enter(one, block, op)
             done.append(one)
         self.changed = True

@@ -89,13 +89,13 @@ def _fills(value: Value, store: Call, facts: Facts) -> bool:
 
 
 def _are_single(store: Call) -> list[bool]:
-    """Of the operands of a path: is it one place on an axis, wherever that is, so that the shape does not depend on it?"""
-    found: list[bool] = []
+    """For each operand of a path: is it a single index on an axis, so that the shape does not depend on its value?"""
+    flags: list[bool] = []
     operands = store.args[2:]
     for letter in str(store.settings["index"]):
         count = OPERANDS[letter]
-        found += [letter == "i" and _is_int(operands[len(found)])] * count
-    return found
+        flags += [letter == "i" and _is_int(operands[len(flags)])] * count
+    return flags
 
 
 def _is_int(operand: Operand) -> bool:

@@ -33,9 +33,9 @@ ARITHMETIC = frozenset(
 
 def hoist(func: Func) -> Func:
     """Move loop-invariant ops outwards, in place."""
-    made = _hoisted(func.body, func.notes, set(Unbound.of(func.body).sides), func.split)
+    count = _hoisted(func.body, func.notes, set(Unbound.of(func.body).sides), func.split)
     if func.split is not None:
-        func.split += made
+        func.split += count
     return func
 
 
@@ -84,7 +84,7 @@ def called(op: Call) -> str:
 
 
 def _shapes(loop: For | While, inside: set[Value], moved: list[Op]) -> None:
-    """Ask what a loop changes in place for the shape of a part before the loop, as each round would give the same."""
+    """Take, before a loop, the shape of a part of an array that the loop changes in place, as it is the same in each round."""
     pairs = zip(loop.inits, loop.carried, strict=True)
     slots = {c: i for i, c in pairs if isinstance(i, Value) and isinstance(i.type, Array) and isinstance(c.type, Array)
              and i.type.rank is not None and i.type.rank == c.type.rank}  # fmt: skip
@@ -105,10 +105,10 @@ def _shapes(loop: For | While, inside: set[Value], moved: list[Op]) -> None:
             continue
         if any(isinstance(a, Value) and a in inside for a in part.args[1:]):
             continue
-        made = Value(part.outs[0].type)
-        moved.append(Call([made], part.loc, "view", [slots[base[part.args[0]]], *part.args[1:]], dict(part.settings)))  # type: ignore[index]
+        view = Value(part.outs[0].type)
+        moved.append(Call([view], part.loc, "view", [slots[base[part.args[0]]], *part.args[1:]], dict(part.settings)))  # type: ignore[index]
         assert isinstance(op, Call)
-        op.args[0] = made
+        op.args[0] = view
 
 
 def cannot_raise(op: Call) -> bool:

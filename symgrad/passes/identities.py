@@ -36,10 +36,10 @@ def folded(op: Call, facts: Facts) -> Operand | None:
     if len(values) < len(op.args) or op.outs[0].type.dtype is not None or (op.name == "power" and abs(values[1]) > 64):
         return None
     try:
-        made = FOLDED[op.name](*values)
+        value = FOLDED[op.name](*values)
     except (ArithmeticError, TypeError, ValueError):
         return None
-    return Const(made) if type(made) in (bool, int, float) and not (type(made) is int and abs(made) > LARGEST) else None
+    return Const(value) if type(value) in (bool, int, float) and not (type(value) is int and abs(value) > LARGEST) else None
 
 
 # ------------------------------------------------------------------ arithmetic
@@ -172,8 +172,8 @@ def spread_operand(op: Call, facts: Facts) -> Call | None:
         if not alike(broadcast(shapes), out.shape):
             continue
         types = [a.type for a in args]
-        made = row.law(types, op.settings, lambda i: Dim("?"))
-        if isinstance(made, Array) and made.dtype is not None and made.dtype == out.dtype and alike(made.shape, out.shape):
+        type_ = row.law(types, op.settings, lambda i: Dim("?"))
+        if isinstance(type_, Array) and type_.dtype is not None and type_.dtype == out.dtype and alike(type_.shape, out.shape):
             return Call(op.outs, op.loc, op.name, args, op.settings)
     return None
 
@@ -196,17 +196,17 @@ def spread_accumulated(op: Call, facts: Facts) -> Operand | Call | None:
 
 def needless_unbroadcast(op: Call, facts: Facts) -> Operand | None:
     grad, shape = op.args
-    wanted = shape.type.shape if isinstance(shape.type, ShapeOf) else None
+    target = shape.type.shape if isinstance(shape.type, ShapeOf) else None
     if op.settings["array"] and not isinstance(grad.type, Array):
         return None
-    return grad if same_shape(shape_of_type(grad.type), wanted) else None
+    return grad if same_shape(shape_of_type(grad.type), target) else None
 
 
 def unbroadcast_spread(op: Call, facts: Facts) -> Operand | None:
     """What was spread to a shape and is summed back over axes that are all 1 was never changed."""
     source = plain_spread(op.args[0], facts)
-    wanted = op.args[1].type.shape if isinstance(op.args[1].type, ShapeOf) else None
-    if source is None or not same_shape(shape_of_type(op.args[0].type), wanted) or not same_shape(shape_of_type(source.type), wanted):
+    target = op.args[1].type.shape if isinstance(op.args[1].type, ShapeOf) else None
+    if source is None or not same_shape(shape_of_type(op.args[0].type), target) or not same_shape(shape_of_type(source.type), target):
         return None
     return source if isinstance(source.type, Array) else None
 
@@ -221,14 +221,14 @@ def shape_elsewhere(op: Call, facts: Facts) -> Operand | Call | None:
         return Const(known.shape[op.settings["axis"]])
     if not isinstance(known, Array) or known.shape is None:
         return None
-    found: Operand | None = None
+    source: Operand | None = None
     here: Operand | None = op.args[0]
     while here is not None:
         here = source_of_shape(here, facts)
-        found = found if here is None or facts.is_stored(here) else here
-    if found is None:  # one that is overwritten keeps its shape
-        found = source_of_shape(op.args[0], facts)
-    return None if found is None else Call(op.outs, op.loc, op.name, [found], op.settings)
+        source = source if here is None or facts.is_stored(here) else here
+    if source is None:  # one that is overwritten keeps its shape
+        source = source_of_shape(op.args[0], facts)
+    return None if source is None else Call(op.outs, op.loc, op.name, [source], op.settings)
 
 
 def source_of_shape(operand: Operand, facts: Facts) -> Operand | None:
@@ -372,8 +372,8 @@ def plain_constant(op: Call, facts: Facts) -> Call | None:
 
 
 def number_of_number(op: Call, facts: Facts) -> Operand | None:
-    number, made = op.args[0], op.outs[0]
-    return number if number.type == made.type and keeps_class(number, op.settings["kind"], facts) else None
+    number, result = op.args[0], op.outs[0]
+    return number if number.type == result.type and keeps_class(number, op.settings["kind"], facts) else None
 
 
 def first_power(op: Call, facts: Facts) -> Operand | None:

@@ -120,8 +120,8 @@ def share_of_ties(op: Call, facts: Facts) -> list[Call] | None:
             if best in facts.late and facts.is_steady(chosen):
                 won = new(CHOOSING[chosen.name], op, truths, [x, y])  # who won shows without what was won
         tied = new("equal", op, truths, pair)
-        made = new("split_ties", op, truths, [won.outs[0], tied.outs[0]])
-        return [won, tied, made, call("multiply", op, [g, made.outs[0]])]
+        split = new("split_ties", op, truths, [won.outs[0], tied.outs[0]])
+        return [won, tied, split, call("multiply", op, [g, split.outs[0]])]
     return None
 
 

@@ -57,39 +57,39 @@ class _Lifter:
             inside.update(block.args)
             for op in block.ops:
                 inside.update(op.outs)
-        found: list[Call] = []
+        calls: list[Call] = []
         for block in loop.blocks:
             moved = self.taken(block, self.alike(block, inside))
             inside.difference_update(out for op in moved for out in op.outs)
-            found += moved
-        for op in found:
+            calls += moved
+        for op in calls:
             self.func.guarded |= raised(op)
             if self.func.notes is not None and (is_work(op) or op.outs[0].name):
                 self.func.notes.add("passes", "moved", op.loc, f"computed once, before the loop of line {loop.loc.line}", name=called(op))
-        return found
+        return calls
 
     def alike(self, block: Block, inside: set[Value]) -> dict[Value, Call]:
         """The ops of a loop's block that are the same in every round, by their results."""
-        handed, made = {*block.yields}, {*inside}
-        found: dict[Value, Call] = {}
+        handed, varying = {*block.yields}, {*inside}
+        invariant: dict[Value, Call] = {}
         for op in block.ops:
-            if isinstance(op, Call) and self.may_move(op) and made.isdisjoint(values(op)) and handed.isdisjoint(op.outs):
-                made.difference_update(op.outs)
-                found |= dict.fromkeys(op.outs, op)
-        return found
+            if isinstance(op, Call) and self.may_move(op) and varying.isdisjoint(values(op)) and handed.isdisjoint(op.outs):
+                varying.difference_update(op.outs)
+                invariant |= dict.fromkeys(op.outs, op)
+        return invariant
 
     def taken(self, block: Block, alike: dict[Value, Call]) -> list[Call]:
-        """Those that are worth it are taken out of the block, with what they read."""
+        """Take the calls that are worth it out of the block, with the calls whose results they read."""
         pending = [op for op in alike.values() if is_work(op)]
-        wanted = set(pending)
+        chosen = set(pending)
         while pending:
             for value in values(pending.pop()):
                 needed = alike.get(value)
-                if needed is not None and needed not in wanted:
-                    wanted.add(needed)
+                if needed is not None and needed not in chosen:
+                    chosen.add(needed)
                     pending.append(needed)
-        moved = [op for op in block.ops if isinstance(op, Call) and op in wanted]
-        block.ops = [op for op in block.ops if op not in wanted]
+        moved = [op for op in block.ops if isinstance(op, Call) and op in chosen]
+        block.ops = [op for op in block.ops if op not in chosen]
         return moved
 
     def may_move(self, op: Call) -> bool:
@@ -132,16 +132,16 @@ def raised(op: Call) -> frozenset[str]:
 
 
 def subscripted(op: Call) -> frozenset[str]:
-    """What a path of subscripts may raise: items that are not there, steps of zero, shapes that do not fit."""
-    found, at = NOTHING, 1
+    """The exceptions that a path of subscripts may raise: items that are not there, steps of zero, shapes that do not fit."""
+    errors, at = NOTHING, 1
     for step, count in steps(op.settings["index"]):
         operands, at = op.args[at : at + count], at + count
         if not step.startswith("."):
-            found |= PLACES if "i" in step else NOTHING
-            found |= NOTHING if all(isinstance(o, Const) for o in operands) or "s" not in step else NUMBERS
+            errors |= PLACES if "i" in step else NOTHING
+            errors |= NOTHING if all(isinstance(o, Const) for o in operands) or "s" not in step else NUMBERS
         elif step != ".T":
-            found |= NUMBERS
-    return found
+            errors |= NUMBERS
+    return errors
 
 
 __all__ = ["lift"]

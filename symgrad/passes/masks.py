@@ -88,15 +88,15 @@ class _Masks:
             return
         if any(not isinstance(self.facts.maker[i], Call) for i in items if isinstance(i, Value)):
             return
-        made: dict[Value, Value] = {}
+        indices: dict[Value, Value] = {}
         for o in ends:
             if o.name in FILLING:
                 mask = o.args[FILLING[o.name] + k]
                 assert isinstance(mask, Value)
-                if mask not in made:
-                    made[mask] = self.indices(self.facts.maker[mask], mask)
-                    self.forward(mask, made[mask])
-                o.args[FILLING[o.name] + k] = made[mask]
+                if mask not in indices:
+                    indices[mask] = self.indices(self.facts.maker[mask], mask)
+                    self.forward(mask, indices[mask])
+                o.args[FILLING[o.name] + k] = indices[mask]
         for out in outs:
             out.type = Array("i64", (Dim("?"),), "C")
             self.replace(out, out, self.readers.get(out, []))

@@ -76,22 +76,22 @@ class _Sums:
 
     def slot(self, loop: For, k: int, before: list[Op], after: list[Op]) -> None:
         """One array that a loop carries."""
-        found = _Sum()
-        if not self.follow(loop, k, found) or not found.added:
+        accumulation = _Sum()
+        if not self.follow(loop, k, accumulation) or not accumulation.added:
             return
-        first = next(iter(found.added))
-        if not any(has_rounds(op, inner) for inner in found.slots for op in walk(inner.body)):
+        first = next(iter(accumulation.added))
+        if not any(has_rounds(op, inner) for inner in accumulation.slots for op in walk(inner.body)):
             tell(
                 self.func.notes,
                 first,
                 "outer products are added one by one, as their factors would take memory for each round",
                 loop.outs[k],
             )
-        elif not all(self.is_settled(op, f) for op, factors in found.added.items() for f in factors):
+        elif not all(self.is_settled(op, f) for op, factors in accumulation.added.items() for f in factors):
             tell(self.func.notes, first, "outer products are added one by one, as a factor is written to later", loop.outs[k])
         else:
             tell(self.func.notes, first, "outer products are summed after the loop, as one product of matrices", loop.outs[k])
-            self.gather(loop, k, found, before, after)
+            self.gather(loop, k, accumulation, before, after)
 
     def is_settled(self, op: Call, factor: Value) -> bool:
         """Does what a factor holds when its product is added stay as it is?"""
@@ -109,9 +109,9 @@ class _Sums:
 
     # -------------------------------------------------------------- what is summed
 
-    def follow(self, loop: For, k: int, found: _Sum) -> bool:
+    def follow(self, loop: For, k: int, accumulation: _Sum) -> bool:
         """Follow an array through a loop; False if more is done with it than adding to it."""
-        found.slots[loop] = k
+        accumulation.slots[loop] = k
         current: Operand = loop.carried[k]
         while current is not loop.body.yields[k] or self.places.readers.get(current):  # type: ignore[arg-type]
             readers = self.places.readers.get(current, [])  # type: ignore[arg-type]
@@ -120,14 +120,14 @@ class _Sums:
             (op,) = readers
             if isinstance(op, For) and not op.until and op.inits.count(current) == 1:
                 place = op.inits.index(current)
-                if not self.follow(op, place, found):
+                if not self.follow(op, place, accumulation):
                     return False
                 current = op.outs[place]
             elif isinstance(op, Call) and op.name in ("accumulate", "add_at") and op.args[0] is current and current not in op.args[1:]:
                 factors = self.factors(op.args[1]) if op.name == "accumulate" else None
-                found.alone = found.alone and factors is not None
+                accumulation.alone = accumulation.alone and factors is not None
                 if factors is not None:
-                    found.added[op] = factors
+                    accumulation.added[op] = factors
                 current = op.outs[0]
             else:
                 return False
@@ -153,44 +153,44 @@ class _Sums:
 
     # -------------------------------------------------------------- gathering the factors
 
-    def gather(self, loop: For, k: int, found: _Sum, before: list[Op], after: list[Op]) -> None:
+    def gather(self, loop: For, k: int, accumulation: _Sum, before: list[Op], after: list[Op]) -> None:
         """Put the factors into lists, and sum their products after the loop."""
         total = loop.outs[k]
         word = total.name or "products"
-        column, row = next(iter(found.added.values()))
+        column, row = next(iter(accumulation.added.values()))
         lists = [Value(List(f.type), f"{word}_{end}") for f, end in ((column, "columns"), (row, "rows"))]
-        for made in lists:
-            before.append(Call([made], loop.loc, "list_of", [], {}))
-        lists = self.thread(loop, found, lists)
+        for list_value in lists:
+            before.append(Call([list_value], loop.loc, "list_of", [], {}))
+        lists = self.thread(loop, accumulation, lists)
         loop.outs[k] = base = Value(total.type, total.name)
-        if found.alone:
-            for inner, place in found.slots.items():
+        if accumulation.alone:
+            for inner, place in accumulation.slots.items():
                 self.drop(inner, place)
-        first = next(iter(found.added))
+        first = next(iter(accumulation.added))
         after.append(Call([total], first.loc, "add_products", [base, *lists], dict(ROWS["add_products"].settings)))
 
-    def thread(self, loop: For, found: _Sum, lists: list[Value]) -> list[Value]:
+    def thread(self, loop: For, accumulation: _Sum, lists: list[Value]) -> list[Value]:
         """Carry the lists through a loop, and append to them where products were added; the lists after the loop."""
         inside = [Value(v.type, v.name) for v in lists]
         loop.inits += lists
         loop.body.args += inside
         done: list[Op] = []
         for op in loop.body.ops:
-            if isinstance(op, Call) and op in found.added:
-                for end, factor in enumerate(found.added[op]):
-                    made = Value(inside[end].type, inside[end].name)
-                    done.append(Call([made], op.loc, "list_append", [inside[end], factor], {}))
-                    inside[end] = made
+            if isinstance(op, Call) and op in accumulation.added:
+                for end, factor in enumerate(accumulation.added[op]):
+                    extended = Value(inside[end].type, inside[end].name)
+                    done.append(Call([extended], op.loc, "list_append", [inside[end], factor], {}))
+                    inside[end] = extended
                 self.table[op.outs[0]] = op.args[0]
                 continue
-            if isinstance(op, For) and op in found.slots:
-                inside = self.thread(op, found, inside)
+            if isinstance(op, For) and op in accumulation.slots:
+                inside = self.thread(op, accumulation, inside)
             done.append(op)
         loop.body.ops = done
         loop.body.yields += inside
-        made_after = [Value(v.type, v.name) for v in lists]
-        loop.outs += made_after
-        return made_after
+        lists_after = [Value(v.type, v.name) for v in lists]
+        loop.outs += lists_after
+        return lists_after
 
     def drop(self, loop: For, k: int) -> None:
         """Carry an array no more that the loop leaves as it was."""

@@ -145,8 +145,8 @@ def shifted(operand: Operand, makers: dict[Value, Op]) -> tuple[Value | None, in
 
 def product(func: Func, call: Call, first: Line, second: Line) -> list[Op]:
     """The ops that multiply the matrices; the call then reads an element of what they give."""
-    build, made = Builder(), Block()
-    with build.inside(made), build.at(call.loc):
+    build, block = Builder(), Block()
+    with build.inside(block), build.at(call.loc):
         left = first.matrix if first.axis == 0 else build.call("view", first.matrix, index=".T")
         right = second.matrix if second.axis == 1 else build.call("view", second.matrix, index=".T")
         whole = build.call("matmul", left, right, hint="products")
@@ -156,7 +156,7 @@ def product(func: Func, call: Call, first: Line, second: Line) -> list[Op]:
     func.guarded |= {"ArithmeticError"}
     tell(func.notes, call, "the products of all pairs are one product of matrices before the loops", whole)
     call.name, call.args, call.settings = "take", [whole, first.number, second.number], {"index": "ii"}
-    return made.ops
+    return block.ops
 
 
 __all__ = ["paired"]

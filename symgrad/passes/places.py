@@ -25,9 +25,9 @@ class Places:
     @staticmethod
     def of(func: Func) -> Places:
         """The places of a function."""
-        made = Places()
-        made.enter(func.body, None)
-        return made
+        places = Places()
+        places.enter(func.body, None)
+        return places
 
     def enter(self, block: Block, owner: Op | None) -> None:
         for k, op in enumerate(block.ops):

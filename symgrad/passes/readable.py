@@ -58,15 +58,15 @@ class Families:
 
     def memory(self, operands: Iterable[Operand]) -> set[Value]:
         """The families whose memory is read where operands are read."""
-        found: set[Value] = set()
+        families: set[Value] = set()
         pending = [operand for operand in operands if isinstance(operand, Value)]
         while pending:
             value = pending.pop()
             for member in (value, self.find(value)):
-                if member not in found:
-                    found.add(member)
+                if member not in families:
+                    families.add(member)
                     pending += [self.shown[member]] if member in self.shown else []
-        return found
+        return families
 
     def join(self, one: Value, other: Value) -> None:
         """The two belong to one family."""
@@ -173,16 +173,16 @@ def add_in(block: Block, counts: dict[Value, int]) -> None:
 
 
 def one_step(first: Call, second: Call, before: list[Op]) -> list[Op]:
-    """Let what two steps add be added to what the first one adds to, in one; the new sum of both."""
+    """Merge two additions into one that adds the sum of both terms; return the new op that computes this sum."""
     (x, a), b = first.args, second.args[1]
     if first not in before or plain_type(a) is None or plain_type(a) != plain_type(b):
         return []
     before.remove(first)
-    made = Call([Value(a.type)], second.loc, "add", [a, b], dict(ROWS["add"].settings))
+    addition = Call([Value(a.type)], second.loc, "add", [a, b], dict(ROWS["add"].settings))
     if isinstance(a.type, Array):
-        made.outs[0].type = replace(a.type, layout="?")
-    second.args = [x, made.outs[0]]
-    return [made]
+        addition.outs[0].type = replace(a.type, layout="?")
+    second.args = [x, addition.outs[0]]
+    return [addition]
 
 
 def plain_type(operand: Operand) -> object:
@@ -198,10 +198,10 @@ def plain_type(operand: Operand) -> object:
 def write_sum(op: Call, name: str, term: Operand) -> None:
     """Make an ``accumulate`` a sum or a difference, if that has the same type but for its layout."""
     row, types = ROWS[name], [op.args[0].type, term.type]
-    made, type_ = row.law(types, row.settings, lambda k: Dim("?")), op.outs[0].type
-    if isinstance(made, Array) and isinstance(type_, Array) and (made.dtype, made.shape) == (type_.dtype, type_.shape):
+    sum_type, type_ = row.law(types, row.settings, lambda k: Dim("?")), op.outs[0].type
+    if isinstance(sum_type, Array) and isinstance(type_, Array) and (sum_type.dtype, sum_type.shape) == (type_.dtype, type_.shape):
         op.name, op.args, op.settings = name, [op.args[0], term], dict(row.settings)
-        op.outs[0].type = made
+        op.outs[0].type = sum_type
 
 
 # ------------------------------------------------------------------ what is repeated
@@ -249,14 +249,14 @@ def is_cheap(op: Call, families: Families) -> bool:
 
 def repeat(block: Block, makers: dict[Value, Call], cheap: set[Value]) -> None:
     """Put a copy of what is cheap before each op of a block that reads it."""
-    made: list[Op] = []
+    ops: list[Op] = []
 
     def again(operand: Operand, loc: Loc) -> Operand:
         if not isinstance(operand, Value) or operand not in cheap:
             return operand
         op = makers[operand]
         copy = Call([Value(operand.type)], loc, op.name, [again(a, loc) for a in op.args], dict(op.settings))
-        made.append(copy)
+        ops.append(copy)
         return copy.outs[0]
 
     for op in block.ops:
@@ -264,8 +264,8 @@ def repeat(block: Block, makers: dict[Value, Call], cheap: set[Value]) -> None:
             op.replace_operands([again(o, op.loc) for o in op.operands])
         for inner in op.blocks:
             repeat(inner, makers, cheap)
-        made.append(op)
-    block.ops = made
+        ops.append(op)
+    block.ops = ops
 
 
 __all__ = ["added", "current_shapes", "repeated", "sunk"]

@@ -26,24 +26,24 @@ def refilled(func: Func) -> Func:
 
 
 def visit(block: Block, notes: Notes | None) -> None:
-    """The loops of a block, inner loops first."""
+    """Rewrite the loops of a block, inner loops first."""
     done: list[Op] = []
     for op in block.ops:
         for inner in op.blocks:
             visit(inner, notes)
         if isinstance(op, For | While):
-            made = taken_out(op)
-            done += made
-            if made:
-                tell(notes, op, "what its rounds keep is put in the same tapes each time", made[0].outs[0])
+            moved = taken_out(op)
+            done += moved
+            if moved:
+                tell(notes, op, "what its rounds keep is put in the same tapes each time", moved[0].outs[0])
         done.append(op)
     block.ops = done
 
 
 def taken_out(loop: For | While) -> list[Op]:
     """Take out of a loop what makes the tapes of its rounds; the loop then carries them."""
-    made = [op for op in loop.body.ops if isinstance(op, Call) and op.name in MAKING]
-    if not made:
+    makers = [op for op in loop.body.ops if isinstance(op, Call) and op.name in MAKING]
+    if not makers:
         return []
     readers: dict[Value, list[Op | None]] = {}
     inside: set[Value] = set(loop.body.args)
@@ -57,14 +57,14 @@ def taken_out(loop: For | While) -> list[Op]:
         inside.update(op.outs)
     for value in loop.body.yields:
         note(readers, value, None)
-    found: list[Op] = []
-    for op in made:
+    moved: list[Op] = []
+    for op in makers:
         end = None if any(o in inside for o in op.operands) else end_of(op.outs[0], loop.body, readers)
         if end is not None:
             carry(loop, op, end)
-            found.append(op)
-    loop.body.ops = [op for op in loop.body.ops if op not in found]
-    return found
+            moved.append(op)
+    loop.body.ops = [op for op in loop.body.ops if op not in moved]
+    return moved
 
 
 def note(readers: dict[Value, list[Op | None]], value: Operand, reader: Op | None) -> None:
@@ -74,11 +74,11 @@ def note(readers: dict[Value, list[Op | None]], value: Operand, reader: Op | Non
 
 def end_of(tape: Value, body: Block, readers: dict[Value, list[Op | None]]) -> Value | None:
     """The tape at the end of a round, if it goes from op to op of the body and nowhere else."""
-    while found := readers.get(tape):
-        if all(isinstance(op, Call) and op.name == "get" for op in found):
+    while uses := readers.get(tape):
+        if all(isinstance(op, Call) and op.name == "get" for op in uses):
             return tape
-        op = found[0]
-        if len(found) > 1 or op not in body.ops:
+        op = uses[0]
+        if len(uses) > 1 or op not in body.ops:
             return None
         match op:
             case Call() if op.name in MOVING and op.args[0] is tape:

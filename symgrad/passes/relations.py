@@ -21,14 +21,14 @@ SMALL = 9  #: how many elements of an array may be numbers of their own
 
 
 def relations(func: Func, words: Mapping[str, str]) -> list[str]:
-    """Expressions of which shapes say more if they are 0; ``words`` are expressions of the symbols that may occur in them."""
+    """Expressions that make more of the shapes known if they are 0; ``words`` are expressions of the symbols that may occur in them."""
     equations: list[Equation] = []
     looped = {op for loop in walk(func.body) if isinstance(loop, For | While) for block in loop.blocks for op in walk(block)}
     for op in walk(func.body):
-        found = list(equations_of(op))
-        for equation in found if op in looped else []:
+        op_equations = list(equations_of(op))
+        for equation in op_equations if op in looped else []:
             equation.needed |= is_small(equation.total)
-        equations += found
+        equations += op_equations
     return [expression(row, words) for row in solved(connected(equations), words)]
 
 
@@ -98,15 +98,15 @@ def equal(a: Extent, b: Extent, needed: bool) -> Iterator[Equation]:
 
 
 def supposed(extent: Extent) -> Sum | None:
-    """An extent as a sum, if slices do not go beyond the ends."""
+    """An extent as a sum, supposing that no slice goes beyond the ends of its axis."""
     terms = sum_of(extent)
     if terms is None:
         return None
-    made: Sum = {}
+    total: Sum = {}
     for symbol, count in terms.items():
         inside = None if symbol == ONE else length(str(symbol))
-        made = combined(made, {symbol: 1} if inside is None else inside, count)
-    return made
+        total = combined(total, {symbol: 1} if inside is None else inside, count)
+    return total
 
 
 def length(symbol: str) -> Sum | None:
@@ -150,13 +150,13 @@ def read(text: str) -> Sum | None:
 
 
 def connected(equations: list[Equation]) -> list[Sum]:
-    """The equations that have to do with one that is needed."""
+    """The equations that share symbols, directly or through others, with one that is needed."""
     groups: dict[Hashable, dict[Hashable, None]] = {}
     for equation in equations:
         together = {other: None for s in equation.symbols for other in groups.get(s, (s,))}
         groups |= dict.fromkeys(together, together)
-    wanted = set().union(*(groups[s] for e in equations if e.needed for s in e.symbols))
-    return [e.total for e in equations if wanted.intersection(e.symbols)]
+    needed = set().union(*(groups[s] for e in equations if e.needed for s in e.symbols))
+    return [e.total for e in equations if needed.intersection(e.symbols)]
 
 
 @dataclass(slots=True)
@@ -167,11 +167,11 @@ class System:
     rows: list[Sum] = field(default_factory=list)
 
     def solve(self, row: Sum, pivot: Hashable) -> None:
-        """Take an equation as what gives a symbol, and put that in everywhere."""
+        """Solve an equation for a symbol and substitute the solution everywhere."""
         self.open.remove(row)
         row = combined({}, row, row[pivot])  # the factor is 1 or -1
         row = {pivot: 1, **row}
-        self.open = [made for r in self.open if (made := combined(r, row, -r.get(pivot, 0)))]
+        self.open = [reduced for r in self.open if (reduced := combined(r, row, -r.get(pivot, 0)))]
         self.rows = [{next(iter(r)): 1, **combined(r, row, -r.get(pivot, 0))} for r in self.rows]
         self.rows.append(row)
 

@@ -54,13 +54,13 @@ class _Reuser:
         self.stores(block)
 
     def note(self, op: Call) -> None:
-        """Is the result an array of our own?"""
+        """Note whether the result is an array of our own."""
         if len(op.outs) != 1 or not isinstance(op.outs[0].type, Array) or not op.outs[0].type.rank:
             return
         row = ROWS[op.name]
         if row.consumes:
-            given = op.name in CHANGING or op.name.endswith(SUFFIX) and not op.settings["index"]
-            if given and op.args[0] in self.owned:
+            in_place = op.name in CHANGING or op.name.endswith(SUFFIX) and not op.settings["index"]
+            if in_place and op.args[0] in self.owned:
                 self.owned.add(op.outs[0])
         elif row.alias == "fresh" and op.name not in BORROWED and op.name not in USER_ROWS and not row.effect and not is_slice(op):
             self.owned.add(op.outs[0])
@@ -89,25 +89,25 @@ class _Reuser:
     # -------------------------------------------------------------- stores
 
     def stores(self, block: Block) -> None:
-        """Compute what is stored to a slice right into it."""
+        """Compute a value that is stored to a slice directly into the slice."""
         maker = {op.outs[0]: op for op in block.ops if isinstance(op, Call) and len(op.outs) == 1}
         dead: set[Op] = set()
         for k, op in enumerate(block.ops):
             if isinstance(op, Call) and op.name == "set_at":
                 value = op.args[1]
-                made = maker.get(value) if isinstance(value, Value) else None
-                if made is not None and self.goes_into(made, op, block, k):
+                producer = maker.get(value) if isinstance(value, Value) else None
+                if producer is not None and self.goes_into(producer, op, block, k):
                     tell(self.notes, op, "what is stored is computed right there")
-                    dead |= {made, old} if (old := self.augmented(made, op, block)) is not None else {made}
-                    into(made, op, old is not None)
+                    dead |= {producer, old} if (old := self.augmented(producer, op, block)) is not None else {producer}
+                    into(producer, op, old is not None)
         if dead:
             block.ops[:] = [op for op in block.ops if op not in dead]
 
-    def goes_into(self, made: Call, store: Call, block: Block, at: int) -> bool:
-        """May the op ``made`` be done at the store, into the slice?"""
-        value = made.outs[0]
-        name = made.name if made.name.endswith(SUFFIX) else made.name + SUFFIX
-        if not computes_into(name) or name in ONLY_AUGMENTED or made.settings.get("index") or made.settings.get("via") == "math":
+    def goes_into(self, producer: Call, store: Call, block: Block, at: int) -> bool:
+        """May the op ``producer`` be done at the store, into the slice?"""
+        value = producer.outs[0]
+        name = producer.name if producer.name.endswith(SUFFIX) else producer.name + SUFFIX
+        if not computes_into(name) or name in ONLY_AUGMENTED or producer.settings.get("index") or producer.settings.get("via") == "math":
             return False
         if value in self.places.yielded or self.places.readers.get(value) != [store] or value is store.args[0]:
             return False
@@ -119,40 +119,40 @@ class _Reuser:
             return False
         # what stands between must leave alone what the op reads
         return not any(op.blocks or not isinstance(op, Call) or ROWS[op.name].consumes or ROWS[op.name].effect
-                       for op in block.ops[self.places.number[made] + 1 : at])  # fmt: skip
+                       for op in block.ops[self.places.number[producer] + 1 : at])  # fmt: skip
 
-    def augmented(self, made: Call, store: Call, block: Block) -> Call | None:
-        """The read of what stands at the place of the store, where it is for ``x[i] += v`` alone."""
-        name, (first, *more) = parts_of(made)
-        found = ufunc_of(ROWS[name])
+    def augmented(self, producer: Call, store: Call, block: Block) -> Call | None:
+        """The op that reads the old value at the place of the store, if it serves ``x[i] += v`` only."""
+        name, (first, *more) = parts_of(producer)
+        ufunc = ufunc_of(ROWS[name])
         old = next((op for op in block.ops if op.outs[:1] == [first]), None)
-        if found is None or found[1] is None or not isinstance(first, Value) or not isinstance(old, Call) or old.name not in SLICES:
+        if ufunc is None or ufunc[1] is None or not isinstance(first, Value) or not isinstance(old, Call) or old.name not in SLICES:
             return None
-        if self.places.readers.get(first) != [made] or first in more or first in self.places.yielded:
+        if self.places.readers.get(first) != [producer] or first in more or first in self.places.yielded:
             return None
         place, read = [store.args[0], *store.args[2:]], old.args
         same = old.settings["index"] == store.settings["index"] and len(place) == len(read)
         return old if same and all(map(is_same, place, read)) else None
 
 
-def parts_of(made: Call) -> tuple[str, list[Operand]]:
-    """The op, and its operands, wherever it computes its result to."""
-    name = made.name.removesuffix(SUFFIX)
-    if name == made.name:
-        return name, made.args
-    return name, made.args[1 : 1 + len(ROWS[name].params)]
+def parts_of(op: Call) -> tuple[str, list[Operand]]:
+    """The name of the plain op and its operands, without the memory that it computes into."""
+    name = op.name.removesuffix(SUFFIX)
+    if name == op.name:
+        return name, op.args
+    return name, op.args[1 : 1 + len(ROWS[name].params)]
 
 
 def is_same(a: Operand, b: Operand) -> bool:
     return a is b or isinstance(a, Const) and isinstance(b, Const) and a.key() == b.key()
 
 
-def into(made: Call, store: Call, augmented: bool) -> None:
-    """Turn a store into the op that computes what is stored, ``augmented``: from what stands there."""
-    name, operands = parts_of(made)
+def into(producer: Call, store: Call, augmented: bool) -> None:
+    """Turn a store into the op that computes the stored value in place; ``augmented``: from the value that stands there."""
+    name, operands = parts_of(producer)
     settings: dict[str, object] = {"index": store.settings["index"], "place": 0 if augmented else None}
     place = store.args[2:]
-    shapes = [getattr(x.type, "shape", None) for x in (made.outs[0], store.args[0])]
+    shapes = [getattr(x.type, "shape", None) for x in (producer.outs[0], store.args[0])]
     if settings["index"] == "e" and operands[0] is store.args[0] and same_shape(*shapes):
         settings, place = {"index": "", "place": 0}, []
     elif augmented:
@@ -184,12 +184,12 @@ def rank_of_slice(store: Call) -> int | None:
 
 def places_of_items(index: str) -> list[int]:
     """Which operands of a path are ``i`` items; a slice takes three."""
-    found, at = [], 0
+    positions, at = [], 0
     for letter in index:
         if letter == "i":
-            found.append(at)
+            positions.append(at)
         at += {"i": 1, "s": 3}.get(letter, 0)
-    return found
+    return positions
 
 
 def holds(operand: Value, op: Call) -> bool:

@@ -102,8 +102,8 @@ class _Strips:
         while todo:
             op = todo[0]
             extent = first_extent(op) if isinstance(op, Call) and op.args else None
-            made = None if extent is None else self.chain(todo, extent)
-            if made is None:
+            plan = None if extent is None else self.chain(todo, extent)
+            if plan is None:
                 # searches that find nothing take time linear in all ops
                 rest = max(1 + max(self.looked - NEAR, 0) // OPS, self.passed)
                 self.passed = 0
@@ -111,7 +111,7 @@ class _Strips:
                 del todo[:rest]
                 self.looked = 0
                 continue
-            chain, choice = made
+            chain, choice = plan
             del todo[: len(chain.before) + len(chain.ops) + len(chain.after)]
             done += [*chain.before, *choice, *chain.after]
         self.func.body.ops = done
@@ -120,42 +120,42 @@ class _Strips:
     # -------------------------------------------------------------- finding
 
     def chain(self, ops: list[Op], extent: Dim) -> tuple[_Chain, list[Op]] | None:
-        """The chain that begins with the first op, and what it becomes, if it pays."""
-        found = _Chain(Rows([extent]))
+        """The chain that begins with the first op, and the ops that replace it; None if that does not pay."""
+        chain = _Chain(Rows([extent]))
         self.looked = 0
         for op in ops:
-            if not isinstance(op, Call) or not found.enter(op) or not found.ops:
+            if not isinstance(op, Call) or not chain.enter(op) or not chain.ops:
                 break
             self.looked += 1
-        results = self.results(found)
-        if len(found.ops) < OPS or not found.inputs() or not results or not storable(found, results):
+        results = self.results(chain)
+        if len(chain.ops) < OPS or not chain.inputs() or not results or not storable(chain, results):
             return None
-        widest = found.widest()
-        count = sum(any(found.is_wide(v, widest) for v in (*op.operands, *op.outs)) for op in found.ops if op.name != "stop_gradient")
-        wide = sum(found.is_wide(r, widest) for r in results)
+        widest = chain.widest()
+        count = sum(any(chain.is_wide(v, widest) for v in (*op.operands, *op.outs)) for op in chain.ops if op.name != "stop_gradient")
+        wide = sum(chain.is_wide(r, widest) for r in results)
         if count < OPS:
             return None
-        if len(found.ops) > MOST:
-            tell(self.func.notes, ops[0], f"is done at once, however long the vectors are: {len(found.ops)} ops would be printed twice")
+        if len(chain.ops) > MOST:
+            tell(self.func.notes, ops[0], f"is done at once, however long the vectors are: {len(chain.ops)} ops would be printed twice")
             self.passed = self.looked
             return None
         if count < OPS * wide:
             tell(self.func.notes, ops[0], "is done at once, however long the vectors are: too many results would have to be put together")
             return None
-        made = _Pieces(found, results, widest, self.func.body.args).choice()
-        if made is None:
+        plan = _Pieces(chain, results, widest, self.func.body.args).choice()
+        if plan is None:
             return None
-        outs, choice = made
+        outs, choice = plan
         self.table.update(zip(results, outs, strict=True))
         size = f"{BLOCK}" if not widest else f"about {ROWS_BLOCK}"
-        tell(self.func.notes, found.ops[0],
+        tell(self.func.notes, chain.ops[0],
              f"{count} ops on {'arrays' if widest else 'vectors'} of more than {LEAST} elements are done in pieces of {size}")  # fmt: skip
-        return found, choice
+        return chain, choice
 
-    def results(self, found: _Chain) -> list[Value]:
-        """What the chain computes for others."""
-        inside = set(found.ops)
-        return [out for op in found.ops for out in op.outs
+    def results(self, chain: _Chain) -> list[Value]:
+        """The values of the chain that are read outside it."""
+        inside = set(chain.ops)
+        return [out for op in chain.ops for out in op.outs
                 if out in self.places.yielded or any(reader not in inside for reader in self.places.readers.get(out, ()))]  # fmt: skip
 
 
@@ -223,13 +223,13 @@ class _Pieces:
     def unproved(self, inputs: list[Value]) -> list[Value]:
         """One array for each extent that must be looked at."""
         seen: list[Extent] = []
-        found = []
+        arrays = []
         for value in inputs:
             extent = rows_of(value)
             if not any(same_extent(extent, known) for known in seen):
                 seen.append(extent)
-                found.append(value)
-        return found[1:]
+                arrays.append(value)
+        return arrays[1:]
 
     def extent(self, extent: Extent) -> Operand | None:
         """An extent as an operand."""
@@ -249,10 +249,10 @@ class _Pieces:
         step: Operand = Const(BLOCK)
         if width is not None:
             step = self.call(INT, "maximum", ONE, self.call(INT, "floor_divide", Const(ROWS_BLOCK), width), word="step", via="math")
-        made = [self.allocated(r, inputs) for r in self.results]
-        if any(m is None for m in made):
+        buffers = [self.allocated(r, inputs) for r in self.results]
+        if any(m is None for m in buffers):
             return None
-        inits = [m for m in made if m is not None]
+        inits = [m for m in buffers if m is not None]
         ahead, self.ops = self.ops, []
         begin = Value(INT, "k")
         inside = {r: Value(r.type, r.name) for r in self.results}
@@ -282,9 +282,9 @@ class _Pieces:
         (out,) = op.outs
         part = self.chain.parts[op]
         args = [table[a] if along and isinstance(a, Value) else a for a, along in zip(op.args, part.along, strict=True)]
-        made = Value(out.type if part.total else sliced(out, piece), out.name)
-        self.ops.append(Call([made], op.loc, op.name, args, dict(op.settings)))
-        table[out] = made
+        result = Value(out.type if part.total else sliced(out, piece), out.name)
+        self.ops.append(Call([result], op.loc, op.name, args, dict(op.settings)))
+        table[out] = result
 
     def allocated(self, result: Value, inputs: list[Value]) -> Operand | None:
         """What a result begins as."""
@@ -309,10 +309,10 @@ class _Pieces:
         return self.call(result.type, row, *known, word=result.name, dtype=result.type.dtype)
 
 
-def storable(found: _Chain, results: list[Value]) -> bool:
+def storable(chain: _Chain, results: list[Value]) -> bool:
     """May all results be put together?  Not what is a view, nor what the chain overwrites."""
-    consumed = {op.args[0] for op in found.ops if ROWS[op.name].consumes}
-    makers = {out: op for op in found.ops for out in op.outs}
+    consumed = {op.args[0] for op in chain.ops if ROWS[op.name].consumes}
+    makers = {out: op for op in chain.ops for out in op.outs}
     return not any(r in consumed or ROWS[makers[r].name].alias != "fresh" for r in results)
 
 

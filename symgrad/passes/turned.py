@@ -14,21 +14,21 @@ from symgrad.passes.telling import tell
 
 
 def turned(func: Func) -> Func:
-    """Reverse what is added in the place of what it is added to, in place."""
+    """Reverse the value that is added instead of the array that it is added to; works in place."""
     with halves_kept(func):
         late = set() if func.split is None else {inner for op in func.body.ops[func.split :] for inner in within(op)}
         for block in blocks(func.body):
-            made: list[Op] = []
+            ops: list[Op] = []
             for op in block.ops:
                 if op in late and isinstance(op, Call) and op.name == "add_at" and is_reversed(op):
                     *items, begin, end, step = op.args[2:]
                     tell(func.notes, op, "what is added is reversed, in the place of what it is added to")
                     back = Value(op.args[1].type)
-                    made.append(Call([back], op.loc, "view", [op.args[1], begin, end, step], {"index": "s"}))
+                    ops.append(Call([back], op.loc, "view", [op.args[1], begin, end, step], {"index": "s"}))
                     op.args = [op.args[0], back, *items]
                     op.settings = {**op.settings, "index": op.settings["index"].removesuffix(";s")}
-                made.append(op)
-            block.ops = made
+                ops.append(op)
+            block.ops = ops
     return func
 
 
@@ -38,7 +38,7 @@ def is_reversed(op: Call) -> bool:
     x, v, items = op.args[0].type, op.args[1].type, op.args[2:]
     if not index.endswith(";s") or set(index) - set("si;") or not isinstance(x, Array) or x.rank is None or not isinstance(v, Array):
         return False
-    whole = all(isinstance(a, Const) and a.value == wanted for a, wanted in zip(items[-3:], (None, None, -1), strict=True))
+    whole = all(isinstance(a, Const) and a.value == expected for a, expected in zip(items[-3:], (None, None, -1), strict=True))
     plain = all(isinstance(a, Const) or isinstance(a.type, Scalar) for a in items)
     return whole and plain and x.rank - index.count("i") == 1 and v.rank == 1
 

@@ -131,17 +131,17 @@ class _Unboxer:
 
     def tapes(self) -> None:
         """Items pushed and popped are one group; a tape that comes from outside, or leaves, has no floats of ours."""
-        found = self.facts.find
+        find = self.facts.find
         items: dict[Node, dict[int, list[Operand]]] = {}
         filled: set[Node] = set()
         emptied: set[Node] = set()
         for op in walk(self.func.body):
             if isinstance(op, Call) and op.name in (*FILLING, *EMPTYING) and isinstance(op.args[0], Value):
-                tape = found((op.args[0], False))
+                tape = find((op.args[0], False))
                 (filled if op.name in FILLING else emptied).add(tape)
                 for k, item in enumerate(op.args[FILLING[op.name] :] if op.name in FILLING else op.outs[EMPTYING[op.name] :]):
                     items.setdefault(tape, {}).setdefault(k, []).append(item)
-        outside = {found((v, False)) for v in (*self.func.params, *self.func.body.yields) if isinstance(v, Value)}
+        outside = {find((v, False)) for v in (*self.func.params, *self.func.body.yields) if isinstance(v, Value)}
         for tape, places in items.items():
             known = tape in filled and tape in emptied and tape not in outside
             self.groups += [group if known else [*group, ELSEWHERE] for group in places.values()]
@@ -270,12 +270,12 @@ class _Unboxer:
         return gain >= (1 if is_element(maker) and maker in self.looped else 2)
 
     def handed_on(self, value: Value) -> list[Value]:
-        """The value, and what it is handed on to, by loops, branches and tapes."""
-        found = [value]
-        for current in found:
+        """The value, and the values that loops, branches and tapes pass it on to."""
+        values = [value]
+        for current in values:
             new = {o: None for k in self.groups_of.get(current, ()) for o in self.groups[k] if isinstance(o, Value) and o in self.unboxed}
-            found += [o for o in new if o not in found]
-        return found
+            values += [o for o in new if o not in values]
+        return values
 
     def explain(self) -> None:
         """Tell which elements and results become Python floats, and what keeps the others from it."""
@@ -291,13 +291,13 @@ class _Unboxer:
     # -------------------------------------------------------------- rewriting
 
     def returned(self) -> None:
-        """What was one of NumPy's scalars for certain is one again where it is returned."""
+        """Convert a returned value back to a NumPy scalar where it certainly was one."""
         body = self.func.body
         for k, value in enumerate(body.yields):
             if value in self.unboxed and value.type == NUMPY_FLOAT:
-                made = Value(NUMPY_FLOAT, value.name if isinstance(value, Value) else None)
-                body.ops.append(Call([made], self.func.loc, "cast", [value], dict(ROWS["cast"].settings)))
-                body.yields[k] = made
+                scalar = Value(NUMPY_FLOAT, value.name if isinstance(value, Value) else None)
+                body.ops.append(Call([scalar], self.func.loc, "cast", [value], dict(ROWS["cast"].settings)))
+                body.yields[k] = scalar
 
     def rewrite(self, block: Block, table: dict[Value, Operand]) -> None:
         done: list[Op] = []

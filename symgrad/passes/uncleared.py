@@ -34,15 +34,15 @@ def uncleared(func: Func) -> Func:
 
 
 def leave_out(func: Func, zeros: list[Call]) -> None:
-    """Leave out those of the stores that nobody sees."""
+    """Leave out those of the stores whose effect nobody reads."""
     facts = Facts(func)
     touched = Touched(func, facts)
     touched.doubt(func.body.yields)
-    found = readings(func, facts, touched)
+    reads = readings(func, facts, touched)
     table: dict[Value, Operand] = {}
     gone: set[Op] = set()
     for zero in zeros:
-        own = found.get(facts.find((zero.args[0], False)), [])  # type: ignore[arg-type]
+        own = reads.get(facts.find((zero.args[0], False)), [])  # type: ignore[arg-type]
         if zero.outs[0] not in facts.late or not touched.is_whole(zero.args[0]) or len(own) > MOST:
             continue
         if not any(touched.meet_later(op, path, zero) for op, path in own):
@@ -57,7 +57,7 @@ def leave_out(func: Func, zeros: list[Call]) -> None:
 
 def readings(func: Func, facts: Facts, touched: Touched) -> dict[Node, list[Reading]]:
     """Who reads which memory."""
-    found: dict[Node, list[Reading]] = {}
+    reads: dict[Node, list[Reading]] = {}
     for op in walk(func.body):
         if not isinstance(op, Call) or op.name in SHAPES:
             continue
@@ -66,8 +66,8 @@ def readings(func: Func, facts: Facts, touched: Touched) -> dict[Node, list[Read
                 continue  # a view is read by its readers, and a store reads nothing
             path = touched.path_of(operand)
             own = path is None and k == 0 and op.name in PATHS
-            found.setdefault(facts.find((operand, False)), []).append((op, op if own else path))
-    return found
+            reads.setdefault(facts.find((operand, False)), []).append((op, op if own else path))
+    return reads
 
 
 def is_zero(op: Call) -> bool:

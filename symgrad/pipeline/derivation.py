@@ -247,19 +247,19 @@ def whole_gradient(job: Job, primal: Func, wrt: list[int], active: list[int]) ->
     """The gradient, with the value or auxiliary results if they are asked for."""
     lowered, keep = job.lowered, job.request.value or job.request.has_aux
     with timed(primal.notes, "differentiate", "gradient"):
-        made = gradient(primal, wrt, active_results=active, value=keep, name=f"{primal.name}_grad", costs=costs(job), fused=True)
-        made.guarded = primal.guarded
-        made = job.stage("adjoint", expanded(made))
+        derivative = gradient(primal, wrt, active_results=active, value=keep, name=f"{primal.name}_grad", costs=costs(job), fused=True)
+        derivative.guarded = primal.guarded
+        derivative = job.stage("adjoint", expanded(derivative))
     count = len(primal.body.yields)
     if keep and not job.request.value:  # only the auxiliary results are returned
-        del made.body.yields[: job.output.count], made.results[: job.output.count]
+        del derivative.body.yields[: job.output.count], derivative.results[: job.output.count]
         count -= job.output.count
     if job.request.optimize == "read":
-        verify(made)  # the plan for text is another one than that of code that runs
-        made = job.stage("optimized", run(READABLE, made))
-        verify(made)
+        verify(derivative)  # the plan for text is another one than that of code that runs
+        derivative = job.stage("optimized", run(READABLE, derivative))
+        verify(derivative)
     else:
-        made = job.stage("optimized", run(REMARKS, run(OPTIMISE, made)))
+        derivative = job.stage("optimized", run(REMARKS, run(OPTIMISE, derivative)))
     places = {k: (count if keep else 0) + n for n, k in enumerate(wrt)}
     order: list[int] = list(range(count)) if job.request.value else []
     whole = job.gradients(places, order)
@@ -271,8 +271,8 @@ def whole_gradient(job: Job, primal: Func, wrt: list[int], active: list[int]) ->
     text = numbered(whole, iter(order))
     name = free_name(job, f"{primal.name}_{'value_and_grad' if job.request.value else 'grad'}", *ENDS)
     doc = document(job, "Gradient")
-    own = partial(program, made, [text for _, text in lowered.inputs], whole, lowered, order)
-    return Derivation(job, name, lambda job: emitted_for(job, made, name, text, doc), whole_kernel, text, doc, own)
+    own = partial(program, derivative, [text for _, text in lowered.inputs], whole, lowered, order)
+    return Derivation(job, name, lambda job: emitted_for(job, derivative, name, text, doc), whole_kernel, text, doc, own)
 
 
 def function_itself(job: Job, read: Read) -> Derivation:
@@ -302,12 +302,12 @@ def in_loops(job: Job, stage: str) -> Func:
 def halves_in_loops(job: Job, values: int, seeds: int) -> tuple[Func, Func, Mapping[int, int]]:
     """A pullback as loops over numbers, lowered as a whole, so that its halves may share what is no argument: tapes, lists.
 
-    Beside the halves: which results of the first are copies of which of its parameters.
+    Returns beside the halves which results of the first one are copies of which of its parameters.
     """
     from symgrad.pipeline.lowering import to_halves
 
-    made = to_halves(with_seeds(job.stages["optimized"], values, seeds))
-    return made.forward, made.backward, made.copies
+    halves = to_halves(with_seeds(job.stages["optimized"], values, seeds))
+    return halves.forward, halves.backward, halves.copies
 
 
 def whole_kernel(job: Job, surface: Surface) -> Kernel:

@@ -106,16 +106,16 @@ def mentioned(emitted: Emitted, objects: Mapping[str, Any]) -> Emitted:
 
 
 def argument_names(hints: list[str | None]) -> list[str]:
-    """A word for each parameter, different ones."""
-    made: dict[str, None] = {}
+    """A distinct name for each parameter."""
+    names: dict[str, None] = {}
     numbers: dict[str, int] = {}
     for hint in hints:
         base = word = identifier(hint or "t")
-        while word in made or word in ("np", "math"):
+        while word in names or word in ("np", "math"):
             numbers[base] = numbers.get(base, 0) + 1
             word = f"{base}_{numbers[base]}"
-        made[word] = None
-    return list(made)
+        names[word] = None
+    return list(names)
 
 
 def seed_places(output: Result, path: str) -> list[tuple[str, Result]]:
@@ -129,13 +129,13 @@ def seed_places(output: Result, path: str) -> list[tuple[str, Result]]:
 
 def seeds_of(output: Result, types: list[Type], out: str) -> list[Seed]:
     """The seeds of a pullback, in order; ``out`` is what was returned, ``types`` are those of its leaves."""
-    made: list[Seed] = []
-    for (given, leaf), (result, _), type_ in zip(seed_places(output, "out_grad"), seed_places(output, out), types, strict=True):
-        given = given if leaf.text == "{}" else f"list_seed({given})"
+    seeds: list[Seed] = []
+    for (text, leaf), (result, _), type_ in zip(seed_places(output, "out_grad"), seed_places(output, out), types, strict=True):
+        text = text if leaf.text == "{}" else f"list_seed({text})"
         fits = isinstance(type_, Array | Scalar) and carries(type_)
-        shape = f"shape_{len(made)}" if fits and isinstance(type_, Array) else None
+        shape = f"shape_{len(seeds)}" if fits and isinstance(type_, Array) else None
         unknown = shape is not None and getattr(type_, "dtype", None) is None
         narrow = NARROW.get(getattr(type_, "dtype", None) or "")
-        dtype = f"dtype_{len(made)}" if unknown else None if narrow is None else repr(narrow)
-        made.append(Seed(given, result, shape, fits, is_complex(type_), dtype, unknown, shape is None or is_surely_array(type_)))
-    return made
+        dtype = f"dtype_{len(seeds)}" if unknown else None if narrow is None else repr(narrow)
+        seeds.append(Seed(text, result, shape, fits, is_complex(type_), dtype, unknown, shape is None or is_surely_array(type_)))
+    return seeds

@@ -98,19 +98,19 @@ class Job:
 
     def inputs_of(self, name: str) -> list[tuple[int, str]]:
         """Parameters of the program that belong to an argument, with their paths."""
-        found = []
+        inputs = []
         places = {text: k for k, (_, text) in enumerate(self.lowered.inputs)}
         for text, k in [*places.items(), *((text, places[other]) for text, other in self.lowered.aliases.items() if other in places)]:
             if root_of(text) == name:
-                found.append((k, text))
-        return found
+                inputs.append((k, text))
+        return inputs
 
     def wanted(self) -> list[int]:
-        """Which parameters of the program a gradient is asked for."""
-        made = []
+        """The indices of the program's parameters whose gradients are requested."""
+        indices = []
         for name in self.request.wrt:
-            made += [k for k, _ in self.inputs_of(name) if carries(self.lowered.func.params[k].type)]
-        return list(dict.fromkeys(made))
+            indices += [k for k, _ in self.inputs_of(name) if carries(self.lowered.func.params[k].type)]
+        return list(dict.fromkeys(indices))
 
     def parameter_loc(self, name: str) -> Loc:
         arguments = self.source.node.args
@@ -163,8 +163,8 @@ class Job:
             return Result("None", 0)
         inside = self.of_item(item.item, iter(leaf_paths(item, path)), words)
         order += [mine[text] for text in words]
-        made = f"[{inside} for {', '.join(words.values())}, in zip({', '.join(['{}'] * len(words))})]"
-        return Result(f"tuple({made})" if item.kind is tuple else made, len(words))
+        expression = f"[{inside} for {', '.join(words.values())}, in zip({', '.join(['{}'] * len(words))})]"
+        return Result(f"tuple({expression})" if item.kind is tuple else expression, len(words))
 
     def of_item(self, item: Abstract, paths: Iterator[str], words: dict[str, str]) -> str:
         """The text of what stands for one item, of names of the gradients of its parts."""

@@ -55,8 +55,8 @@ class Later:
 
     def readable(self) -> Emitted:
         """The text nearest to the user's statements that can be run."""
-        made = self().readable()
-        return made.emission(replace(made.job, request=replace(made.job.request, optimize="read")))
+        derivation = self().readable()
+        return derivation.emission(replace(derivation.job, request=replace(derivation.job.request, optimize="read")))
 
     def saved(self, kernel: bool, examples: Sequence[str] | None) -> str:
         """The text of a module of its own."""
@@ -64,10 +64,10 @@ class Later:
 
     def primal(self) -> Callable[..., Any]:
         """The function itself as it was read, loaded."""
-        made = self()
+        derivation = self()
         with collector_paused():
-            tree, namespace, name = made.primal()
-            return load_tree(tree, name, {**own_namespace(made.job, namespace), **made.job.lowered.objects})
+            tree, namespace, name = derivation.primal()
+            return load_tree(tree, name, {**own_namespace(derivation.job, namespace), **derivation.job.lowered.objects})
 
     def program(self) -> Lowered:
         """The derivative as if it had just been lowered."""
@@ -116,12 +116,12 @@ def plain_form(job: Job, name: str, later: Later) -> Callable[..., Any]:
     """The function as it was differentiated, for where Python's numbers raise; made when it is first needed."""
 
     @functools.cache
-    def made() -> Callable[..., Any]:
+    def loaded() -> Callable[..., Any]:
         emitted = later.readable()
         return load(emitted.text, name, {**own_namespace(job, emitted.namespace), **job.lowered.objects})
 
     def run(*args: Any, **kwargs: Any) -> Any:
-        return made()(*args, **kwargs)
+        return loaded()(*args, **kwargs)
 
     return run
 

@@ -24,8 +24,8 @@ def to_loops(func: Func) -> Func:
 def to_halves(func: Func) -> Parted:
     """The same for a pullback, in which ``seeds`` stands between the halves."""
     lowering = lowered(run(ARRAYS.without("halves"), clone(func)))
-    made = parted(lowering, lowering.results, improved)
-    return Parted(run(OPTIMISE, made.forward), run(OPTIMISE, made.backward), made.copies)
+    halves = parted(lowering, lowering.results, improved)
+    return Parted(run(OPTIMISE, halves.forward), run(OPTIMISE, halves.backward), halves.copies)
 
 
 def lowered(func: Func) -> Lowering:

@@ -72,33 +72,33 @@ class Shelf:
             kept = self.record("numpy")
             relations = texts_in(kept["relations"])
             if kept["text"] is None:
-                found = None
+                code = None
             else:
                 namespace = {text_in(name): named(spec) for name, spec in kept["namespace"].items()}
                 classes = {text_in(name): self.classes()[number] for name, number in kept["classes"].items()}
                 emitted = Emitted(text_in(kept["text"]), namespace)
-                found = Found(emitted, text_in(kept["name"]), kept["again"] is True)
+                code = Found(emitted, text_in(kept["name"]), kept["again"] is True)
         except MISREAD:
             return None
         if read is not None:
             raise_related(relations, read)
-        if found is not None:
+        if code is not None:
             self.job.lowered.objects.update(classes)
-        return found
+        return code
 
     def keep_relations(self) -> None:
         """Keep what there was to ask of the arguments, of a job that is made with other words then."""
         self.keep("numpy", {"relations": list(self.job.relations), "text": None})
 
-    def keep_numpy(self, found: Found) -> None:
+    def keep_numpy(self, code: Found) -> None:
         """Keep the NumPy code, if all that its text names has a name that another process knows."""
         objects, classes = self.job.lowered.objects, self.classes()
         added = {name: value for name, value in objects.items() if name not in self.before}
-        own = {name: value for name, value in found.emitted.namespace.items() if objects.get(name) is not value}
+        own = {name: value for name, value in code.emitted.namespace.items() if objects.get(name) is not value}
         numbers = {name: next((k for k, kind in enumerate(classes) if kind is value), None) for name, value in added.items()}
         known = {name: spec_of(value) for name, value in own.items()}
         if None not in numbers.values() and None not in known.values():
-            content = {"relations": list(self.job.relations), "text": found.emitted.text, "name": found.name, "again": found.again}
+            content = {"relations": list(self.job.relations), "text": code.emitted.text, "name": code.name, "again": code.again}
             self.keep("numpy", {**content, "namespace": known, "classes": numbers})
 
     def classes(self) -> list[type]:
@@ -141,14 +141,14 @@ class Shelf:
             pass
         return None
 
-    def keep_kernel(self, made: Kernel | Pair | OutOfReach) -> None:
+    def keep_kernel(self, kernel: Kernel | Pair | OutOfReach) -> None:
         """Keep the texts of the kernels, or why there are none."""
-        if isinstance(made, OutOfReach):
-            loc = None if made.loc is None else plain_place(made.loc)
-            self.keep("kernel", {"form": "refused", "reason": made.reason, "loc": loc})
+        if isinstance(kernel, OutOfReach):
+            loc = None if kernel.loc is None else plain_place(kernel.loc)
+            self.keep("kernel", {"form": "refused", "reason": kernel.reason, "loc": loc})
             return
         with contextlib.suppress(Unfaithful):
-            self.keep("kernel", {"form": type(made).__name__, **{p.name: plain_field(getattr(made, p.name)) for p in fields(made)}})
+            self.keep("kernel", {"form": type(kernel).__name__, **{p.name: plain_field(getattr(kernel, p.name)) for p in fields(kernel)}})
 
 
 def shelf_of(job: Job, seeking: bool) -> Shelf | None:
@@ -286,8 +286,8 @@ def named(spec: Any) -> Any:
     home, *names = texts_in(spec)
     if not is_dotted(home) or home.partition(".")[0] not in LIBRARIES or len(names) > 1:
         raise ValueError(spec)
-    found = import_module(home)
-    return getattr(found, names[0]) if names else found
+    module = import_module(home)
+    return getattr(module, names[0]) if names else module
 
 
 def plain_field(value: Any) -> Plain:
@@ -323,14 +323,14 @@ def read_field(value: Any) -> Any:
 
 def read_fields(form: type[Kernel | Pair], kept: dict[str, Any]) -> dict[str, Any]:
     """All fields of a kernel's texts, each of its kind."""
-    made = {part.name: read_field(kept[part.name]) for part in fields(form)}
+    values = {part.name: read_field(kept[part.name]) for part in fields(form)}
     for part in fields(form):
-        value, kind = made[part.name], str(part.type).partition("[")[0]
+        value, kind = values[part.name], str(part.type).partition("[")[0]
         if kind == "tuple":
-            made[part.name] = value = tuple(value)
+            values[part.name] = value = tuple(value)
         if type(value).__name__ != kind:
             raise TypeError(part.name)
-    return made
+    return values
 
 
 def read_place(data: Any) -> Loc:

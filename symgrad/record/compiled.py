@@ -58,8 +58,8 @@ class Compiled:
     def with_kernel(self, arguments: Sequence[Any], jit: Jit) -> Compiled:
         """As a kernel compiled for such arguments; as it is, with a notice, where it cannot be one."""
         words = self.header.signature.split(", ") if self.keys else []
-        made = self.pending(jit).compiled(dict(zip(words, arguments, strict=True)).__getitem__)
-        return replace(self, function=made.function, kernels=made.text)
+        kernel = self.pending(jit).compiled(dict(zip(words, arguments, strict=True)).__getitem__)
+        return replace(self, function=kernel.function, kernels=kernel.text)
 
     def kernel_text(self) -> str:
         """The source of the kernel and its caller; of the NumPy code where there can be no kernel."""
@@ -93,8 +93,8 @@ def finished(func: Func, keys: Sequence[Key], name: str, objects: Mapping[str, A
     result = f"({', '.join(f'{{{k}}}' for k in range(count))}{',' if count == 1 else ''})"
     header = Header(name, ", ".join(value.name or "" for value in func.params), {}, result, comments=False, objects=objects)
     printed = run(LOWER_HALVES, printed)
-    made = emitted(printed, replace(header, fast=True))
-    function = load(made.text, name, {**made.namespace, **objects})
+    code = emitted(printed, replace(header, fast=True))
+    function = load(code.text, name, {**code.namespace, **objects})
     scalars = tuple(isinstance(value.type, Scalar) for value in func.params)
     return Compiled(function, tuple(keys[place] for place in places), scalars, func, printed, header)
 

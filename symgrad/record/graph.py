@@ -148,15 +148,15 @@ class Graph:
                   cuts: Iterable[Key] = ()) -> list[Operand | None]:  # fmt: skip
         """The gradients of ``sum(<seed, target>)`` with respect to each input, None where no target depends on it.
 
-        No derivative passes what is in ``cuts``, or labelled so. Inputs may be intermediate values: theirs is the total derivative.
+        No derivative passes values in ``cuts``, or labelled so. Inputs may be intermediate values, which get the total derivative.
         """
         pairs = [(self.values[t], None if s is None else self.values[s]) for t, s in zip(targets, seeds, strict=True)]
-        given = [self.ones(target) if seed is None else self.like(seed, target) for target, seed in pairs]
+        seed_operands = [self.ones(target) if seed is None else self.like(seed, target) for target, seed in pairs]
         keys = list(self.values)
         sources = [self.values[key] for key in keys]
         ends = [self.values[t] for t in targets]
         table: dict[Value, Operand] = {}
-        body = clone_block(Block(self.block.args, self.block.ops, [*ends, *sources, *given]), table)
+        body = clone_block(Block(self.block.args, self.block.ops, [*ends, *sources, *seed_operands]), table)
         cuts = dict.fromkeys(cuts)
         stopped = dict.fromkeys(v for key in cuts if isinstance(v := self.values.get(key), Value))
         for value in stopped:
@@ -166,8 +166,8 @@ class Graph:
                 if isinstance(op, Call) and op.name == "label" and op.settings["key"] in cuts:
                     self.interpose(block, op.outs[0], "barrier", len(block.yields))
         places: dict[Value, int] = {}
-        wanted = [v for key in inputs if isinstance(v := self.values[key], Value) and v not in stopped and may_be_active(v.type)]
-        for value in dict.fromkeys(wanted):
+        variables = [v for key in inputs if isinstance(v := self.values[key], Value) and v not in stopped and may_be_active(v.type)]
+        for value in dict.fromkeys(variables):
             own = table[value]
             if own not in body.args:
                 assert isinstance(own, Value)
@@ -184,15 +184,15 @@ class Graph:
         if wrt:
             real_only(whole, wrt, active)
             # what the keys stand for must be what later operations read, not copies of it
-            made = gradient(whole, wrt, active_results=active, value=True, seeds=True, taken=set(self.builder.taken), shared=True)
-            body = expanded(made).body
+            derivative = gradient(whole, wrt, active_results=active, value=True, seeds=True, taken=set(self.builder.taken), shared=True)
+            body = expanded(derivative).body
         count = len(ends) + len(keys)
-        seed_values = body.yields[count : count + len(given)]
+        seed_values = body.yields[count : count + len(seed_operands)]
         table = dict(zip(body.args[before:], seed_values, strict=False))
         # the parameter of a probe is there for its derivative; where its shape was asked for, it is that of what is probed
         table.update({body.args[k]: body.yields[len(ends) + sources.index(v)] for v, k in places.items() if k >= len(self.params)})
-        found = body.yields[count + len(given) :]
-        strip(body, PASSED, table, found)
+        cotangents = body.yields[count + len(seed_operands) :]
+        strip(body, PASSED, table, cotangents)
         body.args = body.args[: len(self.params)]
         again = dict(zip(self.block.args, body.args, strict=True))
         news = body.yields[len(ends) : count]
@@ -200,7 +200,7 @@ class Graph:
         body.yields = []
         func = Func("recorded", body)
         self.builder = Builder(body, extents=known_extents(func), taken=self.builder.taken | symbols(func))
-        gradients = dict(zip(wrt, found, strict=True))
+        gradients = dict(zip(wrt, cotangents, strict=True))
         answers: list[Operand | None] = []
         for old in [sources[keys.index(key)] for key in inputs]:
             place = places.get(old) if isinstance(old, Value) else None
@@ -234,8 +234,8 @@ class Graph:
             old = self.values[key]
             new = table[old] if isinstance(old, Value) else None
             if isinstance(new, Value) and new not in body.args and new not in replaced:
-                replaced[new] = made = Value(new.type, new.name)
-                params.append((key, made))
+                replaced[new] = parameter = Value(new.type, new.name)
+                params.append((key, parameter))
         substitute(body, replaced)
         body.args = [value for _, value in params]
         func = run(OPTIMISE, Func(name, body))

@@ -86,17 +86,17 @@ def misfit(function: Callable[..., Any], inputs: Sequence[Any], settings: Mappin
     words: list[str] = []
     names = iter(inspect.signature(function).parameters.values())
     word = next(names, None)
-    for given in inputs:
-        words += [] if word is None or given is None else [f"{word.name}={told(given)}"]
+    for argument in inputs:
+        words += [] if word is None or argument is None else [f"{word.name}={told(argument)}"]
         word = word if word is None or word.kind is word.VAR_POSITIONAL else next(names, None)
     words += [f"{name}={value!r}" for name, value in settings.items()]
     kind = next(later for one, later in MISFITS if isinstance(error, one))
     return refused(kind(f"{function.__name__}({', '.join(words)}): {error}"))
 
 
-def told(given: Any) -> str:
+def told(argument: Any) -> str:
     """A tensor or array by its dtype and shape, a number as it is."""
-    return f"{given.dtype}{list(given.shape)}" if hasattr(given, "dtype") and hasattr(given, "shape") else repr(given)
+    return f"{argument.dtype}{list(argument.shape)}" if hasattr(argument, "dtype") and hasattr(argument, "shape") else repr(argument)
 
 
 def literal(value: Any) -> str:
@@ -116,8 +116,8 @@ def defaults(function: Callable[..., Any]) -> Settings:
 
 def written(operation: Operation) -> Callable[..., Any]:
     """A function of the inputs that are given, with the settings written out."""
-    names = [f"x{k}" for k, given in enumerate(operation.present) if given]
-    words = [f"x{k}" if given else "None" for k, given in enumerate(operation.present)]
+    names = [f"x{k}" for k, present in enumerate(operation.present) if present]
+    words = [f"x{k}" if present else "None" for k, present in enumerate(operation.present)]
     words += [f"{name}={literal(value)}" for name, value in {**dict(defaults(operation.function)), **dict(operation.settings)}.items()]
     if not all(map(is_name, dict(operation.settings))):
         raise BadArgument(f"{operation.name} has no settings {', '.join(map(repr, dict(operation.settings)))}")
@@ -129,28 +129,28 @@ def written(operation: Operation) -> Callable[..., Any]:
 def lowered(operation: Operation, kinds: tuple[Type, ...]) -> Lowered:
     """The operation as IR, for inputs of these types."""
     function = written(operation)
-    names = [f"x{k}" for k, given in enumerate(operation.present) if given]
-    made = lower(read(function), Signature(tuple(zip(names, kinds, strict=True))))
+    names = [f"x{k}" for k, present in enumerate(operation.present) if present]
+    lowering = lower(read(function), Signature(tuple(zip(names, kinds, strict=True))))
     if operation.named:
-        found = named_values(made.func)
-        missing = [name for name in operation.named if name not in found]
+        values = named_values(lowering.func)
+        missing = [name for name in operation.named if name not in values]
         if missing:
             raise BadArgument(f"{operation.name} assigns no array to {', '.join(missing)} for inputs of these types")
-        made.func.body.yields = [*(found[name] for name in operation.named), *made.func.body.yields]
-    return made
+        lowering.func.body.yields = [*(values[name] for name in operation.named), *lowering.func.body.yields]
+    return lowering
 
 
 def named_values(func: Func) -> dict[str, Value]:
-    """What the variables of a function hold in the end, at its outermost level; not what was overwritten since."""
+    """The values that the variables of a function hold at its end, at its outermost level, without those overwritten since."""
     last = {out.name: out for op in func.body.ops for out in op.outs if out.name is not None}
-    found: dict[str, Value] = {}
+    values: dict[str, Value] = {}
     for name, value in last.items():
         try:
             verify(Func(func.name, Block(func.body.args, func.body.ops, [value, *func.body.yields]), split=None))
         except InvalidIR:
             continue
-        found[name] = value
-    return found
+        values[name] = value
+    return values
 
 
 def plain(type_: Type, k: int) -> Type:
@@ -163,9 +163,9 @@ def plain(type_: Type, k: int) -> Type:
 
 def append(builder: Builder, operation: Operation, inputs: list[Operand], objects: dict[str, Any]) -> list[Operand]:
     """Append the operation's ops, typed anew for these inputs, and give its results; ``objects`` collects what they name."""
-    made = lowered(operation, tuple(plain(operand.type, k) for k, operand in enumerate(inputs)))
-    objects.update(made.objects)
-    return inlined(builder, made.func, inputs)
+    lowering = lowered(operation, tuple(plain(operand.type, k) for k, operand in enumerate(inputs)))
+    objects.update(lowering.objects)
+    return inlined(builder, lowering.func, inputs)
 
 
 def inlined(builder: Builder, func: Func, inputs: Iterable[Operand]) -> list[Operand]:
@@ -201,8 +201,8 @@ def whole(builder: Builder, op: Op, table: dict[Value, Operand], new: Callable[[
         return type_
 
     def fresh(value: Value) -> Value:
-        table[value] = made = Value(typed(value.type), value.name)
-        return made
+        table[value] = new_value = Value(typed(value.type), value.name)
+        return new_value
 
     copy = clone_op(op, table, new, fresh)
     for block in copy.blocks:

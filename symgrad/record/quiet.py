@@ -17,9 +17,9 @@ FREE: list[Context] = []
 
 def quiet_context() -> Context:
     """A context in which NumPy warns of nothing."""
-    made = Context()
-    made.run(np.seterr, all="ignore")
-    return made
+    context = Context()
+    context.run(np.seterr, all="ignore")
+    return context
 
 
 def quietly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

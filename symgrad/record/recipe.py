@@ -80,24 +80,24 @@ def type_of(kind: Kind, place: int) -> Type:
     if isinstance(kind, tuple):
         dtype, units = kind
         example = np.zeros(tuple(1 if unit else 2 for unit in units), dtype)
-        made = abstract_value(example if units else example[()], f"v{place}_")
-        if isinstance(made, Type):
-            return made
+        type_ = abstract_value(example if units else example[()], f"v{place}_")
+        if isinstance(type_, Type):
+            return type_
         raise UnknownType(f"arrays of {dtype} are not supported")
     return PYTHON_NUMBERS[kind]
 
 
-def said(given: Any) -> Said:
+def said(example: Any) -> Said:
     """Shape and dtype of a text such as ``f8[:, 3]``, or of an example."""
-    if not isinstance(given, str):
-        array = np.asarray(given)
+    if not isinstance(example, str):
+        array = np.asarray(example)
         return array.shape, array.dtype
-    made = of_type(parse_type(given))
-    if made is None:
-        raise BadArgument(f"{given!r} is neither an array nor a number")
-    inside = given.partition("[")[2].removesuffix("]").split(",")
+    described = of_type(parse_type(example))
+    if described is None:
+        raise BadArgument(f"{example!r} is neither an array nor a number")
+    inside = example.partition("[")[2].removesuffix("]").split(",")
     known = [int(part) if part.strip().isdecimal() else -1 for part in inside if part.strip()]
-    return tuple(known), made[1]
+    return tuple(known), described[1]
 
 
 def of_type(type_: Type) -> Said | None:
@@ -111,7 +111,7 @@ def of_type(type_: Type) -> Said | None:
 
 
 def graph_of(recipe: Recipe) -> Graph:
-    """The graph that a recipe says; its keys are the places of the values."""
+    """The graph that a recipe describes; its keys are the places of the values."""
     graph = Graph()
     for step in recipe:
         match step:
@@ -120,8 +120,8 @@ def graph_of(recipe: Recipe) -> Graph:
             case Applied(operation, inputs, outputs):
                 graph.operation(operation, inputs, outputs)
             case Differentiated(targets, inputs, seeds, cuts, outputs):
-                made = graph.gradients(targets, inputs, seeds, cuts)
-                for output, source, operand in zip(outputs, inputs, made, strict=True):
+                gradients = graph.gradients(targets, inputs, seeds, cuts)
+                for output, source, operand in zip(outputs, inputs, gradients, strict=True):
                     graph.values[output] = graph.zeros(source) if operand is None else operand
     return graph
 
@@ -132,14 +132,14 @@ LIMIT = 4096  #: recipes kept
 
 def backward_of(asked: Backward) -> tuple[Compiled, tuple[int | None, ...]]:
     """The compiled backward half; for each input the place of its gradient among the results, or None."""
-    found = KEPT.get(asked)
-    if found is None:
+    half = KEPT.get(asked)
+    if half is None:
         with LOCK:
-            found = KEPT.get(asked) or made(asked)
+            half = KEPT.get(asked) or made(asked)
             if len(KEPT) >= LIMIT:
                 KEPT.clear()
-            KEPT[asked] = found
-    return found
+            KEPT[asked] = half
+    return half
 
 
 def made(asked: Backward) -> tuple[Compiled, tuple[int | None, ...]]:

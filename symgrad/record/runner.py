@@ -97,8 +97,8 @@ def runner(code: Compiled, around: Around) -> Run:
             text = f"r{k} if type(r{k}) is kind{k} else kind{k}(r{k})" if name in around.kept else f"{text}[()]"
         lines.append(f"    kept[updated{k}] = {text}")
     lines.append(f"    return [{', '.join(texts[: around.fetched])}]")
-    made: Run = load("\n".join(lines) + "\n", "run", space)
-    return made
+    function: Run = load("\n".join(lines) + "\n", "run", space)
+    return function
 
 
 def fits(values: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], bool]:
@@ -106,9 +106,9 @@ def fits(values: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], bool]:
     said = [(name, type(value), value.shape, value.dtype) for name, value in values.items()]
 
     def fit(kept: Mapping[str, Any]) -> bool:
-        found: list[Any] = [kept.get(name) for name, *_ in said]
+        stored: list[Any] = [kept.get(name) for name, *_ in said]
         return all(
-            type(value) is kind and [value.shape, value.dtype] == known for value, (_, kind, *known) in zip(found, said, strict=True)
+            type(value) is kind and [value.shape, value.dtype] == known for value, (_, kind, *known) in zip(stored, said, strict=True)
         )
 
     return fit

@@ -32,10 +32,10 @@ TEXTS = "texts-"
 
 
 def cache_root() -> Path | None:
-    """The directory that holds one directory for each set of versions; None if there is to be none."""
-    wanted = os.environ.get(VARIABLE)
-    if wanted is not None:
-        return Path(wanted).expanduser() if wanted not in ("", "off") else None
+    """The directory that holds one directory for each set of versions; None if the cache is off or no home is known."""
+    setting = os.environ.get(VARIABLE)
+    if setting is not None:
+        return Path(setting).expanduser() if setting not in ("", "off") else None
     with contextlib.suppress(RuntimeError):  # there may be no home
         home = Path.home()
         if sys.platform == "darwin":
@@ -74,20 +74,20 @@ Fault = tuple[Path, str]  #: a directory, and why it cannot be trusted
 
 
 def fault_around(root: Path) -> Fault | None:
-    """Why somebody else could put another directory in the place of one under the root, if that is so.
+    """Why another user could replace a directory under the root; None if nobody could.
 
-    That goes for the directories on the way there, as written and with links followed.
+    The directories on the path are checked, both as written and with links followed.
     """
     if not hasattr(os, "geteuid"):
         return None  # Windows: what is under the user's profile is the user's
     absolute, resolved = Path(os.path.abspath(root)), Path(os.path.realpath(root))
     for place in dict.fromkeys([*absolute.parents, *resolved.parents, resolved]):
-        found = place.stat()
-        if found.st_uid != os.geteuid() and found.st_uid not in TRUSTED:
+        status = place.stat()
+        if status.st_uid != os.geteuid() and status.st_uid not in TRUSTED:
             return place, "it belongs to another user"
-        if found.st_mode & stat.S_ISVTX:
-            continue  # what is in it is moved by its owner alone
-        if found.st_mode & stat.S_IWOTH or found.st_mode & stat.S_IWGRP and (place == resolved or not is_own_group(found.st_gid)):
+        if status.st_mode & stat.S_ISVTX:
+            continue  # only the owner can move an entry of it
+        if status.st_mode & stat.S_IWOTH or status.st_mode & stat.S_IWGRP and (place == resolved or not is_own_group(status.st_gid)):
             return place, "others can write to it"
     return None
 
@@ -106,22 +106,25 @@ def is_own_group(group: int) -> bool:
 
 
 def fault_of(place: Path) -> Fault | None:
-    """Why others could have written what is in a directory, if that is so.  One that they can only read is closed to them."""
+    """Why others could have written the contents of a directory; None if they could not.
+
+    A directory that others can only read is closed to them.
+    """
     if not hasattr(os, "geteuid"):
         return None
-    found = place.lstat()
-    if not stat.S_ISDIR(found.st_mode):
+    status = place.lstat()
+    if not stat.S_ISDIR(status.st_mode):
         return place, "it is no directory of its own"
-    if found.st_uid != os.geteuid():
+    if status.st_uid != os.geteuid():
         return place, "it belongs to another user"
-    if found.st_mode & OTHERS_WRITE:
+    if status.st_mode & OTHERS_WRITE:
         return place, "others can write to it"
-    is_open = bool(found.st_mode & 0o077)
-    if (place, found.st_ino) not in SEEN:
+    is_open = bool(status.st_mode & 0o077)
+    if (place, status.st_ino) not in SEEN:
         foreign = foreign_file(place, is_open)
         if foreign is not None:
             return place, f"{foreign} in it may have been written by others"
-        SEEN.add((place, found.st_ino))
+        SEEN.add((place, status.st_ino))
     if is_open:
         place.chmod(0o700)
     return None
@@ -136,8 +139,8 @@ def foreign_file(place: Path, is_open: bool) -> str | None:
     for folder in (place, place / "__pycache__"):
         with contextlib.suppress(FileNotFoundError), os.scandir(folder) as entries:
             for entry in entries:
-                found = entry.stat(follow_symlinks=False)
-                if found.st_uid != os.geteuid() or stat.S_ISLNK(found.st_mode) or is_open and found.st_mode & OTHERS_WRITE:
+                status = entry.stat(follow_symlinks=False)
+                if status.st_uid != os.geteuid() or stat.S_ISLNK(status.st_mode) or is_open and status.st_mode & OTHERS_WRITE:
                     return one_line(entry.name)
     return None
 
@@ -189,8 +192,8 @@ Files = tuple[tuple[str, int, int, int, int], ...]
 
 
 def own_files() -> Files:
-    """The files of our own source: path, size, when each was changed, and which one it is."""
-    found: list[tuple[str, int, int, int, int]] = []
+    """The files of the package's source: path, size, times of modification and of change, and inode."""
+    files: list[tuple[str, int, int, int, int]] = []
 
     def visit(directory: str) -> None:
         with os.scandir(directory) as entries:
@@ -199,10 +202,10 @@ def own_files() -> Files:
                     visit(entry.path)
                 elif entry.name.endswith(".py"):
                     known = entry.stat()
-                    found.append((entry.path, known.st_size, known.st_mtime_ns, known.st_ctime_ns, known.st_ino))
+                    files.append((entry.path, known.st_size, known.st_mtime_ns, known.st_ctime_ns, known.st_ino))
 
     visit(str(Path(__file__).parent.parent))
-    return tuple(sorted(found))
+    return tuple(sorted(files))
 
 
 @functools.cache

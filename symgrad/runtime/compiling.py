@@ -97,9 +97,9 @@ class KernelCompiler(compiler.CompilerBase):
         skipped = set(SKIPPED)
         if not any(isinstance(item, CodeType) for item in self.state.func_id.code.co_consts):
             skipped |= FOR_CLOSURES
-        made = PassManager("kernel")
+        pipeline = PassManager("kernel")
         for kind, told in whole.passes:
             if kind.name() not in skipped:
-                made.add_pass(OWN.get(kind, kind), told)
-        made.finalize()
-        return [made]
+                pipeline.add_pass(OWN.get(kind, kind), told)
+        pipeline.finalize()
+        return [pipeline]

@@ -9,24 +9,24 @@ from typing import Any
 
 @lru_cache
 def layout_of_contraction(subscripts: str) -> tuple[tuple[int, ...], tuple[int, ...], int, int, int, tuple[int, ...]]:
-    """For two arrays with axes of these names: the order of axes that makes each a stack of matrices; how many axes say which
-    matrix, which row, and what is summed; and the order of axes that the result has then.
+    """For two arrays with axes of these names: the order of axes that makes each a stack of matrices; how many axes belong to
+    the stack, to the rows, and to the sum; and the permutation that takes the axes of the product to those of the result.
 
     >>> layout_of_contraction("ij,kij->ki")
     ((0, 1), (1, 2, 0), 1, 0, 1, (1, 0))
     """
-    given, out = subscripts.split("->")
-    a, b = given.split(",")
+    operands, out = subscripts.split("->")
+    a, b = operands.split(",")
     stack = [c for c in out if c in a and c in b]
     rows, columns = ([c for c in out if c in names and c not in stack] for names in (a, b))
     summed = [c for c in a if c in b and c not in out]
     left, right = (*stack, *rows, *summed), (*stack, *summed, *columns)
-    made = (*stack, *rows, *columns)
-    return (tuple(map(a.index, left)), tuple(map(b.index, right)), len(stack), len(rows), len(summed), tuple(map(made.index, out)))
+    order = (*stack, *rows, *columns)
+    return (tuple(map(a.index, left)), tuple(map(b.index, right)), len(stack), len(rows), len(summed), tuple(map(order.index, out)))
 
 
 def contraction(a: Any, b: Any, subscripts: str) -> Any:
-    """``np.einsum`` of two arrays, as a product of stacks of matrices; all axes that are summed are found in both.
+    """``np.einsum`` of two arrays, as a product of stacks of matrices; every summed axis is an axis of both.
 
     >>> import numpy as np
     >>> contraction(np.ones((2, 3)), np.arange(12.0).reshape(2, 3, 2), "ij,ijk->ik")
@@ -37,5 +37,5 @@ def contraction(a: Any, b: Any, subscripts: str) -> Any:
     a, b = a.transpose(left), b.transpose(right)
     over, end = stack + rows, stack + summed
     which, count = a.shape[:stack], math.prod(a.shape[over:])
-    made = a.reshape(*which, math.prod(a.shape[stack:over]), count) @ b.reshape(*which, count, math.prod(b.shape[end:]))
-    return made.reshape(a.shape[:over] + b.shape[end:]).transpose(back)
+    product = a.reshape(*which, math.prod(a.shape[stack:over]), count) @ b.reshape(*which, count, math.prod(b.shape[end:]))
+    return product.reshape(a.shape[:over] + b.shape[end:]).transpose(back)

@@ -240,16 +240,16 @@ def take_items_back(g: Any, places: Any, shape: tuple[int, ...], axis: int | Non
 
 
 def sum_from_back(g: Any, starts: Any, shape: tuple[int, ...], axis: int) -> Any:
-    """The cotangent of what ``np.add.reduceat`` summed.
+    """The cotangent of the operand of ``np.add.reduceat``.
 
     >>> sum_from_back(np.array([1.0, 2.0]), [0, 2], (4,), 0)
     array([1., 1., 2., 2.])
     """
     out = np.zeros(shape, g.dtype)
-    into, given = np.moveaxis(out, axis, 0), np.moveaxis(g, axis, 0)
+    into, cotangent = np.moveaxis(out, axis, 0), np.moveaxis(g, axis, 0)
     for k, start in enumerate(starts):
         stop = starts[k + 1] if k + 1 < len(starts) else len(into)
-        into[start : max(stop, start + 1)] += given[k]
+        into[start : max(stop, start + 1)] += cotangent[k]
     return out
 
 
@@ -367,12 +367,12 @@ def matmul_left(g: Any, b: Any, shape: tuple[int, ...]) -> Any:
     if b.ndim == 2 and len(shape) > 2:
         return (as_matrix(g) @ b.T).reshape(shape)
     if b.ndim == 1:
-        made = np.asarray(g)[..., None] * b
+        product = np.asarray(g)[..., None] * b
     elif len(shape) == 1:
-        made = (b @ np.asarray(g)[..., None])[..., 0]
+        product = (b @ np.asarray(g)[..., None])[..., 0]
     else:
-        made = g @ b.swapaxes(-1, -2)
-    return sum_to(made, shape)
+        product = g @ b.swapaxes(-1, -2)
+    return sum_to(product, shape)
 
 
 def matmul_right(g: Any, a: Any, shape: tuple[int, ...]) -> Any:
@@ -381,12 +381,12 @@ def matmul_right(g: Any, a: Any, shape: tuple[int, ...]) -> Any:
     if len(shape) == 2 and a.ndim > 2:
         return as_matrix(a).T @ as_matrix(g)
     if len(shape) == 1:
-        made = a * g[..., None]
+        product = a * g[..., None]
     elif a.ndim == 1:
-        made = a[:, None] * g[..., None, :]
+        product = a[:, None] * g[..., None, :]
     else:
-        made = a.swapaxes(-1, -2) @ g
-    return sum_to(made, shape)
+        product = a.swapaxes(-1, -2) @ g
+    return sum_to(product, shape)
 
 
 def dot_axes(a: int, b: int) -> tuple[list[int], list[int]]:
@@ -406,18 +406,18 @@ def contract_left(g: Any, b: Any, shape: tuple[int, ...], summed: tuple[list[int
     """The cotangent of the left factor of a product that sums over these axes."""
     left, right = summed
     free, others = [k for k in range(len(shape)) if k not in left], [k for k in range(np.ndim(b)) if k not in right]
-    made = np.tensordot(g, b, (list(range(len(free), len(free) + len(others))), others))
+    product = np.tensordot(g, b, (list(range(len(free), len(free) + len(others))), others))
     order = free + [left[right.index(k)] for k in sorted(right)]
-    return np.transpose(made, np.argsort(order)) if order else made
+    return np.transpose(product, np.argsort(order)) if order else product
 
 
 def contract_right(g: Any, a: Any, shape: tuple[int, ...], summed: tuple[list[int], list[int]]) -> Any:
     """The cotangent of the right factor of a product that sums over these axes."""
     left, right = summed
     free, others = [k for k in range(len(shape)) if k not in right], [k for k in range(np.ndim(a)) if k not in left]
-    made = np.tensordot(a, g, (others, list(range(len(others)))))
+    product = np.tensordot(a, g, (others, list(range(len(others)))))
     order = [right[left.index(k)] for k in sorted(left)] + free
-    return np.transpose(made, np.argsort(order)) if order else made
+    return np.transpose(product, np.argsort(order)) if order else product
 
 
 def dot_left(g: Any, b: Any, shape: tuple[int, ...]) -> Any:
@@ -452,19 +452,19 @@ def einsum_part(g: Any, others: Sequence[Any], shape: tuple[int, ...], subscript
         out = "".join(sorted(c for c in set(left) - {","} if left.count(c) == 1))
     labels = left.split(",")
     own = labels.pop(position)
-    wanted = "".join(dict.fromkeys(own))
-    extents = {c: shape[own.index(c)] for c in wanted}
-    found = "".join(c for c in wanted if c in out or any(c in names for names in labels))
-    made = np.einsum(",".join([out, *labels]) + "->" + found, g, *others)
+    letters = "".join(dict.fromkeys(own))
+    extents = {c: shape[own.index(c)] for c in letters}
+    shared = "".join(c for c in letters if c in out or any(c in names for names in labels))
+    product = np.einsum(",".join([out, *labels]) + "->" + shared, g, *others)
     # labels that only this operand has were summed over; those of extent 1 may have been broadcast
-    made = sum_to(np.asarray(made), tuple(extents[c] if extents[c] == 1 else n for c, n in zip(found, made.shape, strict=True)))
-    made = made.reshape([made.shape[found.index(c)] if c in found else 1 for c in wanted])
-    made = np.broadcast_to(made, tuple(extents[c] for c in wanted))
-    if wanted == own:
-        return made.copy()[()]
-    result = np.zeros(shape, made.dtype)
-    index = np.ogrid[tuple(slice(extents[c]) for c in wanted)]
-    result[tuple(index[wanted.index(c)] for c in own)] = made
+    product = sum_to(np.asarray(product), tuple(extents[c] if extents[c] == 1 else n for c, n in zip(shared, product.shape, strict=True)))
+    product = product.reshape([product.shape[shared.index(c)] if c in shared else 1 for c in letters])
+    product = np.broadcast_to(product, tuple(extents[c] for c in letters))
+    if letters == own:
+        return product.copy()[()]
+    result = np.zeros(shape, product.dtype)
+    index = np.ogrid[tuple(slice(extents[c]) for c in letters)]
+    result[tuple(index[letters.index(c)] for c in own)] = product
     return result
 
 

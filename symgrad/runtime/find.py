@@ -31,9 +31,9 @@ def find(name: str) -> Any:
         return importlib.import_module(SCIPY[name])
     for module in [KERNEL[name]] if name in KERNEL else MODULES:
         try:
-            found = getattr(importlib.import_module(module), name, None)
+            function = getattr(importlib.import_module(module), name, None)
         except ModuleNotFoundError:
             continue
-        if found is not None:
-            return found
+        if function is not None:
+            return function
     raise LookupError(f"the runtime has no function {name!r}")

@@ -32,30 +32,30 @@ def norm_of_inverse(norm: Any) -> Any:
 
 
 def fourier_back(g: Any, shape: tuple[int, ...], sizes: tuple[int, ...], kind: str, axes: tuple[int, ...], norm: Any) -> Any:
-    """The cotangent of what has this shape in the transform ``kind``, which cut it to ``sizes`` if there are any.
+    """The cotangent of the operand, of this shape, of the transform ``kind``, which cut it to ``sizes`` if there are any.
 
-    A transform of complex numbers is a symmetric matrix. That of real numbers leaves out what is the conjugate of another
-    coefficient; so the real part counts, and back from there each coefficient counts twice but the first and the middle one.
+    A transform of complex numbers is a symmetric matrix. That of real numbers leaves out the coefficients that are conjugates
+    of others; so the real part counts, and in the inverse each coefficient counts twice except the first and the middle one.
 
     >>> fourier_back(np.array([1.0, 0.0, 0.0]), (4,), (), "rfft", (0,), None)
     array([1., 1., 1., 1.])
     """
     other = norm_of_inverse(norm)
-    wanted = [shape[axis] for axis in axes]
+    extents = [shape[axis] for axis in axes]
     if kind in ("hfft", "ihfft"):  # of the conjugate, and the conjugate, with the other norm
         if kind == "ihfft":
             return fourier_back(np.conj(g), shape, sizes, "rfft", axes, other)
         return np.conj(fourier_back(g, shape, sizes, "irfft", axes, other))
     if kind in ("rfft", "rfftn"):
-        made = np.conj(np.fft.fftn(g, axes=axes[:-1], norm=norm) if axes[:-1] else g)
-        count = (sizes or wanted)[-1]
-        made[inner(made, axes[-1], count)] *= 0.5
-        made = np.fft.irfft(made, count, axes[-1], other)
+        cotangent = np.conj(np.fft.fftn(g, axes=axes[:-1], norm=norm) if axes[:-1] else g)
+        count = (sizes or extents)[-1]
+        cotangent[inner(cotangent, axes[-1], count)] *= 0.5
+        cotangent = np.fft.irfft(cotangent, count, axes[-1], other)
     elif kind in ("irfft", "irfftn"):
-        made = np.conj(np.fft.rfft(g, axis=axes[-1], norm=other))
-        made[inner(made, axes[-1], g.shape[axes[-1]])] *= 2
-        made = np.fft.ifftn(made, axes=axes[:-1], norm=norm) if axes[:-1] else made
+        cotangent = np.conj(np.fft.rfft(g, axis=axes[-1], norm=other))
+        cotangent[inner(cotangent, axes[-1], g.shape[axes[-1]])] *= 2
+        cotangent = np.fft.ifftn(cotangent, axes=axes[:-1], norm=norm) if axes[:-1] else cotangent
     else:
-        made = getattr(np.fft, "ifftn" if kind[0] == "i" else "fftn")(g, axes=axes, norm=norm)
-    made = resized(made, wanted, axes)
-    return made if made.flags.owndata and made.flags.writeable else made.copy()
+        cotangent = getattr(np.fft, "ifftn" if kind[0] == "i" else "fftn")(g, axes=axes, norm=norm)
+    cotangent = resized(cotangent, extents, axes)
+    return cotangent if cotangent.flags.owndata and cotangent.flags.writeable else cotangent.copy()

@@ -80,25 +80,25 @@ def module_name(text: str, name: str) -> str:
 
 
 def from_disk(text: str, name: str, directory: Path) -> types.ModuleType | None:
-    """A module with this text, in a file, importable under its name as numba's cache requires; None if that is not to be had."""
-    wanted = module_name(text, name)
-    if wanted in sys.modules:
-        return sys.modules[wanted]
-    path = directory / f"{wanted}.py"
+    """A module with this text, in a file, importable under its name as numba's cache requires; None if that fails."""
+    import_name = module_name(text, name)
+    if import_name in sys.modules:
+        return sys.modules[import_name]
+    path = directory / f"{import_name}.py"
     if not keep(text, path):
         return None
-    spec = importlib.util.spec_from_file_location(wanted, path)
+    spec = importlib.util.spec_from_file_location(import_name, path)
     if spec is None or spec.loader is None:
         return None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[wanted] = module
+    sys.modules[import_name] = module
     try:
         spec.loader.exec_module(module)
-    except (OSError, RuntimeError):  # the file has gone; numba finds no place for what it makes
-        del sys.modules[wanted]
+    except (OSError, RuntimeError):  # the file is gone, or numba finds no place for its cache
+        del sys.modules[import_name]
         return None
     if not keeps_inside(getattr(module, name), directory):
-        del sys.modules[wanted]
+        del sys.modules[import_name]
         return None
     return module
 
@@ -196,6 +196,6 @@ def settled(dispatcher: Any) -> bool:
 
 
 def entry_point(dispatcher: Any, types: list[Any]) -> Any:
-    """The machine code for arguments of these types, which it does not look at: for callers that have. It is quicker to call."""
-    found = getattr(dispatcher, "overloads", {}).get(tuple(types))
-    return getattr(found, "entry_point", None) or dispatcher
+    """The machine code for arguments of these types. It is quicker to call, and does not check the types: its callers have done so."""
+    overload = getattr(dispatcher, "overloads", {}).get(tuple(types))
+    return getattr(overload, "entry_point", None) or dispatcher

@@ -12,7 +12,7 @@ from typing import Any
 
 
 def load(text: str, name: str, namespace: dict[str, Any]) -> Callable[..., Any]:
-    """Compile the text, with the namespace as its globals, and give back the function of that name.
+    """Compile the text, with the namespace as its globals, and return the function of that name.
 
     >>> load("def double(x):\\n    return 2 * x\\n", "double", {})(3)
     6
@@ -22,16 +22,16 @@ def load(text: str, name: str, namespace: dict[str, Any]) -> Callable[..., Any]:
     space = {"__name__": "symgrad.generated", **namespace}
     exec(compile(text, filename, "exec"), space)
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
-    made: Callable[..., Any] = space[name]
-    return made
+    function: Callable[..., Any] = space[name]
+    return function
 
 
 def load_tree(tree: ast.Module, name: str, namespace: dict[str, Any]) -> Callable[..., Any]:
     """The function of that name of a tree, with the namespace as its globals; tracebacks show no lines of it."""
     space = {"__name__": "symgrad.generated", **namespace}
     exec(compile(tree, f"<symgrad {name}>", "exec"), space)
-    made: Callable[..., Any] = space[name]
-    return made
+    function: Callable[..., Any] = space[name]
+    return function
 
 
 @contextmanager

@@ -107,18 +107,18 @@ class KernelLower(Lower):
         return operand
 
     def constant(self, operand: Any) -> int | None:
-        """The whole number that a variable always is."""
-        found = self.definition(operand)
-        return found.value if type(found) is ir.Const and type(found.value) is int else None
+        """The integer that a variable always holds; None if it is no constant."""
+        definition = self.definition(operand)
+        return definition.value if type(definition) is ir.Const and type(definition.value) is int else None
 
     def owns(self, name: str) -> bool:
         """Does a variable count as an owner of memory?  An argument is its caller's, who keeps it until the end."""
-        found = self.owning.get(name)
-        if found is None:
+        is_owner = self.owning.get(name)
+        if is_owner is None:
             values = self.values.get(name, ())
-            given = self.plain and len(values) == 1 and type(values[0]) is ir.Arg
-            found = self.owning[name] = not given and self.context.data_model_manager[self.typeof(name)].contains_nrt_meminfo()
-        return found
+            borrowed = self.plain and len(values) == 1 and type(values[0]) is ir.Arg
+            is_owner = self.owning[name] = not borrowed and self.context.data_model_manager[self.typeof(name)].contains_nrt_meminfo()
+        return is_owner
 
     def find_naturals(self) -> set[str]:
         """The variables that are never negative, unless they are too large for their 64 bits.
@@ -248,8 +248,8 @@ class KernelLower(Lower):
         if self.plain:
             if type(inst) is ir.Assign and type(inst.value) in (ir.Var, ir.Expr) and self.is_lowered(inst.target.name, inst.value):
                 return
-            if type(inst) is ir.StaticSetItem and (found := self.indices_into(inst.target.name, inst.index)):
-                self.store_element(inst.target.name, found, inst.value.name, self.fndesc.calltypes[inst])
+            if type(inst) is ir.StaticSetItem and (indices := self.indices_into(inst.target.name, inst.index)):
+                self.store_element(inst.target.name, indices, inst.value.name, self.fndesc.calltypes[inst])
                 return
         super().lower_inst(inst)
 
@@ -278,13 +278,13 @@ class KernelLower(Lower):
     def lower_assign(self, type_: Any, inst: Any) -> Any:
         """The value that is assigned; arguments are borrowed."""
         if self.plain and type(inst.value) is ir.Arg and not self.owns(inst.target.name):
-            given = self.typeof(f"arg.{inst.value.name}")
-            if not isinstance(given, types.Omitted):
-                return self.context.cast(self.builder, self.fnargs[inst.value.index], given, type_)
+            argument_type = self.typeof(f"arg.{inst.value.name}")
+            if not isinstance(argument_type, types.Omitted):
+                return self.context.cast(self.builder, self.fnargs[inst.value.index], argument_type, type_)
         return super().lower_assign(type_, inst)
 
     def lower_binop(self, type_: Any, expr: Any, op: Any) -> Any:
-        """The value of an operator; what lowers it is looked up once for all operands of the same types."""
+        """The value of an operator; its lowering is looked up once for all operands of the same types."""
         if not self.plain or expr.static_lhs is not ir.UNDEFINED or expr.static_rhs is not ir.UNDEFINED:
             return super().lower_binop(type_, expr, op)
         signature = self.fndesc.calltypes[expr]
@@ -294,8 +294,8 @@ class KernelLower(Lower):
             call = function.get_call_type(self.context.typing_context, signature.args, {})
             lower = self.operators[op, signature.args] = self.context.get_function(function, call)
         operands = [
-            self.context.cast(self.builder, self.loadvar(item.name), self.typeof(item.name), wanted)
-            for item, wanted in zip((expr.lhs, expr.rhs), signature.args, strict=True)
+            self.context.cast(self.builder, self.loadvar(item.name), self.typeof(item.name), operand_type)
+            for item, operand_type in zip((expr.lhs, expr.rhs), signature.args, strict=True)
         ]
         return self.context.cast(self.builder, lower(self.builder, operands), signature.return_type, type_)
 
@@ -306,14 +306,14 @@ class KernelLower(Lower):
         loops: dict[int, Loop | None] = {}
         for name, values in self.values.items():
             if self.typeof(name) is types.range_iter64_type:
-                made = self.definition(values[0])
+                definition = self.definition(values[0])
                 for value in values[1:]:
                     loops[id(self.definition(value))] = None
-                if len(values) > 1 or type(made) is not ir.Expr or made.op != "getiter":
-                    loops[id(made)] = None
-                elif id(made) not in loops:
-                    loops[id(made)] = self.loop_of(made)
-        bodies = {header: found.body for header, found in compute_cfg_from_blocks(self.blocks).loops().items()}
+                if len(values) > 1 or type(definition) is not ir.Expr or definition.op != "getiter":
+                    loops[id(definition)] = None
+                elif id(definition) not in loops:
+                    loops[id(definition)] = self.loop_of(definition)
+        bodies = {header: cycle.body for header, cycle in compute_cfg_from_blocks(self.blocks).loops().items()}
         for name, values in self.values.items():
             if self.typeof(name) is types.range_iter64_type and (loop := loops[id(self.definition(values[0]))]):
                 self.loops[name] = loop
@@ -343,21 +343,21 @@ class KernelLower(Lower):
 
     def lower_getitem(self, type_: Any, expr: Any, value: Any, index: Any, signature: Any) -> Any:
         """An element of an array."""
-        found = self.indices_into(value.name, index) if self.plain else None
-        return self.load_element(type_, value.name, found) if found else super().lower_getitem(type_, expr, value, index, signature)
+        indices = self.indices_into(value.name, index) if self.plain else None
+        return self.load_element(type_, value.name, indices) if indices else super().lower_getitem(type_, expr, value, index, signature)
 
     def lower_expr(self, type_: Any, expr: Any) -> Any:
         """The value of an expression."""
-        if self.plain and expr.op == "static_getitem" and (found := self.indices_into(expr.value.name, expr.index)):
-            return self.load_element(type_, expr.value.name, found)
+        if self.plain and expr.op == "static_getitem" and (indices := self.indices_into(expr.value.name, expr.index)):
+            return self.load_element(type_, expr.value.name, indices)
         return super().lower_expr(type_, expr)
 
     def lower_setitem(self, target: Any, index: Any, value: Any, signature: Any) -> Any:
         """Store an element of an array."""
-        found = self.indices_into(target.name, index) if self.plain else None
-        if not found:
+        indices = self.indices_into(target.name, index) if self.plain else None
+        if not indices:
             return super().lower_setitem(target, index, value, signature)
-        return self.store_element(target.name, found, value.name, signature)
+        return self.store_element(target.name, indices, value.name, signature)
 
     def load_element(self, type_: Any, name: str, indices: list[Index]) -> Any:
         """The element at these indices."""
@@ -367,28 +367,28 @@ class KernelLower(Lower):
 
     def store_element(self, name: str, indices: list[Index], value: str, signature: Any) -> None:
         """Store the element at these indices."""
-        array, given = self.typeof(name), signature.args[2]
-        item = self.context.cast(self.builder, self.loadvar(value), self.typeof(value), given)
-        item = self.context.cast(self.builder, item, given, array.dtype)
+        array, value_type = self.typeof(name), signature.args[2]
+        item = self.context.cast(self.builder, self.loadvar(value), self.typeof(value), value_type)
+        item = self.context.cast(self.builder, item, value_type, array.dtype)
         store_item(self.context, self.builder, array, item, self.element(name, indices))
 
     def indices_into(self, name: str, index: Any) -> list[Index] | None:
-        """The numbers by which an element of an array of numbers is asked for; None for all else."""
+        """The indices of one element of an array of numbers; None for any other subscript."""
         type_ = self.typeof(name)
         if type(type_) is not types.Array or not isinstance(type_.dtype, types.Number | types.Boolean):
             return None
         if type(index) is ir.Var and index.name not in self.indices:
             if not is_word(self.typeof(index.name)):
                 return None
-            found = [Index(self.word(index.name), index.name not in self.naturals)]
+            indices = [Index(self.word(index.name), index.name not in self.naturals)]
         elif type(index) is ir.Var:
-            found = self.indices[index.name]
+            indices = self.indices[index.name]
         else:
             numbers = index if isinstance(index, tuple) else (index,)
             if not all(type(number) is int for number in numbers):
                 return None
-            found = [Index(WORD(number), number < 0) for number in numbers]
-        return found if len(found) == type_.ndim else None
+            indices = [Index(WORD(number), number < 0) for number in numbers]
+        return indices if len(indices) == type_.ndim else None
 
     def word(self, name: str) -> Any:
         """The value of a whole number."""
@@ -424,12 +424,12 @@ class KernelLower(Lower):
             position = self.context.data_model_manager[self.typeof(name)].get_field_position(field)
             path = [position] if axis < 0 else [position, axis]
             if name in self._blk_local_varmap:
-                found = self.builder.extract_value(self._blk_local_varmap[name], path)
+                value = self.builder.extract_value(self._blk_local_varmap[name], path)
             else:
-                found = self.builder.load(cgutils.gep_inbounds(self.builder, self.getvar(name), 0, *path))
+                value = self.builder.load(cgutils.gep_inbounds(self.builder, self.getvar(name), 0, *path))
                 if field == "shape":
-                    mark_positive(self.builder, found)
-            self.parts[key] = found
+                    mark_positive(self.builder, value)
+            self.parts[key] = value
         return self.parts[key]
 
 

@@ -138,9 +138,9 @@ def taken_apart(context: Any, builder: Any, signature: Any, args: Any) -> tuple[
 
 def multiplied(typing: Any, out: Any, a: Any, b: Any, scale: float) -> Any:
     """A call of ``multiply`` for matrices; their strides are read in place, which compiles no tuples of them."""
-    given = [types.CPointer(out.dtype), types.intp, types.intp] * 3 + [types.intp] * 3 + [out.dtype, types.DType(out.dtype)]
+    parameters = [types.CPointer(out.dtype), types.intp, types.intp] * 3 + [types.intp] * 3 + [out.dtype, types.DType(out.dtype)]
     function = typing.resolve_value_type(multiply)
-    inner = function.get_call_type(typing, given, {})
+    inner = function.get_call_type(typing, parameters, {})
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         parts, shapes = taken_apart(context, builder, signature, args)
@@ -235,20 +235,20 @@ def solve(
     """Store the solution of ``a @ out = b``, where matrices are given by their addresses and strides."""
     apart()
     if n <= FEW:
-        found = by_rows(b, b_rows, b_columns, n, m, np.float64)
-        eliminated(by_rows(a, a_rows, a_columns, n, n, np.float64), found)
+        solution = by_rows(b, b_rows, b_columns, n, m, np.float64)
+        eliminated(by_rows(a, a_rows, a_columns, n, n, np.float64), solution)
         for i in range(n):
             for j in range(m):
-                out[i * rows + j * columns] = found[i, j]
+                out[i * rows + j * columns] = solution[i, j]
         return
-    given, x = by_rows(a, a_columns, a_rows, n, n, np.float64), by_rows(b, b_columns, b_rows, m, n, np.float64)
+    matrix, x = by_rows(a, a_columns, a_rows, n, n, np.float64), by_rows(b, b_columns, b_rows, m, n, np.float64)
     pivots = np.empty(n, F_INT_nptype)
-    if gesv(n, m, address(given), address(pivots), address(x)) != 0:
+    if gesv(n, m, address(matrix), address(pivots), address(x)) != 0:
         raise ArithmeticError
     for i in range(n):
         for j in range(m):
             out[i * rows + j * columns] = x[j, i]
-    hold(given, x)
+    hold(matrix, x)
     hold(pivots, x)
 
 
@@ -307,10 +307,10 @@ def inverse_into(out: Any, a: Any) -> None:
                 out[i, j] = 1.0 if i == j else 0.0
         eliminated(a.copy(), out)
     else:
-        found = np.linalg.inv(contiguous(a))
+        inverse = np.linalg.inv(contiguous(a))
         for i in range(n):
             for j in range(n):
-                out[i, j] = found[i, j]
+                out[i, j] = inverse[i, j]
 
 
 @plainly

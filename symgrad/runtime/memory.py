@@ -42,14 +42,14 @@ def new_zeros(shape: Any, dtype: Any = np.float64) -> Any:
 @type_callable(new_empty)
 @type_callable(new_zeros)
 def type_of_new(context: Any) -> Any:
-    """numba's type of an array that is made, and of its shape: extents of as many bits as an address."""
+    """numba's type of a new array, and of its shape: extents of as many bits as an address."""
 
     def typer(shape: Any, dtype: Any = None) -> Any:
-        item, given = (types.float64, ()) if dtype is None else (parse_dtype(dtype), (dtype,))
+        item, dtypes = (types.float64, ()) if dtype is None else (parse_dtype(dtype), (dtype,))
         if isinstance(shape, types.Integer):
-            return types.Array(item, 1, "C")(types.intp, *given)
+            return types.Array(item, 1, "C")(types.intp, *dtypes)
         if isinstance(shape, types.UniTuple) and isinstance(shape.dtype, types.Integer):
-            return types.Array(item, shape.count, "C")(types.UniTuple(types.intp, shape.count), *given)
+            return types.Array(item, shape.count, "C")(types.UniTuple(types.intp, shape.count), *dtypes)
         return None
 
     return typer
@@ -80,23 +80,23 @@ def passed_on(module: Any, name: str, result: Any) -> Any:
 
 
 def allocator(context: Any, module: Any, rank: int, width: int) -> Any:
-    """A function that takes extents and returns memory for so many numbers of some bytes; none if they are negative, or too many."""
+    """A function that takes extents and returns memory for as many numbers of ``width`` bytes; null if one is negative, or for too many."""
     size, address = ir.IntType(64), ir.IntType(8).as_pointer()
     function, body = of_module(module, f"symgrad_allocate_{rank}_{width}", address, [size] * rank)
     if body is not None:
-        wanted, wrong = ir.Constant(size, width), ir.Constant(ir.IntType(1), 0)
+        total, wrong = ir.Constant(size, width), ir.Constant(ir.IntType(1), 0)
         for extent in function.args:
-            product = body.smul_with_overflow(wanted, extent)
-            wanted = body.extract_value(product, 0)
+            product = body.smul_with_overflow(total, extent)
+            total = body.extract_value(product, 0)
             wrong = body.or_(wrong, body.or_(body.extract_value(product, 1), body.icmp_signed("<", extent, ir.Constant(size, 0))))
         with body.if_then(wrong, likely=False):
             body.ret(ir.Constant(address, None))
-        body.ret(context.nrt.meminfo_alloc_aligned_unchecked(body, wanted, ALIGNMENT))
+        body.ret(context.nrt.meminfo_alloc_aligned_unchecked(body, total, ALIGNMENT))
     return function
 
 
 def made(context: Any, builder: Any, signature: Any, args: Any, cleared: bool) -> Any:
-    """Emit what makes an array.
+    """Emit the code that makes a new array.
 
     The address passes through a function whose result, as that of ``malloc``, overlaps nothing; a second function is shown it,
     since whoever frees the memory has it too.
@@ -108,15 +108,15 @@ def made(context: Any, builder: Any, signature: Any, args: Any, cleared: bool) -
     with builder.if_then(cgutils.is_null(builder, owner), likely=False):
         context.call_conv.return_user_exc(builder, MemoryError, ())
     address = ir.IntType(8).as_pointer()
-    found = builder.call(passed_on(builder.module, "symgrad_alone", address), [context.nrt.meminfo_data(builder, owner)])
-    builder.call(passed_on(builder.module, "symgrad_shown", ir.VoidType()), [found])
+    pointer = builder.call(passed_on(builder.module, "symgrad_alone", address), [context.nrt.meminfo_data(builder, owner)])
+    builder.call(passed_on(builder.module, "symgrad_shown", ir.VoidType()), [pointer])
     strides = [ir.Constant(ir.IntType(64), width)]
     for extent in reversed(extents[1:]):
         strides.insert(0, builder.mul(strides[0], extent))
     if cleared:
-        cgutils.memset(builder, found, builder.mul(strides[0], extents[0]), 0)
+        cgutils.memset(builder, pointer, builder.mul(strides[0], extents[0]), 0)
     array = make_array(signature.return_type)(context, builder)
-    data = builder.bitcast(found, item.as_pointer())
+    data = builder.bitcast(pointer, item.as_pointer())
     populate_array(array, data=data, shape=extents, strides=strides, itemsize=strides[-1], meminfo=owner)
     return impl_ret_new_ref(context, builder, signature.return_type, array._getvalue())
 

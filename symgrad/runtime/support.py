@@ -18,15 +18,15 @@ def unbroadcast(g: Any, shape: tuple[int, ...], array: bool = False) -> Any:
     >>> unbroadcast(np.ones((2, 3)), (3,))
     array([2., 2., 2.])
     """
-    had = g.shape if isinstance(g, np.ndarray) else ()
-    if had == shape and not array and shape:
+    extents = g.shape if isinstance(g, np.ndarray) else ()
+    if extents == shape and not array and shape:
         return g
-    if had != shape:
-        lead = len(had) - len(shape)
+    if extents != shape:
+        lead = len(extents) - len(shape)
         if lead < 0:
             g = np.broadcast_to(g, shape)
         else:
-            axes = tuple(k for k, n in enumerate(had) if k < lead or (shape[k - lead] == 1 and n != 1))
+            axes = tuple(k for k, n in enumerate(extents) if k < lead or (shape[k - lead] == 1 and n != 1))
             g = np.sum(g, axis=axes, keepdims=True)
             g = np.broadcast_to(g.reshape(g.shape[lead:]), shape)
         g = g if g.flags.writeable and g.flags.owndata else g.copy()
@@ -35,37 +35,37 @@ def unbroadcast(g: Any, shape: tuple[int, ...], array: bool = False) -> Any:
     return g[()] if isinstance(g, np.ndarray) and not shape else g
 
 
-def fitting_seed(given: Any, shape: tuple[int, ...] | None = None, of_complex: bool = False, dtype: str | None = None) -> Any:
-    """What a pullback is given for a result of this shape, or for a number; broadcast, as in ``sum(seed * result)``.
+def fitting_seed(seed: Any, shape: tuple[int, ...] | None = None, of_complex: bool = False, dtype: str | None = None) -> Any:
+    """The seed of a pullback for a result of this shape, or for a number; it is broadcast, as in ``sum(seed * result)``.
 
-    ``dtype`` is that of the result where it is not that of Python's numbers; gradients are computed in it, whatever is given.
+    ``dtype`` is that of the result where it is not that of Python's numbers; gradients are computed in it, whatever the dtype of the seed.
 
     >>> fitting_seed(2, (3,)), fitting_seed(2)
     (array([2., 2., 2.]), 2.0)
     >>> fitting_seed(2.0, None, True)
     (2+0j)
     """
-    if of_complex and not np.iscomplexobj(given):
-        number = isinstance(given, float | int)
-        given = complex(given) if number else np.asarray(given).astype(np.result_type(np.asarray(given), np.complex64))
-    elif not of_complex and type(given) is not float and np.iscomplexobj(given):
+    if of_complex and not np.iscomplexobj(seed):
+        number = isinstance(seed, float | int)
+        seed = complex(seed) if number else np.asarray(seed).astype(np.result_type(np.asarray(seed), np.complex64))
+    elif not of_complex and type(seed) is not float and np.iscomplexobj(seed):
         __tracebackhide__ = True
         raise TypeError("a complex seed is given for a result that is real")
-    if type(given) is int and dtype is None:
-        given = float(given)
-    elif dtype is not None or type(given) is not float and not isinstance(given, complex):
-        if np.asarray(given).dtype.kind not in "biufc":
+    if type(seed) is int and dtype is None:
+        seed = float(seed)
+    elif dtype is not None or type(seed) is not float and not isinstance(seed, complex):
+        if np.asarray(seed).dtype.kind not in "biufc":
             __tracebackhide__ = True
-            raise TypeError(f"a seed of the class {type(given).__name__} is given, which is no number and no array of numbers")
-        given = np.asarray(given).astype(dtype or (np.complex128 if of_complex else np.float64), copy=False)[()]
+            raise TypeError(f"a seed of the class {type(seed).__name__} is given, which is no number and no array of numbers")
+        seed = np.asarray(seed).astype(dtype or (np.complex128 if of_complex else np.float64), copy=False)[()]
     if shape is None:
-        if type(given) is not float and np.ndim(given):
+        if type(seed) is not float and np.ndim(seed):
             __tracebackhide__ = True
-            raise ValueError(f"a seed of shape {np.shape(given)} is given for a result that is one number")
-        return given
-    if type(given) is np.ndarray and given.shape == shape:
-        return given
-    array = np.asarray(given, dtype)
+            raise ValueError(f"a seed of shape {np.shape(seed)} is given for a result that is one number")
+        return seed
+    if type(seed) is np.ndarray and seed.shape == shape:
+        return seed
+    array = np.asarray(seed, dtype)
     try:
         return array if array.shape == shape else np.broadcast_to(array, shape)
     except ValueError:
@@ -82,24 +82,24 @@ def array_of(result: Any) -> np.ndarray:
     return np.asarray(result)
 
 
-def list_seed(given: Any) -> Any:
-    """What a pullback is given for a result that is a tuple, or holds tuples: the lists that generated code has in their place.
+def list_seed(seed: Any) -> Any:
+    """The seed of a pullback for a result that is a tuple or holds tuples, with the lists that generated code has in their place.
 
     >>> list_seed(((1.0, 2.0), [3.0]))
     [[1.0, 2.0], [3.0]]
     """
-    return [list_seed(item) for item in given] if isinstance(given, list | tuple) else given
+    return [list_seed(item) for item in seed] if isinstance(seed, list | tuple) else seed
 
 
-def array_seed(given: Any, shape: tuple[int, ...], dtype: Any) -> Any:
-    """What a kernel is given for a result of this shape: an array of its dtype. TypeError where NumPy would compute in another.
+def array_seed(seed: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    """The seed of a kernel for a result of this shape: an array of its dtype. TypeError where NumPy would compute in another.
 
     >>> array_seed(2, (3,), np.float64)
     array([2., 2., 2.])
     """
-    if type(given) is np.ndarray and given.shape == shape and given.dtype == dtype:
-        return given
-    array = np.asarray(fitting_seed(given, shape))
+    if type(seed) is np.ndarray and seed.shape == shape and seed.dtype == dtype:
+        return seed
+    array = np.asarray(fitting_seed(seed, shape))
     if array.dtype not in (dtype, np.int64) or dtype != np.float64:  # in single precision sums would not be those of NumPy
         raise TypeError(array.dtype)
     return np.ascontiguousarray(array, dtype)
@@ -226,16 +226,16 @@ def copy(x: Any) -> Any:
 
 
 def laid_alike(x: Any) -> Any:
-    """A copy of an array that lies by rows, by columns, or neither, as the array does.
+    """A copy of an array that is laid out by rows, by columns, or neither, as the array is.
 
     >>> laid_alike(np.arange(6.0)[::2]).flags.c_contiguous
     False
     """
     if x.flags.forc:
         return x.copy(order="K")
-    made = np.empty((*x.shape, 2), x.dtype)[..., 0]
-    made[...] = x
-    return made
+    strided = np.empty((*x.shape, 2), x.dtype)[..., 0]
+    strided[...] = x
+    return strided
 
 
 def nested_list(x: Any, depth: int) -> Any:
@@ -321,10 +321,10 @@ class ShownAs:
 
 def instance_of(cls: type, names: list[str], *values: Any) -> Any:
     """An instance with these attributes, made without a call of ``__init__``."""
-    made: Any = object.__new__(cls)
+    instance: Any = object.__new__(cls)
     for name, value in zip(names, values, strict=True):
-        object.__setattr__(made, name, value)
-    return made
+        object.__setattr__(instance, name, value)
+    return instance
 
 
 def list_fold(items: list[Any], count: int) -> list[Any]:

@@ -47,29 +47,29 @@ def fingerprint() -> str:
 def statements(module: str = "vector") -> dict[str, tuple[ast.stmt, str]]:
     """The statement of a module of the runtime that defines each name, with its text; imports one by one.
 
-    What it imports from its neighbours is theirs.
+    A name that it imports from a neighbouring module has that module's statement.
     """
     text = MODULE.with_name(f"{module}.py").read_text(encoding="utf-8")
     lines = text.splitlines()
-    found: dict[str, tuple[ast.stmt, str]] = {}
+    definitions: dict[str, tuple[ast.stmt, str]] = {}
     for node in ast.parse(text).body:
         match node:
             case ast.Import(names):
-                found |= {a.asname or a.name: (node, f"import {a.name}" + (f" as {a.asname}" if a.asname else "")) for a in names}
+                definitions |= {a.asname or a.name: (node, f"import {a.name}" + (f" as {a.asname}" if a.asname else "")) for a in names}
             case ast.ImportFrom(str() as other) if other.startswith("symgrad.runtime."):
-                found |= statements(other.rpartition(".")[2])
+                definitions |= statements(other.rpartition(".")[2])
             case ast.ImportFrom(other, names) if other != "__future__":
-                found |= {a.name: (node, f"from {other} import {a.name}") for a in names}
+                definitions |= {a.name: (node, f"from {other} import {a.name}") for a in names}
             case ast.FunctionDef(name, decorator_list=decorators):
                 first = decorators[0].lineno if decorators else node.lineno
-                found[name] = node, "\n".join(lines[first - 1 : node.end_lineno])
+                definitions[name] = node, "\n".join(lines[first - 1 : node.end_lineno])
             case ast.Assign(targets):
                 first = node.lineno - 1
                 while lines[first - 1].startswith("#:"):
                     first -= 1
                 shown = "\n".join(lines[first : node.end_lineno])
-                found |= {n.id: (node, shown) for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)}
-    return found
+                definitions |= {n.id: (node, shown) for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)}
+    return definitions
 
 
 #: decorators of numba that say how a function is typed or compiled, by their first argument
@@ -89,18 +89,18 @@ def needed(functions: Iterable[str], modules: Iterable[str] = ("vector",)) -> li
     >>> [name for name in needed(["vector_cosh"]) if name.islower()][-3:]
     ['from_bits', 'exp_tail', 'vector_cosh']
     """
-    known = {name: found for module in modules for name, found in statements(module).items()}
+    known = {name: definition for module in modules for name, definition in statements(module).items()}
     waiting = list(functions)
     if unknown := [name for name in waiting if name not in known]:
         raise ValueError(f"no vector functions: {', '.join(unknown)}")
-    wanted: set[str] = set()
+    names: set[str] = set()
     while waiting:
         name = waiting.pop()
-        if name not in wanted:
-            wanted.add(name)
+        if name not in names:
+            names.add(name)
             waiting += [n.id for n in ast.walk(known[name][0]) if isinstance(n, ast.Name) and n.id in known]
             waiting += [other for other, (node, _) in known.items() if name in told_of(node)]
-    return [name for name in known if name in wanted]
+    return [name for name in known if name in names]
 
 
 def source(functions: Iterable[str], modules: Iterable[str] = ("vector",)) -> str:
@@ -110,7 +110,7 @@ def source(functions: Iterable[str], modules: Iterable[str] = ("vector",)) -> st
     'import math'
     """
     modules = list(modules)
-    known = {name: found for module in modules for name, found in statements(module).items()}
+    known = {name: definition for module in modules for name, definition in statements(module).items()}
     names = needed(functions, modules)
     shown, previous = "", None
     for node, text in dict.fromkeys(known[name] for name in names):

@@ -44,43 +44,43 @@ LARGEST = 1 << 22  #: no array that is tried has more elements
 
 def append(function: Any, *inputs: Any, **settings: Any) -> Any:
     """Append an operation to the program of its inputs."""
-    first = next(given for given in inputs if isinstance(given, Variable))
+    first = next(operand for operand in inputs if isinstance(operand, Variable))
     block = first.program.current_block()
     present: list[bool] = []
     names: list[str | Number] = []
     samples: list[Any] = []
     variables: list[Variable] = []
-    for given in inputs:
-        present.append(given is not None)
-        if given is None:
+    for operand in inputs:
+        present.append(operand is not None)
+        if operand is None:
             samples.append(None)
             continue
-        if isinstance(given, bool | int | float):
-            given = float(given) if isinstance(given, np.float64) else given
-            names.append(Number(given))
-            samples.append(given)
+        if isinstance(operand, bool | int | float):
+            operand = float(operand) if isinstance(operand, np.float64) else operand
+            names.append(Number(operand))
+            samples.append(operand)
             continue
-        variable = given if isinstance(given, Variable) else constant(first.program, given)
+        variable = operand if isinstance(operand, Variable) else constant(first.program, operand)
         if variable.program is not first.program:
             raise ValueError(f"{variable.name} and {first.name} belong to two programs")
         variables.append(variable)
         names.append(variable.name)
         samples.append(variable)
     try:
-        made = inferred(function, samples, settings)
+        inference = inferred(function, samples, settings)
     except MISFIT as error:
         raise misfit(function, samples, settings, error) from error
     stopped = all(v.stop_gradient for v in variables)
     outs = []
     kind = KINDS.get(function.__name__, function.__name__)
-    for shape, dtype in made[0]:
+    for shape, dtype in inference[0]:
         own = first.program.names.new(f"{LAYERS[-1]}.tmp") if LAYERS else f"{first.program.names.new(kind)}.tmp_0"
         name = "/".join([*filter(None, SCOPES), own])
         outs.append(block.create_var(name, shape, dtype, stopped or dtype.kind not in FLOATS))
     operation = Operation(function, tuple(present), settings_of(settings))
     words = tuple(out.name for out in outs)
     block.step(Apply(operation, tuple(names), words), kind, [v.name for v in variables], words, **settings)
-    return outs if made[1] else outs[0]
+    return outs if inference[1] else outs[0]
 
 
 def constant(program: Program, value: Any) -> Variable:
@@ -93,13 +93,13 @@ def constant(program: Program, value: Any) -> Variable:
     return program.global_block().create_var(name, array.shape, array.dtype, True)
 
 
-def sample(given: Any, unknown: int, truth: bool = False) -> Any:
-    """An array like a variable, for trying a function."""
-    if not isinstance(given, Variable):
-        return given
-    shape = tuple(unknown if extent == -1 else extent for extent in given.shape)
-    one = truth if given.dtype.kind == "b" else given.dtype.kind in FLOATS
-    return np.broadcast_to(np.full((), one, given.dtype), shape)
+def sample(operand: Any, unknown: int, truth: bool = False) -> Any:
+    """An array like a variable, to try a function on; any other operand as it is."""
+    if not isinstance(operand, Variable):
+        return operand
+    shape = tuple(unknown if extent == -1 else extent for extent in operand.shape)
+    one = truth if operand.dtype.kind == "b" else operand.dtype.kind in FLOATS
+    return np.broadcast_to(np.full((), one, operand.dtype), shape)
 
 
 Shapes = list[list[tuple[int, ...]]]
@@ -108,20 +108,20 @@ Shapes = list[list[tuple[int, ...]]]
 def inferred(function: Any, samples: Sequence[Any], settings: dict[str, Any]) -> tuple[list[tuple[tuple[int, ...], np.dtype[Any]]], bool]:
     """Shape and dtype of each result, as NumPy itself gives them for arrays of these shapes; whether there are several.
 
-    An extent that differs with those that are not known, or with what bools say, is not known.
+    An extent that varies with the unknown ones, or with the values of bools, is unknown.
     """
     variables = [s for s in samples if isinstance(s, Variable)]
     open_ = any(-1 in s.shape for s in variables)
     truths = (False, True) if any(s.dtype.kind == "b" for s in variables) else (False,)
-    made: Any = None
+    outputs: Any = None
 
     def tried(unknown: int) -> Shapes:
-        nonlocal made
-        found = []
+        nonlocal outputs
+        shape_lists = []
         for truth in truths:
-            made = function(*[sample(s, unknown, truth) for s in samples], **settings)
-            found.append([np.shape(m) for m in (made if isinstance(made, tuple) else (made,))])
-        return found
+            outputs = function(*[sample(s, unknown, truth) for s in samples], **settings)
+            shape_lists.append([np.shape(m) for m in (outputs if isinstance(outputs, tuple) else (outputs,))])
+        return shape_lists
 
     with np.errstate(all="ignore"):
         try:
@@ -131,13 +131,13 @@ def inferred(function: Any, samples: Sequence[Any], settings: dict[str, Any]) ->
             if not versions:
                 raise
     results = []
-    for one, *shapes in zip(made if isinstance(made, tuple) else (made,), *versions, strict=True):
+    for one, *shapes in zip(outputs if isinstance(outputs, tuple) else (outputs,), *versions, strict=True):
         results.append((tuple(e[0] if len(set(e)) == 1 else -1 for e in zip(*shapes, strict=True)), np.asarray(one).dtype))
-    return results, isinstance(made, tuple)
+    return results, isinstance(outputs, tuple)
 
 
 def fitting(tried: Callable[[int], Shapes], variables: Sequence[Variable], settings: Mapping[str, Any]) -> Shapes:
-    """The shapes for what else may stand for extents that are not known: those that are, and what settings can be made of."""
+    """The shapes for other trial values of unknown extents: the known extents, and the product of the integers in the settings."""
     numbers = [e for value in settings.values() if isinstance(value, tuple) for e in value if type(e) is int and e > 1]
     whole = math.prod(numbers)
     known = {extent for variable in variables for extent in variable.shape if extent > 0}
@@ -145,11 +145,11 @@ def fitting(tried: Callable[[int], Shapes], variables: Sequence[Variable], setti
     for unknown in sorted({1, *known, whole, 2 * whole}):
         if all(math.prod(abs(e) * (unknown if e == -1 else 1) for e in v.shape) <= LARGEST for v in variables):
             with suppress(ValueError):
-                found = tried(unknown)
-                versions += found
+                shape_lists = tried(unknown)
+                versions += shape_lists
                 only = unknown
-    if versions and len(versions) == len(found):  # an extent that is the one that fits may be it by chance
-        versions += [[tuple(-1 if e == only else e for e in shape) for shape in shapes] for shapes in found]
+    if versions and len(versions) == len(shape_lists):  # an extent equal to the only value that fits may be so by chance
+        versions += [[tuple(-1 if e == only else e for e in shape) for shape in shapes] for shapes in shape_lists]
     return versions
 
 
@@ -175,9 +175,9 @@ def data(name: str, shape: Sequence[int | None], dtype: Any = None, lod_level: i
     known = named_before(program, name, [-1 if e is None else int(e) for e in shape], dtype or default_dtype())
     if known is not None:
         return known
-    made = program.global_block().create_var(name, [-1 if e is None else int(e) for e in shape], dtype or default_dtype(), True)
-    made.is_data = True
-    return made
+    variable = program.global_block().create_var(name, [-1 if e is None else int(e) for e in shape], dtype or default_dtype(), True)
+    variable.is_data = True
+    return variable
 
 
 def create_parameter(shape: Sequence[int], dtype: Any, name: str | None = None, attr: Any = None, is_bias: bool = False,

@@ -105,12 +105,12 @@ Callback = Callable[..., Any]
 GRADIENTS = {"scale": "scale"}
 
 
-def list_backward(block: Block, found: Reach, naming: Naming, seeds: Sequence[Description], callbacks: Sequence[Callback],
+def list_backward(block: Block, reached: Reach, naming: Naming, seeds: Sequence[Description], callbacks: Sequence[Callback],
                   checkpoints: Sequence[str] = ()) -> dict[int, int]:  # fmt: skip
-    """List the operations of a backward half, and call the callbacks for each but the seeds; which came of which, by number."""
-    planned = backward_operations(block, found, naming, Segments(block, found.steps, checkpoints))
+    """List the operations of a backward half, and call the callbacks for each but the seeds; the result is the source of each by number."""
+    planned = backward_operations(block, reached, naming, Segments(block, reached.steps, checkpoints))
     block.ops += [Op(block, seed) for seed in seeds]
-    context: dict[str, Any] = {naming.of(name): name for name in sorted(found.variables)}
+    context: dict[str, Any] = {naming.of(name): name for name in sorted(reached.variables)}
     for description, _ in planned:
         block.ops.append(Op(block, description))
         context["__current_op_desc__"] = description
@@ -119,16 +119,16 @@ def list_backward(block: Block, found: Reach, naming: Naming, seeds: Sequence[De
     return {description.number: source for description, source in planned if source is not None}
 
 
-def backward_operations(block: Block, found: Reach, naming: Naming, segments: Segments) -> list[tuple[Description, int | None]]:
+def backward_operations(block: Block, reached: Reach, naming: Naming, segments: Segments) -> list[tuple[Description, int | None]]:
     """The operations in order, with the number of what each is the gradient of.
 
     A variable read several times has parts, which are summed before the sum is read. Before the gradients of a segment its
     operations are listed again.
     """
     uses: dict[str, int] = {}
-    for step in found.steps:
+    for step in reached.steps:
         for name in passing(step):
-            if name in found.variables:
+            if name in reached.variables:
                 uses[name] = uses.get(name, 0) + 1
     listed = {name: op.desc for op in block.ops for name in op.desc.outputs}
     planned: list[tuple[Description, int | None]] = []
@@ -138,18 +138,18 @@ def backward_operations(block: Block, found: Reach, naming: Naming, segments: Se
     def add_up(name: str) -> None:
         planned.append((Description("sum", parts.pop(name), [naming.of(name)], backward=True), None))
 
-    for step in found.steps:
+    for step in reached.steps:
         segment = segments.of(step)
         if segment is not None and segment not in begun:
             begun.add(segment)
             planned += [(description, None) for description in segments.again[segment]]
-        results = [name for name in writes(step) if name in found.variables]
+        results = [name for name in writes(step) if name in reached.variables]
         for name in results:
             if name in parts:
                 add_up(name)
         outs: list[str] = []
         for name in passing(step):
-            if name not in found.variables:
+            if name not in reached.variables:
                 continue
             if uses[name] > 1:
                 own = parts.setdefault(name, [])
@@ -179,15 +179,15 @@ def kinds(value: Any, allowed: tuple[type, ...], name: str, function: str) -> No
 
 
 def cut_names(program: Program, no_grad_set: Any, function: str) -> set[str]:
-    """The variables that no derivative passes: those said, and those with ``stop_gradient``."""
-    made = {v.name for v in program.list_vars() if v.stop_gradient and not derived(program, v)}
+    """The variables that no derivative passes: those in ``no_grad_set``, and those with ``stop_gradient``."""
+    names = {v.name for v in program.list_vars() if v.stop_gradient and not derived(program, v)}
     if no_grad_set is None:
-        return made
+        return names
     kinds(no_grad_set, (set, list, tuple), "no_grad_set", function)
     for item in no_grad_set:
         kinds(item, (Variable, str), "no_grad_set[i]", function)
-        made.add(item.removesuffix(GRAD) if isinstance(item, str) else item.name)
-    return made
+        names.add(item.removesuffix(GRAD) if isinstance(item, str) else item.name)
+    return names
 
 
 def derived(program: Program, variable: Variable) -> bool:
@@ -229,7 +229,7 @@ def append_backward(loss: Variable, parameter_list: Any = None, no_grad_set: Any
     outermost([loss])
     if not any(loss.name in writes(step) for step in block.steps):
         raise refused(ValueError(f"loss.op is None: no operation of the program made {loss.name}"))
-    wanted = wanted_names(parameter_list)
+    requested = wanted_names(parameter_list)
     if callbacks is not None:
         kinds(callbacks, (list, tuple), "callbacks", "append_backward")
     cuts = cut_names(program, no_grad_set, "append_backward")
@@ -238,7 +238,7 @@ def append_backward(loss: Variable, parameter_list: Any = None, no_grad_set: Any
     segments = [c.name for c in checkpoints] if isinstance(checkpoints, list) and checkpoints else []
     number = program.gradient_calls = program.gradient_calls + 1
     naming = Naming(program, number)
-    found = reach(block, [loss.name], cuts)
+    reached = reach(block, [loss.name], cuts)
     seed = loss.name + GRAD if loss.name + GRAD not in block.vars else naming.fresh(loss.name + GRAD)
     naming.given[loss.name] = seed
     opening = Description("fill_constant", [], [seed], backward=True)
@@ -246,16 +246,16 @@ def append_backward(loss: Variable, parameter_list: Any = None, no_grad_set: Any
         if not callable(callback):
             block.ops.append(Op(block, opening))
             raise refused(ValueError(f"a callback must be callable, {type(callback).__name__} is not"))
-    sources = list_backward(block, found, naming, [opening], () if segments else callbacks or (), segments)
-    made = enter(block, found, naming, [loss.name], [None], cuts)
-    real = dependent(program, found, [loss.name], list(made), cuts)
+    sources = list_backward(block, reached, naming, [opening], () if segments else callbacks or (), segments)
+    gradient_of = enter(block, reached, naming, [loss.name], [None], cuts)
+    real = dependent(program, reached, [loss.name], list(gradient_of), cuts)
     if distop_context is not None:
-        distop_context.grad_var_to_var.setdefault(number, {}).update({made[name].name: name for name in made})
+        distop_context.grad_var_to_var.setdefault(number, {}).update({gradient_of[name].name: name for name in gradient_of})
         distop_context.grad_op_id_to_op_id.update(sources)
-    if wanted is None:
-        pairs: list[Pair] = [(p, made[p.name]) for p in block.all_parameters() if p.trainable and p.name in real]
+    if requested is None:
+        pairs: list[Pair] = [(p, gradient_of[p.name]) for p in block.all_parameters() if p.trainable and p.name in real]
     else:
-        pairs = [(block.vars[name], made[name]) for name in wanted if name in real]
+        pairs = [(block.vars[name], gradient_of[name]) for name in requested if name in real]
     if segments:
         order = [name for step in block.steps for name in writes(step)]
         return pairs, sorted([s for s in segments if s in order], key=order.index)
@@ -273,21 +273,21 @@ def wanted_names(parameter_list: Any) -> list[str] | None:
 
 
 def enter(
-    block: Block, found: Reach, naming: Naming, targets: Sequence[str], seeds: Sequence[str | None], cuts: set[str]
+    block: Block, reached: Reach, naming: Naming, targets: Sequence[str], seeds: Sequence[str | None], cuts: set[str]
 ) -> dict[str, Variable]:
     """Append the step, and make a variable for each gradient."""
-    made: dict[str, Variable] = {}
+    gradient_of: dict[str, Variable] = {}
     for name in [*block.vars]:
-        if name in found.variables:
+        if name in reached.variables:
             source = block.vars[name]
             word = naming.of(name)
-            made[name] = block.vars.get(word) or block.create_var(word, source.shape, source.dtype)
-            made[name].shape, made[name].dtype = source.shape, source.dtype
+            gradient_of[name] = block.vars.get(word) or block.create_var(word, source.shape, source.dtype)
+            gradient_of[name].shape, gradient_of[name].dtype = source.shape, source.dtype
     # what a later call stops is not stopped for this one: the cuts are those of now
     stops = tuple(name for name in dict.fromkeys(v.name for v in block.program.list_vars()) if name in cuts)
-    block.steps.append(Gradient(tuple(targets), tuple(seeds), stops, {name: variable.name for name, variable in made.items()}))
+    block.steps.append(Gradient(tuple(targets), tuple(seeds), stops, {name: variable.name for name, variable in gradient_of.items()}))
     block.program.version += 1
-    return made
+    return gradient_of
 
 
 # ------------------------------------------------------------------ gradients
@@ -310,43 +310,43 @@ def gradients(targets: Any, inputs: Any, target_gradients: Any = None, no_grad_s
     program = ends[0].program
     block = program.global_block()
     seeds = seeds_for(ends, target_gradients)
-    given = [*ends, *starts, *(seed for seed in seeds if seed is not None)]
-    if any(v.program is not program for v in given):
+    arguments = [*ends, *starts, *(seed for seed in seeds if seed is not None)]
+    if any(v.program is not program for v in arguments):
         raise refused(ValueError("targets, inputs and target gradients belong to different programs"))
-    outermost(given)
+    outermost(arguments)
     if len({v.name for v in ends}) < len(ends):
         raise refused(ValueError("a target stands twice in targets; give it a target gradient of 2 instead"))
     cuts = cut_names(program, no_grad_set, "gradients")
     number = program.gradient_calls = program.gradient_calls + 1
     naming = Naming(program, number)
     names = [end.name for end in ends]
-    found = reach_from(block, names, cuts, {s.name for s in starts})
+    reached = reach_from(block, names, cuts, {s.name for s in starts})
     asked = [end.name for end, seed in zip(ends, seeds, strict=True) if seed is None]
     opening = [Description("fill_any_like", [name], [name + GRAD], backward=True) for name in asked]
-    list_backward(block, found, naming, opening, ())
-    made = enter(block, found, naming, names, [None if s is None else s.name for s in seeds], cuts)
+    list_backward(block, reached, naming, opening, ())
+    gradient_of = enter(block, reached, naming, names, [None if s is None else s.name for s in seeds], cuts)
     for end, seed in zip(ends, seeds, strict=True):
         if seed is None and end.name + GRAD not in block.vars:
             seeded(end)
-    real = dependent(program, found, names, [s.name for s in starts if s.name in made], cuts)
-    return [made[start.name] if start.name in real else None for start in starts]
+    real = dependent(program, reached, names, [s.name for s in starts if s.name in gradient_of], cuts)
+    return [gradient_of[start.name] if start.name in real else None for start in starts]
 
 
 def seeded(target: Variable) -> None:
-    """The variable of a seed of ones, for a target whose gradient nothing asks for: it is there, so that later ones have other names."""
+    """Make the variable of a seed of ones, for a target whose gradient nothing requests, so that later gradients get other names."""
     block = target.program.global_block()
-    made = block.create_var(target.name + GRAD, target.shape, target.dtype)
-    block.steps.append(Apply(Operation(ones_like, (True,)), (target.name,), (made.name,)))
+    gradient = block.create_var(target.name + GRAD, target.shape, target.dtype)
+    block.steps.append(Apply(Operation(ones_like, (True,)), (target.name,), (gradient.name,)))
     block.program.version += 1
 
 
-def dependent(program: Program, found: Reach, targets: Sequence[str], names: Sequence[str], cuts: set[str]) -> set[str]:
-    """Which variables the targets depend on; for gradients of gradients, which may be constant, and blocks inside the engine is asked."""
-    if not any(not isinstance(step, Apply) or step.operation.named for step in found.steps):
+def dependent(program: Program, reached: Reach, targets: Sequence[str], names: Sequence[str], cuts: set[str]) -> set[str]:
+    """The names that the targets depend on; for gradients of gradients, which may be constant, and for inner blocks, the engine decides."""
+    if not any(not isinstance(step, Apply) or step.operation.named for step in reached.steps):
         return set(names)
     graph = build(program, samples(program), [*targets, *names], cuts)
-    made = graph.gradients(targets, [at_first(graph, name) for name in names if name in graph.values], [None] * len(targets), cuts)
-    return {name for name, value in zip(names, made, strict=True) if value is not None}
+    values = graph.gradients(targets, [at_first(graph, name) for name in names if name in graph.values], [None] * len(targets), cuts)
+    return {name for name, value in zip(names, values, strict=True) if value is not None}
 
 
 def reach_from(block: Block, targets: Sequence[str], cuts: set[str], sources: set[str]) -> Reach:
@@ -368,21 +368,21 @@ def reach_from(block: Block, targets: Sequence[str], cuts: set[str], sources: se
     return Reach(steps, varied)
 
 
-def variables(given: Any, name: str) -> list[Variable]:
+def variables(argument: Any, name: str) -> list[Variable]:
     """A variable, or a list or tuple of them."""
-    if isinstance(given, Variable):
-        return [given]
-    kinds(given, (list, tuple), name, "gradients")
-    for place, item in enumerate(given):
+    if isinstance(argument, Variable):
+        return [argument]
+    kinds(argument, (list, tuple), name, "gradients")
+    for place, item in enumerate(argument):
         kinds(item, (Variable,), f"{name}[{place}]", "gradients")
-    return list(given)
+    return list(argument)
 
 
-def seeds_for(targets: list[Variable], given: Any) -> list[Variable | None]:
+def seeds_for(targets: list[Variable], argument: Any) -> list[Variable | None]:
     """A seed or None for each target."""
-    if given is None or isinstance(given, list | tuple) and not given:
+    if argument is None or isinstance(argument, list | tuple) and not argument:
         return [None] * len(targets)
-    seeds = [given] if isinstance(given, Variable) else given
+    seeds = [argument] if isinstance(argument, Variable) else argument
     kinds(seeds, (list, tuple), "target_gradients", "gradients")
     for place, seed in enumerate(seeds):
         if seed is not None:

@@ -21,14 +21,14 @@ FIRST = "first"
 
 
 def reads(step: Step) -> list[str]:
-    """What a step reads from around it."""
+    """The names that a step reads from outside itself."""
     match step:
         case Apply(_, inputs, _):
             return [i for i in inputs if isinstance(i, str)]
         case Gradient(targets, seeds):
             return [*targets, *(s for s in seeds if s is not None)]
         case Branch(test, blocks, yields, _):
-            inner = [n for block, given in zip(blocks, yields, strict=True) for n in free(block, [g for g in given if isinstance(g, str)])]
+            inner = [n for block, outs in zip(blocks, yields, strict=True) for n in free(block, [g for g in outs if isinstance(g, str)])]
             return [test, *inner]
         case Loop(inits, carried, test, body, _):
             inner = [*free(test[0], [test[1]]), *free(body[0], [g for g in body[1] if isinstance(g, str)])]
@@ -42,18 +42,18 @@ def writes(step: Step) -> tuple[str, ...]:
 
 
 def free(block: Block, results: Sequence[str]) -> list[str]:
-    """What a block and its results read from around it."""
+    """The names that a block and its results read from outside the block."""
     own: set[str] = set()
-    found: list[str] = []
+    names: list[str] = []
     for step in block.steps:
-        found += [name for name in reads(step) if name not in own]
+        names += [name for name in reads(step) if name not in own]
         own.update(writes(step))
-    return [*found, *(name for name in results if name not in own)]
+    return [*names, *(name for name in results if name not in own)]
 
 
-def needed(program: Program, wanted: Iterable[str]) -> tuple[list[Step], set[str]]:
+def needed(program: Program, targets: Iterable[str]) -> tuple[list[Step], set[str]]:
     """The steps that some variables depend on, and all that is read on the way."""
-    names = set(wanted)
+    names = set(targets)
     chosen: list[Step] = []
     for step in reversed(program.global_block().steps):
         if names.isdisjoint(writes(step)):
@@ -61,20 +61,20 @@ def needed(program: Program, wanted: Iterable[str]) -> tuple[list[Step], set[str
         chosen.append(step)
         names.update(reads(step))
         if isinstance(step, Gradient):
-            names.update(source for source, made in step.pairs.items() if made in names)
+            names.update(source for source, gradient in step.pairs.items() if gradient in names)
     return chosen[::-1], names
 
 
 def written(program: Program) -> list[str]:
     """The persistable variables that the program gives new values to."""
     variables = program.global_block().vars
-    found = [name for step in program.global_block().steps for name in writes(step) if name in variables and variables[name].persistable]
-    return list(dict.fromkeys(found))
+    names = [name for step in program.global_block().steps for name in writes(step) if name in variables and variables[name].persistable]
+    return list(dict.fromkeys(names))
 
 
-def build(program: Program, values: Mapping[str, Any], wanted: Sequence[str], cuts: Iterable[str] = ()) -> Graph:
+def build(program: Program, values: Mapping[str, Any], targets: Sequence[str], cuts: Iterable[str] = ()) -> Graph:
     """The graph of some variables, for inputs like these values; ``cuts`` is what will be cut in it, beside what its gradients cut."""
-    steps, names = needed(program, wanted)
+    steps, names = needed(program, targets)
     stopped = {cut for step in steps if isinstance(step, Gradient) for cut in step.cuts}.union(cuts)
     graph = Graph(labels=stopped - program.global_block().vars.keys())
     for place, (name, value) in enumerate(values.items()):
@@ -91,13 +91,13 @@ def at_first(graph: Graph, name: str) -> Any:
 
 def plain(name: str) -> str:
     """A name of a variable as an identifier."""
-    made = "".join(c if c.isascii() and c.isalnum() else "_" for c in name).strip("_") or "t"
-    return made if made[0].isalpha() and is_name(made) else f"t_{made}"
+    identifier = "".join(c if c.isascii() and c.isalnum() else "_" for c in name).strip("_") or "t"
+    return identifier if identifier[0].isalpha() and is_name(identifier) else f"t_{identifier}"
 
 
-def operand(graph: Graph, given: str | Number) -> Operand:
-    """What a step means by an input."""
-    return Const(given.value) if isinstance(given, Number) else graph.values[given]
+def operand(graph: Graph, argument: str | Number) -> Operand:
+    """The operand that an input of a step stands for."""
+    return Const(argument.value) if isinstance(argument, Number) else graph.values[argument]
 
 
 def replay(graph: Graph, steps: Iterable[Step], names: set[str]) -> None:
@@ -105,17 +105,17 @@ def replay(graph: Graph, steps: Iterable[Step], names: set[str]) -> None:
     for step in steps:
         match step:
             case Apply(operation, inputs, outputs):
-                made = graph.apply(operation, [operand(graph, i) for i in inputs])
-                for name, value in zip(outputs, made, strict=True):
+                result = graph.apply(operation, [operand(graph, i) for i in inputs])
+                for name, value in zip(outputs, result, strict=True):
                     graph.name(name, value, plain(name))
                 graph.label(outputs)
             case Gradient(targets, seeds, cuts, pairs):
-                asked = {source: made for source, made in pairs.items() if made in names and source in graph.values}
+                asked = {source: result for source, result in pairs.items() if result in names and source in graph.values}
                 for target, seed in zip(targets, seeds, strict=True):
                     if seed is not None:
                         graph.agree(seed, target, f"the target gradient {seed} has another shape than {target}")
-                found = graph.gradients(targets, [at_first(graph, source) for source in asked], seeds, cuts)
-                for (source, name), gradient in zip(asked.items(), found, strict=True):
+                gradients = graph.gradients(targets, [at_first(graph, source) for source in asked], seeds, cuts)
+                for (source, name), gradient in zip(asked.items(), gradients, strict=True):
                     graph.values[name] = graph.zeros(source) if gradient is None else gradient
             case Branch(test, blocks, yields, outputs):
                 graph.branch(operand(graph, test), outputs, [inner(graph, b, y, names) for b, y in zip(blocks, yields, strict=True)])
@@ -145,12 +145,12 @@ def compiled(program: Program, values: Mapping[str, Any], fetched: Sequence[str]
 
 def samples(program: Program) -> dict[str, Any]:
     """Arrays like what may be fed: extents that are not known are 2."""
-    made: dict[str, Any] = {}
+    arrays: dict[str, Any] = {}
     results = {name for step in program.global_block().steps for name in writes(step)}
     for name, variable in program.global_block().vars.items():
         if variable.persistable or name not in results:
-            made[name] = np.empty(tuple(2 if extent == -1 else extent for extent in variable.shape), variable.dtype)
-    return made
+            arrays[name] = np.empty(tuple(2 if extent == -1 else extent for extent in variable.shape), variable.dtype)
+    return arrays
 
 
 def whole(program: Program) -> Graph:
@@ -168,11 +168,11 @@ def shown(program: Program) -> str:
 
 
 def printed(program: Program, fetch_list: Sequence[Any] | None, jit: Jit) -> str:
-    """The Python of what is fetched, and of what is updated meanwhile; with ``jit`` the kernel and its caller."""
+    """The Python text that computes what is fetched and what is updated; with ``jit``, the kernel and its caller."""
     every = [name for step in program.global_block().steps for name in writes(step)]
     names = every if fetch_list is None else [f if isinstance(f, str) else f.name for f in fetch_list]
-    made = compiled(program, samples(program), list(dict.fromkeys(names)), written(program), bool(available(jit)))
-    return made.kernel_text() if jit else made.text
+    code = compiled(program, samples(program), list(dict.fromkeys(names)), written(program), bool(available(jit)))
+    return code.kernel_text() if jit else code.text
 
 
 ABOUT["text"] = shown

@@ -23,14 +23,14 @@ def leaves(structure: Any) -> list[Any]:
 
 
 def rebuilt(structure: Any, values: list[Any]) -> Any:
-    """The structure with other leaves."""
+    """The structure with these values as its leaves."""
     if structure is None:
         return None
     if isinstance(structure, list | tuple):
         return type(structure)(rebuilt(item, values) for item in structure)
     if isinstance(structure, dict):
-        made = {key: rebuilt(structure[key], values) for key in sorted(structure)}
-        return {key: made[key] for key in structure}
+        entries = {key: rebuilt(structure[key], values) for key in sorted(structure)}
+        return {key: entries[key] for key in structure}
     return values.pop(0)
 
 
@@ -43,35 +43,35 @@ def named(leaf: Any) -> str | Number:
     raise TypeError(f"a branch or loop cannot hand out a {type(leaf).__name__}")
 
 
-def tested(given: Any, word: str, function: str) -> None:
+def tested(test: Any, word: str, function: str) -> None:
     """Refuse a test that is no bool of one element."""
-    if not isinstance(given, Variable):
-        raise TypeError(f"{word} of {function} must be a Variable, not {type(given).__name__}")
-    if given.dtype != np.bool_:
-        raise TypeError(f"{word} of {function} must be bool, and {given.name} is {given.dtype}")
-    if any(extent not in (1, -1) for extent in given.shape):
-        raise TypeError(f"{word} of {function} must have one element, and {given.name} has shape {list(given.shape)}")
+    if not isinstance(test, Variable):
+        raise TypeError(f"{word} of {function} must be a Variable, not {type(test).__name__}")
+    if test.dtype != np.bool_:
+        raise TypeError(f"{word} of {function} must be bool, and {test.name} is {test.dtype}")
+    if any(extent not in (1, -1) for extent in test.shape):
+        raise TypeError(f"{word} of {function} must have one element, and {test.name} has shape {list(test.shape)}")
 
 
-def callable_or_none(given: Any, word: str, function: str) -> None:
-    """Refuse what can neither be called nor left out."""
-    if given is not None and not callable(given):
-        raise TypeError(f"{word} of {function} must be callable, not {type(given).__name__}")
+def callable_or_none(value: Any, word: str, function: str) -> None:
+    """Refuse a value that is neither callable nor None."""
+    if value is not None and not callable(value):
+        raise TypeError(f"{word} of {function} must be callable, not {type(value).__name__}")
 
 
 def cond(pred: Variable, true_fn: Callable[[], Any] | None = None, false_fn: Callable[[], Any] | None = None, name: str | None = None,
          return_names: Any = None) -> Any:  # fmt: skip
-    """What ``true_fn()`` gives if ``pred`` holds when the program runs, else what ``false_fn()`` gives; both of one structure."""
+    """The result of ``true_fn()`` if ``pred`` holds when the program runs, else that of ``false_fn()``; both have one structure."""
     tested(pred, "pred", "cond")
     for word, function in (("true_fn", true_fn), ("false_fn", false_fn)):
         callable_or_none(function, word, "cond")
     program = pred.program
-    found, blocks = [], []
+    results, blocks = [], []
     for function in (true_fn, false_fn):
         with program.inner() as block:
-            found.append(None if function is None else function())
+            results.append(None if function is None else function())
         blocks.append(block)
-    first, second = leaves(found[0]), leaves(found[1])
+    first, second = leaves(results[0]), leaves(results[1])
     if len(first) != len(second):
         raise TypeError("true_fn and false_fn must give results of the same structure")
     outer = program.current_block()
@@ -82,7 +82,7 @@ def cond(pred: Variable, true_fn: Callable[[], Any] | None = None, false_fn: Cal
         out.stop_gradient = is_stopped(a) and is_stopped(b)
     reads = [pred.name, *outside(blocks[0]), *outside(blocks[1])]
     outer.step(Branch(pred.name, (blocks[0], blocks[1]), yields, words), "cond", list(dict.fromkeys(reads)), words)
-    return rebuilt(found[0], list(outs))
+    return rebuilt(results[0], list(outs))
 
 
 def common(a: Any, b: Any) -> tuple[tuple[int, ...], Any]:
@@ -96,12 +96,12 @@ def common(a: Any, b: Any) -> tuple[tuple[int, ...], Any]:
 
 
 def outside(block: Any) -> list[str]:
-    """What a block reads from around it."""
-    found: list[str] = []
+    """The names that a block reads from outside itself."""
+    names: list[str] = []
     own: set[str] = set(block.vars)
     for op in block.ops:
-        found += [name for name in op.desc.inputs if name not in own]
-    return found
+        names += [name for name in op.desc.inputs if name not in own]
+    return names
 
 
 def while_loop(
@@ -126,9 +126,9 @@ def while_loop(
     with program.inner() as body_block:
         for v in carried:
             body_block.vars[v.name] = v
-        made = body(*rebuilt(list(loop_vars), list(carried)))
-        made = list(made) if isinstance(made, list | tuple) else [made]
-    results = leaves(made)
+        next_values = body(*rebuilt(list(loop_vars), list(carried)))
+        next_values = list(next_values) if isinstance(next_values, list | tuple) else [next_values]
+    results = leaves(next_values)
     if len(results) != len(flat):
         raise ValueError(f"the body gives {len(results)} values for {len(flat)} loop_vars")
     outs = [outer.create_var(program.names.new("while.tmp"), *common(v, r)) for v, r in zip(flat, results, strict=True)]
@@ -149,8 +149,8 @@ def while_loop(
 def inner_variable(block: Any, value: Any) -> Variable:
     """A carried value as a loop's blocks see it: in later rounds a derivative may pass it, though none passes what it starts with."""
     shape, dtype = (value.shape, value.dtype) if isinstance(value, Variable) else ((), np.asarray(value).dtype)
-    made: Variable = block.create_var(block.program.names.new("loop"), shape, dtype, dtype.kind not in FLOATS)
-    return made
+    variable: Variable = block.create_var(block.program.names.new("loop"), shape, dtype, dtype.kind not in FLOATS)
+    return variable
 
 
 def is_stopped(value: Any) -> bool:

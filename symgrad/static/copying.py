@@ -16,12 +16,12 @@ TRAINING = (network.dropout, network.keep_mask)
 
 
 def copied(program: Program, for_test: bool) -> Program:
-    """A copy with variables of its own; ``for_test``: without gradients and all that follows from them, and as in a test."""
-    made = Program()
-    made.names, made.constants = copy.deepcopy(program.names), dict(program.constants)
-    made.random_seed, made.gradient_calls, made.starts = program.random_seed, program.gradient_calls, dict(program.starts)
-    made.blocks = [Block(made, b.idx, b.parent_idx) for b in program.blocks]
-    for old, new in zip(program.blocks, made.blocks, strict=True):
+    """A copy with variables of its own; ``for_test``: without gradients and all that depends on them, and as in a test."""
+    clone = Program()
+    clone.names, clone.constants = copy.deepcopy(program.names), dict(program.constants)
+    clone.random_seed, clone.gradient_calls, clone.starts = program.random_seed, program.gradient_calls, dict(program.starts)
+    clone.blocks = [Block(clone, b.idx, b.parent_idx) for b in program.blocks]
+    for old, new in zip(program.blocks, clone.blocks, strict=True):
         for name, variable in old.vars.items():
             new.vars[name] = twin(variable, new)
         statistics = kept_statistics(old) if for_test else {}
@@ -30,13 +30,13 @@ def copied(program: Program, for_test: bool) -> Program:
             if for_test and (isinstance(step, Gradient) or gone & set(reads(step)) or is_running(step)):
                 gone.update(name for name in writes(step) if name not in old.vars or not old.vars[name].persistable)
                 continue
-            new.steps.append(moved(tested(step, statistics), made) if for_test else moved(step, made))
+            new.steps.append(moved(tested(step, statistics), clone) if for_test else moved(step, clone))
         for op in old.ops:
             if for_test and (op.desc.backward or gone & {*op.desc.inputs, *op.desc.outputs} or op.type == normalisation.running.__name__):
                 continue
             new.ops.append(Op(new, Description(op.type, list(op.desc.inputs), list(op.desc.outputs), dict(op.desc.attributes),
                                                op.desc.backward)))  # fmt: skip
-    return made
+    return clone
 
 
 def is_running(step: Step) -> bool:
@@ -51,36 +51,36 @@ def kept_statistics(block: Block) -> dict[str, str]:
 
 def twin(variable: Variable, block: Block) -> Variable:
     """The same variable in another program."""
-    made: Variable
+    clone: Variable
     if isinstance(variable, Parameter):
-        made = Parameter(
+        clone = Parameter(
             block, variable.name, variable.shape, variable.dtype, variable.trainable, variable.initializer, variable.attributes
         )
     else:
-        made = Variable(block, variable.name, variable.shape, variable.dtype, variable.stop_gradient, variable.persistable)
-    made.stop_gradient, made.persistable, made.is_data = variable.stop_gradient, variable.persistable, variable.is_data
-    return made
+        clone = Variable(block, variable.name, variable.shape, variable.dtype, variable.stop_gradient, variable.persistable)
+    clone.stop_gradient, clone.persistable, clone.is_data = variable.stop_gradient, variable.persistable, variable.is_data
+    return clone
 
 
 def moved(step: Step, program: Program) -> Step:
     """The same step, its blocks those of another program."""
-    made: Any = copy.copy(step)
+    clone: Any = copy.copy(step)
     if isinstance(step, Branch):
-        made.blocks = tuple(program.blocks[b.idx] for b in step.blocks)
+        clone.blocks = tuple(program.blocks[b.idx] for b in step.blocks)
     if isinstance(step, Loop):
-        made.test = (program.blocks[step.test[0].idx], step.test[1])
-        made.body = (program.blocks[step.body[0].idx], step.body[1])
-    return made  # type: ignore[no-any-return]
+        clone.test = (program.blocks[step.test[0].idx], step.test[1])
+        clone.body = (program.blocks[step.body[0].idx], step.body[1])
+    return clone  # type: ignore[no-any-return]
 
 
 def tested(step: Step, statistics: Mapping[str, str]) -> Step:
     """A step as it is in a test: nothing is dropped, and running means stand for those of the batch."""
     if isinstance(step, Apply) and step.operation.function is normalisation.batch_norm_train:
-        made, *own = step.outputs
+        output, *own = step.outputs
         if all(name in statistics for name in own):
             x, *affine = step.inputs
             places = (x, *(statistics[name] for name in own), *affine)
-            return Apply(Operation(normalisation.batch_norm, (True,) * len(places), step.operation.settings), places, (made,))
+            return Apply(Operation(normalisation.batch_norm, (True,) * len(places), step.operation.settings), places, (output,))
     if isinstance(step, Apply) and step.operation.function in TRAINING:
         words = dict(step.operation.settings)
         if words.get("mode") == "downscale_in_infer":

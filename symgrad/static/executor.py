@@ -86,12 +86,12 @@ class Executor:
             scope.follow(name, rate())
         names = tuple([fetched(f, program) for f in listed(fetch_list)])
         values = self.fed(program, feed, scope)
-        given = {name: value for name, value in values.items() if name in feed}
-        alike = (program.version, jit, names, tuple(given), tuple([(name, value.dtype, value.shape) for name, value in values.items()]))
+        feeds = {name: value for name, value in values.items() if name in feed}
+        alike = (program.version, jit, names, tuple(feeds), tuple([(name, value.dtype, value.shape) for name, value in values.items()]))
         run = program.plans.get(alike)
         if run is None:
-            run = self.prepared(program, names, values, given, scope, available(jit))
-        results: list[Any] | None = run(given, scope)
+            run = self.prepared(program, names, values, feeds, scope, available(jit))
+        results: list[Any] | None = run(feeds, scope)
         assert results is not None
         if all(alike_before(values.get(name), scope.values[name]) for name in written(program)):
             if len(program.plans) >= LIMIT:
@@ -103,32 +103,32 @@ class Executor:
             scope.stamp = object()
         return results
 
-    def prepared(self, program: Program, names: tuple[str, ...], values: Mapping[str, Array], given: Mapping[str, Array], scope: Scope,
+    def prepared(self, program: Program, names: tuple[str, ...], values: Mapping[str, Array], feeds: Mapping[str, Array], scope: Scope,
                  jit: Jit) -> Run:  # fmt: skip
-        """What makes runs like this one."""
+        """The function that makes runs like this one."""
         code, updated = self.code(program, names, values, jit)
         if jit and not code.kernels:
             inputs = [values[k][()] if scalar else values[k] for k, scalar in zip(code.keys, code.scalars, strict=True)]  # type: ignore[index]
             code = self.keep(program, names, values, jit, (code.with_kernel(inputs, jit), updated))[0]
-        kept = {name: scope.values[name] for name in values if name not in given and name not in program.constants}
-        return runner(code, Around(given, kept, program.constants, program.schedules, len(names), updated))
+        kept = {name: scope.values[name] for name in values if name not in feeds and name not in program.constants}
+        return runner(code, Around(feeds, kept, program.constants, program.schedules, len(names), updated))
 
     def code(self, program: Program, names: tuple[str, ...], values: Mapping[str, Array], jit: Jit) -> tuple[Compiled, list[str]]:
-        """The compiled function of what is fetched and updated, and what is updated; found by the kinds of values."""
-        found: tuple[Compiled, list[str]] | None = program.compiled.get(kinds(program, names, values, jit))
-        if found is None:
+        """The compiled function of what is fetched and updated, and what is updated; looked up by the kinds of values."""
+        entry: tuple[Compiled, list[str]] | None = program.compiled.get(kinds(program, names, values, jit))
+        if entry is None:
             updated = written(program)
             self.check(program, values, [*names, *updated])
-            found = self.keep(program, names, values, jit, (compiled(program, values, names, updated, bool(jit)), updated))
-        return found
+            entry = self.keep(program, names, values, jit, (compiled(program, values, names, updated, bool(jit)), updated))
+        return entry
 
     def keep(self, program: Program, names: tuple[str, ...], values: Mapping[str, Array], jit: Jit,
-             made: tuple[Compiled, list[str]]) -> tuple[Compiled, list[str]]:  # fmt: skip
+             entry: tuple[Compiled, list[str]]) -> tuple[Compiled, list[str]]:  # fmt: skip
         """Keep a compiled function for the next run with values of these kinds."""
         if len(program.compiled) >= LIMIT:
             program.compiled.clear()
-        program.compiled[kinds(program, names, values, jit)] = made
-        return made
+        program.compiled[kinds(program, names, values, jit)] = entry
+        return entry
 
     def fed(self, program: Program, feed: Mapping[str, Any], scope: Scope) -> dict[str, Array]:
         """The value of everything that the program reads from outside."""
@@ -144,8 +144,8 @@ class Executor:
             if array.dtype.kind not in "biufc" or "biufc".index(array.dtype.kind) > LOSSLESS[variable.dtype.kind]:
                 raise refused(TypeError(f"{name!r} is {variable.dtype}, and an array of {array.dtype} is fed; convert it first"))
             if array.dtype != variable.dtype:
-                given, array = array, array.astype(variable.dtype)
-                if array.dtype.kind in "iu" and (array != given).any():
+                original, array = array, array.astype(variable.dtype)
+                if array.dtype.kind in "iu" and (array != original).any():
                     raise refused(TypeError(f"{name!r} is {variable.dtype}, and numbers are fed that do not fit; convert them first"))
             if array.shape != variable.shape and not agrees(variable.shape, array.shape):
                 raise refused(ValueError(f"{name!r} has shape {variable.shape}, and an array of shape {array.shape} is fed"))
@@ -156,12 +156,12 @@ class Executor:
                 values[name] = np.asarray(kept[name])
         return values | program.constants
 
-    def check(self, program: Program, values: Mapping[str, Any], wanted: Sequence[str]) -> None:
+    def check(self, program: Program, values: Mapping[str, Any], targets: Sequence[str]) -> None:
         """Refuse to run without a value for everything that is read."""
-        steps, names = needed(program, wanted)
-        made = {name for step in steps for name in writes(step)}
+        steps, names = needed(program, targets)
+        results = {name for step in steps for name in writes(step)}
         inner = {name for block in program.blocks[1:] for name in block.vars}
-        for name in sorted(names - made - set(values) - inner):
+        for name in sorted(names - results - set(values) - inner):
             variable = program.global_block().vars.get(name)
             if variable is None:
                 raise BadArgument(f"there is no variable {name!r} in the program")
@@ -184,23 +184,23 @@ def agrees(said: tuple[int, ...], shape: tuple[int, ...]) -> bool:
     return len(said) == len(shape) and all(e in (-1, a) for e, a in zip(said, shape, strict=True))
 
 
-def listed(given: Any) -> Sequence[Any]:
-    """What is to be fetched: several things, one, or none."""
-    if given is None:
+def listed(fetch_list: Any) -> Sequence[Any]:
+    """The entries of a fetch list, for which one entry or None may stand."""
+    if fetch_list is None:
         return ()
-    return [given] if isinstance(given, Variable | str) else list(given)
+    return [fetch_list] if isinstance(fetch_list, Variable | str) else list(fetch_list)
 
 
-def fetched(given: Any, program: Program) -> str:
+def fetched(target: Any, program: Program) -> str:
     """The name of what is to be fetched."""
-    if isinstance(given, Variable):
-        if given.program is not program:
-            raise refused(ValueError(f"{given.name} belongs to another program"))
-        return given.name
-    if isinstance(given, str):
-        program.global_block().var(given)
-        return given
-    raise refused(TypeError(f"a fetched thing must be a Variable or a name, not {type(given).__name__}"))
+    if isinstance(target, Variable):
+        if target.program is not program:
+            raise refused(ValueError(f"{target.name} belongs to another program"))
+        return target.name
+    if isinstance(target, str):
+        program.global_block().var(target)
+        return target
+    raise refused(TypeError(f"a fetched thing must be a Variable or a name, not {type(target).__name__}"))
 
 
 def run_program(program: Program, feed: Mapping[str, Any] | None, fetch_list: Sequence[Any] | None, jit: Jit) -> list[Any]:
@@ -222,15 +222,15 @@ def state_of(program: Program, mode: str, scope: Scope | None) -> dict[str, Arra
 
 
 def set_state(program: Program, state: Mapping[str, Any], scope: Scope | None) -> None:
-    """Put values in; they must have the shapes of what they are for."""
-    found = {}
+    """Put values into the scope; each must have the shape of its variable."""
+    values = {}
     for variable in program.list_vars():
         if variable.persistable and variable.name in state:
             value = np.array(state[variable.name], variable.dtype)
             if value.shape != variable.shape:
                 raise refused(ValueError(f"{variable.name} has shape {variable.shape}, and a value of shape {value.shape} is put in"))
-            found[variable.name] = value
-    (global_scope() if scope is None else scope).put(found)
+            values[variable.name] = value
+    (global_scope() if scope is None else scope).put(values)
 
 
 ABOUT["state_dict"], ABOUT["set_state_dict"] = state_of, set_state

@@ -46,10 +46,10 @@ class Assign:
 
     def values(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
         """Values of this shape."""
-        made = np.array(self.value, dtype)
-        if made.size != math.prod(shape):
-            raise ValueError(f"values of shape {made.shape} do not fill a parameter of shape {shape}")
-        return made.reshape(shape)
+        array = np.array(self.value, dtype)
+        if array.size != math.prod(shape):
+            raise ValueError(f"values of shape {array.shape} do not fill a parameter of shape {shape}")
+        return array.reshape(shape)
 
 
 @dataclass(frozen=True)

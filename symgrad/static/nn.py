@@ -52,7 +52,7 @@ def fc(x: Any, size: int, num_flatten_dims: int = 1, weight_attr: Any = None, bi
         weight = attributes(weight_attr)
         if weight is None:
             raise ValueError("fc has a weight always")
-        made: Any = None
+        total: Any = None
         for k, one in enumerate(inputs):
             rows = num_flatten_dims if num_flatten_dims >= 0 else len(one.shape) + num_flatten_dims
             columns = one.shape[rows:]
@@ -61,11 +61,11 @@ def fc(x: Any, size: int, num_flatten_dims: int = 1, weight_attr: Any = None, bi
             own = ParamAttr(**{**vars(weight), "name": weight.name or f"{layer}.w_{k}"})
             w = made_parameter([math.prod(columns), size], one.dtype, own.name, own, XavierUniform())
             product = append(t.mul, one, w, rows=rows)
-            made = product if made is None else append(t.add, made, product)
+            total = product if total is None else append(t.add, total, product)
         said = attributes(bias_attr)
         if said is not None:
-            made = append(t.add, made, parameter(layer, "b", [size], inputs[0].dtype, said, Constant(0.0)))
-        return activated(made, activation)
+            total = append(t.add, total, parameter(layer, "b", [size], inputs[0].dtype, said, Constant(0.0)))
+        return activated(total, activation)
 
 
 def embedding(input: Variable, size: Sequence[int], is_sparse: bool = False, is_distributed: bool = False, padding_idx: int | None = None,
@@ -112,10 +112,10 @@ def batch_norm(input: Variable, act: str | None = None, is_test: bool = False, m
         mean.stop_gradient = variance.stop_gradient = True
         if is_test or use_global_stats:
             return activated(append(f.batch_norm, input, mean, variance, weight, bias, epsilon=float(epsilon)), act)
-        made, own_mean, own_variance = append(f.batch_norm_train, input, weight, bias, epsilon=float(epsilon))
+        normalised, own_mean, own_variance = append(f.batch_norm_train, input, weight, bias, epsilon=float(epsilon))
         for kept, new in ((mean, own_mean), (variance, own_variance)):
             overwrite(kept, append(f.running, kept, new, momentum=float(momentum)))
-        return activated(made, act)
+        return activated(normalised, act)
 
 
 def overwrite(kept: Variable, new: Variable) -> None:

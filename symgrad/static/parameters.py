@@ -19,16 +19,16 @@ class ParamAttr:
     need_clip: bool = True
 
 
-def attributes(given: Any) -> ParamAttr | None:
+def attributes(attribute: Any) -> ParamAttr | None:
     """What the ``..._attr`` argument of a layer stands for; None: no such parameter."""
-    if given is False:
+    if attribute is False:
         return None
-    if given is None or given is True:
+    if attribute is None or attribute is True:
         return ParamAttr()
-    if isinstance(given, ParamAttr):
-        return given
-    if isinstance(given, str):
-        return ParamAttr(name=given)
-    if hasattr(given, "values"):
-        return ParamAttr(initializer=given)
-    raise TypeError(f"an attribute must be a ParamAttr, a name, an initializer or False, not {type(given).__name__}")
+    if isinstance(attribute, ParamAttr):
+        return attribute
+    if isinstance(attribute, str):
+        return ParamAttr(name=attribute)
+    if hasattr(attribute, "values"):
+        return ParamAttr(initializer=attribute)
+    raise TypeError(f"an attribute must be a ParamAttr, a name, an initializer or False, not {type(attribute).__name__}")

@@ -98,9 +98,9 @@ class Variable(Methods):
 
     def detach(self) -> Variable:
         """The same values, which no derivative passes."""
-        made: Variable = ABOUT["append"](tensors.assign, self)
-        made.stop_gradient = True
-        return made
+        variable: Variable = ABOUT["append"](tensors.assign, self)
+        variable.stop_gradient = True
+        return variable
 
     __hash__ = object.__hash__
 
@@ -260,10 +260,10 @@ class Block:
 
     def var(self, name: str) -> Variable:
         """The variable of this name; ValueError if there is none."""
-        found = self.find(name)
-        if found is None:
+        variable = self.find(name)
+        if variable is None:
             raise ValueError(f"there is no variable {name!r} in this block")
-        return found
+        return variable
 
     def find(self, name: str) -> Variable | None:
         """The variable of this name, here or in a block around, or None."""
@@ -279,8 +279,8 @@ class Block:
                    persistable: bool = False) -> Variable:  # fmt: skip
         """A new variable."""
         name = name or self.program.names.new("tmp")
-        made = self.vars[name] = Variable(self, name, shape, dtype, stop_gradient, persistable)
-        return made
+        variable = self.vars[name] = Variable(self, name, shape, dtype, stop_gradient, persistable)
+        return variable
 
     def all_parameters(self) -> list[Parameter]:
         """The parameters, in order of creation."""
@@ -294,9 +294,9 @@ class Block:
 
     def listed(self, kind: str, inputs: Sequence[str], outputs: Sequence[str], **attributes: Any) -> Op:
         """List an operation."""
-        made = Op(self, Description(kind, list(inputs), list(outputs), attributes))
-        self.ops.append(made)
-        return made
+        op = Op(self, Description(kind, list(inputs), list(outputs), attributes))
+        self.ops.append(op)
+        return op
 
 
 class Program:
@@ -353,18 +353,18 @@ class Program:
     @contextmanager
     def inner(self) -> Iterator[Block]:
         """A new block inside the current one, to which operations are appended meanwhile."""
-        made = Block(self, len(self.blocks), self.current)
-        self.blocks.append(made)
-        before, self.current = self.current, made.idx
+        block = Block(self, len(self.blocks), self.current)
+        self.blocks.append(block)
+        before, self.current = self.current, block.idx
         try:
-            yield made
+            yield block
         finally:
             self.current = before
 
     def clone(self, for_test: bool = False) -> Program:
-        """A copy with variables of its own; ``for_test``: without gradients and what follows from them, and as in a test."""
-        made: Program = ABOUT["clone"](self, for_test)
-        return made
+        """A copy with variables of its own; ``for_test``: without gradients and what depends on them, and as in a test."""
+        program: Program = ABOUT["clone"](self, for_test)
+        return program
 
     @classmethod
     def from_function(cls, function: Callable[..., Any], /, **types: Any) -> Program:
@@ -372,18 +372,18 @@ class Program:
 
         ``types`` says for each parameter a type (``"f8[:, 3]"``) or an example. Results are ``out``, ``out_0``, ...
         """
-        made: Program = ABOUT["from_function"](function, types)
-        return made
+        program: Program = ABOUT["from_function"](function, types)
+        return program
 
     def run(self, feed: dict[str, Any] | None = None, fetch_list: Sequence[Any] | None = None, *, jit: Jit = False) -> list[Any]:
-        """Feed values by name, run, and give what is fetched, as an ``Executor`` does."""
-        made: list[Any] = ABOUT["run"](self, feed, fetch_list, jit)
-        return made
+        """Feed values by name, run, and return what is fetched, as an ``Executor`` does."""
+        results: list[Any] = ABOUT["run"](self, feed, fetch_list, jit)
+        return results
 
     def state_dict(self, mode: str = "all", scope: Any = None) -> dict[str, Any]:
         """Copies of the values that are kept from run to run, by name: of ``"param"`` parameters, of ``"opt"`` optimisers, or ``"all"``."""
-        made: dict[str, Any] = ABOUT["state_dict"](self, mode, scope)
-        return made
+        state: dict[str, Any] = ABOUT["state_dict"](self, mode, scope)
+        return state
 
     def set_state_dict(self, state_dict: Mapping[str, Any], scope: Any = None) -> None:
         """Put values in, by name; names that the program does not have are left out."""

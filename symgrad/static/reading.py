@@ -23,8 +23,8 @@ def read_function(function: Callable[..., Any], types: dict[str, Any]) -> Progra
     block = program.global_block()
     for name in names:
         shape, dtype = said(types[name])
-        made = block.create_var(name, shape, dtype, dtype.kind not in FLOATS)
-        made.is_data = True
+        variable = block.create_var(name, shape, dtype, dtype.kind not in FLOATS)
+        variable.is_data = True
     samples = [np.empty([2 if e == -1 else e for e in block.vars[name].shape], block.vars[name].dtype) for name in names]
     kinds = tuple(type_of(kind_of_value(sample), place) for place, sample in enumerate(samples))
     present = (True,) * len(names)
@@ -36,13 +36,13 @@ def read_function(function: Callable[..., Any], types: dict[str, Any]) -> Progra
     results += [("out", value.type) for value in func.body.yields]
     outputs: list[str] = []
     for word, type_ in results:
-        given = of_type(type_)
-        if given is None:
+        shape_and_dtype = of_type(type_)
+        if shape_and_dtype is None:
             raise BadArgument(f"{function.__name__} gives a {type_}; a program's results are arrays and numbers")
         name = word
         while name in block.vars:
             name = program.names.new(word)
-        block.create_var(name, *given, stop_gradient=given[1].kind not in FLOATS)
+        block.create_var(name, *shape_and_dtype, stop_gradient=shape_and_dtype[1].kind not in FLOATS)
         outputs.append(name)
     operation = Operation(function, present, named=tuple(inner))
     block.step(Apply(operation, tuple(names), tuple(outputs)), function.__name__, names, outputs)

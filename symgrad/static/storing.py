@@ -156,9 +156,9 @@ def plain(value: Any) -> Any:
     return {"float": repr(value)} if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def place(given: str | Number) -> Any:
+def place(operand: str | Number) -> Any:
     """A name, or a number in braces."""
-    return {"number": plain(given.value)} if isinstance(given, Number) else given
+    return {"number": plain(operand.value)} if isinstance(operand, Number) else operand
 
 
 def step_page(step: Step) -> dict[str, Any]:
@@ -204,14 +204,14 @@ def load_program(path: str | Path) -> Program:
     """The program in ``path.json``; ``load`` gives its parameters their values."""
     page = read_page(path)
     try:
-        made = program_of(page)
+        program = program_of(page)
     except RecursionError:
         raise SaveError("the file is not a saved program: it goes too deep") from None
     _, constants = arrays_of(page, path)
     for name, array in constants.items():
-        fits(array, made.global_block().vars[name])
-    made.constants = constants
-    return made
+        fits(array, program.global_block().vars[name])
+    program.constants = constants
+    return program
 
 
 def need(holds: Any, what: str) -> None:
@@ -232,32 +232,32 @@ def read_page(path: str | Path) -> dict[str, Any]:
 
 
 def arrays_of(page: Mapping[str, Any], path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The values of what is persistable, and those of constants."""
+    """The values of persistable variables, and those of constants."""
     names = [words(page, "values"), words(page, "constants")]
     try:
         with open(f"{path}.npz", "rb") as stream, np.load(stream, allow_pickle=False) as file:
             keys = [[f"{letter}{k}" for k in range(len(group))] for letter, group in zip("vc", names, strict=True)]
             need(sorted(file.files) == sorted([*keys[0], *keys[1]]), "its arrays are not those it says")
-            found = [{name: file[key] for name, key in zip(group, ks, strict=True)} for group, ks in zip(names, keys, strict=True)]
+            arrays = [{name: file[key] for name, key in zip(group, ks, strict=True)} for group, ks in zip(names, keys, strict=True)]
     except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile) as error:
         if isinstance(error, FileNotFoundError):
             raise
         raise SaveError(f"the arrays cannot be read: {error}") from None
-    return found[0], found[1]
+    return arrays[0], arrays[1]
 
 
 def fits(array: Any, variable: Variable) -> None:
     """Refuse values of another shape or dtype."""
-    said, found = (variable.shape, variable.dtype), (array.shape, array.dtype)
-    need(said == found, f"{variable.name!r} is {said[1]} of shape {said[0]}, and {found[1]} of shape {found[0]} is kept")
+    said, stored = (variable.shape, variable.dtype), (array.shape, array.dtype)
+    need(said == stored, f"{variable.name!r} is {said[1]} of shape {said[0]}, and {stored[1]} of shape {stored[0]} is kept")
 
 
 def words(page: Any, key: str) -> list[str]:
     """A list of different names."""
-    found = page.get(key) if isinstance(page, dict) else None
-    need(isinstance(found, list) and all(isinstance(w, str) and 0 < len(w) < 1000 for w in found), f"{key} must be names")
-    assert isinstance(found, list)
-    return found
+    names = page.get(key) if isinstance(page, dict) else None
+    need(isinstance(names, list) and all(isinstance(w, str) and 0 < len(w) < 1000 for w in names), f"{key} must be names")
+    assert isinstance(names, list)
+    return names
 
 
 def whole(value: Any, low: int, high: int, what: str) -> int:
@@ -268,9 +268,9 @@ def whole(value: Any, low: int, high: int, what: str) -> int:
 
 def entries(page: Any, key: str) -> list[Any]:
     """A list."""
-    found = page.get(key) if isinstance(page, dict) else None
-    need(isinstance(found, list), f"{key} must be a list")
-    return list(found)  # type: ignore[arg-type]
+    items = page.get(key) if isinstance(page, dict) else None
+    need(isinstance(items, list), f"{key} must be a list")
+    return list(items)  # type: ignore[arg-type]
 
 
 def program_of(page: Mapping[str, Any]) -> Program:
@@ -312,7 +312,7 @@ def program_of(page: Mapping[str, Any]) -> Program:
 
 
 def in_order(block: Block, ready: set[str]) -> set[str]:
-    """Refuse steps that read what is made later; what is there after the last one."""
+    """Refuse steps that read a name before it is made; the result is the set of names after the last step."""
 
     def there(asked: Iterable[str | Number | None], known: set[str]) -> None:
         for name in asked:
@@ -322,8 +322,8 @@ def in_order(block: Block, ready: set[str]) -> set[str]:
         match step:
             case Branch(test, blocks, yields, _):
                 there([test], ready)
-                for side, given in zip(blocks, yields, strict=True):
-                    there(given, in_order(side, set(ready)))
+                for side, outs in zip(blocks, yields, strict=True):
+                    there(outs, in_order(side, set(ready)))
             case Loop(inits, carried, test, body, _):
                 there(inits, ready)
                 there([test[1]], in_order(test[0], ready.union(carried)))
@@ -335,7 +335,7 @@ def in_order(block: Block, ready: set[str]) -> set[str]:
 
 
 def add_variable(block: Block, page: Any) -> None:
-    """Enter a variable."""
+    """Add a variable to a block."""
     (name,) = words({"name": [page.get("name") if isinstance(page, dict) else None]}, "name")
     need(name not in block.vars, f"{name!r} stands twice")
     shape = [whole(extent, -1, LARGEST, "an extent") for extent in entries(page, "shape")]
@@ -343,22 +343,22 @@ def add_variable(block: Block, page: Any) -> None:
     flags = [page.get(key) for key in ("stop_gradient", "persistable", "is_data")]
     trainable = page.get("trainable")
     need(all(type(flag) is bool for flag in flags) and (trainable is None or type(trainable) is bool), f"{name!r} must say what it is")
-    made: Variable
+    variable: Variable
     if trainable is None:
-        made = Variable(block, name, shape, page["dtype"])
+        variable = Variable(block, name, shape, page["dtype"])
     else:
-        made = Parameter(block, name, shape, page["dtype"], trainable)
-    made.stop_gradient, made.persistable, made.is_data = flags
-    block.vars[name] = made
+        variable = Parameter(block, name, shape, page["dtype"], trainable)
+    variable.stop_gradient, variable.persistable, variable.is_data = flags
+    block.vars[name] = variable
 
 
-def operand_of(block: Block, given: Any) -> str | Number:
+def operand_of(block: Block, entry: Any) -> str | Number:
     """A name that the block knows, or a number."""
-    if isinstance(given, dict):
-        value = setting_of(given.get("number"))
-        need(set(given) == {"number"} and type(value) in (bool, int, float), "an operand must be a name or a number")
+    if isinstance(entry, dict):
+        value = setting_of(entry.get("number"))
+        need(set(entry) == {"number"} and type(value) in (bool, int, float), "an operand must be a name or a number")
         return Number(value)
-    return known(block, given)
+    return known(block, entry)
 
 
 def known(block: Block, name: Any) -> str:
@@ -437,13 +437,13 @@ def operation_of(page: Any) -> Operation:
         need(len(present) <= len(places), f"{function.__name__} has fewer inputs")
         places = places[len(present) :]
     allowed = {p.name for p in [*places, *(p for p in parameters if p.kind is p.KEYWORD_ONLY)]}
-    made = []
+    pairs = []
     for entry in settings:
         need(isinstance(entry, list) and len(entry) == 2 and isinstance(entry[0], str), "a setting must be a name and a value")
         need(entry[0] in allowed, f"{function.__name__} has no setting {entry[0]!r}")
         allowed.discard(entry[0])
-        made.append((entry[0], setting_of(entry[1])))
-    return Operation(function, tuple(present), tuple(made))
+        pairs.append((entry[0], setting_of(entry[1])))
+    return Operation(function, tuple(present), tuple(pairs))
 
 
 # ------------------------------------------------------------------ what is run, and nothing else

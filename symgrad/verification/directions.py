@@ -73,21 +73,21 @@ def random_like(value: Any, random: np.random.Generator) -> Any:
         return [random_like(item, random) for item in items]
     if not is_float(value):
         return None
-    made = random.standard_normal(np.shape(value))
+    numbers = random.standard_normal(np.shape(value))
     if np.iscomplexobj(value):
-        made = made + 1j * random.standard_normal(np.shape(value))
-    return made.astype(value.dtype) if isinstance(value, np.ndarray | np.generic) else type(value)(made)
+        numbers = numbers + 1j * random.standard_normal(np.shape(value))
+    return numbers.astype(value.dtype) if isinstance(value, np.ndarray | np.generic) else type(value)(numbers)
 
 
-def by_key(value: Any, found: Any) -> Any:
+def by_key(value: Any, parts: Any) -> Any:
     """Nested lists that stand for a tree, with dicts and attributes where the tree has them."""
     items = children(value)
     if items is None:
-        return found
-    made = [by_key(item, part) for item, part in zip(items, found, strict=True)]
+        return parts
+    entries = [by_key(item, part) for item, part in zip(items, parts, strict=True)]
     if isinstance(value, dict):
-        return dict(zip(value, made, strict=True))
-    return made if isinstance(value, tuple | list) else SimpleNamespace(**dict(zip(record_names(value), made, strict=True)))
+        return dict(zip(value, entries, strict=True))
+    return entries if isinstance(value, tuple | list) else SimpleNamespace(**dict(zip(record_names(value), entries, strict=True)))
 
 
 def moved(value: Any, tangent: Any, t: float) -> Any:
@@ -105,10 +105,10 @@ def moved(value: Any, tangent: Any, t: float) -> Any:
         kind = type(value)
         shifted = value + np.asarray(tangent * t, getattr(value, "dtype", None))
         return shifted if isinstance(value, np.ndarray) else kind(shifted)
-    made = copy.copy(value)
+    record = copy.copy(value)
     for name, d in zip(record_names(value), tangent, strict=True):
-        object.__setattr__(made, name, moved(getattr(value, name), d, t))
-    return made
+        object.__setattr__(record, name, moved(getattr(value, name), d, t))
+    return record
 
 
 def dot(value: Any, tangent: Any) -> complex:

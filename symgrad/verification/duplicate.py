@@ -55,21 +55,21 @@ class Duplicate:
         if Same(value) in self.done:
             return self.done[Same(value)]
         self.alive.append(value)
-        made = self.done[Same(value)] = self.begun(value)
+        duplicate = self.done[Same(value)] = self.begun(value)
         if isinstance(value, tuple):
-            return made
+            return duplicate
         if kind is list:
-            made.extend(map(self.of, value))
+            duplicate.extend(map(self.of, value))
         elif kind is dict:
-            made.update((key, self.of(item)) for key, item in value.items())
+            duplicate.update((key, self.of(item)) for key, item in value.items())
         elif kind is collections.deque:
-            made.extend(map(self.of, value))
+            duplicate.extend(map(self.of, value))
         elif isinstance(value, dict):
             for key, item in value.items():
-                made[key] = self.of(item)
-        elif made is not value and not isinstance(value, np.ndarray | set | bytearray):
-            self.fill(value, made)
-        return made
+                duplicate[key] = self.of(item)
+        elif duplicate is not value and not isinstance(value, np.ndarray | set | bytearray):
+            self.fill(value, duplicate)
+        return duplicate
 
     def begun(self, value: Any) -> Any:
         """The copy as far as it is made before what it holds is copied, which may hold it."""
@@ -99,13 +99,13 @@ class Duplicate:
         except TypeError:
             raise NotCopied(f"it is given a {kind.__name__}, of which symgrad makes no copy") from None
 
-    def fill(self, value: Any, made: Any) -> None:
-        """Give the copy of an instance its attributes, past what its class does when they are set."""
+    def fill(self, value: Any, duplicate: Any) -> None:
+        """Set the attributes of the copy of an instance, bypassing what its class does when they are set."""
         if hasattr(value, "__dict__"):
-            vars(made).update((name, self.of(held)) for name, held in vars(value).items())
+            vars(duplicate).update((name, self.of(held)) for name, held in vars(value).items())
         for slot in slots_of(type(value)):
             with contextlib.suppress(AttributeError):  # it has no value
-                slot.__set__(made, self.of(slot.__get__(value, type(value))))
+                slot.__set__(duplicate, self.of(slot.__get__(value, type(value))))
 
 
 def slots_of(kind: type) -> Iterator[types.MemberDescriptorType]:

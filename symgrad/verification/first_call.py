@@ -47,21 +47,21 @@ ATTEMPTS = 8
 OWN = ("the code for", "the function itself")
 
 
-def verified(wanted: Verify) -> Verify:
-    """What is verified: as was asked, else as the environment says, which is the value unless it says otherwise."""
-    if wanted is not None:
-        return wanted
+def verified(verify: Verify) -> Verify:
+    """What is verified: ``verify`` unless it is None, else what the environment says; by default the value."""
+    if verify is not None:
+        return verify
     said = os.environ.get(SWITCH, "")
     if said not in VALUES:
         raise BadArgument(f"{SWITCH} is {said!r}", hint=f"set it to {', '.join(repr(v) for v in VALUES if v)}")
     return VALUES[said]
 
 
-def checked_verify(wanted: Verify) -> Verify:
+def checked_verify(verify: Verify) -> Verify:
     """The argument ``verify`` of a public function; raises BadArgument for what it cannot be."""
-    if not (wanted is None or isinstance(wanted, bool) or wanted == "gradient"):
-        raise BadArgument(f"verify is True, False or 'gradient', not {wanted!r}")
-    return wanted
+    if not (verify is None or isinstance(verify, bool) or verify == "gradient"):
+        raise BadArgument(f"verify is True, False or 'gradient', not {verify!r}")
+    return verify
 
 
 @dataclass(slots=True, eq=False)
@@ -98,8 +98,8 @@ def parts_of(what: str, has_aux: bool, several: bool, names: Callable[[Signature
         return result if what == "primal" else (result[0], result[2]) if what == "vjp" and has_aux else result[0]
 
     def gradients(result: Any, seed: Any) -> tuple[Any, ...]:
-        made = result[1](seed) if what == "vjp" else result[1] if what == "value_and_grad" else result[0] if has_aux else result
-        return tuple(made) if several else (made,)
+        derivative = result[1](seed) if what == "vjp" else result[1] if what == "value_and_grad" else result[0] if has_aux else result
+        return tuple(derivative) if several else (derivative,)
 
     return Parts(None if what == "grad" else value, None if what == "primal" else gradients, names, has_aux)
 
@@ -119,14 +119,17 @@ class Comparison:
     slopes: bool = False  #: are gradients compared too?
 
     def run(self) -> tuple[bool, Callable[[], Any] | None]:
-        """Compare; whether that came to an end, and what gives the result of the call, None for a plain call. Raises Mismatch."""
+        """Compare; the result is whether that came to an end, and a function for the result of the call, None for a plain call.
+
+        Raises Mismatch.
+        """
         try:
-            snapshot, given = self.snapshot(self.bound), self.bound
+            snapshot, arguments = self.snapshot(self.bound), self.bound
             if self.stores:
                 self.bound = self.copies()  # what the arguments hold before the call
         except NotCopied:
             return True, None
-        ours = outcome(lambda: self.compiled.function(*given.args, **given.kwargs))
+        ours = outcome(lambda: self.compiled.function(*arguments.args, **arguments.kwargs))
         again = partial(raised, ours) if self.stores and isinstance(ours, Exception) else None  # a second call would store twice
         if isinstance(ours, SymgradError):
             return False, again
@@ -146,7 +149,7 @@ class Comparison:
         if not isinstance(theirs, SymgradError):
             self.compare(value, theirs, self.plainly)
             if self.stores and isinstance(ours, Exception) is isinstance(theirs, Exception):
-                self.compare_left(given, plain)
+                self.compare_left(arguments, plain)
             if changed:
                 raise self.told(ours, theirs, ", and changes what its arguments hold, which the code does not")
         if isinstance(ours, Exception):
@@ -165,16 +168,16 @@ class Comparison:
         return self.comparable is not None and self.comparable.stores
 
     def primal(self) -> Any:
-        """What the function gives as it was read; what it cannot give is not compared."""
-        made = None if self.compiled.comparable is None else self.compiled.comparable.primal
-        return NOTHING if made is None else quietly(made(), self.copies() if self.stores else self.bound)
+        """The result of the function as it was read; NOTHING, which is not compared, if it has none."""
+        make = None if self.compiled.comparable is None else self.compiled.comparable.primal
+        return NOTHING if make is None else quietly(make(), self.copies() if self.stores else self.bound)
 
     def snapshot(self, bound: BoundArguments) -> Snapshot:
-        """What arguments hold."""
-        made = Snapshot()
+        """A snapshot of what the arguments hold."""
+        snapshot = Snapshot()
         for value in bound.arguments.values():
-            made.take(value)
-        return made
+            snapshot.take(value)
+        return snapshot
 
     def plain_arguments(self) -> BoundArguments:
         """The arguments, or copies where the function is known to write to them."""
@@ -192,10 +195,10 @@ class Comparison:
 
     # -------------------------------------------------------------- values
 
-    def compare_left(self, given: BoundArguments, plain: BoundArguments) -> None:
+    def compare_left(self, arguments: BoundArguments, plain: BoundArguments) -> None:
         """Raise Mismatch if the arguments hold something else after the two calls; objects that hold themselves are not compared."""
         with contextlib.suppress(RecursionError):
-            self.compare(self.held_by(given), self.held_by(plain), self.left, "leaves")
+            self.compare(self.held_by(arguments), self.held_by(plain), self.left, "leaves")
 
     def left(self, bound: BoundArguments) -> dict[str, Any]:
         """What arguments hold after the function has run."""
@@ -225,16 +228,16 @@ class Comparison:
             raise self.told(ours, theirs, "")
         width, allowed = self.precision(ours, theirs)
         try:
-            found = [gap for gap in gaps(ours, theirs) if not allowed.admits(gap)]
+            differences = [gap for gap in gaps(ours, theirs) if not allowed.admits(gap)]
         except OtherForm as form:
             raise self.told(ours, theirs, f": {form}", verb, whose) from None
-        if not found:
+        if not differences:
             return
         width = min(width, self.narrowest())
         count = sum(np.size(leaf) for leaf in floats(list(self.bound.arguments.values())))
         allowed = allowed_for(width, count, largest(list(self.bound.arguments.values())))
-        found = [gap for gap in found if not allowed.admits(gap)]
-        if found and not explains(lambda change: run(self.copies(change)), found, allowed, width):
+        differences = [gap for gap in differences if not allowed.admits(gap)]
+        if differences and not explains(lambda change: run(self.copies(change)), differences, allowed, width):
             raise self.told(ours, theirs, "", verb, whose)
 
     def precision(self, ours: Any, theirs: Any) -> tuple[int, Any]:
@@ -278,9 +281,9 @@ class Comparison:
         def of_numpy(bound: BoundArguments) -> Any:
             return gradients(quietly(plain, bound), seed)
 
-        found = outcome(lambda: of_numpy(self.bound))
-        if not isinstance(found, Exception):
-            self.compare(gradients(ours, seed), found, of_numpy, "gives the gradient", ("the kernel of", "its NumPy code"))
+        expected = outcome(lambda: of_numpy(self.bound))
+        if not isinstance(expected, Exception):
+            self.compare(gradients(ours, seed), expected, of_numpy, "gives the gradient", ("the kernel of", "its NumPy code"))
 
     def is_cut(self) -> bool:
         """Does the user say what derivatives are?"""
@@ -294,18 +297,18 @@ class Comparison:
         gradients, differentiated = self.parts.gradients, self.parts.differentiated
         if gradients is None or self.is_cut():
             return
-        given = {name: self.bound.arguments[name] for name in self.parts.names(self.signature)}
+        arguments = {name: self.bound.arguments[name] for name in self.parts.names(self.signature)}
         try:
-            found = disagreement(
+            slopes = disagreement(
                 lambda others: differentiated(self.plainly(self.copies(others=others))),
-                given,
+                arguments,
                 differentiated(theirs),
                 lambda seed: gradients(ours, seed),
             )
         except (SymgradError, NotCopied):
             return
-        if found is not None:
-            slope, differences = found
+        if slopes is not None:
+            slope, differences = slopes
             what = f"the gradient of {self.user.__qualname__} gives the slope {slope:.6g} in a direction, and differences {differences:.6g}"
             raise mismatch(self.user, what, slope, differences, self.program, self.signature, self.bound.arguments, self.others())
 
@@ -341,12 +344,12 @@ def quietly(function: Callable[..., Any], bound: BoundArguments) -> Any:
 def largest(value: Any) -> float:
     """The size of the largest finite number of a tree."""
     with np.errstate(all="ignore"):
-        found = (np.abs(np.asarray(leaf)) for leaf in floats(value))
-        return max((float(np.max(part[np.isfinite(part)], initial=0.0)) for part in found), default=0.0)
+        magnitudes = (np.abs(np.asarray(leaf)) for leaf in floats(value))
+        return max((float(np.max(part[np.isfinite(part)], initial=0.0)) for part in magnitudes), default=0.0)
 
 
 def compared(first: FirstCall, make: Callable[[], Comparison]) -> Callable[[], Any] | None:
-    """Compare, and note how that ended; None if the code is to be called as it is, else what gives the result of the call."""
+    """Compare, and record the outcome; None if the code is to be called as it is, else a function for the result of the call."""
     if first.mismatch is not None:
         raise copy(first.mismatch)
     thread = threading.get_ident()
@@ -355,8 +358,8 @@ def compared(first: FirstCall, make: Callable[[], Comparison]) -> Callable[[], A
     first.running.add(thread)
     try:
         done, call = make().run()
-    except Mismatch as found:
-        first.mismatch = found
+    except Mismatch as error:
+        first.mismatch = error
         raise
     finally:
         first.running.discard(thread)

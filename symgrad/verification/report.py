@@ -36,17 +36,17 @@ def mismatch(function: types.FunctionType, what: str, ours: Any, theirs: Any, pr
 
 
 def versions() -> dict[str, str]:
-    """The versions of what took part."""
-    from importlib.metadata import PackageNotFoundError, version  # which drags in how mail is read
+    """The versions of Python and of the packages involved."""
+    from importlib.metadata import PackageNotFoundError, version  # which imports the package email
 
-    def found(name: str) -> str:
+    def version_of(name: str) -> str:
         try:
             return version(name)
         except PackageNotFoundError:
             return "none"
 
     names = ("symgrad", "numpy", "numba", "scipy")
-    return {"python": f"{sys.version.split()[0]} on {platform.system()} {platform.machine()}", **{name: found(name) for name in names}}
+    return {"python": f"{sys.version.split()[0]} on {platform.system()} {platform.machine()}", **{name: version_of(name) for name in names}}
 
 
 def source_of(function: types.FunctionType) -> Source | None:

@@ -22,18 +22,18 @@ FACTOR = 16.0
 Run = Callable[[Callable[[Any], Any]], Any]  #: the function's result, for arguments of which each number is changed
 
 
-def explains(run: Run, found: list[Gap], allowed: Allowed, width: int) -> bool:
-    """Is each of these gaps no larger than what the function's own result moves by?
+def explains(run: Run, differences: list[Gap], allowed: Allowed, width: int) -> bool:
+    """Is each of these gaps no larger than the amount by which the function's own result changes?
 
     Results for copies of the arguments are compared with each other: a function that asks which object it was given answers the same
     for all of them.
     """
-    left = {gap.path: gap for gap in found}
+    left = {gap.path: gap for gap in differences}
     spread = dict.fromkeys(left, 0.0)
     runs = results(run, width)
     unmoved = next(runs)
     if isinstance(unmoved, Exception):
-        return False  # what was given decides, not rounding
+        return False  # the arguments decide, not rounding
     for result in runs:
         if isinstance(result, Exception):
             return True  # of a function that raises just beside this point nothing can be said

@@ -22,27 +22,27 @@ COMPLEX_STEP = 1e-30
 Run = Callable[[Mapping[str, Any]], Any]  #: the function, with some of its arguments replaced
 
 
-def disagreement(run: Run, given: Mapping[str, Any], value: Any, gradients: Callable[[Any], Sequence[Any]]) -> tuple[float, float] | None:
+def disagreement(run: Run, inputs: Mapping[str, Any], value: Any, gradients: Callable[[Any], Sequence[Any]]) -> tuple[float, float] | None:
     """The derivative in a direction by the gradients and by differences, where they surely differ.
 
-    ``given`` are the arguments that were differentiated by, ``value`` what the function returned for them, ``gradients`` theirs for a seed.
+    ``inputs`` are the differentiated arguments, ``value`` is the function's result for them, ``gradients`` gives theirs for a seed.
     """
-    found = [width for argument in given.values() for width in widths(argument)]
-    if not found or min(found) not in STEPS:
+    sizes = [width for argument in inputs.values() for width in widths(argument)]
+    if not sizes or min(sizes) not in STEPS:
         return None
-    width = min(found)
+    width = min(sizes)
     random = np.random.default_rng(20261123)
-    tangents = {name: scaled(random_like(argument, random), argument) for name, argument in given.items()}
+    tangents = {name: scaled(random_like(argument, random), argument) for name, argument in inputs.items()}
     seed = 1.0 if is_float(value) and np.ndim(value) == 0 else random_like(value, random)
-    made = gradients(by_key(value, seed))
-    ours = sum(dot(part, tangents[name]).real for name, part in zip(given, made, strict=True))
+    parts = gradients(by_key(value, seed))
+    ours = sum(dot(part, tangents[name]).real for name, part in zip(inputs, parts, strict=True))
     if not math.isfinite(ours):
         return None
-    if width == 8 and (theirs := complex_slope(run, given, tangents, seed)) is not None and abs(theirs - ours) <= 1e-8 * abs(ours):
+    if width == 8 and (theirs := complex_slope(run, inputs, tangents, seed)) is not None and abs(theirs - ours) <= 1e-8 * abs(ours):
         return None
     step, allowed = STEPS[width]
     try:
-        at = {k: dot(run({n: moved(a, tangents[n], k * step) for n, a in given.items()}), seed).real for k in (-2, -1, -0.5, 0, 0.5, 1, 2)}
+        at = {k: dot(run({n: moved(a, tangents[n], k * step) for n, a in inputs.items()}), seed).real for k in (-2, -1, -0.5, 0, 0.5, 1, 2)}
     except Exception:
         return None
     return judged(ours, at, step, allowed, EPSILON[width])
@@ -62,10 +62,10 @@ def judged(ours: float, at: Mapping[float, float], step: float, allowed: float, 
     return (ours, narrow) if smooth and abs(ours - narrow) > allowed * max(size, abs(ours)) + 4.0 * noise else None
 
 
-def complex_slope(run: Run, given: Mapping[str, Any], tangents: Mapping[str, Any], seed: Any) -> float | None:
+def complex_slope(run: Run, inputs: Mapping[str, Any], tangents: Mapping[str, Any], seed: Any) -> float | None:
     """The derivative by a complex step; None where the function takes no complex numbers, or gives none."""
     try:
-        result = run({name: beside(argument, tangents[name]) for name, argument in given.items()})
+        result = run({name: beside(argument, tangents[name]) for name, argument in inputs.items()})
         return dot(result, seed).imag / COMPLEX_STEP
     except Exception:
         return None
@@ -76,8 +76,8 @@ def beside(value: Any, tangent: Any) -> Any:
     if np.iscomplexobj(value):
         raise TypeError
     if is_float(value):
-        made = value + np.asarray(tangent) * (1j * COMPLEX_STEP)
-        return made if isinstance(value, np.ndarray) else complex(made)
+        shifted = value + np.asarray(tangent) * (1j * COMPLEX_STEP)
+        return shifted if isinstance(value, np.ndarray) else complex(shifted)
     match value:
         case tuple() if hasattr(value, "_fields"):
             return type(value)(*map(beside, value, tangent))
@@ -99,8 +99,8 @@ def scaled(tangent: Any, value: Any) -> Any:
         return None
     size = np.abs(np.asarray(value)).astype(float)
     largest = float(np.max(size, initial=0.0))
-    made = tangent * np.where(size > 0.0, size, largest or 1.0)
-    return made.astype(value.dtype)[()] if isinstance(value, np.ndarray | np.generic) else type(value)(made)
+    direction = tangent * np.where(size > 0.0, size, largest or 1.0)
+    return direction.astype(value.dtype)[()] if isinstance(value, np.ndarray | np.generic) else type(value)(direction)
 
 
 __all__ = ["disagreement"]

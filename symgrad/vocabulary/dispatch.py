@@ -24,19 +24,19 @@ def apply(function: Callable[..., Any], *inputs: Any, **settings: Any) -> Any:
     """Apply a NumPy function to tensors, or append it to the program of variables; NumPy's float64 in settings is a Python float."""
     if settings:
         settings = {name: float(value) if type(value) is np.float64 else value for name, value in settings.items()}
-    for given in inputs:
-        kind = type(given)
+    for operand in inputs:
+        kind = type(operand)
         if kind in APPLY:
             return APPLY[kind](function, *inputs, **settings)
     return APPLY[None](function, *inputs, **settings)
 
 
-def parts(made: list[Any]) -> list[Any]:
+def parts(results: list[Any]) -> list[Any]:
     """The results of an operation that takes a tensor apart."""
-    group = GROUP.get(type(made[0])) if made else None
+    group = GROUP.get(type(results[0])) if results else None
     if group is not None:
-        group(made)
-    return made
+        group(results)
+    return results
 
 
 def unary(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -61,10 +61,10 @@ def add_n(inputs: Tensor | Sequence[Tensor], name: str | None = None) -> Tensor:
         return apply(functions.assign, inputs)
     if not inputs:
         raise refused(ValueError("add_n needs a tensor at least"))
-    made = inputs[0]
+    total = inputs[0]
     for other in inputs[1:]:
-        made = tensors.add(made, other)  # type: ignore[attr-defined]
-    return made if len(inputs) > 1 else apply(functions.assign, made)
+        total = tensors.add(total, other)  # type: ignore[attr-defined]
+    return total if len(inputs) > 1 else apply(functions.assign, total)
 
 
 def allclose(x: Tensor, y: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False, name: str | None = None) -> Tensor:

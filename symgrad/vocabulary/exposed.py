@@ -30,9 +30,9 @@ def exposed(function: Callable[..., Any], floats: bool = False) -> Any:
     text = f"def {function.__name__}({head}):\n    return apply(function, {', '.join(inputs + settings)})\n"
     space: dict[str, Any] = {"apply": apply, "as_float": as_float, "frozen": frozen, "reduction_of": reduction_of}
     space |= {"function": function, "__name__": __name__}
-    made = from_source(text, globals=space)
-    made.__doc__ = function.__doc__
-    return made
+    wrapper = from_source(text, globals=space)
+    wrapper.__doc__ = function.__doc__
+    return wrapper
 
 
 def table(module: ModuleType, names: Iterable[str], floats: bool = False) -> dict[str, Any]:

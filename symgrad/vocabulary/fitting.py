@@ -27,19 +27,19 @@ def is_number(value: Any) -> bool:
 
 def numbers(value: Any, name: str, counts: Sequence[int], least: int = 1) -> list[int]:
     """Integers, one or several; one stands for as many as there may be at least."""
-    given = [value] * counts[0] if is_number(value) else value
+    values = [value] * counts[0] if is_number(value) else value
     what = "one integer" if tuple(counts) == (1,) else f"{' or '.join(map(str, counts))} integers"
-    if not isinstance(given, list | tuple) or not all(map(is_number, given)):
+    if not isinstance(values, list | tuple) or not all(map(is_number, values)):
         raise refused(TypeError(f"{name} must be an integer, or a list of {what}, not {value!r}"))
-    if len(given) not in counts or min(given) < least:
+    if len(values) not in counts or min(values) < least:
         raise refused(ValueError(f"{name} must be {what} of at least {least}, not {value!r}"))
-    return [int(number) for number in given]
+    return [int(number) for number in values]
 
 
 def pair(value: Any, name: str, least: int = 1) -> Pair:
     """One integer for both directions, or two."""
-    made = numbers(value, name, (2, 1), least)
-    return (made[0], made[-1])
+    values = numbers(value, name, (2, 1), least)
+    return (values[0], values[-1])
 
 
 def single(value: Any, name: str, least: int = 1) -> int:
@@ -56,15 +56,15 @@ def ranked(x: Tensor, name: str, *ranks: int) -> None:
         raise refused(ValueError(f"{name} must have {words} axes; the shape is {list(x.shape)}"))
 
 
-def shaped(x: Tensor, name: str, wanted: Sequence[int]) -> None:
+def shaped(x: Tensor, name: str, expected: Sequence[int]) -> None:
     """Refuse a tensor of another shape; None fits."""
     if x is None:
         return
     ranked(x, name)
-    if list(x.shape) == wanted:
+    if list(x.shape) == expected:
         return
-    if len(x.shape) != len(wanted) or any(-1 not in (a, b) and a != b for a, b in zip(x.shape, wanted, strict=True)):
-        raise refused(ValueError(f"{name} must have shape {list(wanted)}, and it has {list(x.shape)}"))
+    if len(x.shape) != len(expected) or any(-1 not in (a, b) and a != b for a, b in zip(x.shape, expected, strict=True)):
+        raise refused(ValueError(f"{name} must have shape {list(expected)}, and it has {list(x.shape)}"))
 
 
 def extent(x: Tensor, name: str, axis: Any) -> int:
@@ -77,11 +77,11 @@ def extent(x: Tensor, name: str, axis: Any) -> int:
 
 
 def axes_of(x: Tensor, axis: Any) -> Any:
-    """An axis or several, None for all; of a tensor without axes the first and the last one are none."""
-    made = axes(axis)
-    if made is None or len(getattr(x, "shape", (1,))):
-        return made
-    for one in made if isinstance(made, tuple) else (made,):
+    """An axis or several, None for all; for a tensor without axes, 0 and -1 stand for none."""
+    chosen = axes(axis)
+    if chosen is None or len(getattr(x, "shape", (1,))):
+        return chosen
+    for one in chosen if isinstance(chosen, tuple) else (chosen,):
         if one not in (0, -1):
             raise refused(ValueError(f"axis {one} is out of bounds for a tensor without axes"))
     return None
@@ -97,14 +97,14 @@ def is_empty(x: Tensor, axis: Any) -> bool:
 
 
 def rowwise(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function along an axis that takes a tensor without axes too: as a row of one element, which the results are again."""
+    """A function along an axis that takes a tensor without axes too: as a row of one element; the results have no axes either."""
 
     @functools.wraps(function)
     def run(x: Tensor, *args: Any, **kwargs: Any) -> Any:
         if len(getattr(x, "shape", (1,))):
             return function(x, *args, **kwargs)
-        made = function(apply(reshape, x, shape=(1,)), *args, **kwargs)
-        return [apply(reshape, one, shape=()) for one in made] if isinstance(made, list) else apply(reshape, made, shape=())
+        result = function(apply(reshape, x, shape=(1,)), *args, **kwargs)
+        return [apply(reshape, one, shape=()) for one in result] if isinstance(result, list) else apply(reshape, result, shape=())
 
     return run
 
@@ -142,21 +142,21 @@ def padding_of(padding: Any, size: Pair, stride: Pair, dilation: Pair, shape: An
             return (0, 0, 0, 0)
         if padding.upper() != "SAME":
             raise refused(ValueError(f"the {name} {padding!r} is not known; write 'SAME', 'VALID' or numbers"))
-        made = []
+        edges = []
         for k in range(2):
             length = int(shape[2 + k])
             if length < 0:
                 raise refused(ValueError(f"the {name} 'SAME' needs to know the extent of axis {2 + k}"))
             out = -(-length // stride[k])
             total = max((out - 1) * stride[k] + dilation[k] * (size[k] - 1) + 1 - length, 0)
-            made += [total // 2, total - total // 2]
-        return (made[0], made[1], made[2], made[3])
+            edges += [total // 2, total - total // 2]
+        return (edges[0], edges[1], edges[2], edges[3])
     if isinstance(padding, list | tuple) and len(padding) == 4 and all(isinstance(p, list | tuple) for p in padding):
         padding = [*padding[2], *padding[3]]
-    given = numbers(padding, name, (2, 4), 0)
-    if len(given) == 2:
-        return (given[0], given[0], given[1], given[1])
-    return (given[0], given[1], given[2], given[3])
+    widths = numbers(padding, name, (2, 4), 0)
+    if len(widths) == 2:
+        return (widths[0], widths[0], widths[1], widths[1])
+    return (widths[0], widths[1], widths[2], widths[3])
 
 
 def padding_of_signal(padding: Any, size: int, stride: int, dilation: int, shape: Any) -> Pair:
@@ -198,10 +198,10 @@ def windows_fit(x: Tensor, size: Sequence[int], edges: Sequence[int], dilation: 
 
 def known_extents(x: Tensor, function: str) -> list[int]:
     """The extents after the second axis, which must all be known."""
-    made = [int(extent) for extent in x.shape[2:]]
-    if min(made, default=0) < 0:
+    sizes = [int(extent) for extent in x.shape[2:]]
+    if min(sizes, default=0) < 0:
         raise refused(ValueError(f"{function} needs to know the extents of the images"))
-    return made
+    return sizes
 
 
 # ------------------------------------------------------------------ labels

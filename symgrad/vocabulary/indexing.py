@@ -53,19 +53,19 @@ def spelled(index: Any) -> tuple[str, list[Any]]:
 def reader(text: str, count: int) -> Callable[..., Any]:
     """The function ``x[text]``; the text comes from ``spelled`` alone."""
     names = "".join(f", i{k}" for k in range(count))
-    made = from_source(f"def getitem(x{names}):\n    return x[{text}]\n")
-    made.subscript = (text, count)  # type: ignore[attr-defined]
-    made.shows = not count  # type: ignore[attr-defined]
-    return made
+    function = from_source(f"def getitem(x{names}):\n    return x[{text}]\n")
+    function.subscript = (text, count)  # type: ignore[attr-defined]
+    function.shows = not count  # type: ignore[attr-defined]
+    return function
 
 
 @lru_cache(maxsize=1024)
 def writer(text: str, count: int) -> Callable[..., Any]:
-    """The function that stores to a copy."""
+    """The function that stores to ``[text]`` of a copy."""
     names = "".join(f", i{k}" for k in range(count))
-    made = from_source(f"def setitem(x, value{names}):\n    y = np.copy(x)\n    y[{text}] = value\n    return y\n")
-    made.subscript = (text, count)  # type: ignore[attr-defined]
-    return made
+    function = from_source(f"def setitem(x, value{names}):\n    y = np.copy(x)\n    y[{text}] = value\n    return y\n")
+    function.subscript = (text, count)  # type: ignore[attr-defined]
+    return function
 
 
 def is_choice(x: Any, arrays: list[Any]) -> bool:

@@ -24,10 +24,10 @@ def cross(x: Tensor, y: Tensor, axis: int = 9, name: str | None = None) -> Tenso
     """The vector product along an axis of extent 3, by default the first such one."""
     ranked(x, "x")
     if axis == 9:
-        found = [k for k, extent in enumerate(x.shape) if extent == 3]
-        if not found:
+        candidates = [k for k, extent in enumerate(x.shape) if extent == 3]
+        if not candidates:
             raise refused(ValueError(f"cross needs an axis of extent 3, and the shape is {list(x.shape)}"))
-        axis = found[0]
+        axis = candidates[0]
     return apply(f.cross, x, y, axis=whole(axis))
 
 

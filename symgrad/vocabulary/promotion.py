@@ -67,10 +67,10 @@ def unified(x: Any, y: Any, floats: bool = False) -> tuple[Any, Any]:
     first, second = kind(x), kind(y)
     if first.islower() and second.islower():
         if x.dtype != y.dtype:
-            wanted = common_dtype(x, y)
-            if np.result_type(x.dtype, y.dtype) != wanted:
-                x, y = (one if one.dtype == wanted else cast(one, wanted) for one in (x, y))
-            first = second = wanted.kind
+            common = common_dtype(x, y)
+            if np.result_type(x.dtype, y.dtype) != common:
+                x, y = (one if one.dtype == common else cast(one, common) for one in (x, y))
+            first = second = common.kind
         return (as_float(x), as_float(y)) if floats and first in WHOLE and second in WHOLE else (x, y)
     if first in WHOLE and (second in "FC" or floats and second in WHOLE_NUMBERS):
         x = as_float(x)

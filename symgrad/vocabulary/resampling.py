@@ -77,11 +77,11 @@ def conv2d_transpose(x: Tensor, weight: Tensor, bias: Tensor = None, stride: Any
     steps, spread, more = pair(stride, "stride"), pair(dilation, "dilation"), pair(output_padding, "output_padding", 0)
     edges = padding_of(padding, size, steps, spread, x.shape)
     if output_size is not None:
-        wanted = pair(output_size, "output_size")
+        requested = pair(output_size, "output_size")
         least = [(int(x.shape[2 + k]) - 1) * steps[k] - edges[2 * k] - edges[2 * k + 1] + spread[k] * (size[k] - 1) + 1 for k in range(2)]
-        more = (wanted[0] - least[0], wanted[1] - least[1])
+        more = (requested[0] - least[0], requested[1] - least[1])
         if min(x.shape[2:]) < 0 or not all(0 <= more[k] < max(steps[k], spread[k]) for k in range(2)):
-            raise refused(ValueError(f"output_size {list(wanted)} cannot be reached; it is {least} and less than a stride more"))
+            raise refused(ValueError(f"output_size {list(requested)} cannot be reached; it is {least} and less than a stride more"))
     return apply(f.conv2d_transpose, x, weight, bias, size=size, stride=steps, padding=edges, more=more, dilation=spread, groups=groups)
 
 
@@ -137,10 +137,10 @@ def adaptive(x: Tensor, output_size: Any, largest: bool) -> Tensor:
     """A pool of images that gives so many rows and columns; None keeps an extent."""
     ranked(x, "x", 4)
     own = known_extents(x, "an adaptive pool")
-    given = [output_size] * 2 if output_size is None or is_number(output_size) else output_size
-    if isinstance(given, list | tuple) and len(given) == 2:
-        given = [extent if wanted is None else wanted for extent, wanted in zip(own, given, strict=True)]
-    rows, columns = [shares_of(extent, parts) for extent, parts in zip(own, pair(given, "output_size"), strict=True)]
+    sizes = [output_size] * 2 if output_size is None or is_number(output_size) else output_size
+    if isinstance(sizes, list | tuple) and len(sizes) == 2:
+        sizes = [extent if requested is None else requested for extent, requested in zip(own, sizes, strict=True)]
+    rows, columns = [shares_of(extent, parts) for extent, parts in zip(own, pair(sizes, "output_size"), strict=True)]
     return apply(f.adaptive_pool2d, x, rows=rows, columns=columns, largest=largest)
 
 
@@ -190,8 +190,8 @@ def pad(x: Tensor, pad: Any, mode: str = "constant", value: float = 0.0, data_fo
     rank = len(x.shape)
     if is_number(pad):
         pad = [pad] * (2 * (rank - 2))
-    given = numbers(pad, "pad", range(2, 2 * rank + 1, 2), 0)
-    pairs = [(given[2 * k], given[2 * k + 1]) for k in range(len(given) // 2)]
+    borders = numbers(pad, "pad", range(2, 2 * rank + 1, 2), 0)
+    pairs = [(borders[2 * k], borders[2 * k + 1]) for k in range(len(borders) // 2)]
     if len(pairs) < rank:
         pairs = [(0, 0)] * (rank - len(pairs)) + pairs[::-1]
     if mode == "constant":
@@ -253,10 +253,10 @@ def interpolate(x: Tensor, size: Any = None, scale_factor: Any = None, mode: str
 
 def factors_of(scale_factor: Any, count: int) -> list[float]:
     """A factor for each axis, of one or several."""
-    given = scale_factor if isinstance(scale_factor, list | tuple) else [scale_factor] * count
-    if len(given) != count or not all(isinstance(factor, int | float) and factor > 0 for factor in given):
+    factors = scale_factor if isinstance(scale_factor, list | tuple) else [scale_factor] * count
+    if len(factors) != count or not all(isinstance(factor, int | float) and factor > 0 for factor in factors):
         raise refused(ValueError(f"scale_factor must be a positive number, or {count} of them, not {scale_factor!r}"))
-    return [float(factor) for factor in given]
+    return [float(factor) for factor in factors]
 
 
 def modes_of(x: Tensor) -> str:

@@ -25,12 +25,12 @@ def masked_select(x: Tensor, mask: Tensor, name: str | None = None) -> Tensor:
 
 
 def nonzero(x: Tensor, as_tuple: bool = False, name: str | None = None) -> Any:
-    """The numbers of the elements that are not 0, a row for each; ``as_tuple``: a column of numbers for each axis."""
+    """The indices of the elements that are not 0, a row for each; ``as_tuple``: a column of indices for each axis."""
     chosen = tensors.not_equal(x, 0)  # type: ignore[attr-defined]
-    if not len(x.shape):  # a row for it, if it is not 0, without numbers
+    if not len(x.shape):  # a row for it, if it is not 0, without indices
         return () if as_tuple else apply(f.nonzero, tensors.reshape(chosen, [1]))[:, :0]
-    found = apply(f.nonzero, chosen)
-    return tuple(found[:, k : k + 1] for k in range(len(x.shape))) if as_tuple else found
+    indices = apply(f.nonzero, chosen)
+    return tuple(indices[:, k : k + 1] for k in range(len(x.shape))) if as_tuple else indices
 
 
 def unstable(stable: bool) -> None:
@@ -153,11 +153,11 @@ def take(x: Tensor, index: Tensor, mode: str = "raise", name: str | None = None)
 
 
 def searchsorted(sorted_sequence: Tensor, values: Tensor, out_int32: bool = False, right: bool = False, name: str | None = None) -> Tensor:
-    """Where values would stand in a row in order."""
+    """The positions at which values would be inserted into a sorted row."""
     ranked(sorted_sequence, "sorted_sequence")
     ranked(values, "values")
-    found = apply(f.searchsorted, sorted_sequence.detach(), values.detach(), right=bool(right))
-    return tensors.cast(found, "int32") if out_int32 else found
+    positions = apply(f.searchsorted, sorted_sequence.detach(), values.detach(), right=bool(right))
+    return tensors.cast(positions, "int32") if out_int32 else positions
 
 
 def bucketize(x: Tensor, sorted_sequence: Tensor, out_int32: bool = False, right: bool = False, name: str | None = None) -> Tensor:
@@ -167,12 +167,12 @@ def bucketize(x: Tensor, sorted_sequence: Tensor, out_int32: bool = False, right
 
 def meshgrid(*args: Any, name: str | None = None) -> list[Tensor]:
     """The coordinates of the points of a grid, given those along each axis."""
-    given = list(args[0]) if len(args) == 1 and isinstance(args[0], list | tuple) else list(args)
-    shape = [int(x.shape[0]) if len(x.shape) else 1 for x in given]
-    made = []
-    for k, x in enumerate(given):
-        made.append(tensors.expand(tensors.reshape(x, [shape[j] if j == k else 1 for j in range(len(given))]), shape))
-    return made
+    vectors = list(args[0]) if len(args) == 1 and isinstance(args[0], list | tuple) else list(args)
+    shape = [int(x.shape[0]) if len(x.shape) else 1 for x in vectors]
+    grids = []
+    for k, x in enumerate(vectors):
+        grids.append(tensors.expand(tensors.reshape(x, [shape[j] if j == k else 1 for j in range(len(vectors))]), shape))
+    return grids
 
 
 def moveaxis(x: Tensor, source: Any, destination: Any, name: str | None = None) -> Tensor:
@@ -222,23 +222,23 @@ def broadcast_tensors(input: Sequence[Tensor], name: str | None = None) -> list[
 def broadcast_shape(*shapes: Sequence[int]) -> list[int]:
     """The common shape of several."""
     rank = max(map(len, shapes))
-    made = []
+    shape = []
     for column in zip(*[[1] * (rank - len(s)) + list(s) for s in shapes], strict=True):
         wide = {extent for extent in column if extent != 1}
         if len(wide) > 1:
             raise refused(ValueError(f"shapes {', '.join(map(str, map(list, shapes)))} do not fit one another"))
-        made.append(wide.pop() if wide else 1)
-    return made
+        shape.append(wide.pop() if wide else 1)
+    return shape
 
 
 def diff(x: Tensor, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None, name: str | None = None) -> Tensor:
     """Differences of neighbours along an axis, ``n`` times."""
     parts = [part for part in (prepend, x, append) if part is not None]
-    made = x if len(parts) == 1 else tensors.concat(parts, axis)
+    result = x if len(parts) == 1 else tensors.concat(parts, axis)
     for _ in range(whole(n, "n")):
-        length = extent(made, "x", axis)
-        made = tensors.slice(made, [axis], [1], [length]) - tensors.slice(made, [axis], [0], [length - 1])
-    return made
+        length = extent(result, "x", axis)
+        result = tensors.slice(result, [axis], [1], [length]) - tensors.slice(result, [axis], [0], [length - 1])
+    return result
 
 
 def strided_slice(x: Tensor, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int], strides: Sequence[int],

@@ -69,9 +69,9 @@ def flat(x: Tensor, axis: int | None) -> tuple[Tensor, int]:
     return (tensors.reshape(x, [-1]), 0) if axis is None else (x, whole(axis))
 
 
-def numbered(found: list[Tensor], dtype: Any) -> list[Tensor]:
+def numbered(results: list[Tensor], dtype: Any) -> list[Tensor]:
     """Values and places, the places in a dtype of integers."""
-    values, places = found
+    values, places = results
     return [values, places if dtype == "int64" else tensors.cast(places, dtype)]
 
 

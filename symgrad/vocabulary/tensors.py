@@ -87,8 +87,8 @@ def scale(
     if hasattr(scale, "shape"):
         return add(multiply(x, scale), bias) if bias_after_scale else multiply(add(x, bias), scale)  # type: ignore[name-defined]  # noqa: F821
     if kind(x) in WHOLE:
-        made = apply(f.scale, x, scale=kept_whole(x, "scale", scale), bias=kept_whole(x, "bias", bias), bias_after_scale=bias_after_scale)
-        return made if kind(x) == "b" or made.dtype == x.dtype else cast(made, x.dtype)
+        out = apply(f.scale, x, scale=kept_whole(x, "scale", scale), bias=kept_whole(x, "bias", bias), bias_after_scale=bias_after_scale)
+        return out if kind(x) == "b" or out.dtype == x.dtype else cast(out, x.dtype)
     return apply(f.scale, x, scale=float(scale), bias=float(bias), bias_after_scale=bias_after_scale)
 
 
@@ -318,12 +318,12 @@ def slice(input: Tensor, axes: Sequence[int], starts: Sequence[int], ends: Seque
 
 
 def sliced(x: Tensor, name: str, axes: Sequence[int], **bounds: Any) -> Tensor:
-    """Parts along axes, each between the bounds that have its place in lists of as many."""
+    """Parts along axes; the bounds of each axis stand at its position in the lists ``bounds``."""
     ranked(x, name)
-    columns = {word: extents(given, word) for word, given in bounds.items()}
-    for word, given in columns.items():
-        if len(given) != len(axes):
-            raise refused(ValueError(f"{word} must have one entry for each of the {len(axes)} axes, not {len(given)}"))
+    columns = {word: extents(entries, word) for word, entries in bounds.items()}
+    for word, entries in columns.items():
+        if len(entries) != len(axes):
+            raise refused(ValueError(f"{word} must have one entry for each of the {len(axes)} axes, not {len(entries)}"))
     index: list[Any] = [builtins.slice(None)] * len(x.shape)
     for axis, *numbers in zip(axes, *columns.values(), strict=True):
         extent(x, name, axis)

@@ -203,14 +203,14 @@ ALIKE: frozenset[Callable[..., Any]] = frozenset({
 
 
 def composed(function: Any, of_complex: bool = False) -> Callable[..., Any] | None:
-    """The composition that says a function of NumPy's, or of SciPy's, which whoever calls it has imported; of complex numbers, if so."""
+    """The composition for a function of NumPy, or of SciPy, which its caller has imported; with ``of_complex`` for complex numbers."""
     try:
-        found = COMPOSED.get(function)
+        composition = COMPOSED.get(function)
     except TypeError:
         return None
-    if found is None:
-        found = composed_of_scipy(function)
-    return found if found is None or not of_complex or found in ALIKE else OF_COMPLEX.get(function)
+    if composition is None:
+        composition = composed_of_scipy(function)
+    return composition if composition is None or not of_complex or composition in ALIKE else OF_COMPLEX.get(function)
 
 
 @cache

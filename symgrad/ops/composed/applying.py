@@ -27,8 +27,8 @@ def each_element(function: Any, args: Any) -> Any:
     if np.ndim(whole) == 0:
         return np.asarray(function(*args))
     flat = [np.ravel(np.broadcast_to(a, np.shape(whole))) for a in args]
-    made = [function(*items) for items in zip(*flat)]
-    return np.reshape(np.array(made), np.shape(whole))
+    results = [function(*items) for items in zip(*flat)]
+    return np.reshape(np.array(results), np.shape(whole))
 
 
 def vectorized_as_float(function: Any, args: Any) -> Any:
@@ -43,17 +43,17 @@ def apply_along_axis(func1d: Any, axis: Any, arr: Numbers, *args: Any) -> Any:
     need(np.ndim(arr) == 2, "np.apply_along_axis is supported for vectors and matrices")
     across = axis == 0 or axis == -2
     results = [func1d(row, *args) for row in (np.transpose(arr) if across else arr)]
-    made = np.array(results)
-    return np.moveaxis(made, 0, -1) if np.ndim(made) > 1 and across else made
+    stack = np.array(results)
+    return np.moveaxis(stack, 0, -1) if np.ndim(stack) > 1 and across else stack
 
 
 def apply_over_axes(func: Any, a: Numbers, axes: Any) -> Any:
     """``np.apply_over_axes``: one axis after the other, each kept."""
-    made = a
+    reduced = a
     for axis in [axes] if isinstance(axes, int) else axes:
-        less = func(made, axis)
-        made = less if np.ndim(less) == np.ndim(made) else np.expand_dims(less, axis)
-    return made
+        less = func(reduced, axis)
+        reduced = less if np.ndim(less) == np.ndim(reduced) else np.expand_dims(less, axis)
+    return reduced
 
 
 def fromfunction(function: Any, shape: Any) -> Any:
@@ -89,8 +89,8 @@ def operand_of(function: Any, array: Any, dtype: Any) -> Any:
     """An array in the dtype that a ufunc of two such arrays gives."""
     wide = array if dtype is None else array.astype(dtype)
     same = np.ravel(wide)[:0]
-    made = function(same, same)
-    return wide if wide.dtype == made.dtype else wide.astype(made.dtype)
+    sample = function(same, same)
+    return wide if wide.dtype == sample.dtype else wide.astype(sample.dtype)
 
 
 def reduced_by(function: Any, array: Numbers, axis: Any = 0, dtype: Any = None, keepdims: Any = False, initial: Any = None,
@@ -103,27 +103,27 @@ def reduced_by(function: Any, array: Numbers, axis: Any = 0, dtype: Any = None, 
         need(where is None, "reduce with where of a ufunc without an identity needs initial")
         if rows.shape[0] == 0:
             raise ValueError("zero-size array to reduction operation which has no identity")
-        made = rows[0]
+        reduced = rows[0]
         for k in range(1, rows.shape[0]):
-            made = function(made, rows[k])
+            reduced = function(reduced, rows[k])
     else:
-        made = np.full(np.shape(rows)[1:], start, dtype=rows.dtype)[()]
+        reduced = np.full(np.shape(rows)[1:], start, dtype=rows.dtype)[()]
         if where is None:
             for k in range(rows.shape[0]):
-                made = function(made, rows[k])
+                reduced = function(reduced, rows[k])
         else:
             chosen = rows_first(np.broadcast_to(where, np.shape(array)), axis)
             for k in range(rows.shape[0]):
-                made = np.where(chosen[k], function(made, rows[k]), made)[()]
-    return kept(made, array, axis) if keepdims else made
+                reduced = np.where(chosen[k], function(reduced, rows[k]), reduced)[()]
+    return kept(reduced, array, axis) if keepdims else reduced
 
 
 def accumulated_by(function: Any, array: Numbers, axis: Any = 0, dtype: Any = None) -> Any:
     """The ``accumulate`` of a ufunc that no function of NumPy's says."""
-    made = np.array(np.moveaxis(operand_of(function, array, dtype), axis, 0))
-    for k in range(1, made.shape[0]):
-        made[k] = function(made[k - 1], made[k])
-    return np.moveaxis(made, 0, axis)
+    rows = np.array(np.moveaxis(operand_of(function, array, dtype), axis, 0))
+    for k in range(1, rows.shape[0]):
+        rows[k] = function(rows[k - 1], rows[k])
+    return np.moveaxis(rows, 0, axis)
 
 
 def reduced_at(function: Any, array: Numbers, indices: Numbers, axis: Any = 0, dtype: Any = None) -> Any:
@@ -132,11 +132,11 @@ def reduced_at(function: Any, array: Numbers, indices: Numbers, axis: Any = 0, d
     count = rows.shape[0]
     if np.any(indices < 0) or np.any(indices >= count):
         raise IndexError("an index is out of bounds in reduceat")
-    made = rows[indices]
+    results = rows[indices]
     for k in range(len(indices)):
         for j in range(indices[k] + 1, indices[k + 1] if k + 1 < len(indices) else count):
-            made[k] = function(made[k], rows[j])
-    return np.moveaxis(made, 0, axis)
+            results[k] = function(results[k], rows[j])
+    return np.moveaxis(results, 0, axis)
 
 
 def logaddexp_reduce(x: Numbers, axis: Any = 0, dtype: Any = None, keepdims: Any = False, initial: Any = None, where: Any = None) -> Any:
@@ -147,5 +147,5 @@ def logaddexp_reduce(x: Numbers, axis: Any = 0, dtype: Any = None, keepdims: Any
     chosen = x if where is None else np.where(where, x, -np.inf)
     top = np.max(chosen, axis=axis, keepdims=True, initial=-np.inf)
     top = np.where(np.isfinite(top), top, 0.0)
-    made = np.log(np.sum(np.exp(chosen - top), axis=axis, keepdims=keepdims)) + (top if keepdims else np.squeeze(top, axis=axis))
-    return made if initial is None else np.logaddexp(initial, made)
+    total = np.log(np.sum(np.exp(chosen - top), axis=axis, keepdims=keepdims)) + (top if keepdims else np.squeeze(top, axis=axis))
+    return total if initial is None else np.logaddexp(initial, total)

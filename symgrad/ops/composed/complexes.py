@@ -29,8 +29,8 @@ def vecmat(x1: Numbers, x2: Numbers) -> Any:
 
 def angle(z: Numbers, deg: Any = False) -> Any:
     """``np.angle``."""
-    made = np.arctan2(np.imag(z), np.real(z))
-    return np.rad2deg(made) if deg else made
+    radians = np.arctan2(np.imag(z), np.real(z))
+    return np.rad2deg(radians) if deg else radians
 
 
 def squares(x: Any) -> Any:
@@ -42,8 +42,8 @@ def norm(x: Numbers, ord: Any = None, axis: Any = None, keepdims: Any = None) ->
     """``np.linalg.norm`` of vectors, and of Frobenius."""
     vectors = axis is None and np.ndim(x) == 1 or isinstance(axis, int)
     need(ord is None or vectors and ord == 2 or not vectors and ord == "fro", "this norm of complex numbers is not supported")
-    made = np.sqrt(np.sum(squares(x), axis=axis))
-    return kept(made, x, axis) if keepdims else made
+    norms = np.sqrt(np.sum(squares(x), axis=axis))
+    return kept(norms, x, axis) if keepdims else norms
 
 
 def vector_norm(x: Numbers, axis: Any = None, keepdims: Any = False, ord: Any = 2) -> Any:

@@ -36,13 +36,13 @@ def turned(halves: Any) -> Any:
 
 def weighted(n: Any, place: int, weight: float) -> Any:
     """Ones, but for one place."""
-    made = np.ones(n)
-    made[place] = weight
-    return made
+    weights = np.ones(n)
+    weights[place] = weight
+    return weights
 
 
 def cosines(x: Any, kind: int, ortho: bool) -> Any:
-    """Without a factor, along the last axis."""
+    """The cosine transform without a factor, along the last axis."""
     n = x.shape[-1]
     k = np.arange(n)
     if kind == 1:
@@ -50,43 +50,43 @@ def cosines(x: Any, kind: int, ortho: bool) -> Any:
         y = x / ends
         return np.real(waves(np.concatenate([y, y[..., -2:0:-1]], axis=-1), 2 * n - 2)[..., :n]) * ends
     if kind == 2:
-        made = 2.0 * np.real(turned(k / (2 * n)) * waves(x, 2 * n)[..., :n])
-        return made * weighted(n, 0, math.sqrt(0.5)) if ortho else made
+        coefficients = 2.0 * np.real(turned(k / (2 * n)) * waves(x, 2 * n)[..., :n])
+        return coefficients * weighted(n, 0, math.sqrt(0.5)) if ortho else coefficients
     if kind == 3:
         return np.real(waves(x * weighted(n, 0, math.sqrt(0.5) if ortho else 0.5) * (2.0 * turned(k / (2 * n))), 2 * n)[..., :n])
     return 2.0 * np.real(turned((2 * k + 1) / (4 * n)) * waves(x * turned(k / (2 * n)), 2 * n)[..., :n])
 
 
 def sines(x: Any, kind: int, ortho: bool) -> Any:
-    """Without a factor, along the last axis."""
+    """The sine transform without a factor, along the last axis."""
     n = x.shape[-1]
     k = np.arange(n)
     before = np.zeros((*x.shape[:-1], 1))
     if kind == 1:
         return 2.0 * np.imag(waves(np.concatenate([before, x], axis=-1), 2 * n + 2)[..., 1 : n + 1])
     if kind == 2:
-        made = 2.0 * np.imag(turned((k + 1) / (2 * n)) * waves(x, 2 * n)[..., 1 : n + 1])
-        return made * weighted(n, -1, math.sqrt(0.5)) if ortho else made
+        coefficients = 2.0 * np.imag(turned((k + 1) / (2 * n)) * waves(x, 2 * n)[..., 1 : n + 1])
+        return coefficients * weighted(n, -1, math.sqrt(0.5)) if ortho else coefficients
     if kind == 3:
         y = x * weighted(n, -1, math.sqrt(0.5) if ortho else 0.5) * (2.0 * turned((k + 1) / (2 * n)))
         return np.imag(waves(np.concatenate([before, y], axis=-1), 2 * n)[..., :n])
     return 2.0 * np.imag(turned((2 * k + 1) / (4 * n)) * waves(x * turned(k / (2 * n)), 2 * n)[..., :n])
 
 
-def scaled(made: Any, of: Any, norm: Any) -> Any:
-    """With the factor of a norm, for waves of this length."""
+def scaled(transformed: Any, of: Any, norm: Any) -> Any:
+    """A transform times the factor of a norm, for waves of the length ``of``."""
     if norm == "ortho":
-        return made / np.sqrt(of)
-    return made / of if norm == "forward" else made
+        return transformed / np.sqrt(of)
+    return transformed / of if norm == "forward" else transformed
 
 
 def transform(x: Any, even: bool, kind: int, axis: int, norm: Any) -> Any:
-    """Along one axis."""
+    """The transform along one axis."""
     need(kind == 1 or kind == 2 or kind == 3 or kind == 4, "there is no such type of a cosine or sine transform")
     y = np.moveaxis(x, axis, -1)
     extra = (-2 if even else 2) if kind == 1 else 0
-    made = cosines(y, kind, norm == "ortho") if even else sines(y, kind, norm == "ortho")
-    return np.moveaxis(scaled(made, 2.0 * y.shape[-1] + extra, norm), -1, axis)
+    transformed = cosines(y, kind, norm == "ortho") if even else sines(y, kind, norm == "ortho")
+    return np.moveaxis(scaled(transformed, 2.0 * y.shape[-1] + extra, norm), -1, axis)
 
 
 def dct(x: Numbers, type: int = 2, n: None = None, axis: int = -1, norm: Any = None) -> Any:
@@ -114,17 +114,17 @@ def idst(x: Numbers, type: int = 2, n: None = None, axis: int = -1, norm: Any = 
 
 
 def over(x: Any, even: bool, type: int, axes: Any, norm: Any) -> Any:
-    """Along several axes, or all."""
-    made = x
+    """The transform along several axes, or along all."""
+    transformed = x
     if axes is None:
         need(np.ndim(x) < 4, "a cosine transform of so many axes is not supported: name them")
         for axis in (0, 1, 2):
             if axis < np.ndim(x):
-                made = transform(made, even, type, axis, norm)
-        return made
+                transformed = transform(transformed, even, type, axis, norm)
+        return transformed
     for axis in (axes,) if isinstance(axes, int) else axes:
-        made = transform(made, even, type, axis, norm)
-    return made
+        transformed = transform(transformed, even, type, axis, norm)
+    return transformed
 
 
 def dctn(x: Numbers, type: int = 2, s: None = None, axes: Any = None, norm: Any = None) -> Any:

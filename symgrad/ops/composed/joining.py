@@ -45,20 +45,20 @@ def meshgrid(*xi: Any, copy: Any = True, sparse: Any = False, indexing: str = "x
     if len(vectors) > 1 and indexing == "xy":
         axes[0], axes[1] = 1, 0
     shape = tuple([vectors[k].shape[0] for k in axes])
-    made = [np.reshape(v, (1,) * k + (-1,) + (1,) * (len(vectors) - 1 - k)) for k, v in zip(axes, vectors)]
-    return tuple([m.copy() if sparse else np.broadcast_to(m, shape).copy() for m in made])
+    grids = [np.reshape(v, (1,) * k + (-1,) + (1,) * (len(vectors) - 1 - k)) for k, v in zip(axes, vectors)]
+    return tuple([m.copy() if sparse else np.broadcast_to(m, shape).copy() for m in grids])
 
 
 def open_grid(axes: Any) -> Any:
     """``np.ogrid[...]``: ranges, each along an axis of its own; all of them of floats if one is."""
-    made = [axis.astype(float) for axis in axes] if any(axis.dtype == float for axis in axes) else list(axes)
-    return np.meshgrid(*made, indexing="ij", sparse=True)
+    vectors = [axis.astype(float) for axis in axes] if any(axis.dtype == float for axis in axes) else list(axes)
+    return np.meshgrid(*vectors, indexing="ij", sparse=True)
 
 
 def dense_grid(axes: Any) -> Any:
     """``np.mgrid[...]``: the same, repeated along the others, as one array."""
-    made = [axis.astype(float) for axis in axes] if any(axis.dtype == float for axis in axes) else list(axes)
-    return np.stack(np.meshgrid(*made, indexing="ij"))
+    vectors = [axis.astype(float) for axis in axes] if any(axis.dtype == float for axis in axes) else list(axes)
+    return np.stack(np.meshgrid(*vectors, indexing="ij"))
 
 
 def sparse_indices(dimensions: Any, dtype: Any = int, sparse: Any = False) -> Any:
@@ -126,12 +126,12 @@ def inserted_at(rows: Any, places: Any, values: Any, axis: Any) -> Any:
     whole = values if np.ndim(values) < 2 or axis is None or np.ndim(values) < np.ndim(rows) else np.moveaxis(values, axis, 0)
     if axis is not None and np.ndim(values) > 0 and np.ndim(values) < np.ndim(rows):
         whole = np.moveaxis(np.expand_dims(values, tuple(range(np.ndim(rows) - np.ndim(values)))), axis, 0)
-    made = np.zeros((count + more, *rows.shape[1:]), dtype=rows.dtype)
-    made[spots] = whole
+    merged = np.zeros((count + more, *rows.shape[1:]), dtype=rows.dtype)
+    merged[spots] = whole
     old = np.ones(count + more, dtype=bool)
     old[spots] = False
-    made[np.flatnonzero(old)] = rows
-    return made if axis is None or np.ndim(made) == 1 else np.moveaxis(made, 0, axis)
+    merged[np.flatnonzero(old)] = rows
+    return merged if axis is None or np.ndim(merged) == 1 else np.moveaxis(merged, 0, axis)
 
 
 def delete_slice(arr: Numbers, obj: Any, axis: Any = None) -> Any:
@@ -164,12 +164,12 @@ def dsplit(ary: Numbers, indices_or_sections: Any) -> Any:
 
 
 def resize(a: Numbers, new_shape: Any) -> Any:
-    """``np.resize``: what is there, over and over."""
+    """``np.resize``: the elements, repeated until the new shape is full."""
     own = flat(a)
     if own.shape[0] == 0:
         return np.zeros(new_shape, dtype=own.dtype)
-    made = np.zeros(new_shape, dtype=int)
-    return np.reshape(own[np.arange(np.size(made)) % own.shape[0]], np.shape(made))
+    template = np.zeros(new_shape, dtype=int)
+    return np.reshape(own[np.arange(np.size(template)) % own.shape[0]], np.shape(template))
 
 
 def trim_zeros(filt: Any, trim: str = "fb") -> Any:
@@ -205,14 +205,14 @@ def trimmed(vector: Any) -> Any:
 def ediff1d(ary: Numbers, to_end: Numbers = None, to_begin: Numbers = None) -> Any:
     """``np.ediff1d``: differences of neighbours in the flat array."""
     whole = flat(ary)
-    made = whole[1:] - whole[:-1]
+    differences = whole[1:] - whole[:-1]
     if to_begin is not None:
-        made = np.concatenate([np.asarray(np.ravel(to_begin), dtype=whole.dtype), made])
-    return made if to_end is None else np.concatenate([made, np.asarray(np.ravel(to_end), dtype=whole.dtype)])
+        differences = np.concatenate([np.asarray(np.ravel(to_begin), dtype=whole.dtype), differences])
+    return differences if to_end is None else np.concatenate([differences, np.asarray(np.ravel(to_end), dtype=whole.dtype)])
 
 
 def unique_within(ar: Numbers, return_index: Any = False, return_inverse: Any = False, return_counts: Any = False, axis: Any = None) -> Any:
-    """``np.unique`` with the places where each number stands first, the place of each among those, or how often each stands there."""
+    """``np.unique`` with the first place of each number, the place of each element among the numbers, or the count of each number."""
     need(axis is None, "np.unique along an axis is not supported")
     own = flat(ar)
     order = np.argsort(own, kind="stable")
@@ -222,16 +222,16 @@ def unique_within(ar: Numbers, return_index: Any = False, return_inverse: Any = 
         new = new & ~(np.isnan(ordered[1:]) & np.isnan(ordered[:-1]))
     begins = np.concatenate([np.ones(min(own.shape[0], 1), dtype=bool), new])
     places = np.flatnonzero(begins)
-    made: Any = [ordered[places]]
+    results: Any = [ordered[places]]
     if return_index:
-        made = [*made, order[places]]
+        results = [*results, order[places]]
     if return_inverse:
         inverse = np.zeros(own.shape[0], dtype=int)
         inverse[order] = np.cumsum(begins) - 1
-        made = [*made, np.reshape(inverse, np.shape(ar))]
+        results = [*results, np.reshape(inverse, np.shape(ar))]
     if return_counts:
-        made = [*made, np.concatenate([places[1:], np.full(min(own.shape[0], 1), own.shape[0])]) - places]
-    return tuple(made)
+        results = [*results, np.concatenate([places[1:], np.full(min(own.shape[0], 1), own.shape[0])]) - places]
+    return tuple(results)
 
 
 def intersect1d(ar1: Numbers, ar2: Numbers) -> Any:

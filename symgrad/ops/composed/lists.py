@@ -90,10 +90,10 @@ def with_part(items: Any, start: Any, stop: Any, others: Any) -> Any:
 
 def repeated(items: Any, times: Any) -> Any:
     """``items * times``."""
-    made = items[:0]
+    copies = items[:0]
     for _ in range(times):
-        made.extend(items)
-    return made
+        copies.extend(items)
+    return copies
 
 
 def repeated_tuple(items: Any, times: Any) -> Any:

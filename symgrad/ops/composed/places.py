@@ -23,10 +23,10 @@ def extract(condition: Numbers, arr: Numbers) -> Any:
 
 def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     """``np.select``: of the first condition that holds."""
-    made = default
+    chosen = default
     for condition, choice in reversed(list(zip(condlist, choicelist))):
-        made = np.where(condition, choice, made)
-    return made
+        chosen = np.where(condition, choice, chosen)
+    return chosen
 
 
 def piecewise(x: Numbers, condlist: Any, funclist: Any) -> Any:
@@ -35,15 +35,15 @@ def piecewise(x: Numbers, condlist: Any, funclist: Any) -> Any:
         need(np.ndim(condlist) == 1 and np.ndim(x) == 1, "the conditions of np.piecewise must be a list")
         condlist = [condlist]
     condlist = [np.asarray(condition, dtype=bool) for condition in condlist]
-    made = np.zeros_like(x)
+    values = np.zeros_like(x)
     if len(funclist) > len(condlist):
         rest = np.ones_like(x, dtype=bool)
         for condition in condlist:
             rest = rest & ~condition
-        made[rest] = funclist[-1](x[rest]) if callable(funclist[-1]) else funclist[-1]
+        values[rest] = funclist[-1](x[rest]) if callable(funclist[-1]) else funclist[-1]
     for condition, function in zip(condlist, funclist):
-        made[condition] = function(x[condition]) if callable(function) else function
-    return made
+        values[condition] = function(x[condition]) if callable(function) else function
+    return values
 
 
 def partition(a: Numbers, kth: Any, axis: int | None = -1) -> Any:

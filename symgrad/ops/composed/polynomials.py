@@ -17,10 +17,10 @@ def vander(x: Numbers, N: Any = None, increasing: Any = False) -> Any:
 
 def polyval(p: Numbers, x: Numbers) -> Any:
     """``np.polyval``: the highest power first."""
-    made = np.zeros_like(x)
+    value = np.zeros_like(x)
     for coefficient in p:
-        made = made * x + coefficient
-    return made
+        value = value * x + coefficient
+    return value
 
 
 def polyadd(a1: Numbers, a2: Numbers) -> Any:
@@ -42,8 +42,8 @@ def polyfit(x: Numbers, y: Numbers, deg: Any) -> Any:
         raise TypeError("expected non-empty vector for x")
     powers = vander(x, deg + 1)
     scale = np.sqrt(np.sum(powers * powers, axis=0))
-    found = np.linalg.pinv(powers / scale) @ y
-    return found / scale if np.ndim(y) == 1 else found / np.expand_dims(scale, 1)
+    coefficients = np.linalg.pinv(powers / scale) @ y
+    return coefficients / scale if np.ndim(y) == 1 else coefficients / np.expand_dims(scale, 1)
 
 
 def poly(seq_of_zeros: Numbers) -> Any:
@@ -51,11 +51,11 @@ def poly(seq_of_zeros: Numbers) -> Any:
     need(np.ndim(seq_of_zeros) == 1, "np.poly of a matrix is not supported")
     zeros = seq_of_zeros
     must(zeros.shape[0] > 0, "np.poly of no zeros, which is a number, is not supported")
-    made = np.ones(1, dtype=zeros.dtype)
+    coefficients = np.ones(1, dtype=zeros.dtype)
     none = np.zeros(1, dtype=zeros.dtype)
     for zero in zeros:
-        made = np.concatenate([made, none]) - np.concatenate([none, made * zero])
-    return made
+        coefficients = np.concatenate([coefficients, none]) - np.concatenate([none, coefficients * zero])
+    return coefficients
 
 
 def polymul(a1: Numbers, a2: Numbers) -> Any:
@@ -74,14 +74,14 @@ def from_the_highest(p: Any) -> Any:
 def polyder(p: Numbers, m: int = 1) -> Any:
     """``np.polyder``, up to three times."""
     need(m >= 0 and m <= 3, "np.polyder is supported for m up to 3")
-    made = p
+    derivative = p
     if m > 0:
-        made = slopes_of(made)
+        derivative = slopes_of(derivative)
     if m > 1:
-        made = slopes_of(made)
+        derivative = slopes_of(derivative)
     if m > 2:
-        made = slopes_of(made)
-    return made
+        derivative = slopes_of(derivative)
+    return derivative
 
 
 def slopes_of(p: Any) -> Any:
@@ -93,11 +93,11 @@ def polyint(p: Numbers, m: int = 1, k: Any = None) -> Any:
     """``np.polyint``, up to three times, with a constant for each, one for all, or none."""
     need(m >= 0 and m <= 3, "np.polyint is supported for m up to 3")
     constants = np.zeros(m) + (0 if k is None else np.asarray(k))
-    made = p
+    integral = p
     if m > 0:
-        made = np.concatenate([made / np.arange(made.shape[0], 0, -1), constants[:1]])
+        integral = np.concatenate([integral / np.arange(integral.shape[0], 0, -1), constants[:1]])
     if m > 1:
-        made = np.concatenate([made / np.arange(made.shape[0], 0, -1), constants[1:2]])
+        integral = np.concatenate([integral / np.arange(integral.shape[0], 0, -1), constants[1:2]])
     if m > 2:
-        made = np.concatenate([made / np.arange(made.shape[0], 0, -1), constants[2:]])
-    return made
+        integral = np.concatenate([integral / np.arange(integral.shape[0], 0, -1), constants[2:]])
+    return integral

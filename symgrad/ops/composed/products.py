@@ -57,15 +57,15 @@ def norm(x: Numbers, ord: Any = None, axis: Any = None, keepdims: Any = None) ->
     """``np.linalg.norm``: of vectors of any order, of one matrix, and of Frobenius along two axes."""
     x = inexact(x)
     if axis is None and np.ndim(x) == 2:
-        made = matrix_norm(x, ord)
+        norms = matrix_norm(x, ord)
     else:
         vectors = axis is None and np.ndim(x) == 1 or isinstance(axis, int)
         if vectors or ord is None or ord == "fro":
-            made = norm_along(x, ord, axis)
+            norms = norm_along(x, ord, axis)
         else:
             need(isinstance(axis, tuple), "this norm of matrices is not supported")
-            made = norms_of_matrices(np.moveaxis(x, axis, (-2, -1)), ord)
-    return kept(made, x, axis) if keepdims else made
+            norms = norms_of_matrices(np.moveaxis(x, axis, (-2, -1)), ord)
+    return kept(norms, x, axis) if keepdims else norms
 
 
 def matrix_norm(x: Any, ord: Any) -> Any:
@@ -115,18 +115,18 @@ def matrix_power(a: Numbers, n: int) -> Any:
     if n == 0:
         return np.zeros_like(a) + np.eye(a.shape[-1], dtype=a.dtype)
     base = a if n >= 0 else np.linalg.inv(a)
-    made = np.eye(a.shape[-1], dtype=base.dtype)
+    power = np.eye(a.shape[-1], dtype=base.dtype)
     for _ in range(abs(n)):
-        made = made @ base
-    return made
+        power = power @ base
+    return power
 
 
 def multi_dot(arrays: Any) -> Any:
     """``np.linalg.multi_dot``, from left to right."""
-    made = arrays[0]
+    product = arrays[0]
     for a in arrays[1:]:
-        made = np.dot(made, a)
-    return made
+        product = np.dot(product, a)
+    return product
 
 
 def solve_columns(a: Numbers, b: Numbers) -> Any:
@@ -164,8 +164,8 @@ def svdvals(x: Numbers) -> Any:
 
 def tensorsolve(a: Numbers, b: Numbers) -> Any:
     """``np.linalg.tensorsolve`` over the last axes."""
-    made = np.linalg.solve(np.reshape(a, (np.size(b), -1)), np.ravel(b))
-    return np.reshape(made, np.shape(a)[np.ndim(b) :])
+    solution = np.linalg.solve(np.reshape(a, (np.size(b), -1)), np.ravel(b))
+    return np.reshape(solution, np.shape(a)[np.ndim(b) :])
 
 
 def tensorinv(a: Numbers, ind: int = 2) -> Any:
@@ -192,8 +192,8 @@ def lstsq(a: Numbers, b: Numbers, rcond: Any = None) -> Any:
 def vector_norm(x: Numbers, axis: Any = None, keepdims: Any = False, ord: Any = 2) -> Any:
     """``np.linalg.vector_norm``: of all elements, or along one axis."""
     x = inexact(x)
-    made = norm_along(np.ravel(x) if axis is None else x, ord, axis)
-    return kept(made, x, axis) if keepdims else made
+    norms = norm_along(np.ravel(x) if axis is None else x, ord, axis)
+    return kept(norms, x, axis) if keepdims else norms
 
 
 def frobenius_norm(x: Numbers, keepdims: Any = False, ord: Any = "fro") -> Any:

@@ -13,20 +13,20 @@ from symgrad.ops.composed.refusing import Numbers, inexact, must, need
 def cumulative_sum(x: Numbers, axis: Any = None, include_initial: Any = False) -> Any:
     """``np.cumulative_sum``."""
     need(axis is not None or np.ndim(x) == 1, "np.cumulative_sum needs an axis")
-    made = np.cumsum(x, axis=0 if axis is None else axis)
-    return begun_with(0, made, 0 if axis is None else axis) if include_initial else made
+    sums = np.cumsum(x, axis=0 if axis is None else axis)
+    return begun_with(0, sums, 0 if axis is None else axis) if include_initial else sums
 
 
 def cumulative_prod(x: Numbers, axis: Any = None, include_initial: Any = False) -> Any:
     """``np.cumulative_prod``."""
     need(axis is not None or np.ndim(x) == 1, "np.cumulative_prod needs an axis")
-    made = np.cumprod(x, axis=0 if axis is None else axis)
-    return begun_with(1, made, 0 if axis is None else axis) if include_initial else made
+    products = np.cumprod(x, axis=0 if axis is None else axis)
+    return begun_with(1, products, 0 if axis is None else axis) if include_initial else products
 
 
-def begun_with(first: Any, made: Numbers, axis: Any) -> Any:
+def begun_with(first: Any, array: Numbers, axis: Any) -> Any:
     """An array with one more number along an axis, before all others."""
-    moved = np.moveaxis(made, axis, 0)
+    moved = np.moveaxis(array, axis, 0)
     return np.moveaxis(np.concatenate([np.full((1, *moved.shape[1:]), first, dtype=moved.dtype), moved]), 0, axis)
 
 
@@ -42,18 +42,18 @@ def diff(a: Numbers, n: Any = None, axis: Any = None, prepend: Numbers = None, a
             a = np.concatenate([a, beside(append, a, place)], axis=place)
     last = np.ndim(a) == 1 or axis is None or axis == -1
     moved = a if last else np.moveaxis(a, axis, -1)
-    made = steps_between(moved)
+    differences = steps_between(moved)
     if n is not None:
         need(1 <= n <= 5, "np.diff is supported for n up to 5")
         if n > 1:
-            made = steps_between(made)
+            differences = steps_between(differences)
         if n > 2:
-            made = steps_between(made)
+            differences = steps_between(differences)
         if n > 3:
-            made = steps_between(made)
+            differences = steps_between(differences)
         if n > 4:
-            made = steps_between(made)
-    return made if last else np.moveaxis(made, -1, axis)
+            differences = steps_between(differences)
+    return differences if last else np.moveaxis(differences, -1, axis)
 
 
 def beside(value: Numbers, a: Any, axis: int) -> Any:
@@ -126,19 +126,19 @@ def in_double(x: Any) -> Any:
 
 
 def interp_between(x: Numbers, xp: Numbers, fp: Numbers) -> Any:
-    """What stands between two points, on the line that joins them, said from the point above if it has no value from the one below.
+    """The value between two points on the line that joins them, computed from the point above where the one below gives no value.
 
-    Outside the two are one, the first or the last.
+    Outside the range the two points are one: the first or the last.
     """
     must(xp.shape[0] > 0, "array of sample points is empty")
     place = np.searchsorted(xp, x, side="right")
     below, above = np.maximum(place - 1, 0), np.minimum(place, xp.shape[0] - 1)
     within = np.clip(x, xp[0], xp[-1])
     slope = (fp[above] - fp[below]) / np.where(below == above, 1.0, xp[above] - xp[below])
-    made = fp[below] + slope * (within - xp[below])
+    from_below = fp[below] + slope * (within - xp[below])
     flat = (fp[below] == fp[above]) & ((x == x) | (xp.shape[0] == 1))
     from_above = np.where((within == xp[below]) | flat, fp[below], fp[above] + slope * (within - xp[above]))
-    return np.where(np.isnan(made), from_above, made)  # where a point or a value is infinite
+    return np.where(np.isnan(from_below), from_above, from_below)  # where a point or a value is infinite
 
 
 def interp_around(x: Numbers, xp: Numbers, fp: Numbers, period: Any) -> Any:
@@ -177,8 +177,8 @@ def gradient(f: Numbers, *varargs: Any, axis: Any = None, edge_order: int = 1) -
     need(len(varargs) in (0, 1, len(axes)), "np.gradient takes one spacing, or one for each axis")
     need(edge_order in (1, 2), "np.gradient is supported for edge_order 1 and 2")
     spacings = (1.0,) * len(axes) if len(varargs) == 0 else varargs if len(varargs) == len(axes) else varargs * len(axes)
-    made = [slope_along(f, spacing, along, edge_order) for spacing, along in zip(spacings, axes)]
-    return made[0] if len(axes) == 1 else tuple(made)
+    slopes = [slope_along(f, spacing, along, edge_order) for spacing, along in zip(spacings, axes)]
+    return slopes[0] if len(axes) == 1 else tuple(slopes)
 
 
 def slope_along(f: Numbers, spacing: Numbers, axis: int, edge_order: int) -> Any:
@@ -197,9 +197,9 @@ def slope_along(f: Numbers, spacing: Numbers, axis: int, edge_order: int) -> Any
         before, after = steps[:-1], steps[1:]
         inside = moved[1:-1] * ((after - before) / (before * after)) - moved[:-2] * (after / (before * (before + after)))
         inside = inside + moved[2:] * (before / (after * (before + after)))
-    made = np.concatenate([np.expand_dims(first, 0), inside, np.expand_dims(last, 0)])
-    made = made.astype(f.dtype) if f.dtype.kind == "f" and made.dtype != f.dtype else made
-    return made if np.ndim(f) == 1 else np.moveaxis(made, 0, axis)
+    slopes = np.concatenate([np.expand_dims(first, 0), inside, np.expand_dims(last, 0)])
+    slopes = slopes.astype(f.dtype) if f.dtype.kind == "f" and slopes.dtype != f.dtype else slopes
+    return slopes if np.ndim(f) == 1 else np.moveaxis(slopes, 0, axis)
 
 
 def even_ends(moved: Numbers, spacing: Any, edge_order: int) -> Any:
@@ -261,8 +261,8 @@ def modf(x: Numbers) -> Any:
 
 def angle(z: Numbers, deg: Any = False) -> Any:
     """``np.angle`` of real numbers: 0 or pi."""
-    made = np.arctan2(0, z)
-    return made * (180 / math.pi) if deg else made
+    radians = np.arctan2(0, z)
+    return radians * (180 / math.pi) if deg else radians
 
 
 def divmod_(x: Any, y: Any) -> Any:
@@ -284,55 +284,55 @@ UNORDERED = "the order of numbers among which there is a nan depends on how Pyth
 
 def largest(x: Any) -> Any:
     """``max`` of the numbers in a vector: of a nan and another number the first stays."""
-    made = np.max(x)
-    if made != made:
-        made = x[0]
+    extreme = np.max(x)
+    if extreme != extreme:
+        extreme = x[0]
         for value in x:
-            if value > made:
-                made = value
-    return made
+            if value > extreme:
+                extreme = value
+    return extreme
 
 
 def smallest(x: Any) -> Any:
     """``min`` of the numbers in a vector: of a nan and another number the first stays."""
-    made = np.min(x)
-    if made != made:
-        made = x[0]
+    extreme = np.min(x)
+    if extreme != extreme:
+        extreme = x[0]
         for value in x:
-            if value < made:
-                made = value
-    return made
+            if value < extreme:
+                extreme = value
+    return extreme
 
 
 def largest_item(items: Any) -> Any:
     """``max`` of a list of numbers: the item itself, of the class that it has."""
     place = int(np.argmax(np.array(items)))
-    made = items[place]
-    if made != made:
-        made = items[0]
+    extreme = items[place]
+    if extreme != extreme:
+        extreme = items[0]
         for value in items:
-            if value > made:
-                made = value
-    return made
+            if value > extreme:
+                extreme = value
+    return extreme
 
 
 def smallest_item(items: Any) -> Any:
     """``min`` of a list of numbers: the item itself, of the class that it has."""
     place = int(np.argmin(np.array(items)))
-    made = items[place]
-    if made != made:
-        made = items[0]
+    extreme = items[place]
+    if extreme != extreme:
+        extreme = items[0]
         for value in items:
-            if value < made:
-                made = value
-    return made
+            if value < extreme:
+                extreme = value
+    return extreme
 
 
 def sorted_numbers(items: Any, reverse: Any) -> Any:
     """``sorted`` of a list of Python's numbers of one class."""
-    made = np.sort(np.array(items))
-    must(not np.any(made[-1:] != made[-1:]), UNORDERED)
-    return made[::-1].tolist() if reverse else made.tolist()
+    ordered = np.sort(np.array(items))
+    must(not np.any(ordered[-1:] != ordered[-1:]), UNORDERED)
+    return ordered[::-1].tolist() if reverse else ordered.tolist()
 
 
 def sorted_items(items: Any, reverse: Any) -> Any:
@@ -343,9 +343,9 @@ def sorted_items(items: Any, reverse: Any) -> Any:
 def sorted_(iterable: Any, key: Any = None, reverse: Any = False) -> Any:
     """``sorted`` of numbers, or of what a key gives a number for; of equals the first stays first."""
     if key is None:
-        made = np.sort(np.asarray(iterable))
-        must(not np.any(made[-1:] != made[-1:]), UNORDERED)
-        return list(made[::-1]) if reverse else list(made)
+        ordered = np.sort(np.asarray(iterable))
+        must(not np.any(ordered[-1:] != ordered[-1:]), UNORDERED)
+        return list(ordered[::-1]) if reverse else list(ordered)
     items = list(iterable)
     keys = np.array([key(item) for item in items])
     need(np.ndim(keys) == 1, "sorted by a key of several numbers needs items whose number is known")

@@ -14,13 +14,13 @@ def flat(a: Any) -> Any:
     return a if np.ndim(a) == 1 else np.ravel(a)
 
 
-def kept(made: Any, x: Any, axis: Any) -> Any:
+def kept(reduced: Any, x: Any, axis: Any) -> Any:
     """A reduction of ``x`` with the axes it summed over kept at extent 1."""
     if np.ndim(x) == 0:
-        return np.asarray(made)
+        return np.asarray(reduced)
     if axis is not None:
-        return np.expand_dims(made, axis)
-    return np.reshape(made, (1,) * np.ndim(x))
+        return np.expand_dims(reduced, axis)
+    return np.reshape(reduced, (1,) * np.ndim(x))
 
 
 def rows_first(a: Any, axis: Any) -> Any:
@@ -108,16 +108,16 @@ def sliding_window_view(x: Numbers, window_shape: Any, axis: Any = None) -> Any:
     widths = (window_shape,) if isinstance(window_shape, int) else window_shape
     axes = tuple(range(np.ndim(x))) if axis is None else (axis,) if isinstance(axis, int) else axis
     need(len(axes) == len(widths), "sliding_window_view takes a width for each axis")
-    made = x
+    windows = x
     for along, width in zip(axes, widths):
-        if width > np.shape(made)[along % np.ndim(x)]:
+        if width > np.shape(windows)[along % np.ndim(x)]:
             raise ValueError("window shape cannot be larger than input array shape")
-        places = np.expand_dims(np.arange(np.shape(made)[along % np.ndim(x)] - width + 1), 1) + np.arange(width)
-        if np.ndim(made) == 1:
-            made = made[places]
+        places = np.expand_dims(np.arange(np.shape(windows)[along % np.ndim(x)] - width + 1), 1) + np.arange(width)
+        if np.ndim(windows) == 1:
+            windows = windows[places]
         else:
-            made = np.moveaxis(np.moveaxis(np.moveaxis(made, along % np.ndim(x), 0)[places], 1, -1), 0, along % np.ndim(x))
-    return may_share(x, made)
+            windows = np.moveaxis(np.moveaxis(np.moveaxis(windows, along % np.ndim(x), 0)[places], 1, -1), 0, along % np.ndim(x))
+    return may_share(x, windows)
 
 
 def may_share(x: Any, y: Any) -> Any:

@@ -138,12 +138,12 @@ def block_diag(*arrs: Any) -> Any:
     """``scipy.linalg.block_diag`` of matrices."""
     need(np.ndim(arrs[0]) == 2, "scipy.linalg.block_diag is supported for matrices")
     rows, columns = sum([a.shape[0] for a in arrs]), sum([a.shape[1] for a in arrs])
-    made = np.zeros((rows, columns))
+    matrix = np.zeros((rows, columns))
     row, column = 0, 0
     for a in arrs:
-        made[row : row + a.shape[0], column : column + a.shape[1]] = a
+        matrix[row : row + a.shape[0], column : column + a.shape[1]] = a
         row, column = row + a.shape[0], column + a.shape[1]
-    return made
+    return matrix
 
 
 def toeplitz(c: Numbers, r: Numbers = None) -> Any:

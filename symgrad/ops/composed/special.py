@@ -59,8 +59,8 @@ def logsumexp(a: Numbers, axis: Any = None, b: Numbers = None, keepdims: Any = F
         raised = b * raised
     if whole:
         return np.log(np.sum(raised)) + top
-    made = np.log(np.sum(raised, axis=axis, keepdims=True)) + top
-    return made if keepdims else np.squeeze(made, axis=axis)
+    log_sum = np.log(np.sum(raised, axis=axis, keepdims=True)) + top
+    return log_sum if keepdims else np.squeeze(log_sum, axis=axis)
 
 
 def softmax(x: Numbers, axis: Any = None) -> Any:

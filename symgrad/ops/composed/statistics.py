@@ -14,16 +14,16 @@ from symgrad.ops.composed.shapes import kept, rows_first
 
 def ptp(a: Numbers, axis: Any = None, keepdims: Any = None) -> Any:
     """``np.ptp``: largest minus smallest."""
-    made = np.max(a, axis=axis) - np.min(a, axis=axis)
-    return kept(made, a, axis) if keepdims and np.ndim(a) > 0 else made
+    ranges = np.max(a, axis=axis) - np.min(a, axis=axis)
+    return kept(ranges, a, axis) if keepdims and np.ndim(a) > 0 else ranges
 
 
 def average(a: Numbers, axis: Any = None, weights: Numbers = None, returned: Any = False, keepdims: Any = False) -> Any:
     """``np.average``, weights of the shape of ``a`` or along one axis; with ``returned`` the sums of the weights too."""
     a = inexact(a)
     if weights is None:
-        made = np.mean(a, axis=axis, keepdims=keepdims)
-        return (made, np.full_like(made, np.size(a) / np.size(made))[()]) if returned else made
+        means = np.mean(a, axis=axis, keepdims=keepdims)
+        return (means, np.full_like(means, np.size(a) / np.size(means))[()]) if returned else means
     alike = np.ndim(weights) == np.ndim(a)
     need(alike or axis is not None, "Axis must be specified when shapes of a and weights differ.")
     need(alike or np.ndim(weights) == 1 and not isinstance(axis, tuple), "weights of np.average along several axes are not supported")
@@ -35,8 +35,8 @@ def average(a: Numbers, axis: Any = None, weights: Numbers = None, returned: Any
     total = np.sum(shares, axis=axis, keepdims=keepdims)
     if np.any(total == 0):
         raise ZeroDivisionError("Weights sum to zero, can't be normalized")
-    made = np.sum(a * shares, axis=axis, keepdims=keepdims) / total
-    return (made, np.broadcast_to(total, np.shape(made)).copy() if np.ndim(made) else total) if returned else made
+    means = np.sum(a * shares, axis=axis, keepdims=keepdims) / total
+    return (means, np.broadcast_to(total, np.shape(means)).copy() if np.ndim(means) else total) if returned else means
 
 
 def moments_about(a: Numbers, axis: Any, ddof: Any, keepdims: Any, mean: Numbers) -> Any:
@@ -161,7 +161,7 @@ def weighted_mean(a: Any, b: Any, part: Any) -> Any:
 
 
 def quantile(a: Numbers, q: Numbers, axis: Any = None, method: str = "linear", keepdims: Any = False) -> Any:
-    """``np.quantile``: between the two that stand next to the place asked for."""
+    """``np.quantile``: between the two elements next to the requested place."""
     ordered = np.sort(rows_first(a, axis), axis=0)
     must(ordered.shape[0] > 0, "quantiles of nothing are not supported")
     if np.ndim(q):
@@ -175,12 +175,12 @@ def quantile(a: Numbers, q: Numbers, axis: Any = None, method: str = "linear", k
     if np.ndim(q) and np.ndim(ordered) > 1:
         part = np.reshape(part, (-1,) + (1,) * (np.ndim(ordered) - 1))
     taken = ordered[low] if method in ("lower", "higher", "nearest") else weighted_mean(ordered[low], ordered[high], part)
-    made = taken if a.dtype.kind in "iub" else np.where(np.isnan(ordered[-1]), np.nan, taken)
-    made = made[()] if np.ndim(made) == 0 else made
+    quantiles = taken if a.dtype.kind in "iub" else np.where(np.isnan(ordered[-1]), np.nan, taken)
+    quantiles = quantiles[()] if np.ndim(quantiles) == 0 else quantiles
     if keepdims:
         need(np.ndim(q) == 0, "keepdims of several quantiles is not supported")
-        return kept(made, a, axis)
-    return made
+        return kept(quantiles, a, axis)
+    return quantiles
 
 
 def percentile(a: Numbers, q: Numbers, axis: Any = None, method: str = "linear", keepdims: Any = False) -> Any:
@@ -192,12 +192,12 @@ def nanmedian(a: Numbers, axis: Any = None, keepdims: Any = False) -> Any:
     """``np.nanmedian`` of all elements, or along one axis: sorting puts what is no number last."""
     if axis is None:
         whole = np.ravel(a)
-        made = np.median(whole[~np.isnan(whole)]) if a.dtype.kind not in "iub" else np.median(a)
+        medians = np.median(whole[~np.isnan(whole)]) if a.dtype.kind not in "iub" else np.median(a)
         need(np.ndim(a) > 0 or not keepdims, "np.nanmedian with keepdims is supported of arrays that have axes")
-        return np.reshape(made, (1,) * np.ndim(a)) if keepdims else made
+        return np.reshape(medians, (1,) * np.ndim(a)) if keepdims else medians
     if isinstance(axis, tuple):
-        made = nanmedian_along(rows_first(a, axis), 0, False)
-        return kept(made, a, axis) if keepdims else made
+        medians = nanmedian_along(rows_first(a, axis), 0, False)
+        return kept(medians, a, axis) if keepdims else medians
     return nanmedian_along(a, axis, keepdims)
 
 
@@ -211,10 +211,10 @@ def nanmedian_along(a: Any, axis: int, keepdims: Any) -> Any:
     count = np.sum(~np.isnan(a), axis=axis, keepdims=True)
     below = np.take_along_axis(in_turn, np.maximum(count - 1, 0) // 2, axis=axis)
     above = np.take_along_axis(in_turn, np.minimum(count // 2, np.maximum(count - 1, 0)), axis=axis)
-    made = (below + above) / 2
+    medians = (below + above) / 2
     if keepdims:
-        return made
-    return made[0] if np.ndim(a) == 1 else np.squeeze(made, axis=axis)
+        return medians
+    return medians[0] if np.ndim(a) == 1 else np.squeeze(medians, axis=axis)
 
 
 def nanquantile(a: Numbers, q: Numbers, axis: Any = None, method: str = "linear", keepdims: Any = False) -> Any:
@@ -222,15 +222,15 @@ def nanquantile(a: Numbers, q: Numbers, axis: Any = None, method: str = "linear"
     if a.dtype.kind in "iub":
         return quantile(a, q, axis, method, keepdims)
     if axis is None:
-        made = quantile(a[~np.isnan(a)], q, None, method)
+        quantiles = quantile(a[~np.isnan(a)], q, None, method)
     elif np.ndim(q) == 0:
-        made = nanquantile_along(a, q, axis, method).astype(a.dtype)
+        quantiles = nanquantile_along(a, q, axis, method).astype(a.dtype)
     else:
-        made = np.stack([nanquantile_along(a, each, axis, method) for each in q])
+        quantiles = np.stack([nanquantile_along(a, each, axis, method) for each in q])
     if keepdims:
         need(np.ndim(q) == 0, "keepdims of several quantiles is not supported")
-        return kept(made, a, axis)
-    return made
+        return kept(quantiles, a, axis)
+    return quantiles
 
 
 def nanquantile_along(a: Any, q: Any, axis: Any, method: str) -> Any:
@@ -269,23 +269,23 @@ def chosen_or(a: Any, other: Any, dtype: Any, where: Any) -> Any:
     return chosen if dtype is None else chosen.astype(dtype)
 
 
-def begun(initial: Any, made: Any) -> Any:
-    """What a reduction begins with, in its dtype."""
-    return initial if made.dtype.kind == "f" else np.asarray(initial).astype(made.dtype)[()]
+def begun(initial: Any, reduced: Any) -> Any:
+    """The initial value of a reduction, in its dtype."""
+    return initial if reduced.dtype.kind == "f" else np.asarray(initial).astype(reduced.dtype)[()]
 
 
 def nanprod(a: Numbers, axis: Any = None, dtype: Any = None, keepdims: Any = False, initial: Any = None, where: Any = None) -> Any:
     """``np.nanprod``: what is not a number counts as one."""
-    made = np.prod(chosen_or(a, 1, dtype, where), axis=axis, keepdims=keepdims)
-    return made if initial is None else made * begun(initial, made)
+    product = np.prod(chosen_or(a, 1, dtype, where), axis=axis, keepdims=keepdims)
+    return product if initial is None else product * begun(initial, product)
 
 
 def nansum_within(a: Numbers, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, initial: Any = None,
                   where: Any = None) -> Any:  # fmt: skip
-    """``np.nansum`` in a dtype, of what is chosen, or from a number on."""
+    """``np.nansum`` with a dtype, with ``where``, or with an initial value."""
     need(out is None, "out of np.nansum is not supported with other arguments")
-    made = np.sum(chosen_or(a, 0, dtype, where), axis=axis, keepdims=keepdims)
-    return made if initial is None else made + begun(initial, made)
+    total = np.sum(chosen_or(a, 0, dtype, where), axis=axis, keepdims=keepdims)
+    return total if initial is None else total + begun(initial, total)
 
 
 def nanmean_within(a: Numbers, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = None) -> Any:
@@ -328,8 +328,8 @@ def nanvar(a: Numbers, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepd
     a = a if dtype is None else in_full(a, dtype)
     ddof = ddof if correction is None else correction
     if where is not None or mean is not None:
-        made = moments_where(a, axis, ddof, keepdims, mean, are_numbers(inexact(a), where))
-        return np.where(np.isinf(made), np.nan, made)[()]
+        variances = moments_where(a, axis, ddof, keepdims, mean, are_numbers(inexact(a), where))
+        return np.where(np.isinf(variances), np.nan, variances)[()]
     if a.dtype.kind in "iub":
         return np.var(a, axis=axis, ddof=ddof, keepdims=keepdims)
     middle = np.nanmean(a, axis=axis, keepdims=True)
@@ -342,11 +342,11 @@ def nanvar(a: Numbers, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepd
 def nanstd(a: Numbers, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepdims: Any = False, where: Any = None, mean: Any = None,
            correction: Any = None) -> Any:  # fmt: skip
     """``np.nanstd`` of the elements that are numbers; that of one element is zero whatever it is, and so is its slope."""
-    made = nanvar(a, axis, dtype, ddof, keepdims, where, mean, correction)
+    variances = nanvar(a, axis, dtype, ddof, keepdims, where, mean, correction)
     if where is not None or mean is not None or a.dtype.kind in "iub":
-        return np.sqrt(made)
+        return np.sqrt(variances)
     alone = np.sum(np.where(np.isnan(a), np.zeros_like(a), np.ones_like(a)), axis=axis, keepdims=keepdims) == 1
-    return np.where(alone, made, np.sqrt(np.where(alone, np.ones_like(made), made)))[()]
+    return np.where(alone, variances, np.sqrt(np.where(alone, np.ones_like(variances), variances)))[()]
 
 
 def nancumsum(a: Numbers, axis: Any = None) -> Any:
@@ -382,19 +382,19 @@ def cov(m: Numbers, y: Numbers = None, rowvar: Any = True, bias: Any = False, dd
     lost = (0 if bias else 1) if ddof is None else ddof
     if fweights is None and aweights is None:
         apart = rows - np.mean(rows, axis=1, keepdims=True)
-        made = apart @ np.transpose(apart) / np.maximum(rows.shape[1] - lost, 0)
+        covariances = apart @ np.transpose(apart) / np.maximum(rows.shape[1] - lost, 0)
     else:
-        made = weighted_cov(rows, fweights, aweights, lost)
-    return np.reshape(made, ()) if y is None and rows.shape[0] == 1 else made
+        covariances = weighted_cov(rows, fweights, aweights, lost)
+    return np.reshape(covariances, ()) if y is None and rows.shape[0] == 1 else covariances
 
 
 def corrcoef(x: Numbers, y: Numbers = None, rowvar: Any = True) -> Any:
     """``np.corrcoef`` of several variables."""
-    made = cov(x, y, rowvar)
-    if np.ndim(made) == 0:
-        return made / made
-    scale = np.sqrt(np.diagonal(made))
-    return np.clip(made / np.expand_dims(scale, 1) / scale, -1, 1)
+    covariances = cov(x, y, rowvar)
+    if np.ndim(covariances) == 0:
+        return covariances / covariances
+    scale = np.sqrt(np.diagonal(covariances))
+    return np.clip(covariances / np.expand_dims(scale, 1) / scale, -1, 1)
 
 
 def mean_of(data: Numbers) -> Any:

@@ -26,10 +26,10 @@ def guard(place: Any = None) -> Iterator[None]:
 
 def to_variable(value: Any, name: str | None = None, zero_copy: Any = None, dtype: Any = None) -> Tensor:
     """A tensor of a copy of the data."""
-    made = to_tensor(value, dtype)
+    tensor = to_tensor(value, dtype)
     if name is not None:
-        made.name = name
-    return made
+        tensor.name = name
+    return tensor
 
 
 class Linear(Plain):
@@ -44,8 +44,8 @@ class Linear(Plain):
 
     def forward(self, input: Any) -> Any:
         """What the layer computes."""
-        made = super().forward(input)
-        return made if self.act is None else self.act(made)
+        output = super().forward(input)
+        return output if self.act is None else self.act(output)
 
 
 __all__ = ["Layer", "LayerList", "Linear", "ParameterList", "Sequential", "grad", "guard", "no_grad", "to_variable"]

@@ -23,9 +23,9 @@ def data(name: str, shape: Sequence[int], append_batch_size: bool = True, dtype:
     extents = list(shape)
     if append_batch_size and -1 not in extents and None not in extents:
         extents = [-1, *extents]
-    made = fed(name, extents, dtype)
-    made.stop_gradient = stop_gradient
-    return made
+    variable = fed(name, extents, dtype)
+    variable.stop_gradient = stop_gradient
+    return variable
 
 
 def fc(input: Any, size: int, num_flatten_dims: int = 1, param_attr: Any = None, bias_attr: Any = None, act: str | None = None,

@@ -12,10 +12,10 @@ def simple_img_conv_pool(input: Any, num_filters: int, filter_size: Any, pool_si
                          conv_dilation: Any = 1, conv_groups: int = 1, param_attr: Any = None, bias_attr: Any = None,
                          act: str | None = None, use_cudnn: bool = True) -> Any:  # fmt: skip
     """A convolution, an activation and a pool."""
-    made = layers.conv2d(
+    convolution = layers.conv2d(
         input, num_filters, filter_size, conv_stride, conv_padding, conv_dilation, conv_groups, param_attr, bias_attr, use_cudnn, act
     )
-    return layers.pool2d(made, pool_size, pool_type, pool_stride, pool_padding, global_pooling)
+    return layers.pool2d(convolution, pool_size, pool_type, pool_stride, pool_padding, global_pooling)
 
 
 __all__ = ["simple_img_conv_pool"]
