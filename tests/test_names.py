@@ -1,0 +1,54 @@
+"""Variables are named for what they hold, not for how they came to be."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import symgrad
+
+PACKAGE = Path(symgrad.__file__).parent
+#: words that say nothing of what a variable holds
+EMPTY = {"made", "found", "had", "wanted", "given"}
+#: attributes, and functions that stand in a module or class, which have such a name still
+LEFT = 44
+
+Function = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+def local_names(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """The names that functions bind: parameters, variables, functions inside them."""
+    for function in (node for node in ast.walk(tree) if isinstance(node, Function)):
+        for node in ast.walk(function):
+            if isinstance(node, ast.arg):
+                yield node.lineno, node.arg
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                yield node.lineno, node.id
+            elif isinstance(node, ast.FunctionDef) and node is not function:
+                yield node.lineno, node.name
+
+
+def other_names(tree: ast.AST) -> Iterator[str]:
+    """The names of attributes, and of what stands in a module or class."""
+    for node in ast.walk(tree):
+        for inner in node.body if isinstance(node, ast.Module | ast.ClassDef) else ():
+            if isinstance(inner, ast.FunctionDef):
+                yield inner.name
+            elif isinstance(inner, ast.AnnAssign) and isinstance(inner.target, ast.Name):
+                yield inner.target.id
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.attr
+
+
+def test_a_variable_is_named_for_what_it_holds() -> None:
+    trees = {path: ast.parse(path.read_text()) for path in sorted(PACKAGE.rglob("*.py"))}
+    named = sorted(
+        {f"{path.relative_to(PACKAGE)}:{line} {name}" for path, tree in trees.items() for line, name in local_names(tree) if name in EMPTY}
+    )
+    assert not named, "\n".join(named)
+
+
+def test_attributes_and_functions_with_such_names_grow_fewer() -> None:
+    left = [name for path in PACKAGE.rglob("*.py") for name in other_names(ast.parse(path.read_text())) if name in EMPTY]
+    assert len(left) <= LEFT, f"{len(left)} attributes and functions are named {sorted(EMPTY)}"
