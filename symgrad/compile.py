@@ -222,7 +222,7 @@ def tell_kernel(notes: Notes, target: Target, pending: Pending) -> None:
     told = notes.taken("lowering", "codegen")
     texts = pending.texts()
     if isinstance(texts, OutOfReach):
-        notes.made |= dict.fromkeys(told)
+        notes.entries |= dict.fromkeys(told)
         message = f"{texts.clause}, so the whole derivative runs as NumPy code"
         notes.add("numba", "uncompiled", pending.where(texts), message)
     elif (remark := target.remark()) is not None:

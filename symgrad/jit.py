@@ -46,25 +46,25 @@ class Pending:
     load: Callable[[Any, Compiled, Read, GiveUp], Compiled]
     quiet: bool  #: no notice if it cannot be compiled
     loc: Loc  #: where the function begins
-    made: Texts | OutOfReach | None = None
+    outcome: Texts | OutOfReach | None = None
     done: Compiled | None = None
     given_up: list[Callable[[], None]] = field(default_factory=list, repr=False)  #: what is called when the kernel is given up
 
     def texts(self) -> Texts | OutOfReach:
         """The texts, or why there are none."""
-        if self.made is None:
+        if self.outcome is None:
             try:
                 with deep_calls():
-                    self.made = self.emission()
+                    self.outcome = self.emission()
             except OutOfReach as refusal:
-                self.made = refusal
+                self.outcome = refusal
             except RecursionError:
-                self.made = OutOfReach("what is nested as deeply as this")
+                self.outcome = OutOfReach("what is nested as deeply as this")
             except Exception as fault:
                 if os.environ.get("SYMGRAD_CHECK"):
                     raise
-                self.made = CompilerFailed(f"a fault of symgrad, please report it ({type(fault).__name__}: {fault})")
-        return self.made
+                self.outcome = CompilerFailed(f"a fault of symgrad, please report it ({type(fault).__name__}: {fault})")
+        return self.outcome
 
     def shown(self) -> Compiled:
         """With the source of the kernel and its caller, or of the NumPy code that runs."""

@@ -97,7 +97,7 @@ class Notes:
     [('h', 'the next round overwrites it')]
     """
 
-    made: dict[Note, None] = field(default_factory=dict)
+    entries: dict[Note, None] = field(default_factory=dict)
     trace: Trace = field(default_factory=Trace)
 
     def silent(self) -> Notes:
@@ -110,20 +110,20 @@ class Notes:
             raise LookupError(f"{stage} {kind}")
         if kind == "unproved" and not hint:
             raise ValueError(f"what could not be proved needs a way out: {message}")
-        self.made[Note(stage, kind, loc, message, name or "", hint)] = None
+        self.entries[Note(stage, kind, loc, message, name or "", hint)] = None
 
     def taken(self, *stages: str) -> list[Note]:
         """Remove and return the notes that some stages have made so far."""
-        notes = [note for note in self.made if note.stage in stages]
+        notes = [note for note in self.entries if note.stage in stages]
         for note in notes:
-            del self.made[note]
+            del self.entries[note]
         return notes
 
     def __iter__(self) -> Iterator[Note]:
-        return iter(self.made)
+        return iter(self.entries)
 
     def __len__(self) -> int:
-        return len(self.made)
+        return len(self.entries)
 
 
 __all__ = ["KINDS", "STAGES", "Note", "Notes", "Timing", "Trace"]

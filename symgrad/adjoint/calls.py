@@ -25,21 +25,21 @@ class Pairs:
     """The pairs made so far; ``differentiate`` makes a gradient with seeds."""
 
     differentiate: Callable[[Func, Sequence[int], Sequence[int], Pairs], Func]
-    made: dict[Key, tuple[Func, Func]] = field(default_factory=dict)
+    pairs: dict[Key, tuple[Func, Func]] = field(default_factory=dict)
 
     def pair(self, func: Func, wrt: tuple[int, ...], active_results: tuple[int, ...], loc: Loc) -> tuple[Func, Func]:
         """Forward and backward of ``func``."""
         key = (func, wrt, active_results)
-        if key not in self.made:
+        if key not in self.pairs:
             if writes_to_params(func, set()):
                 raise NoDerivative(f"{func.name} is called and writes to its argument", loc, hint="let it return a new array")
-            self.made[key] = pair = (Func(f"{func.name}_forward", loc=func.loc), Func(f"{func.name}_backward", loc=func.loc))
+            self.pairs[key] = pair = (Func(f"{func.name}_forward", loc=func.loc), Func(f"{func.name}_backward", loc=func.loc))
             whole = self.differentiate(func, wrt, active_results, self)
             first, second = split_pullback(whole, values=len(func.body.yields), seeds=len(active_results))
             count = len(first.body.yields) - len(func.body.yields)
             boxed(first, pair[0], count)
             unboxed(second, pair[1], count)
-        return self.made[key]
+        return self.pairs[key]
 
 
 def boxed(source: Func, target: Func, count: int) -> None:

@@ -75,13 +75,13 @@ class Expansion:
     names: dict[str, Any]
     hint: str | None = None
     by_numpy: bool = False  #: what is differentiated was computed by NumPy, which does not raise
-    made: dict[str, Any] = field(default_factory=dict)  #: what calls have given, for the next derivative of the same op
+    results: dict[str, Any] = field(default_factory=dict)  #: results of calls by their text, for the next derivative of the same op
 
     def expand(self, text: str) -> Operand | Absent:
         """The operand that a derivative's text computes; absent where that is linear in what is absent."""
         result = self.value(parsed(text), self.hint)
-        for text in [text for text, value in self.made.items() if value is result]:
-            del self.made[text]  # it becomes a cotangent, which may be written to
+        for text in [text for text, value in self.results.items() if value is result]:
+            del self.results[text]  # it becomes a cotangent, which may be written to
         return result if isinstance(result, Absent) else operand(result)
 
     def value(self, node: ast.expr, hint: str | None = None) -> Any:
@@ -106,9 +106,9 @@ class Expansion:
                 return self.value(body if self.value(test) else orelse, hint)
             case ast.Call():
                 text = written(node)
-                if text not in self.made or any(word in text for word in PLACED):
-                    self.made[text] = self.call(node, hint)
-                return self.made[text]
+                if text not in self.results or any(word in text for word in PLACED):
+                    self.results[text] = self.call(node, hint)
+                return self.results[text]
             case ast.Tuple(elts=items):
                 return tuple(self.value(item) for item in items)
         raise AssertionError(ast.unparse(node))

@@ -329,7 +329,7 @@ class Moves:
     fusion: Fusion
     at: int
     ops: dict[Call, bool] = field(default_factory=dict)  #: in order; is it one of the backward half?
-    had: set[Value] = field(default_factory=set)
+    available: set[Value] = field(default_factory=set)
 
     def can(self, operand: Operand) -> bool:
         """Can a value be had before the loop?"""
@@ -343,7 +343,7 @@ class Moves:
         """Have a value before the loop, or raise Apart."""
         for op, late in self.needed(operand).items():
             self.ops[op] = late
-            self.had.update(op.outs)
+            self.available.update(op.outs)
 
     def needed(self, operand: Operand) -> dict[Call, bool]:
         """The ops that compute a value and do not stand before the loop, in order."""
@@ -367,7 +367,7 @@ class Moves:
     def is_there(self, value: Value) -> bool:
         """Does the value stand before the loop, or is it to stand there?"""
         fusion = self.fusion
-        if value in self.had or value in fusion.twins:
+        if value in self.available or value in fusion.twins:
             return True
         if value in fusion.place:
             return fusion.place[value] < self.at
@@ -416,7 +416,7 @@ class Moves:
                     if len(set(fusion.readers.get(value, ()))) > 1:  # moved ops stand in another order
                         raise Apart(f"{value.name or 'a cotangent'} is read in two places")
         into = fusion.before.setdefault(self.at, [])
-        self.had.clear()  # what is still to be moved does not stand there yet
+        self.available.clear()  # what is still to be moved does not stand there yet
         for op, late in self.ops.items():
             operands = [self.now(self.alike(o) if op.name in SHAPES else o) for o in op.operands]
             if late:

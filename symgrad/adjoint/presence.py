@@ -21,23 +21,23 @@ class Presence:
     unbound: Unbound
     layout: Layout
     after: dict[tuple[Block, int], list[Op]]  #: what is to stand after the ops of blocks
-    made: dict[Value, Operand] = field(default_factory=dict)
+    flags: dict[Value, Operand] = field(default_factory=dict)
 
     def of(self, operand: Operand) -> Operand:
         """True where there is a value."""
         if not isinstance(operand, Value) or operand not in self.unbound.sides:
             return FALSE if is_undefined(operand) else TRUE
-        if operand not in self.made:
+        if operand not in self.flags:
             block, index = self.layout.places[operand]
             op = block.ops[index] if index >= 0 else self.layout.owners[block][2]
             if isinstance(op, Call):
-                self.made[operand] = self.taken_off(operand, op, (block, index))
+                self.flags[operand] = self.taken_off(operand, op, (block, index))
             elif isinstance(op, If):
-                self.made[operand] = self.branch(op, op.outs.index(operand))
+                self.flags[operand] = self.branch(op, op.outs.index(operand))
             else:
                 assert isinstance(op, For | While)
                 self.loop(op, (op.outs if index >= 0 else op.carried).index(operand))
-        return self.made[operand]
+        return self.flags[operand]
 
     def taken_off(self, value: Value, op: Call, place: tuple[Block, int]) -> Value:
         """The bool of what comes off a tape: None was put on it where there was nothing."""
@@ -59,9 +59,9 @@ class Presence:
     def loop(self, op: For | While, k: int) -> None:
         """The bools of what a loop carries in one slot."""
         inside, out = enter(op, op.body, self.of(op.inits[k]), BOOL, f"{op.carried[k].name or 'value'}_bound")
-        self.made[op.carried[k]], self.made[op.outs[k]] = inside, out
+        self.flags[op.carried[k]], self.flags[op.outs[k]] = inside, out
         if isinstance(op, While):
-            self.made[op.test.args[k]] = op.test.args[-1]
+            self.flags[op.test.args[k]] = op.test.args[-1]
         leave(op, op.body, self.of(op.body.yields[k]))
 
     def guarded(self, value: Value, ops: list[Op]) -> If | None:

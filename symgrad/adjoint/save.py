@@ -57,7 +57,7 @@ class Saver:
     tapes: dict[Block, TapeUse] = field(default_factory=dict)
     inside: dict[Block, list[Block]] = field(default_factory=dict)  #: of each block those in it, itself included, that have a stack
     presence: Presence = field(init=False)
-    made: dict[Value, int] = field(default_factory=dict)  #: the op after which a tape is full, as its place in the block
+    filled_at: dict[Value, int] = field(default_factory=dict)  #: the op after which a tape is full, as its place in the block
 
     def __post_init__(self) -> None:
         self.presence = Presence(self.plan.demands.unbound, self.plan.layout, self.after)
@@ -156,7 +156,7 @@ class Saver:
         with self.builder.inside(Block([], self.after.setdefault((use.block, -1), []))), self.builder.at(op.loc):
             round_ = use.count.place(self.builder, op.index, use.count.first)
         leave(op, use.block, self.store(use, "put", inside, round_))
-        self.made[out] = place
+        self.filled_at[out] = place
         self.kept_as(use, outer, out)
 
     def thread(self, use: TapeUse) -> None:
@@ -184,8 +184,8 @@ class Saver:
         own = {op: index for table in tables for index in indices for op in table.get((use.block, index), ())}
         last = -1
         for value in use.items:
-            if value in self.made:
-                last = max(last, self.made[value])
+            if value in self.filled_at:
+                last = max(last, self.filled_at[value])
                 continue
             place = self.plan.layout.places.get(value)
             last = max(last, place[1] if place is not None else next(i for op, i in own.items() if value in op.outs))

@@ -34,7 +34,7 @@ def with_memory(
     views = Views(taken, arrays={name: min(possible) for name, possible in ranks.items() if min(possible)})
     numbers = {name for name, possible in types.items() if all(isinstance(t, Scalar) and t.kind == "int" for t in possible)}
     elements = Elements(taken, arrays=of_one_rank("f64"), integers=of_one_rank("i64"), numbers=numbers, maker=maker)
-    return elements.statements(views.statements(body)), [*views.made, *elements.made]
+    return elements.statements(views.statements(body)), [*views.assignments, *elements.assignments]
 
 
 @dataclass(slots=True)

@@ -141,7 +141,7 @@ class Planner:
             root = len(block.ops) if use is None else self.root_of[use]
             if split is not None and k < split <= root or use is not None and use.loc.backward and not (op.loc.backward or is_reading(op)):
                 continue  # what the function computes is computed before anything of its derivative
-            if not self.wanted(op, value, use) or not history.undisturbed(op, k, root, self.layout, use):
+            if not self.is_substituted(op, value, use) or not history.undisturbed(op, k, root, self.layout, use):
                 continue
             if op in self.raised and any(self.overtakes(op, block.ops[j], root) for j in raising[bisect_right(raising, k) :] if j < root):
                 continue
@@ -209,7 +209,7 @@ class Planner:
             return None
         return value if self.layout.count.get(value) == 1 else None
 
-    def wanted(self, op: Op, value: Value, use: Op | None) -> bool:
+    def is_substituted(self, op: Op, value: Value, use: Op | None) -> bool:
         """Would one write it so?  The user's variables stay, in the backward half those of other lines; what a cotangent gains does not."""
         if not is_users(value.name) or is_gain(value, op, use):
             return True

@@ -113,12 +113,12 @@ class Spellings:
         """A seed as a kernel takes it."""
         match type_:
             case Scalar(dtype=None | "any"):
-                return f"float({seed.given})"
+                return f"float({seed.argument})"
             case Scalar(dtype=str() as dtype):
-                return f"{self.numpy}.{NUMPY_TYPES[dtype]}({seed.given})"
+                return f"{self.numpy}.{NUMPY_TYPES[dtype]}({seed.argument})"
             case Array(dtype=str() as dtype) if seed.shape is not None:
-                return f"array_seed({seed.given}, {seed.shape}, {self.numpy}.{NUMPY_TYPES[dtype]})"
-        return seed.given
+                return f"array_seed({seed.argument}, {seed.shape}, {self.numpy}.{NUMPY_TYPES[dtype]})"
+        return seed.argument
 
 
 def filled(template: str, texts: Sequence[str]) -> str:

@@ -51,7 +51,7 @@ class Kernel:
 class Seed:
     """What a pullback is given for one result: its expression over ``out_grad``, and the result's over ``out``."""
 
-    given: str
+    argument: str
     result: str
     shape: str | None  #: the variable that keeps the shape of a result that is an array
     fits: bool  #: it is an array or a number, of floats or complex numbers
@@ -70,9 +70,9 @@ class Seed:
     @property
     def fitted(self) -> str:
         """The seed as the backward half takes it."""
-        words = [self.given, str(self.shape), "True"] if self.of_complex else filter(None, [self.given, self.shape])
+        words = [self.argument, str(self.shape), "True"] if self.of_complex else filter(None, [self.argument, self.shape])
         words = [*words, *([] if self.dtype is None else [f"dtype={self.dtype}"])]
-        return f"fitting_seed({', '.join(words)})" if self.fits else self.given
+        return f"fitting_seed({', '.join(words)})" if self.fits else self.argument
 
 
 @dataclass(frozen=True, slots=True)

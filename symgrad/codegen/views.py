@@ -22,7 +22,7 @@ class BeforeLoops(ABC):
     """Makes what every round of a loop would make alike once, before the loop, in statements that are changed in place."""
 
     taken: set[str]  #: names of variables that something else has
-    made: list[ast.stmt] = field(default_factory=list)  #: the assignments before loops
+    assignments: list[ast.stmt] = field(default_factory=list)  #: the assignments before loops
 
     #: the end of the names of what is made
     suffix: ClassVar[str]
@@ -63,7 +63,7 @@ class BeforeLoops(ABC):
             if name != "target":
                 setattr(loop, name, self.replaced(child, bound, table))
         assignments: list[ast.stmt] = [ast.Assign([ast.Name(name)], source) for name, source in table.values()]
-        self.made += assignments
+        self.assignments += assignments
         return assignments
 
     def replaced(self, node: Any, bound: set[str], table: dict[str, tuple[str, ast.expr]]) -> Any:

@@ -207,12 +207,12 @@ class Table:
                 if listed == abstract(arguments, whole=True):
                     raise
                 try:
-                    entry = self.found(listed, arguments)
+                    entry = self.entry_for(listed, arguments)
                 except SymgradError:
                     raise refusal from None
                 self.listed.add(listed)
                 return entry
-        return self.found(listed, arguments)
+        return self.entry_for(listed, arguments)
 
     def of_any_length(self, arguments: Mapping[str, Any]) -> Entry:
         """The code for these arguments, in which lists may be of any length."""
@@ -220,16 +220,16 @@ class Table:
         if holds_many(signature):
             whole = abstract(arguments, whole=True)
             if sum(1 for _ in whole.leaves()) > KNOWN:
-                return self.found(signature, arguments)
+                return self.entry_for(signature, arguments)
             if signature not in self.refused:
                 try:
-                    return self.found(signature, arguments)
+                    return self.entry_for(signature, arguments)
                 except MAY_FOLLOW:
                     self.refused.add(signature)
             signature = whole
-        return self.found(signature, arguments)
+        return self.entry_for(signature, arguments)
 
-    def found(self, signature: Signature, arguments: Mapping[str, Any]) -> Entry:
+    def entry_for(self, signature: Signature, arguments: Mapping[str, Any]) -> Entry:
         """The code for a signature, compiled if need be."""
         try:
             entry = self.fitting(replace(signature, same=()), arguments)
@@ -297,7 +297,7 @@ class Table:
             entries = [e for e in entries if not any(is_relation(text) for text, _ in e.compiled.pins)]
         return next((e for e in entries if e.still_holds(self.function, arguments)), None)
 
-    def made(self, signature: Signature, arguments: Mapping[str, Any] | None, pins: Pins, trail: Trail | None) -> Compiled:
+    def compiled_for(self, signature: Signature, arguments: Mapping[str, Any] | None, pins: Pins, trail: Trail | None) -> Compiled:
         """Compile; an integer that must be known (an axis, say) becomes part of the signature with its value."""
         seek = arguments is not None
         while True:
@@ -320,7 +320,7 @@ class Table:
             if entry is not None:
                 return entry
             examples = None if arguments is None else examples_of(self.function, arguments)
-            compiled = self.made(signature, arguments, pins, trail)
+            compiled = self.compiled_for(signature, arguments, pins, trail)
             entry = Entry(signature, compiled, examples, self.first_call(signature, compiled), trail)
             if trail is not None:
                 trail.keep(entry)

@@ -17,7 +17,7 @@ def chosen(dtype: Any) -> np.dtype[Any]:
     return default_dtype() if dtype is None else np.dtype(dtype)
 
 
-def made(array: Any) -> Any:
+def tensor_of(array: Any) -> Any:
     """A tensor, or while programs are built a variable that is the same in every run."""
     return CONSTANT[-1](array) if STATIC[0] else holding(array)
 
@@ -31,7 +31,7 @@ def drawn(array: Any) -> Tensor:
 
 def full(shape: Any, fill_value: float, dtype: Any = None, name: str | None = None) -> Any:
     """One number, everywhere."""
-    return made(np.full(extents(shape), fill_value, chosen(dtype)))
+    return tensor_of(np.full(extents(shape), fill_value, chosen(dtype)))
 
 
 def zeros(shape: Any, dtype: Any = None, name: str | None = None) -> Any:
@@ -49,17 +49,17 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, na
     if end is None:
         start, end = 0, start
     floats = any(isinstance(v, float) for v in (start, end, step))
-    return made(np.arange(start, end, step).astype(chosen(dtype) if dtype is not None or floats else np.int64))
+    return tensor_of(np.arange(start, end, step).astype(chosen(dtype) if dtype is not None or floats else np.int64))
 
 
 def linspace(start: float, stop: float, num: int, dtype: Any = None, name: str | None = None) -> Any:
     """Numbers at equal distances, with the end."""
-    return made(np.linspace(start, stop, num).astype(chosen(dtype)))
+    return tensor_of(np.linspace(start, stop, num).astype(chosen(dtype)))
 
 
 def eye(num_rows: int, num_columns: int | None = None, dtype: Any = None, name: str | None = None) -> Any:
     """The unit matrix."""
-    return made(np.eye(num_rows, num_columns, dtype=chosen(dtype)))
+    return tensor_of(np.eye(num_rows, num_columns, dtype=chosen(dtype)))
 
 
 def uniform(shape: Any, dtype: Any = None, min: float = -1.0, max: float = 1.0, seed: int = 0, name: str | None = None) -> Tensor:

@@ -124,9 +124,9 @@ class Staged:
             # which parts of a derivative pass a tensor depends on how its rule is written
             what = "a gradient that is differentiated again passes a tensor with hooks"
             raise BadArgument(what, hint="remove the hooks, or put them on leaves")
-        self.wanted = {key_of(t): t for t in inputs}
+        self.inputs = {key_of(t): t for t in inputs}
         self.pending: dict[Key, tuple[Tensor, Tensor]] = {}
-        self.found: dict[Key, Tensor] = {}
+        self.gradients: dict[Key, Tensor] = {}
         self.before: list[tuple[Tensor, Tensor]] = []
         for tensor, seed in targets:
             self.receive(tensor, whole_seed(seed, tensor))
@@ -134,8 +134,8 @@ class Staged:
             self.go_on(*max(self.pending.values(), key=lambda entry: order_of(entry[0])))
 
     def gradient(self, tensor: Tensor) -> Tensor | None:
-        """What was found for a tensor."""
-        return self.found.get(key_of(tensor))
+        """The gradient of a tensor so far; None if there is none."""
+        return self.gradients.get(key_of(tensor))
 
     def added(self, old: Tensor | None, new: Tensor) -> Tensor:
         """One gradient more."""
@@ -160,8 +160,8 @@ class Staged:
             if tensor._retains is not None and tensor._node is not None:
                 self.before.append((tensor, gradient))
             gradient = run_hooks(tensor, gradient, [hook for key, hook in hooks.items() if key >= bound])
-        if key_of(tensor) in self.wanted:
-            self.found[key_of(tensor)] = gradient
+        if key_of(tensor) in self.inputs:
+            self.gradients[key_of(tensor)] = gradient
         return gradient
 
     def go_on(self, tensor: Tensor, gradient: Tensor) -> None:
@@ -169,7 +169,7 @@ class Staged:
         key = key_of(tensor)
         del self.pending[key]
         if tensor._node is None:
-            if key in self.wanted:
+            if key in self.inputs:
                 self.whole(tensor, gradient)
             return
         if key in self.stops:
@@ -181,7 +181,7 @@ class Staged:
         order = order_of(tensor)
         stops = {k: t for k, t in self.stops.items() if k != key and order_of(t) <= order and k not in self.closed}
         inner = [t for t in stops.values() if not isinstance(t._node, LayerNode)]
-        free = {k: t for k, t in self.wanted.items() if k not in stops and not (k == key and key in self.stops)}
+        free = {k: t for k, t in self.inputs.items() if k not in stops and not (k == key and key in self.stops)}
         sources = [*free.values(), *(t for t in stops.values() if isinstance(t._node, LayerNode))]
         parts = engine_gradients(self.record, [(tensor, gradient)], sources, [*self.cuts, *inner], self.create_graph)
         for stop in inner:
@@ -193,7 +193,7 @@ class Staged:
             if source._node is None or key_of(source) in self.stops:
                 self.receive(source, part)
             else:
-                self.found[key_of(source)] = self.added(self.found.get(key_of(source)), part)
+                self.gradients[key_of(source)] = self.added(self.gradients.get(key_of(source)), part)
 
     def through(self, node: LayerNode, key: Key, gradient: Tensor) -> None:
         """A stage through a function that defines its own derivative, once the gradients of all its results are complete."""

@@ -24,7 +24,7 @@ ALONG = ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")
 OVER = {f"{name}{count}": (f"{name}n", (-2, -1) if count == "2" else None) for name in ("fft", "ifft", "rfft", "irfft") for count in "2n"}
 
 
-def given(ctx: Lowering, name: str, words: list[str], args: Args, kwargs: Kwargs, node: ast.AST) -> dict[str, Binding]:
+def transform_arguments(ctx: Lowering, name: str, words: list[str], args: Args, kwargs: Kwargs, node: ast.AST) -> dict[str, Binding]:
     """The arguments by name, without those that are None."""
     both = dict(zip(words, args, strict=False)) | kwargs
     if len(args) > len(words) or set(both) - set(words) or "a" not in both:
@@ -77,7 +77,7 @@ def along(name: str) -> Callable[..., Binding]:
     """A function that lowers a transform along one axis."""
 
     def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-        arguments = given(ctx, name, ["a", "n", "axis", "norm"], args, kwargs, node)
+        arguments = transform_arguments(ctx, name, ["a", "n", "axis", "norm"], args, kwargs, node)
         axis, norm = (literal(ctx, arguments.get(word), default, name, node) for word, default in (("axis", -1), ("norm", None)))
         return transform(ctx, name, name, arguments["a"], [arguments["n"]] if "n" in arguments else [], (axis,), norm, node)
 
@@ -88,7 +88,7 @@ def over(name: str, row: str, usual: tuple[int, ...] | None) -> Callable[..., Bi
     """A function that lowers a transform over several axes."""
 
     def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-        arguments = given(ctx, name, ["a", "s", "axes", "norm"], args, kwargs, node)
+        arguments = transform_arguments(ctx, name, ["a", "s", "axes", "norm"], args, kwargs, node)
         axes, norm = (literal(ctx, arguments.get(word), default, name, node) for word, default in (("axes", usual), ("norm", None)))
         sizes = items_of(ctx, arguments["s"], node) if "s" in arguments else []
         if not isinstance(sizes, list):

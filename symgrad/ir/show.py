@@ -206,7 +206,7 @@ class _Printer:
                 self.block(op.test, depth + 1, "test")
                 self.block(op.body, depth + 1)
             case If():
-                self.line(depth, f"if {self.operand(op.test)}{self.given(op)}:", place)
+                self.line(depth, f"if {self.operand(op.test)}{self.branch_results(op)}:", place)
                 self.block(op.then, depth + 1)
                 if op.orelse.ops or op.orelse.yields:
                     self.line(depth, "else:")
@@ -233,7 +233,8 @@ class _Printer:
         for out in outs[len(inits) :]:
             self.line(depth, f"rounds -> {self.names[out]}")
 
-    def given(self, op: If) -> str:
+    def branch_results(self, op: If) -> str:
+        """The results of a branch, with their types where the branches do not imply these."""
         words = []
         for k, out in enumerate(op.outs):
             yields = [b.yields[k].type for b in op.blocks if k < len(b.yields)]

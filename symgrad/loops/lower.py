@@ -267,7 +267,7 @@ class Lowering(Context):
             case Undefined() | Object():
                 self.env[value] = Const(None)
 
-    def given(self, operand: Operand, slot: Value) -> list[Operand]:
+    def operands_for(self, operand: Operand, slot: Value) -> list[Operand]:
         """The operands that are handed to the parts of a slot."""
         if isinstance(slot.type, Undefined | Object):
             return []
@@ -295,14 +295,14 @@ class Lowering(Context):
 
     def handed(self, operand: Operand, slot: Value) -> list[Operand]:
         """What a side of a branch hands to the parts of a slot; lists that it puts nothing on show what the other side's hold."""
-        parts = self.given(operand, slot)
+        parts = self.operands_for(operand, slot)
         if isinstance(slot.type, Tape) and isinstance(value := self.thing(operand), Stacks) and not value.lists:
             exemplify(self, parts)
         return parts
 
     def init(self, operand: Operand, slot: Value) -> list[Operand]:
         """What a loop starts from: an array that the loop gives up for others is one by rows, like these."""
-        parts = self.given(operand, slot)
+        parts = self.operands_for(operand, slot)
         if isinstance(slot.type, Array) and parts[0] in self.params:
             form = self.form(operand)
             return [self.new_array(form, slot.name)]
@@ -344,7 +344,7 @@ class Lowering(Context):
                 self.open(value, parts)
             self.block(op.body)
             self.frames.append(Frame(op.body, {}))
-            body.yields = [part for y, s in zip(op.body.yields, op.carried, strict=False) for part in self.given(y, s)]
+            body.yields = [part for y, s in zip(op.body.yields, op.carried, strict=False) for part in self.operands_for(y, s)]
             if op.until:
                 body.yields.append(self.number(op.body.yields[-1]))
             self.frames.pop()

@@ -32,7 +32,7 @@ def in_block(block: Block, writer: Writer, names: Mapping[Value, Value]) -> None
     """The same; ``names`` has one name for all values that may be the same array."""
     loops: set[Op] = set()
     rest = block.ops
-    while region := found(block, rest, writer, names):
+    while region := next_region(block, rest, writer, names):
         rewriting = Rewriting(region, block, writer)
         rewriting.run()
         loops.add(rewriting.loop)
@@ -42,7 +42,7 @@ def in_block(block: Block, writer: Writer, names: Mapping[Value, Value]) -> None
             in_block(inner, writer, names)
 
 
-def found(block: Block, ops: list[Op], writer: Writer, names: Mapping[Value, Value]) -> Region | None:
+def next_region(block: Block, ops: list[Op], writer: Writer, names: Mapping[Value, Value]) -> Region | None:
     """The first ops that may be run in strips and pay."""
     alias = seen_from(block, names)
     summaries: dict[Op, Summary] = {}

@@ -44,7 +44,7 @@ class Optimizer:
         if grad_clip is not None and not callable(grad_clip):
             raise TypeError(f"grad_clip must be a ClipGradByValue, ClipGradByNorm or ClipGradByGlobalNorm, not {type(grad_clip).__name__}")
         self.learning_rate, self.weight_decay, self.grad_clip, self.name = learning_rate, regularizer(weight_decay), grad_clip, name
-        self.parameters = None if parameters is None else given(parameters)
+        self.parameters = None if parameters is None else listed_parameters(parameters)
         self.settings: dict[str, Any] = {}
         self.remembered: dict[Same, list[np.ndarray[Any, Any]]] = {}
         self.rates: list[Variable] = []
@@ -190,7 +190,7 @@ class Optimizer:
     clear_gradients = clear_grad
 
 
-def given(parameters: Any) -> list[Any]:
+def listed_parameters(parameters: Any) -> list[Any]:
     """The parameters as a list; one alone is refused, since it would be taken apart."""
     if isinstance(parameters, Tensor | Variable | str):
         raise TypeError(f"parameters must be a list of parameters, not one {type(parameters).__name__}; write [parameter]")

@@ -33,7 +33,7 @@ class Prices:
     rows: dict[str, int]  #: on arrays
     array: int  #: the same for what is not in the table
     read: int  #: an element of an array
-    made: int  #: an array of its elements
+    packing: int  #: an array of its elements
 
 
 #: an addition of floats takes 30 ns, one of arrays half a microsecond
@@ -83,7 +83,7 @@ class Slot:
     """What a loop carries, or a branch gives: the values that are it, and what is handed to it."""
 
     own: list[Value]
-    given: list[Operand]
+    incoming: list[Operand]
 
 
 def slots(op: Op) -> list[Slot]:
@@ -129,7 +129,7 @@ class Groups:
         for op in walk(func.body):
             for slot in slots(op):
                 kinds = {(self.shapes.get(v), getattr(v.type, "dtype", None)) for v in slot.own}
-                if len(kinds) > 1 or any(v in doubtful or isinstance(v, Const) for v in (*slot.own, *slot.given)):
+                if len(kinds) > 1 or any(v in doubtful or isinstance(v, Const) for v in (*slot.own, *slot.incoming)):
                     for value in slot.own:
                         self.shapes.pop(value, None)
 
@@ -147,7 +147,7 @@ class Groups:
         for value in self.func.params:
             self.cost(value, self.reading(value), None)
         for operand in self.func.body.yields:
-            self.cost(operand, self.prices.made, None)
+            self.cost(operand, self.prices.packing, None)
         kept = {leader for leader, group in self.groups.items() if self.pays(group)}
         return {value for value in self.shapes if self.find(value) in kept}
 
@@ -156,7 +156,7 @@ class Groups:
         for op in block.ops:
             for slot in slots(op):
                 if slot.own[0] in self.shapes:
-                    self.join([*slot.own, *slot.given])
+                    self.join([*slot.own, *slot.incoming])
             count = self.said(op) if isinstance(op, Call) else None
             if count is not None:
                 self.formed.add(op)
@@ -192,15 +192,15 @@ class Groups:
             self.judge_call(op, weight)
             return
         own = slots(op)
-        handed = {o for slot in own for o in slot.given}
+        handed = {o for slot in own for o in slot.incoming}
         for operand in op.operands:
             if operand not in handed:
-                self.cost(operand, weight * self.prices.made, op)
+                self.cost(operand, weight * self.prices.packing, op)
         for slot in own:
-            for k, operand in enumerate(slot.given):
+            for k, operand in enumerate(slot.incoming):
                 often = weight * ROUNDS if k and isinstance(op, For | While) else weight
                 if slot.own[0] not in self.shapes:
-                    self.cost(operand, often * self.prices.made, op)
+                    self.cost(operand, often * self.prices.packing, op)
                 elif operand not in self.shapes:
                     self.cost(slot.own[0], often * self.reading(slot.own[0]), op)
 
@@ -210,7 +210,7 @@ class Groups:
             return  # whoever makes an array of it says what it costs
         for operand in op.args:
             stored = op.name in STORES and operand is op.args[1] and is_cell(op, op.args[2:], small_shape(operand.type))
-            self.cost(operand, weight * (self.reading(operand) if stored else self.prices.made), op)
+            self.cost(operand, weight * (self.reading(operand) if stored else self.prices.packing), op)
         for out in op.outs:
             self.cost(out, weight * self.reading(out), op)
 
@@ -277,15 +277,15 @@ class Replacement:
         self.wholes: dict[Value, Operand] = {}  #: arrays made of elements, where they are in scope
         self.numbers: dict[Value, Operand] = {}  #: what a number is that was an element, a sum, a length
         self.build = Builder()
-        self.elements = Elements(self.build, self.found, maker)
+        self.elements = Elements(self.build, self.elements_of, maker)
 
     def run(self) -> None:
         body = self.func.body
         with self.build.at(self.func.loc):  # parameters are taken apart before anything else
-            self.block(body, lambda yields: [self.made(y) for y in yields], body.args)
+            self.block(body, lambda yields: [self.packed(y) for y in yields], body.args)
         substitute(body, self.numbers)
 
-    def found(self, operand: Operand) -> Parts:
+    def elements_of(self, operand: Operand) -> Parts:
         """The elements of an array."""
         assert isinstance(operand, Value)
         return self.parts[operand] if operand in self.chosen else self.read(operand, operand)
@@ -299,7 +299,7 @@ class Replacement:
         name_elements(elements, value.name)
         return elements
 
-    def made(self, operand: Operand) -> Operand:
+    def packed(self, operand: Operand) -> Operand:
         """An operand as it is: an array made of its elements."""
         if not isinstance(operand, Value) or operand not in self.chosen:
             return operand
@@ -334,12 +334,12 @@ class Replacement:
                 (self.numbers[op.outs[0]],) = elements.flat
             return
         if op.name in READS and op.outs[0] in self.chosen and is_cell(op, op.args[1:], small_shape(op.outs[0].type)):
-            self.parts[op.outs[0]] = self.read(op.outs[0], self.made(op.args[0]), *op.args[1:])
+            self.parts[op.outs[0]] = self.read(op.outs[0], self.packed(op.args[0]), *op.args[1:])
             return
         if op.name in STORES and op.args[1] in self.chosen and is_cell(op, op.args[2:], small_shape(op.args[1].type)):
             self.store(op)
             return
-        op.args = [self.made(a) for a in op.args]
+        op.args = [self.packed(a) for a in op.args]
         self.build.append(op)
         for out in op.outs:
             if out in self.chosen:
@@ -347,8 +347,8 @@ class Replacement:
 
     def store(self, op: Call) -> None:
         """Store element by element."""
-        array, out = self.made(op.args[0]), op.outs[0]
-        for where, one in np.ndenumerate(self.found(op.args[1])):
+        array, out = self.packed(op.args[0]), op.outs[0]
+        for where, one in np.ndenumerate(self.elements_of(op.args[1])):
             index = "i" * (len(op.args) - 2 + len(where))
             array = self.build.call(op.name, array, one, *op.args[2:], *map(Const, where), **{**op.settings, "index": index}, hint=out.name)
         if out in self.chosen:
@@ -362,7 +362,7 @@ class Replacement:
         replaced = [slot.own[0] in self.chosen for slot in every]
         if isinstance(op, For | While):
             op.inits = self.handed(op.inits, every, replaced)
-        op.replace_operands([self.made(o) for o in op.operands])
+        op.replace_operands([self.packed(o) for o in op.operands])
         for block in op.blocks:
             first = len(block.args) - len(every)
             if block.args:
@@ -392,12 +392,12 @@ class Replacement:
         expanded: list[Operand] = []
         for operand, slot, apart in zip(operands, every, replaced, strict=False):
             if not apart:
-                expanded.append(self.made(operand))
+                expanded.append(self.packed(operand))
             else:
                 type_ = slot.own[0].type
                 assert isinstance(type_, Array)
                 assert type_.dtype is not None
-                expanded += self.elements.typed(self.elements.stored(self.found(operand), type_.dtype), type_.dtype).flat
+                expanded += self.elements.typed(self.elements.stored(self.elements_of(operand), type_.dtype), type_.dtype).flat
         return expanded + operands[len(every) :]
 
 

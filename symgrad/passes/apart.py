@@ -31,7 +31,7 @@ class Pieces:
 
     parent: dict[Value, Value] = field(default_factory=dict)
     models: dict[Value, Call] = field(default_factory=dict)  #: a push on each tape that may be split
-    made: dict[Value, list[Value]] = field(default_factory=dict)
+    tapes: dict[Value, list[Value]] = field(default_factory=dict)
 
     def root(self, value: Value) -> Value:
         while (above := self.parent.get(value, value)) is not value:
@@ -90,13 +90,13 @@ class Pieces:
         """The tapes that stand for one, None for all that is not split."""
         if not isinstance(value, Value) or not isinstance(value.type, Tape) or (model := self.models.get(self.root(value))) is None:
             return None
-        if value not in self.made:
+        if value not in self.tapes:
             items = self.operands(model.args[1:])
             if len(items) < 2 and items == model.args[1:]:
                 return None
             filled = bool(value.type.items)
-            self.made[value] = [Value(Tape((item.type,) if filled else ()), tape_name(item)) for item in items]
-        return self.made[value]
+            self.tapes[value] = [Value(Tape((item.type,) if filled else ()), tape_name(item)) for item in items]
+        return self.tapes[value]
 
     def operands(self, operands: list[Operand]) -> list[Operand]:
         pieces: list[Operand] = []

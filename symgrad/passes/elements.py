@@ -44,7 +44,7 @@ class Elements:
 
     def __init__(self, build: Builder, elements_of: Callable[[Operand], Parts], maker: Mapping[Value, Op]) -> None:
         self.build = build
-        self.found = elements_of
+        self.elements_of = elements_of
         self.maker = maker
 
     def of(self, operand: Operand) -> Parts:
@@ -53,7 +53,7 @@ class Elements:
             return single(operand)
         if small_shape(operand.type) is None:
             raise Formless
-        return self.found(operand)
+        return self.elements_of(operand)
 
     def listed(self, operand: Operand, dtype: str) -> Parts:
         """The elements of what ``np.array`` makes of a list."""

@@ -36,7 +36,7 @@ class Rows:
     """What is known so far of some rows."""
 
     extents: list[Dim]
-    made: set[Value] = field(default_factory=set)  #: what is along, and is only there in parts
+    partial: set[Value] = field(default_factory=set)  #: values along the rows, of which only parts exist
 
     def part(self, op: Call) -> Part | None:
         """What the op is to the rows, None if it is to be kept out of them."""
@@ -66,7 +66,7 @@ class Rows:
             assert operand.type.shape is not None
             shape = operand.type.shape
             if len(shape) < len(out.shape) or shape[0] == 1:
-                if operand in self.made:
+                if operand in self.partial:
                     return None
                 along.append(False)
                 continue
@@ -95,7 +95,7 @@ class Rows:
     def view(self, op: Call) -> Part | None:
         """A view of what is made, all rows of it."""
         index: str = op.settings["index"]
-        if op.args[0] not in self.made or set(index) - set(OPERANDS) or index[:1] != "s" or not is_array(op.outs[0]):
+        if op.args[0] not in self.partial or set(index) - set(OPERANDS) or index[:1] != "s" or not is_array(op.outs[0]):
             return None
         items = op.args[1:]
         if not all(isinstance(a, Const) and a.value is None for a in items[:3]):
@@ -105,7 +105,7 @@ class Rows:
 
     def is_along(self, operand: Operand) -> bool:
         """Is this array known to have the rows?"""
-        if operand in self.made:
+        if operand in self.partial:
             return True
         type_ = operand.type
         if not is_array(operand) or not isinstance(type_, Array) or not type_.shape:

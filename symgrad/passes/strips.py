@@ -50,16 +50,16 @@ class _Chain:
         """Take an op into the chain, or around it; False if neither can be."""
         reads = [a for a in op.args if isinstance(a, Value)]
         part = None if any(a in self.late for a in reads) else self.rows.part(op)
-        if part is not None and (op.name != "accumulate" or op.args[0] in self.rows.made):
+        if part is not None and (op.name != "accumulate" or op.args[0] in self.rows.partial):
             self.ops.append(op)
             self.parts[op] = part
             self.rows.extents += [e for e in part.news if not any(same_extent(e, known) for known in self.rows.extents)]
-            (self.late if part.total else self.rows.made).update(op.outs)
+            (self.late if part.total else self.rows.partial).update(op.outs)
             return True
         row = ROWS[op.name]
         if row.consumes or row.effect or row.statement or op.name in USER_ROWS:
             return False
-        if any(a in self.rows.made or a in self.late for a in reads):
+        if any(a in self.rows.partial or a in self.late for a in reads):
             self.after.append(op)
             self.late.update(op.outs)
         else:
@@ -69,7 +69,7 @@ class _Chain:
     def inputs(self) -> list[Value]:
         """The arrays of which the chain reads rows."""
         return list(dict.fromkeys(a for op in self.ops for a, along in zip(op.args, self.parts[op].along, strict=True)
-                                  if along and isinstance(a, Value) and a not in self.rows.made))  # fmt: skip
+                                  if along and isinstance(a, Value) and a not in self.rows.partial))  # fmt: skip
 
     def others(self) -> list[Value]:
         """The arrays that the chain reads as a whole."""
@@ -78,7 +78,7 @@ class _Chain:
 
     def widest(self) -> tuple[Extent, ...]:
         """What one row of the largest arrays measures."""
-        values = [*self.inputs(), *(out for op in self.ops for out in op.outs if out in self.rows.made)]
+        values = [*self.inputs(), *(out for op in self.ops for out in op.outs if out in self.rows.partial)]
         return max((row_of(v) for v in values), key=size_rank)
 
     def is_wide(self, value: Operand, widest: tuple[Extent, ...]) -> bool:
@@ -291,16 +291,16 @@ class _Pieces:
         if not isinstance(result.type, Array):
             return Const(0.0)
         dtype, row = result.type.dtype, row_of(result)
-        if result not in self.chain.rows.made:  # it adds up
-            return self.made("zeros", result, [self.extent(e) for e in result.type.shape or ()])
+        if result not in self.chain.rows.partial:  # it adds up
+            return self.new_array("zeros", result, [self.extent(e) for e in result.type.shape or ()])
         for value in inputs:
             assert isinstance(value.type, Array)
             if same_shape(row_of(value), row) and (not row or result.type.layout in ("?", value.type.layout)):
                 other = None if dtype == value.type.dtype else dtype
                 return self.call(result.type, "empty_like", value, word=result.name, dtype=other)
-        return self.made("empty", result, [self.count, *(self.extent(e) for e in row)])
+        return self.new_array("empty", result, [self.count, *(self.extent(e) for e in row)])
 
-    def made(self, row: str, result: Value, extents: list[Operand | None]) -> Operand | None:
+    def new_array(self, row: str, result: Value, extents: list[Operand | None]) -> Operand | None:
         """A new array for a result, None if one of its extents is not at hand."""
         assert isinstance(result.type, Array)
         known = [e for e in extents if e is not None]

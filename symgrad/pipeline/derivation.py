@@ -104,7 +104,7 @@ def derivation(job: Job, read: Read) -> Derivation:
     job.check_output()
     primal = simplified(job, job.lowered.func, read)
     active = list(range(job.output.count))
-    wrt = job.wanted()
+    wrt = job.requested()
     check(primal, wrt, active, {Same(item.value): path for path, item in job.signature.leaves() if isinstance(item, Static)})
     check_active(job, primal, wrt, active)
     primal = checked_when_run(primal, wrt, active)

@@ -105,7 +105,7 @@ class Job:
                 inputs.append((k, text))
         return inputs
 
-    def wanted(self) -> list[int]:
+    def requested(self) -> list[int]:
         """The indices of the program's parameters whose gradients are requested."""
         indices = []
         for name in self.request.wrt:

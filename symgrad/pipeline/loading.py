@@ -30,16 +30,16 @@ class Later:
     """What the stages make of a job: at once, or when it is first asked for, once however many threads ask."""
 
     make: Callable[[], Derivation]
-    made: Derivation | None = None
+    derivation: Derivation | None = None
     reading: Callable[[], Emitted | None] | None = None  #: makes the text that is read, with the user's own; None if it cannot
     text: Emitted | None = None  #: the text that is read, once it has been asked for
 
     def __call__(self) -> Derivation:
         with LOCK:
-            if self.made is None:
+            if self.derivation is None:
                 with collector_paused():
-                    self.made = self.make()
-            return self.made
+                    self.derivation = self.make()
+            return self.derivation
 
     def stages(self) -> Mapping[str, Func]:
         """The IR after each stage."""

@@ -135,14 +135,14 @@ def backward_of(asked: Backward) -> tuple[Compiled, tuple[int | None, ...]]:
     half = KEPT.get(asked)
     if half is None:
         with LOCK:
-            half = KEPT.get(asked) or made(asked)
+            half = KEPT.get(asked) or compiled_gradient(asked)
             if len(KEPT) >= LIMIT:
                 KEPT.clear()
             KEPT[asked] = half
     return half
 
 
-def made(asked: Backward) -> tuple[Compiled, tuple[int | None, ...]]:
+def compiled_gradient(asked: Backward) -> tuple[Compiled, tuple[int | None, ...]]:
     """Build, differentiate and compile."""
     graph = graph_of(asked.recipe)
     gradients = graph.gradients(asked.targets, asked.inputs, asked.seeds, asked.cuts)

@@ -95,7 +95,7 @@ def allocator(context: Any, module: Any, rank: int, width: int) -> Any:
     return function
 
 
-def made(context: Any, builder: Any, signature: Any, args: Any, cleared: bool) -> Any:
+def allocation(context: Any, builder: Any, signature: Any, args: Any, cleared: bool) -> Any:
     """Emit the code that makes a new array.
 
     The address passes through a function whose result, as that of ``malloc``, overlaps nothing; a second function is shown it,
@@ -127,7 +127,7 @@ def made(context: Any, builder: Any, signature: Any, args: Any, cleared: bool) -
 @lower_builtin(new_empty, types.UniTuple, types.Any)
 def make_empty(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     """The code for ``new_empty``."""
-    return made(context, builder, signature, args, cleared=False)
+    return allocation(context, builder, signature, args, cleared=False)
 
 
 @lower_builtin(new_zeros, types.Integer)
@@ -136,4 +136,4 @@ def make_empty(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 @lower_builtin(new_zeros, types.UniTuple, types.Any)
 def make_zeros(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     """The code for ``new_zeros``."""
-    return made(context, builder, signature, args, cleared=True)
+    return allocation(context, builder, signature, args, cleared=True)

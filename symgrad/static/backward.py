@@ -77,17 +77,17 @@ class Naming:
 
     program: Program
     number: int
-    given: dict[str, str] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
 
     def of(self, name: str) -> str:
         """The name of a variable's gradient."""
-        if name not in self.given:
+        if name not in self.names:
             plain = name + GRAD
             taken = self.program.global_block().vars
             if plain in taken:
                 plain = "grad/" * self.number + plain if self.number > 1 else self.fresh(plain)
-            self.given[name] = plain if plain not in taken else self.fresh(plain)
-        return self.given[name]
+            self.names[name] = plain if plain not in taken else self.fresh(plain)
+        return self.names[name]
 
     def fresh(self, stem: str) -> str:
         """A name with a number at its end."""
@@ -240,7 +240,7 @@ def append_backward(loss: Variable, parameter_list: Any = None, no_grad_set: Any
     naming = Naming(program, number)
     reached = reach(block, [loss.name], cuts)
     seed = loss.name + GRAD if loss.name + GRAD not in block.vars else naming.fresh(loss.name + GRAD)
-    naming.given[loss.name] = seed
+    naming.names[loss.name] = seed
     opening = Description("fill_constant", [], [seed], backward=True)
     for callback in callbacks or ():
         if not callable(callback):

@@ -13,7 +13,7 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
     ): "whether two shapes are the same does not depend on their order",
     (
         "adjoint/plan.py", "price", "constant off by one",
-        'made = ROWS["take"].law(types, {"index": store.settings["index"]}, lambda k: -2)',
+        'type_ = ROWS["take"].law(types, {"index": store.settings["index"]}, lambda k: -2)',
     ): "the number stands in the place of an extent that is not known, and the price asks for the rank alone",
     (
         "loops/accesses.py", "handed_on", "constant off by one", "slots += zip(op.carried, op.test.args, strict=True)",
