@@ -54,7 +54,7 @@ class Plan:
     joins: dict[Value, tuple[If, int]] = field(default_factory=dict)
     carried: set[tuple[Op, int]] = field(default_factory=set)
     traces: dict[Value, Trace] = field(default_factory=dict)
-    needed: set[Value] = field(default_factory=set)
+    undo_reads: set[Value] = field(default_factory=set)  #: what undoing stores reads
     undone: list[Call] = field(default_factory=list)
     known: dict[tuple[Value, Scope, int], bool] = field(default_factory=dict)
     stored: dict[Value, Call] = field(default_factory=dict)  #: values that a store puts into an array as they are
@@ -443,10 +443,10 @@ class Plan:
             self.known.clear()
             states = self.states(list(self.demands.required))
             self.undone = []
-            self.needed = set()  # what was saved meanwhile is not needed any more
+            self.undo_reads = set()  # what was saved meanwhile is not needed any more
             for root in self.traces:
                 undone, needed = self.undone_in(root, states)
-                self.needed |= needed
+                self.undo_reads |= needed
                 self.undone += undone
             for store in self.undone:
                 self.require_paths(store)
@@ -454,7 +454,7 @@ class Plan:
 
     def size(self) -> tuple[int, ...]:
         """A measure that no longer changes when all is settled."""
-        return (len(self.demands.required), len(self.saved), len(self.joins), len(self.carried), len(self.needed), len(self.undone))
+        return (len(self.demands.required), len(self.saved), len(self.joins), len(self.carried), len(self.undo_reads), len(self.undone))
 
     def require_paths(self, store: Call) -> None:
         """The operands of a store's path are read when it is undone."""

@@ -80,7 +80,7 @@ class Availability:
         for use in self.saver.tapes.values():
             if not use.indexed:
                 frame.tapes[use.block] = use.end
-        for value in [v for v in self.plan.layout.places if v in self.plan.needed]:
+        for value in [v for v in self.plan.layout.places if v in self.plan.undo_reads]:
             trace = self.plan.traces[self.plan.memory.find(value)]
             if self.plan.layout.places[value][0] is top.block and (top.block, value) not in trace.moved:
                 frame.current[value] = value
@@ -222,7 +222,7 @@ class Availability:
                 frame.known[value] = self.again(frame, "take", [op.outs[0], *path_of(op)], {"index": op.settings["index"]}, value)
         if any(op is store for store in self.plan.undone):
             self.undo(frame, op)
-        elif ROWS[op.name].consumes and op.outs[0] in frame.current and op.args[0] in self.plan.needed:
+        elif ROWS[op.name].consumes and op.outs[0] in frame.current and op.args[0] in self.plan.undo_reads:
             assert isinstance(op.args[0], Value)
             frame.current[op.args[0]] = frame.current.pop(op.outs[0])
 
@@ -308,7 +308,7 @@ class Availability:
             inside: list[Operand] = [b.yields[k] for b in primal.blocks for k in slots] if isinstance(primal, If) else []
             if isinstance(primal, For | While):
                 inside = [primal.carried[k] for k in slots]
-            positions += slots if any(v in self.plan.needed for v in inside) else []
+            positions += slots if any(v in self.plan.undo_reads for v in inside) else []
         return positions
 
     def branch(self, frame: Frame, op: If) -> None:
@@ -326,7 +326,7 @@ class Availability:
                 side.current[target] = entering[k]
             side.tapes = {owner: frame.tapes[owner] for owner in owners}
             self.block(side)
-        passed = [v for trace in self.plan.traces.values() for v in trace.passed.get(primal, ()) if v in self.plan.needed]
+        passed = [v for trace in self.plan.traces.values() for v in trace.passed.get(primal, ()) if v in self.plan.undo_reads]
         for value in passed:
             join_sides(op, [side.current[value] for side in sides], value.name)
             frame.current[value] = op.outs[-1]

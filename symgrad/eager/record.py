@@ -67,13 +67,13 @@ class Record:
         """The nodes whose results depend on one of some tensors."""
         leaves = {Same(tensor) for tensor in inputs if tensor._node is None}
         inner = {(tensor._node, tensor._slot) for tensor in inputs if tensor._node is not None}
-        nodes: set[Recorded] = set()
+        dependents: set[Recorded] = set()
         for node in self.nodes:
             for edge in node.edges():
-                if edge.node is None and Same(edge.tensor) in leaves or edge.node in nodes or (edge.node, edge.slot) in inner:
-                    nodes.add(node)
+                if edge.node is None and Same(edge.tensor) in leaves or edge.node in dependents or (edge.node, edge.slot) in inner:
+                    dependents.add(node)
                     break
-        return nodes
+        return dependents
 
     def constant(self, value: Any) -> int:
         """The place of a value through which no derivative passes."""
@@ -165,14 +165,14 @@ def fitting(gradient: Any, value: Array) -> Array:
 
 def ancestors(targets: Iterable[Tensor]) -> set[Recorded]:
     """The nodes that some tensors depend on."""
-    nodes: set[Recorded] = set()
+    visited: set[Recorded] = set()
     todo: list[Recorded] = [t._node for t in targets if t._node is not None]
     while todo:
         node = todo.pop()
-        if node in nodes:
+        if node in visited:
             continue
         if node.freed:
             raise frozen_graph(node.name)
-        nodes.add(node)
-        todo += [edge.node for edge in node.edges() if edge.node is not None and edge.node not in nodes]
-    return nodes
+        visited.add(node)
+        todo += [edge.node for edge in node.edges() if edge.node is not None and edge.node not in visited]
+    return visited
