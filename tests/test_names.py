@@ -1,4 +1,4 @@
-"""Variables, attributes and functions are named for what they stand for, not for how it came to be."""
+"""The name of a variable, attribute or function says what it holds or does, not how it came to be."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ def local_names(tree: ast.AST) -> Iterator[tuple[int, str]]:
                 yield node.lineno, node.arg
             elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 yield node.lineno, node.id
-            elif isinstance(node, ast.FunctionDef) and node is not function:
+            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node is not function:
+                yield node.lineno, node.name
+            elif isinstance(node, ast.MatchAs | ast.MatchStar | ast.ExceptHandler) and node.name is not None:
                 yield node.lineno, node.name
 
 
@@ -31,10 +33,10 @@ def other_names(tree: ast.AST) -> Iterator[str]:
     """The names of attributes, and of what stands in a module or class."""
     for node in ast.walk(tree):
         for inner in node.body if isinstance(node, ast.Module | ast.ClassDef) else ():
-            if isinstance(inner, ast.FunctionDef):
+            if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 yield inner.name
-            elif isinstance(inner, ast.AnnAssign) and isinstance(inner.target, ast.Name):
-                yield inner.target.id
+            for target in inner.targets if isinstance(inner, ast.Assign) else [inner.target] if isinstance(inner, ast.AnnAssign) else ():
+                yield from (name.id for name in ast.walk(target) if isinstance(name, ast.Name))
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
             yield node.attr
 

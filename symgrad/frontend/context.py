@@ -774,7 +774,7 @@ class Lowering:
 
 
 def standing_for(operand: Operand, kind: type, named: type | None = None) -> Operand:
-    """Let a new list of the IR stand for a list or a tuple of the user's program."""
+    """Mark a new list of the IR as a list or a tuple of the user's program."""
     if isinstance(operand, Value) and isinstance(operand.type, List):
         operand.type = replace(operand.type, of="tuple" if kind is tuple else "list", named=named)
     return operand

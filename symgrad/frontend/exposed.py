@@ -114,7 +114,7 @@ def mark_exposed(state: State, exposed: Iterable[Any], objects: dict[Any, HeapKe
 
 
 def hand_on(ctx: Lowering, state: State, key: Any, sources: Iterable[tuple[Any, State]]) -> None:
-    """A new object or array, ``key``, stands for others: it is exposed if one of them is."""
+    """Mark a new object or array, ``key``, as exposed if one of its ``sources`` is."""
     if key is not None and any(source is not None and is_exposed(ctx, side, source) for source, side in sources):
         expose(state, key)
 

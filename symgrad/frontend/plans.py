@@ -58,7 +58,7 @@ class Head:
         self.objects |= {(place, n): x for n, x in enumerate(objects_of(binding, form, self.state.heap)) if x is not None}
 
     def first(self, held: Any) -> HeapKey | None:
-        """The object in the first round that ``held`` stands for: a carried place, or an object of before the loop."""
+        """The object that a carried place holds in the first round; an object from before the loop is itself."""
         if isinstance(held, HeapKey):
             return held
         key = self.objects.get(held)

@@ -101,7 +101,7 @@ def holds_view(binding: Binding) -> bool:
 
 @entered(PARTS, "taken apart")
 def taken_apart(ctx: Lowering, value: Operand) -> Binding:
-    """The binding that an item with parts stands for in the program."""
+    """The binding of an item that has parts."""
     type_ = value.type
     assert isinstance(type_, Struct)
     if ctx.holes:

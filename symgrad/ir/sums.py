@@ -159,7 +159,7 @@ def _terms(text: str) -> tuple[tuple[str, int], ...] | None:
 
 
 def read_expression(text: str) -> Sum | None:
-    """The sum that a text of ``expression`` stands for; None for any other text.
+    """The sum of which ``expression`` gives this text; None for any other text.
 
     >>> read_expression("y.shape[1] - 4 * x.shape[0] + 1")
     {'y.shape[1]': 1, 'x.shape[0]': -4, '': 1}

@@ -96,7 +96,7 @@ def plain(name: str) -> str:
 
 
 def operand(graph: Graph, argument: str | Number) -> Operand:
-    """The operand that an input of a step stands for."""
+    """The operand for an input of a step: a constant, or a value of the graph."""
     return Const(argument.value) if isinstance(argument, Number) else graph.values[argument]
 
 

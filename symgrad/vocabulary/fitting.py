@@ -77,7 +77,7 @@ def extent(x: Tensor, name: str, axis: Any) -> int:
 
 
 def axes_of(x: Tensor, axis: Any) -> Any:
-    """An axis or several, None for all; for a tensor without axes, 0 and -1 stand for none."""
+    """The axes of an argument ``axis``, None for all; a tensor without axes takes 0 and -1, which name no axis of it."""
     chosen = axes(axis)
     if chosen is None or len(getattr(x, "shape", (1,))):
         return chosen

@@ -25,7 +25,7 @@ def f(x, y):
     z = x * y
     k = 0
 """
-#: what changes: statements before, the expression that changes it (a number), and what is read of it in the end
+#: for each thing that changes: statements before, the expression (a number) that changes it, and the expression that reads it at the end
 CHANGES = {
     "variable of a closure": (
         "acc = y\ndef g(u):\n    nonlocal acc\n    acc = 0.5 * acc + u\n    return acc", "g(0.3)", "acc"),
