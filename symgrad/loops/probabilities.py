@@ -17,6 +17,8 @@ ZERO, ONE, HALF = Const(0.0), Const(1.0), Const(0.5)
 INFINITE = Const(math.inf)
 ROOT = Const(math.sqrt(0.5))
 FAR = Const(-36.0)  #: below, the probability of the tail is too small for a float, though its logarithm is not
+SCALED = Const(26.0)  #: above, ``exp(x * x)`` is too large for a float, and ``erfc(x)`` too small
+TAIL = Const(12.0)  #: above, the slopes of ``erfcx`` have no digits but by its asymptotic series
 
 
 def expit(call: Call, words: str, x: Operand) -> Operand:
@@ -49,6 +51,20 @@ def log_ndtr(call: Call, words: str, x: Operand) -> Operand:
     tail = call("multiply", HALF, call("erfc", call("multiply", call("abs", x), ROOT), via="math"))
     upper = call(f"{words}log1p", call("negative", tail))
     return call("where", call("less", x, ZERO), call(f"{words}log", tail), upper)
+
+
+def erfcx(call: Call, words: str, x: Operand) -> Operand:
+    """``exp(x * x) * erfc(x)``."""
+    return call("multiply", call("exp", call("multiply", x, x)), call("erfc", x, via="math"))
+
+
+def erfcx_slope(call: Call, words: str, x: Operand, value: Operand, order: int) -> Operand:
+    """The derivative of this order, by the recurrence of DLMF 7.10."""
+    twice = call("multiply", Const(2.0), x)
+    before, slope = value, call("subtract", call("multiply", twice, value), Const(2 / math.sqrt(math.pi)))
+    for k in range(1, order):
+        before, slope = slope, call("add", call("multiply", twice, slope), call("multiply", Const(2.0 * k), before))
+    return slope
 
 
 def xlogy(call: Call, words: str, x: Operand, y: Operand) -> Operand:
@@ -94,5 +110,7 @@ def divergence(call: Call, x: Operand, y: Operand, inside: Operand, at_zero: Ope
 
 
 PROBABILITIES: dict[str, Callable[..., Operand]] = {
-    f.__name__: f for f in (expit, log_expit, logit, ndtr, log_ndtr, xlogy, xlog1py, entr, rel_entr, kl_div)
+    f.__name__: f for f in (expit, log_expit, logit, ndtr, log_ndtr, erfcx, xlogy, xlog1py, entr, rel_entr, kl_div)
 }
+#: where a function is not computed as above: a comparison of its operand with a bound
+OUTSIDE: dict[str, tuple[str, Const]] = {"log_ndtr": ("less", FAR), "erfcx": ("greater", SCALED)}

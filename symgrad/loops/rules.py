@@ -44,7 +44,7 @@ PRICES = {
     **dict.fromkeys(
         ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "cbrt", "hypot", "logaddexp", "sin", "cos", "tan", "arcsin", "arccos",
          "arctan", "arctan2", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "sinc", "erf", "erfc", "gamma", "lgamma",
-         "digamma", "polygamma", "i0", "bessel_i", "power", "float_power", "log_of_base", *PROBABILITIES),
+         "digamma", "polygamma", "i0", "bessel_i", "erfcx_slope", "power", "float_power", "log_of_base", *PROBABILITIES),
         20,
     ),
 }  # fmt: skip
@@ -74,7 +74,7 @@ def vectorised(name: str) -> Callable[..., Operand]:
 #: rows that are composed of functions that can be vectorised, for arrays of floats
 COMPOSED: dict[str, Callable[..., Operand]] = {
     "logaddexp": logaddexp,
-    **{name: vectorised(name) for name in PROBABILITIES if "ndtr" not in name},  # erfc is numba's
+    **{name: vectorised(name) for name in PROBABILITIES if name not in ("ndtr", "log_ndtr", "erfcx")},  # erfc is numba's
 }
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from symgrad.ir.core import TRUE, Call, Const, Operand, Value
 from symgrad.ir.types import Object, Scalar, Type
-from symgrad.loops.probabilities import FAR, PROBABILITIES
+from symgrad.loops.probabilities import OUTSIDE, PROBABILITIES, TAIL, erfcx_slope
 from symgrad.loops.reach import OutOfReach, check_integers, dtype_in_words, function_in_words
 from symgrad.ops.build import Builder
 from symgrad.ops.elementwise import SLOPES
@@ -300,9 +300,20 @@ def gammas(build: Builder, op: Call, args: Args) -> list[Operand]:
 def composed(build: Builder, op: Call, args: Args) -> list[Operand]:
     """Functions of probabilities, said in others."""
     floats = [build.call("cast", a, dtype="f64") for a in args]
-    if op.name == "log_ndtr":
-        bail_out(build, build.call("less", floats[0], FAR))
+    if op.name in OUTSIDE:
+        comparison, bound = OUTSIDE[op.name]
+        bail_out(build, build.call(comparison, floats[0], bound))
     return settled(build, op, PROBABILITIES[op.name](build.call, "", *floats))
+
+
+def slope_of_erfcx(build: Builder, op: Call, args: Args) -> list[Operand]:
+    """A derivative of ``erfcx`` of known order; NumPy code computes its tail."""
+    order = args[2].value if isinstance(args[2], Const) else None
+    if type(order) is not int:
+        raise OutOfReach("a derivative of erfcx whose order is not known", op.loc)
+    x, value = (build.call("cast", a, dtype="f64") for a in args[:2])
+    bail_out(build, build.call("greater", x, TAIL))
+    return settled(build, op, erfcx_slope(build.call, "", x, value, order))
 
 
 def signed(build: Builder, op: Call, args: Args) -> list[Operand]:
@@ -453,7 +464,7 @@ RULES: dict[str, Rule] = {
     ),
     **dict.fromkeys(("erf", "erfc", "gamma", "lgamma"), special),
     **dict.fromkeys(("digamma", "polygamma"), gammas),
-    **dict.fromkeys(PROBABILITIES, composed),
+    **dict.fromkeys(PROBABILITIES, composed), "erfcx_slope": slope_of_erfcx,
     "clip": clipped,
     "number": converted,
     "invert": inverted,

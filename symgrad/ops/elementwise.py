@@ -328,7 +328,7 @@ elementwise("logaddexp(x, y) = log(exp(x) + exp(y))", dx="exp(x - out)", dy="exp
 elementwise("logaddexp2(x, y) = log(2**x + 2**y) / log(2)", dx="exp2(x - out)", dy="exp2(y - out)")
 
 #: the dtype of functions of the runtime: of integers float64, of a number of Python's one of Python's
-_FLOAT_OF = "np.sin(1.0 * x) if isinstance(x, (np.ndarray, np.generic)) else 1.0"
+FLOAT_OF = "np.sin(1.0 * x) if isinstance(x, (np.ndarray, np.generic)) else 1.0"
 
 # ------------------------------------------------------------------ trigonometry
 
@@ -350,28 +350,28 @@ elementwise("arctanh(x)", math="math.atanh(x)", dx="1 / ((1 - x) * (1 + x))")
 elementwise("deg2rad(x) = x * pi / 180", math="math.radians(x)", dx="0.017453292519943295", linear="x")
 elementwise("rad2deg(x) = x * 180 / pi", math="math.degrees(x)", dx="57.29577951308232", linear="x")
 elementwise("sinc(x) = sin(pi*x) / (pi*x)", dx="sinc_slope(x, 1)")  # the formula is 0/0 at 0
-elementwise("sinc_slope(x, n)", emit="sinc_slope(x, n)", like=_FLOAT_OF, dx="sinc_slope(x, n + 1)", dn=None)
+elementwise("sinc_slope(x, n)", emit="sinc_slope(x, n)", like=FLOAT_OF, dx="sinc_slope(x, n + 1)", dn=None)
 
 # ------------------------------------------------------------------ special functions
 
-elementwise("erf(x)", emit="erf(x)", like=_FLOAT_OF, math="math.erf(x)", scipy="special.erf(x)", dx="1.1283791670955126 * exp(-(x * x))")
+elementwise("erf(x)", emit="erf(x)", like=FLOAT_OF, math="math.erf(x)", scipy="special.erf(x)", dx="1.1283791670955126 * exp(-(x * x))")
 elementwise(
-    "erfc(x)", emit="erfc(x)", like=_FLOAT_OF, math="math.erfc(x)", scipy="special.erfc(x)", dx="-1.1283791670955126 * exp(-(x * x))"
+    "erfc(x)", emit="erfc(x)", like=FLOAT_OF, math="math.erfc(x)", scipy="special.erfc(x)", dx="-1.1283791670955126 * exp(-(x * x))"
 )
-elementwise("gamma(x)", emit="gamma(x)", like=_FLOAT_OF, math="math.gamma(x)", scipy="special.gamma(x)", dx="out * digamma(x)")
-elementwise("lgamma(x)", emit="lgamma(x)", like=_FLOAT_OF, math="math.lgamma(x)", scipy="special.gammaln(x)", dx="digamma(x)")
+elementwise("gamma(x)", emit="gamma(x)", like=FLOAT_OF, math="math.gamma(x)", scipy="special.gamma(x)", dx="out * digamma(x)")
+elementwise("lgamma(x)", emit="lgamma(x)", like=FLOAT_OF, math="math.lgamma(x)", scipy="special.gammaln(x)", dx="digamma(x)")
 elementwise(
     "digamma(x)",
     emit="digamma(x)",
     scipy="special.psi(x)",
-    like=_FLOAT_OF,
+    like=FLOAT_OF,
     dx="polygamma(1, x)",
 )
 elementwise("i0(x)", dx="bessel_i(1, x)")
 elementwise("bessel_i(n, x)", emit="bessel_i(n, x)", dn=None, dx="0.5 * (bessel_i(n - 1, x) + bessel_i(n + 1, x))",
-            like=_FLOAT_OF)  # fmt: skip
+            like=FLOAT_OF)  # fmt: skip
 elementwise("polygamma(n, x)", emit="polygamma(n, x)", scipy="special.polygamma(n, x)", dn=None, dx="polygamma(n + 1, x)",
-            like=_FLOAT_OF)  # fmt: skip
+            like=FLOAT_OF)  # fmt: skip
 
 # ------------------------------------------------------------------ kinks: ties share equally
 

@@ -340,12 +340,12 @@ SCIPY_SPECIAL = {
         ("erf", "erf"), ("erfc", "erfc"), ("gamma", "gamma"), ("gammaln", "lgamma"), ("psi", "digamma"), ("digamma", "digamma"),
     )},
     **{name: ("x", f"{row}(x)") for name, row in (
-        ("exp2", "exp2"), ("expm1", "expm1"), ("log1p", "log1p"), ("cbrt", "cbrt"), ("i0", "i0"), ("j0", "bessel_j0"), ("j1", "bessel_j1"),
+        ("exp2", "exp2"), ("expm1", "expm1"), ("log1p", "log1p"), ("cbrt", "cbrt"), ("i0", "bessel_i0"), ("i1", "bessel_i1"),
+        ("j0", "bessel_j0"), ("j1", "bessel_j1"),
         ("y0", "bessel_y0"), ("y1", "bessel_y1"), ("k0", "bessel_k0"), ("k1", "bessel_k1"), ("i0e", "i0e"), ("i1e", "i1e"),
         *((same, same) for same in ("erfinv", "erfcinv", "erfcx", "erfi", "dawsn", "ndtr", "log_ndtr", "ndtri", "expit", "logit",
                                     "log_expit", "entr")),
     )},
-    "i1": ("x", "bessel_i(1, x)"),
     **{name: ("x, y", f"{name}(x, y)") for name in ("xlogy", "xlog1py", "rel_entr", "kl_div")},
     "gammainc": ("a, x", "gammainc(a, x)"), "gammaincc": ("a, x", "gammaincc(a, x)"), "betainc": ("a, b, x", "betainc(a, b, x)"),
 }  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any
 from symgrad.errors import NoDerivative
 from symgrad.ir.types import Array, Type
 from symgrad.ops.declare import constant, missing, rule
-from symgrad.ops.elementwise import elementwise
+from symgrad.ops.elementwise import FLOAT_OF, elementwise
 from symgrad.ops.indexing import Extents
 from symgrad.ops.linalg import _matrix_law, _solve_law
 from symgrad.ops.shapes import dtype_of
@@ -28,23 +28,29 @@ def special(text: str, scipy: str | None = None, **partials: Any) -> None:
 
 special("erfinv(x)", dx="0.886226925452758 * exp(out * out)")
 special("erfcinv(x)", dx="-0.886226925452758 * exp(out * out)")
-special("erfcx(x)", dx="2 * x * out - 1.1283791670955126")
+special("erfcx(x)", dx="erfcx_slope(x, out, 1)")
 special("erfi(x)", dx="1.1283791670955126 * exp(x * x)")
-special("dawsn(x)", dx="1 - 2 * x * out")
+special("dawsn(x)", dx="dawsn_slope(x, out, 1)")
 special("ndtr(x)", dx="0.3989422804014327 * exp(-0.5 * (x * x))")
-special("log_ndtr(x)", dx="0.3989422804014327 * exp(-0.5 * (x * x) - out)")
+# exp(-x * x / 2 - out) has no digits far below 0
+special("log_ndtr(x)", dx="where(x < 0, 0.7978845608028654 / erfcx(where(x < 0, -0.7071067811865476 * x, 0.0)),"
+                          " 0.3989422804014327 * exp(-0.5 * (x * x) - out))")  # fmt: skip
 special("ndtri(x)", dx="2.5066282746310002 * exp(0.5 * (out * out))")
+# the n-th derivative; the function's own value, its second operand, does not count as one
+for _name in ("erfcx_slope", "dawsn_slope"):
+    elementwise(f"{_name}(x, value, n)", emit=f"{_name}(x, value, n)", like=FLOAT_OF, dx=f"{_name}(x, value, n + 1)", dvalue=None, dn=None)
 
 # ------------------------------------------------------------------ of probabilities and entropies
 
 special("expit(x)", dx="out * expit(-x)")
 special("logit(x)", dx="1 / (x * (1 - x))")
 special("log_expit(x)", dx="expit(-x)")
-special("xlogy(x, y)", dx="log(1.0 * y)", dy="x / y")
-special("xlog1py(x, y)", dx="log1p(1.0 * y)", dy="x / (1 + y)")
+# where x is 0, the slope by y is that of 0 * log(y), also at y = 0
+special("xlogy(x, y)", dx="log(1.0 * y)", dy="x / where(x == 0, 1.0, y)")
+special("xlog1py(x, y)", dx="log1p(1.0 * y)", dy="x / where(x == 0, 1.0, 1 + y)")
 special("entr(x)", dx="-1 - log(x)")
-special("rel_entr(x, y)", dx="log(x / y) + 1", dy="-(x / y)")
-special("kl_div(x, y)", dx="log(x / y)", dy="1 - x / y")
+special("rel_entr(x, y)", dx="log(x / y) + 1", dy="-(x / where(x == 0, 1.0, y))")
+special("kl_div(x, y)", dx="log(x / y)", dy="1 - x / where(x == 0, 1.0, y)")
 
 # ------------------------------------------------------------------ Bessel functions of whole order
 
@@ -54,6 +60,9 @@ special("bessel_j(n, x)", "jv", dn=None, dx="0.5 * (bessel_j(n - 1, x) - bessel_
 special("bessel_y0(x)", "y0", dx="-bessel_y1(x)")
 special("bessel_y1(x)", "y1", dx="bessel_y0(x) - out / x")
 special("bessel_y(n, x)", "yv", dn=None, dx="0.5 * (bessel_y(n - 1, x) - bessel_y(n + 1, x))")
+special("bessel_i0(x)", "i0", dx="bessel_i1(x)")
+special("bessel_i1(x)", "i1", dx="0.5 * (bessel_i0(x) + bessel_iv(2, x))")
+special("bessel_iv(n, x)", "iv", dn=None, dx="0.5 * (bessel_iv(n - 1, x) + bessel_iv(n + 1, x))")
 special("bessel_k0(x)", "k0", dx="-bessel_k1(x)")
 special("bessel_k1(x)", "k1", dx="-(bessel_k0(x) + out / x)")
 special("bessel_k(n, x)", "kv", dn=None, dx="-0.5 * (bessel_k(n - 1, x) + bessel_k(n + 1, x))")
@@ -72,11 +81,11 @@ def _no_slope(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type
 
 constant("no_slope(x, of='')", _no_slope, emit="x")
 special("gammainc(a, x)", da="no_slope(a, of='the first argument of gammainc')",
-        dx="exp((a - 1) * log(x) - x - lgamma(a, via='scipy'))")  # fmt: skip
+        dx="exp(xlogy(a - 1, x) - x - lgamma(a, via='scipy'))")  # fmt: skip
 special("gammaincc(a, x)", da="no_slope(a, of='the first argument of gammaincc')",
-        dx="-exp((a - 1) * log(x) - x - lgamma(a, via='scipy'))")  # fmt: skip
+        dx="-exp(xlogy(a - 1, x) - x - lgamma(a, via='scipy'))")  # fmt: skip
 special("betainc(a, b, x)", da="no_slope(a, of='the first argument of betainc')", db="no_slope(b, of='the second argument of betainc')",
-        dx="exp((a - 1) * log(x) + (b - 1) * log1p(-x) + lgamma(a + b, via='scipy') - lgamma(a, via='scipy')"
+        dx="exp(xlogy(a - 1, x) + xlog1py(b - 1, -x) + lgamma(a + b, via='scipy') - lgamma(a, via='scipy')"
            " - lgamma(b, via='scipy'))")  # fmt: skip
 
 # ------------------------------------------------------------------ linear algebra

@@ -2,13 +2,14 @@
 
 Each value computed from the maximum ``m`` is followed as ``v + c*m`` or ``v * exp(c*m)`` with ``v`` free
 of ``m``. If every one ends in values that are free of it, the result does not depend on ``m`` at all, and
-``m`` is taken of ``stop_gradient(x)``.
+``m`` is taken of ``stop_gradient(x)``. Where only ``where(isfinite(m), m, 0.0)`` is read, that is followed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from symgrad.ir.core import Block, Call, Const, Func, Operand, Value
 from symgrad.ir.types import Array, Scalar, Type
@@ -58,20 +59,25 @@ def _block(block: Block, notes: Notes | None) -> None:
 
 def cancels(block: Block, extreme: Call) -> bool:
     """Does the maximum cancel in everything that the block computes from it?"""
-    out = extreme.outs[0]
+    maker = finite_part(block, extreme) or extreme
+    out = maker.outs[0]
     rank = rank_of(out.type)
     if rank is None or getattr(out.type, "kind", None) != "float":
         return False
     shape = out.type.shape if isinstance(out.type, Array) else ()
     traces = {out: Trace(False, 1.0, tuple(k for k, extent in enumerate(shape or ()) if extent != 1))}
     freed = False
-    for op in block.ops[block.ops.index(extreme) + 1 :]:
+    for op in block.ops[block.ops.index(maker) + 1 :]:
         if any(inner_reads(child, traces) for child in op.blocks):
             return False
         if not any(isinstance(a, Value) and a in traces for a in op.operands):
             continue
         if not isinstance(op, Call):
             return False
+        if op.name == "as_written":  # the value of its first operand; the others are what the user's text names
+            if op.args[0] in traces:
+                traces[op.outs[0]] = traces[op.args[0]]
+            continue
         try:
             trace = followed(op, traces)
         except Lost:
@@ -83,7 +89,20 @@ def cancels(block: Block, extreme: Call) -> bool:
     return freed and not any(isinstance(y, Value) and y in traces for y in block.yields)
 
 
-def inner_reads(block: Block, traces: dict[Value, Trace]) -> bool:
+def finite_part(block: Block, extreme: Call) -> Call | None:
+    """The op ``where(isfinite(m), m, number)``, if nothing else reads the maximum: what cancels is then this."""
+    maximum = extreme.outs[0]
+    readers = [op for op in block.ops if maximum in op.operands and not (isinstance(op, Call) and op.name == "as_written")]
+    if len(readers) != 2 or any(inner_reads(child, dict.fromkeys((maximum,))) for op in block.ops for child in op.blocks):
+        return None
+    test, choice = readers
+    if not (isinstance(test, Call) and test.name == "isfinite" and isinstance(choice, Call) and choice.name == "where"):
+        return None
+    known = choice.args[:2] == [test.outs[0], maximum] and isinstance(choice.args[2], Const)
+    return choice if known and maximum not in block.yields else None
+
+
+def inner_reads(block: Block, traces: Mapping[Value, Any]) -> bool:
     """Does a block inside read one of the values?"""
     for op in block.ops:
         if any(isinstance(a, Value) and a in traces for a in op.operands) or any(inner_reads(child, traces) for child in op.blocks):

@@ -171,11 +171,54 @@ def sinc_slope(x: Any, n: int) -> Any:
     return (math.pi**n * np.where(near, series, away)).astype(x.dtype if x.dtype.kind == "f" else float)[()]
 
 
+def erfcx_slope(x: Any, value: Any, n: int) -> Any:
+    """The n-th derivative of ``scipy.special.erfcx``, whose value at ``x`` is given; n is at least 1.
+
+    By the recurrence of DLMF 7.10; far above 0, where that has no digits, by the asymptotic series, DLMF 7.12.1.
+
+    >>> round(erfcx_slope(0.0, 1.0, 1), 12), erfcx_slope(math.inf, 0.0, 1)
+    (-1.128379167096, -0.0)
+    """
+    return _slope_with_tail(x, value, n, 2.0, -2 / math.sqrt(math.pi), lambda y: y > TAIL)
+
+
+def dawsn_slope(x: Any, value: Any, n: int) -> Any:
+    """The n-th derivative of ``scipy.special.dawsn``, whose value at ``x`` is given; n is at least 1.
+
+    >>> dawsn_slope(0.0, 0.0, 1), dawsn_slope(-math.inf, 0.0, 1)
+    (1.0, -0.0)
+    """
+    return _slope_with_tail(x, value, n, -2.0, 1.0, lambda y: np.abs(y) > TAIL)
+
+
+#: beyond, the asymptotic series has all digits
+TAIL = 12.0
+
+
+def _slope_with_tail(x: Any, value: Any, n: int, factor: float, rest: float, is_far: Callable[[Any], Any]) -> Any:
+    """The n-th derivative of the function ``y`` with ``y' = factor * x * y + rest``: in its tail, ``y ~ -rest / (factor * x)``."""
+    if isinstance(x, float | int) and not isinstance(x, np.generic):
+        return float(_slope_with_tail(np.float64(x), value, n, factor, rest, is_far))
+    x = np.asarray(x)
+    y = x.astype(float)
+    far = is_far(y)
+    near, tail = np.where(far, 0.0, y), np.where(far, y, math.inf)
+    before, slope = np.asarray(value, float), factor * near * np.where(far, 0.0, value) + rest
+    for k in range(1, n):
+        before, slope = slope, factor * (near * slope + k * before)
+    term, series = -rest / factor * (-1.0) ** n * math.factorial(n) / tail ** (n + 1), np.zeros_like(y)
+    for k in range(1, 16):
+        series += term
+        term = -term * ((2 * k + n - 1) * (2 * k + n) / (2 * k * factor)) / tail**2
+    return np.where(far, series, slope).astype(x.dtype if x.dtype.kind == "f" else float)[()]
+
+
 __all__ = [
     "add_along_axis",
     "cofactors",
     "concatenate_part",
     "concatenate_place",
+    "dawsn_slope",
     "diag_back",
     "diag_embed",
     "diagonal_place",
@@ -186,6 +229,7 @@ __all__ = [
     "einsum_part",
     "erf",
     "erfc",
+    "erfcx_slope",
     "extreme_share",
     "gamma",
     "gaps",

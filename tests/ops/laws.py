@@ -180,7 +180,7 @@ def templates() -> Iterator[Call]:
 
 
 #: rows applied element by element whose operands are not all numbers of any kind
-SPECIAL_ARGUMENTS = frozenset({"clip", "polygamma", "bessel_i", "sinc_slope", "slope_power", "ratio"})
+SPECIAL_ARGUMENTS = frozenset({"clip", "polygamma", "bessel_i", "sinc_slope", "erfcx_slope", "dawsn_slope", "slope_power", "ratio"})
 
 
 def varied(text: str, sample: dict[str, Any]) -> list[str]:
@@ -195,7 +195,7 @@ OF_MATRICES = frozenset({"half_tril", "symmetric", "gaps", "cofactors"})
 OF_COMPLEX = frozenset("modulus conj unit_conjugate inverse_modulus imaginary complex_power complex_log complex_arccosh".split())
 #: rows of the exponents and bases of powers, and of functions of real numbers
 OF_EXPONENTS = frozenset({"lowered", "log_of_base", "slope_power"})
-OF_REAL = frozenset({"erf", "erfc", "gamma", "lgamma", "digamma", "polygamma", "bessel_i", "sinc_slope"})
+OF_REAL = frozenset({"erf", "erfc", "gamma", "lgamma", "digamma", "polygamma", "bessel_i", "sinc_slope", "erfcx_slope", "dawsn_slope"})
 
 
 def takes(name: str, text: str, operands: list[Any]) -> bool:

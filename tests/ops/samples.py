@@ -62,7 +62,7 @@ for _draw, _names in BINARY.items():
 
 #: rows whose text is SciPy's
 SCIPY = {
-    signed: "erfcx erfi dawsn ndtr log_ndtr expit log_expit bessel_j0 bessel_j1 i0e i1e",
+    signed: "erfcx erfi dawsn ndtr log_ndtr expit log_expit bessel_j0 bessel_j1 bessel_i0 bessel_i1 i0e i1e",
     positive: "bessel_y0 bessel_y1 bessel_k0 bessel_k1 entr",
     small: "erfinv",
     share: "erfcinv ndtri logit",
@@ -72,12 +72,14 @@ for _draw, _names in SCIPY.items():
         SAMPLES += [(f"{_name}(x)", {"x": _draw(*s)}) for s in [(), (3,), (2, 3)]]
 for _name in ("xlogy", "xlog1py", "rel_entr", "kl_div"):
     SAMPLES += [(f"{_name}(x, y)", {"x": positive(*a), "y": positive(*b)}) for a, b in SHAPES[:4]]
-for _name in ("bessel_j", "bessel_y", "bessel_k", "ive"):
+for _name in ("bessel_j", "bessel_y", "bessel_iv", "bessel_k", "ive"):
     SAMPLES += [(f"{_name}(2, x)", {"x": positive(3)})]
 SAMPLES += [
     ("gammainc(ia, x)", {"ia": 2.5, "x": positive(3)}),
     ("gammaincc(ia, x)", {"ia": 2.5, "x": positive(3)}),
     ("betainc(ia, ib, x)", {"ia": 2.5, "ib": 1.5, "x": share(3)}),
+    ("erfcx_slope(x, erfcx(x), 1)", {"x": np.array([-1.0, 0.0, 3.0, 15.0])}),
+    ("dawsn_slope(x, dawsn(x), 2)", {"x": np.array([-15.0, -0.5, 0.0, 3.0])}),
     ("solve_triangular(x, y, lower=True)", {"x": matrix(3), "y": signed(3)}),
     ("solve_triangular(x, y)", {"x": matrix(3), "y": signed(3, 2)}),
     ("solve_transposed(x, y, lower=True)", {"x": matrix(3), "y": signed(3, 2)}),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -71,3 +73,29 @@ def test_what_is_not_known_is_refused_with_its_place(expression: str) -> None:
         symgrad.grad(function_of(expression))(X)
 
     assert all("scipy" not in (error.loc.file if error.loc else "no place: scipy") for error in caught.value.errors)
+
+
+#: functions where formulas as they are written lose their digits: an expression, where, and the slope there
+FAR = [
+    ("special.log_ndtr(x)", -1e8, 1e8), ("special.log_ndtr(x)", -1e5, 1e5 + 1e-5), ("special.log_ndtr(x)", 30.0, 1.4736461348785475e-196),
+    ("special.erfcx(x)", 1e6, -5.6418958354691e-13), ("special.erfcx(x)", -3.0, -97237.06150316462),
+    ("special.dawsn(x)", -1e6, -5.0000000000075e-13), ("special.i0(x)", 0.0, 0.0), ("special.i1(x)", 0.0, 0.5),
+    ("special.i0(x) * special.iv(2, x)", 1.0, 0.4485167031276010), ("special.gammainc(1.0, x)", 0.0, 1.0),
+    ("special.xlogy(2 * x, x)", 1.0, 2.0), ("special.rel_entr(0.0, x)", 0.0, 0.0), ("special.kl_div(0.0, x)", 0.0, 1.0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("jit", [False, "auto"])
+@pytest.mark.parametrize("number", [float, np.float64, lambda x: np.array([x])], ids=["python", "numpy", "array"])
+@pytest.mark.parametrize(("expression", "at", "slope"), FAR, ids=str)
+def test_slopes_have_their_digits_far_out_and_at_zero(expression: str, at: float, slope: float, number: Any, jit: Any) -> None:
+    function = symgrad.from_source(f"{HEAD}def f(x):\n    return np.sum({expression})\n", "f")
+    gradient = symgrad.grad(function, jit=jit)(number(at))
+
+    assert float(np.ravel(gradient)[0]) == pytest.approx(slope, rel=1e-12, abs=0.0)
+
+
+def test_the_maximum_of_a_logarithm_of_a_sum_of_exponentials_has_no_derivative() -> None:
+    function = symgrad.from_source(f"{HEAD}def f(x):\n    return special.logsumexp(x)\n", "f")
+
+    assert "extreme_share" not in symgrad.grad(function).source(X)

@@ -29,7 +29,7 @@ def of_order(name: str) -> Any:
 #: the rows of functions of an order that is an integer: their calls
 ORDERS: dict[str, str] = {
     "polygamma": "polygamma(n, x, via='scipy')", "jv": "bessel_j(n, x)", "yv": "bessel_y(n, x)", "kv": "bessel_k(n, x)",
-    "iv": "bessel_i(n, x)", "ive": "ive(n, x)",
+    "iv": "bessel_iv(n, x)", "ive": "ive(n, x)",
 }  # fmt: skip
 INLINED = {name: of_order(name) for name in ORDERS}
 #: the rows of what is inlined: their operands, and the call of the row
