@@ -81,8 +81,9 @@ def has_shape_of(one: Value, other: Value) -> bool:
 
 
 def current_shapes(func: Func) -> Func:
-    """Ask what a variable holds at a place for its shape there, and not what it has held before."""
-    follow(func.body, {}, Families(func))
+    """Ask what a variable holds at a place for its shape there, and not what it has held before or what is computed for that alone."""
+    families = Families(func)
+    follow(func.body, {families.find(param): param for param in func.params if isinstance(param.type, Array)}, families)
     return func
 
 
@@ -90,13 +91,18 @@ def follow(block: Block, current: dict[Value, Value], families: Families) -> Non
     """Go through a block with the ``current`` member of each family."""
     for op in block.ops:
         if isinstance(op, Call) and op.name in SHAPES and isinstance(op.args[0], Value) and op.args[0] not in families.lasting:
-            op.args[0] = current.get(families.find(op.args[0]), op.args[0])
+            op.args[0] = named(current.get(families.find(op.args[0]), op.args[0]), current)
         for inner in op.blocks:
             inside = dict(current)
             if isinstance(op, For | While):
                 inside |= {families.find(value): value for value in op.carried}
             follow(inner, inside, families)
         current |= {families.find(out): out for out in op.outs if isinstance(out.type, Array)}
+
+
+def named(array: Value, current: dict[Value, Value]) -> Value:
+    """An array of the same shape that has a name, if this one has none."""
+    return array if array.name else next((other for other in current.values() if other.name and has_shape_of(other, array)), array)
 
 
 # ------------------------------------------------------------------ what only the backward half reads
