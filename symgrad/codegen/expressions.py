@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.codegen.seam import FIELDS
+from symgrad.codegen.trees import opposite
 from symgrad.ir.core import Call, Const, Operand, Undef, Value
 from symgrad.ops.declare import ROWS, Row
 from symgrad.ops.indexing import OPERANDS, steps
@@ -429,11 +430,14 @@ def spell(
 
 
 def tidy(node: ast.expr) -> ast.expr:
-    """``x[...].copy()`` is ``x.copy()``."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "copy":
-        inner = node.func.value
-        if isinstance(inner, ast.Subscript) and isinstance(inner.slice, ast.Constant) and inner.slice.value is ...:
-            return ast.Call(ast.Attribute(inner.value, "copy"), [], [])
+    """``x[...].copy()`` is ``x.copy()``; ``x + -2.0 * y`` is ``x - 2.0 * y``, and ``-(-2.0 * y)`` is ``2.0 * y``."""
+    match node:
+        case ast.UnaryOp(op=ast.USub(), operand=ast.BinOp() as product) if (positive := opposite(product)) is not None:
+            return positive
+        case ast.BinOp(left=left, op=ast.Add(), right=right) if (positive := opposite(right)) is not None:
+            return ast.BinOp(left, ast.Sub(), positive)
+        case ast.Call(func=ast.Attribute(value=ast.Subscript(value=array, slice=ast.Constant(value=index)), attr="copy")) if index is ...:
+            return ast.Call(ast.Attribute(array, "copy"), [], [])
     return node
 
 

@@ -54,13 +54,27 @@ def as_index(key: ast.expr) -> ast.expr:
 
 
 def subtracted(statement: ast.stmt) -> ast.stmt:
-    """``x -= v`` for ``x += -v``."""
+    """``x -= v`` for ``x += -v``, and ``x -= 2.0 * v`` for ``x += -2.0 * v``."""
     match statement:
+        case ast.AugAssign(target=target, op=ast.Add(), value=value) if (positive := opposite(value)) is not None:
+            return ast.AugAssign(target, ast.Sub(), positive)
         case ast.AugAssign(op=ast.Add(), value=ast.UnaryOp(op=ast.USub(), operand=ast.Constant())):
             return statement
         case ast.AugAssign(target=target, op=ast.Add(), value=ast.UnaryOp(op=ast.USub(), operand=value)):
             return ast.AugAssign(target, ast.Sub(), value)
     return statement
+
+
+def opposite(term: ast.expr) -> ast.expr | None:
+    """``2.0`` for ``-2.0`` and ``2.0 * v`` for ``-2.0 * v``, where the number has a point: no rounding differs."""
+    match term:
+        case ast.Constant(value=float() as value) if value < 0:
+            return ast.Constant(-value)
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=float()) as positive):
+            return positive
+        case ast.BinOp(left=left, op=ast.Mult() | ast.Div() as operator, right=right) if (positive := opposite(left)) is not None:
+            return ast.BinOp(positive, operator, right)
+    return None
 
 
 def replaced(node: Any, space: dict[str, ast.expr]) -> Any:

@@ -124,7 +124,7 @@ SHOWN = stage("shown", "unread dce")
 
 # ------------------------------------------------------------------ text that is read
 
-READABLE = stage("readable", "verbatim dce fold cse dce added repeated dce sunk current_shapes dce")
+READABLE = stage("readable", "verbatim dce fold dce fold cse dce added repeated dce sunk current_shapes dce")
 
 # ------------------------------------------------------------------ kernels
 

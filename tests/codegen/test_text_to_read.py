@@ -230,3 +230,22 @@ def test_what_cannot_be_kept_is_shown_as_it_runs(shown: Callable[..., tuple[Emit
     emitted, keeps = shown(derivative, 0.4, 0.1, 3)
 
     assert not keeps and run(emitted, 0.4, 0.1, 3) == pytest.approx(derivative(0.4, 0.1, 3))
+
+
+def signed_sum(x, y):
+    z = -2.5 * y
+    return np.sum(np.exp(x) + -1.5 * y / 3.0) + np.sum(-(-0.5 * x * y) * z)
+
+
+def test_a_negative_factor_is_subtracted() -> None:
+    special = np.array([0.0, -0.0, 1.0, -3.0, math.inf, -math.inf, math.nan, 5e-324])
+    x, y = (part.ravel() for part in np.meshgrid(special, special))
+    derivative = symgrad.grad(signed_sum, wrt=("x", "y"))
+    texts = [derivative.source(x, y), derivative.source(x, y, optimize="speed")]
+    assert not any(re.search(r"\+=? -\d|-\(-\d", ast.unparse(ast.parse(text))) for text in texts)
+    with np.errstate(all="ignore"):
+        gradients = derivative(x, y)
+        expected = np.exp(x) + 0.5 * y * (-2.5 * y), -0.5 + 0.5 * x * (-2.5 * y) + -2.5 * (0.5 * x * y)
+    for gradient, by_hand in zip(gradients, expected, strict=True):
+        np.testing.assert_array_equal(np.isnan(gradient), np.isnan(by_hand))
+        np.testing.assert_allclose(gradient, by_hand, rtol=1e-14)
