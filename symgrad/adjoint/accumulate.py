@@ -244,7 +244,8 @@ class Ledger:
         """What is handed on where the value may have none: a cotangent, zeros or, where there is no form for them, the number 0."""
         if grad is not None:
             grad = self.filled(grad)
-            return self.settled(grad, value) if self.has_value(scope, value) else grad
+            models = [value] if self.has_value(scope, value) else self.models(value)
+            return self.settled(grad, value, models[0]) if models else grad
         if isinstance(value.type, Scalar):
             return Cotangent(zero_number(value.type))
         if self.has_value(scope, value):
@@ -263,15 +264,16 @@ class Ledger:
             grad.gap, grad.loose = None, True
         return grad
 
-    def settled(self, grad: Cotangent, value: Value) -> Cotangent:
-        """The cotangent in the form of the value, which has one here."""
+    def settled(self, grad: Cotangent, value: Value, model: Value | None = None) -> Cotangent:
+        """The cotangent in the form of the value: of its own here, or of a model, an array of its shape."""
         if not grad.loose:
             return grad
-        if isinstance(value.type, Array) and value not in self.nullable:
-            shape = self.builder.call("shape_of", value)
+        model = model or value
+        if isinstance(value.type, Array) and model not in self.nullable:
+            shape = self.builder.call("shape_of", model)
             operand = self.builder.call("array_or_zeros", grad.value, shape, hint=hinted(value), dtype=value.type.dtype or "f64")
         else:
-            operand = self.builder.call("in_form", grad.value, value, hint=hinted(value))
+            operand = self.builder.call("in_form", grad.value, model, hint=hinted(value))
         return Cotangent(operand, grad.owned, grad.mask)
 
 

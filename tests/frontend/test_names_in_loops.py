@@ -44,3 +44,39 @@ def test_a_store_is_seen_by_every_name(loop: str, body: str, store: str) -> None
     for x, y, n in (([0.1, 0.2], [0.5, 0.4], 3), ([1.1, 0.9], [0.3, -0.6], 2)):
         verdict = judged(function_of(text), {"x": np.array(x), "y": np.array(y), "n": n})
         assert verdict[0] in ("right", "refused"), (text, verdict)
+
+
+FIRST = {
+    "counted": "for u in y:\n    BODY",
+    "while": "for u in y:\n    while u > 0.33:\n        u -= 0.2\n        BODY",
+    "break": "for u in y:\n    while True:\n        if not u > 0.33:\n            break\n        u -= 0.2\n        BODY",
+    "two": "for t, u in zip(z, y):\n    while True:\n        if not u > 0.33:\n            break\n        u -= 0.2\n        BODY",
+}
+CHANGES = ("z = z[0] - np.minimum(y[np.arange(y.size)], z)", "r = z * 2.0\nz = z[0] - np.minimum(y[np.arange(y.size)], z)", "z = z * u")
+LATER = {
+    "while": "k = 0\nwhile abs(s) > 0.13 and k < 3:\n    s = s / 2.0\n    BODY",
+    "counted": "for k in range(n):\n    s = s / 2.0\n    BODY",
+    "branch": "if s > 0.13:\n    BODY",
+    "none or one": "for k in range(n):\n    if k == 1:\n        break\n    BODY",
+}
+REPLACED = ("z = np.sin(y)", "r = z * 2.0\nz = np.sin(y)", "r = z * u\nz = y * u")
+
+
+@pytest.mark.sweep(4)
+@pytest.mark.parametrize("caught", [False, True], ids=["plain", "tried"])
+@pytest.mark.parametrize(("first", "change", "later", "replaced"), list(product(FIRST, CHANGES, LATER, REPLACED)), ids=str)
+def test_an_array_that_a_later_loop_replaces(first: str, change: str, later: str, replaced: str, caught: bool) -> None:
+    lines = filled(FIRST[first], change).splitlines()
+    if caught:
+        lines = [lines[0], "    try:", *("    " + line for line in lines[1:]), "    except ZeroDivisionError:", "        pass"]
+    lines = ["s = 1.0", *lines, *filled(LATER[later], replaced).splitlines(), "return np.sum(z ** 2) + s"]
+    text = "import numpy as np\ndef f(y, z, n):\n" + "".join(f"    {line}\n" for line in lines)
+    for n in (0, 3):
+        verdict = judged(function_of(text), {"y": np.array([1.07, -0.76, 0.5]), "z": np.array([0.3, 0.8, -0.4]), "n": n})
+        assert verdict[0] in ("right", "refused"), (text, verdict)
+
+
+def filled(form: str, body: str) -> str:
+    """A form with a body in the place of ``BODY``, indented as that is."""
+    place = form.index("BODY")
+    return form.replace("BODY", body.replace("\n", "\n" + " " * (place - form.rindex("\n", 0, place) - 1)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import warnings
 from collections.abc import Callable, Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from symgrad.dispatch.table import forget_all
 from symgrad.passes import aggregates as module
 from symgrad.pipeline import runner
 from symgrad.testing import check_grads
+from tests.against_numpy import function_of, judged
 from tests.programs import PROGRAMS
 from tests.strategies import loaded
 
@@ -292,3 +294,23 @@ def test_random_programs_of_which_all_is_replaced(count: int, always: None) -> N
 def test_random_programs_in_kernels() -> None:
     pytest.importorskip("numba")
     assert sum(check(seed, 4, True) for seed in range(2000, 2006)) > 4
+
+
+NARROW = ("w[0]", "w", "w[i]", "x[0] * w[1]")
+WIDE = ("np.ones(2)", "np.zeros(2)", "np.array([1.5, 2.0])", "np.arange(2)", "np.full(2, 0.5)", "2.5", "3", "x")
+BESIDE = ("{} * {}", "{} + {}", "{} - {}", "{} / (2 + {})", "np.maximum({}, {})", "np.arctan2({}, {})", "np.where(x > 0, {}, {})")
+
+
+@pytest.mark.parametrize(("narrow", "wide", "form"), list(product(NARROW, WIDE, BESIDE)), ids=str)
+def test_elements_are_as_wide_as_their_array(narrow: str, wide: str, form: str) -> None:
+    source = f"""import numpy as np
+def f(x):
+    s = x[0]
+    for i in range(2):
+        w = np.cos(np.arange(2)).astype(np.float32)
+        v = {form.format(narrow, wide)}
+        s = s + np.sum(v + w) * x[i]
+    return s
+"""
+    verdict = judged(function_of(source), {"x": np.array([0.7, 1.3])})
+    assert verdict[0] == "right", (source, verdict)
