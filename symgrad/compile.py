@@ -16,7 +16,8 @@ from typing import Any
 from symgrad.codegen.texts import Emitted
 from symgrad.errors import InvalidIR, SymgradError, UnsupportedSyntax, anew
 from symgrad.frontend.distinct import arrays_of_objects
-from symgrad.frontend.lower import Lowered, lower
+from symgrad.frontend.lower import lower
+from symgrad.frontend.lowered_function import Lowered
 from symgrad.frontend.source import Source, read
 from symgrad.ir.show import reachable
 from symgrad.jit import Pending

@@ -9,10 +9,12 @@ from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import MISSING, Binding, Bound, Broken, Choice, Fun, Generator, Maybe, Obj, Partial, Ref, Static, Tup
-from symgrad.frontend.context import NEXT, RESULT, RETURN, Frame, Lowering, Raised
+from symgrad.frontend.context import Lowering
 from symgrad.frontend.exceptions import fail
 from symgrad.frontend.flow import proceed, run
+from symgrad.frontend.frames import NEXT, RESULT, RETURN, Frame
 from symgrad.frontend.generators import called
+from symgrad.frontend.interruptions import Raised
 from symgrad.frontend.opaque import FOLLOWED
 from symgrad.frontend.operands import as_array, static_binding
 from symgrad.frontend.outside import outside

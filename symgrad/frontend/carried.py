@@ -19,9 +19,10 @@ from symgrad.frontend.bindings import (
     Ref,
     State,
 )
-from symgrad.frontend.context import CODE, RAISED, Loop, Lowering
+from symgrad.frontend.context import Lowering
 from symgrad.frontend.exposed import expose, learn_exposed, mark_exposed
 from symgrad.frontend.filling import blank, operands_of
+from symgrad.frontend.frames import CODE, RAISED, Loop
 from symgrad.frontend.kinship import bases_of, chosen_arrays, learn_bases, relate_objects, related_objects
 from symgrad.frontend.plans import WHOLE, Head, Plan
 from symgrad.frontend.reach import memory_in, memory_within, reached_twice

@@ -13,9 +13,10 @@ from symgrad.abstraction import DTYPE_NAMES
 from symgrad.errors import UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.absent import as_python_does
 from symgrad.frontend.bindings import Above, Binding, Static, Tup
-from symgrad.frontend.context import Frame, Lowering
+from symgrad.frontend.context import Lowering
 from symgrad.frontend.declared import call_function
 from symgrad.frontend.exceptions import GIVEN, fail
+from symgrad.frontend.frames import Frame
 from symgrad.frontend.members import is_enumeration
 from symgrad.frontend.opaque import opaque
 from symgrad.frontend.operands import unwrap

@@ -8,9 +8,10 @@ from typing import Any
 
 from symgrad.frontend.activation import holds_function
 from symgrad.frontend.bindings import MISSING, Binding, Fun, Generator, Num, Obj, Static, is_long
-from symgrad.frontend.context import Frame, Going, Lowering
+from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import new_set
 from symgrad.frontend.flow import branch, counted, guess_names, loop_key
+from symgrad.frontend.frames import Frame, Going
 from symgrad.frontend.generators import gathered
 from symgrad.frontend.iterate import append, held_lists, indices_of, items_now, items_of_loop
 from symgrad.frontend.live import rounds_from

@@ -12,8 +12,10 @@ from typing import Any
 from symgrad.errors import NoDerivative, ShapeMismatch, SymgradError, UnsupportedSyntax
 from symgrad.frontend.absent import argument
 from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Tup
-from symgrad.frontend.context import Frame, Lowering, Raised, is_float
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.frames import Frame
 from symgrad.frontend.functions import inline
+from symgrad.frontend.interruptions import Raised
 from symgrad.frontend.keeping import KEEPING, run_again
 from symgrad.frontend.memory_groups import copy_written
 from symgrad.frontend.nested import Fresh, free_values
@@ -22,7 +24,7 @@ from symgrad.frontend.numba_kinds import numba_kind
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.source import read, seen_through
 from symgrad.ir.core import Block, Const, Func, Operand, Value, substitute
-from symgrad.ir.types import Array, Scalar, Type
+from symgrad.ir.types import Array, Scalar, Type, is_float
 from symgrad.ops.declare import ROWS
 from symgrad.ops.spelling import Custom, declared
 

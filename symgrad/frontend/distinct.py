@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping
 from itertools import combinations
 
-from symgrad.frontend.context import Captured, Lowering, is_float
-from symgrad.ir.types import Array, List
+from symgrad.frontend.caller import Captured
+from symgrad.frontend.context import Lowering
+from symgrad.ir.types import Array, List, is_float
 from symgrad.signature import Abstract, Signature, Tree, containers_of, leaves_of, part_of
 
 

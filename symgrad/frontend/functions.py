@@ -9,7 +9,8 @@ from typing import Any
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.activation import activate, default_bindings
 from symgrad.frontend.bindings import Binding, Fun, Obj, Ref
-from symgrad.frontend.context import Frame, Lowering
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.frames import Frame
 from symgrad.frontend.opaque import FOLLOWED
 from symgrad.frontend.operands import known_value
 from symgrad.frontend.recursion import call_nested_recursive, call_recursive

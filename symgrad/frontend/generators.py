@@ -12,8 +12,10 @@ from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import MISSING, Binding, Generator, HeapKey, Num, Ref, State, Static
-from symgrad.frontend.context import NEXT, RETURN, Frame, Loop, Lowering, Raised
+from symgrad.frontend.context import Lowering
 from symgrad.frontend.flow import branch, forget_result, leave, proceed, run
+from symgrad.frontend.frames import NEXT, RETURN, Frame, Loop
+from symgrad.frontend.interruptions import Raised
 from symgrad.frontend.reach import parts_of
 from symgrad.frontend.resuming import AT, resumable
 from symgrad.frontend.scopes import body_nodes, own_nodes

@@ -18,7 +18,7 @@ from typing import Any
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import MISSING, Binding, Name, Num, Obj, Static, Tup
 from symgrad.frontend.classes import construct
-from symgrad.frontend.context import CODE, NEXT, RESULT, Lowering, Raised
+from symgrad.frontend.context import Lowering
 from symgrad.frontend.exceptions import (
     GIVEN,
     KIND,
@@ -44,6 +44,8 @@ from symgrad.frontend.exceptions import (
     taken_by,
 )
 from symgrad.frontend.flow import branch, forget_result, fork, left, proceed, run
+from symgrad.frontend.frames import CODE, NEXT, RESULT
+from symgrad.frontend.interruptions import Raised
 from symgrad.frontend.joins import Side
 from symgrad.frontend.operands import known_value
 from symgrad.frontend.reading import module_named, name_in_module

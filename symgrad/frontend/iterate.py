@@ -16,11 +16,13 @@ from typing import Any
 from symgrad.errors import BadArgument, UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import definite
 from symgrad.frontend.bindings import MISSING, Binding, External, Generator, HeapKey, Iter, Num, Obj, Ref, Static, Step, Tup, View
-from symgrad.frontend.context import Lowering, NeedsState, standing_for
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.conversions import standing_for
 from symgrad.frontend.dicts import in_order, is_set
 from symgrad.frontend.exceptions import check_count, fail
 from symgrad.frontend.flow import branch
 from symgrad.frontend.generators import gathered
+from symgrad.frontend.interruptions import NeedsState
 from symgrad.frontend.members import is_enumeration
 from symgrad.frontend.outside import outside, rely_on_keys
 from symgrad.frontend.sequences import FEW, item_value, sequence_of, shares

@@ -31,9 +31,10 @@ from symgrad.frontend.bindings import (
     Tup,
     View,
 )
-from symgrad.frontend.context import CODE, RAISED, Lowering
+from symgrad.frontend.context import Lowering
 from symgrad.frontend.exposed import expose_on_both, hand_on, is_exposed, join_exposed, make_for_caller
 from symgrad.frontend.filling import blank, filled, operands_of
+from symgrad.frontend.frames import CODE, RAISED
 from symgrad.frontend.known import in_all
 from symgrad.frontend.reach import memory_within, objects_in, reached
 from symgrad.frontend.skeletons import (

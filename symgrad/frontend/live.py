@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from symgrad.frontend.bindings import Binding, Name, Num
-from symgrad.frontend.context import Loop, Lowering
+from symgrad.frontend.context import Lowering
 from symgrad.frontend.flow import conditional
+from symgrad.frontend.frames import Loop
 from symgrad.frontend.iterate import Items, items_of
 from symgrad.ir.core import ONE, Const, Operand
 

@@ -10,9 +10,11 @@ from typing import Any
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import definite
 from symgrad.frontend.bindings import MISSING, Binding, Generator, Iter, Num, Obj, Ref, View, held_items, is_long
-from symgrad.frontend.context import BREAK, NEXT, RETURN, Going, Loop, Lowering, Raised
+from symgrad.frontend.context import Lowering
 from symgrad.frontend.flow import TestChanges, branch, conditional, counted, forget_result, guess_names, leave, loop_key, proceed, run
+from symgrad.frontend.frames import BREAK, NEXT, RETURN, Going, Loop
 from symgrad.frontend.generators import each_value
+from symgrad.frontend.interruptions import Raised
 from symgrad.frontend.iterate import (
     UNROLLED,
     Items,

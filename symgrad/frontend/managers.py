@@ -15,8 +15,9 @@ import numpy as np
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import MISSING, Binding, Broken, Fun, Generator, Num, Static
-from symgrad.frontend.context import CODE, NEXT, Lowering
+from symgrad.frontend.context import Lowering
 from symgrad.frontend.flow import branch, proceed, run
+from symgrad.frontend.frames import CODE, NEXT
 from symgrad.frontend.generators import drive
 from symgrad.frontend.handling import Clause, Taken, caught, classes_in, kept_exit, on_all_ways
 from symgrad.frontend.operands import known_value

@@ -16,7 +16,8 @@ import numpy as np
 from symgrad.errors import UnknownFunction, UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import as_python_does, definite, has_item
 from symgrad.frontend.bindings import MISSING, Binding, External, Generator, Num, Obj, Ref, Static, Step, Tup, View
-from symgrad.frontend.context import Lowering, standing_for
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.conversions import standing_for
 from symgrad.frontend.counts_of_arguments import check_method
 from symgrad.frontend.dataclass_methods import call_generated
 from symgrad.frontend.declared import call_function

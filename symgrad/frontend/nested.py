@@ -13,7 +13,8 @@ from symgrad.errors import BadArgument, NotScalar, UnsupportedSyntax
 from symgrad.frontend.adapters import adapted, is_adapted
 from symgrad.frontend.bindings import Binding, External, Fun, HeapKey, Location, Maybe, Num, Obj, OneOf, Ref, Static, Tup
 from symgrad.frontend.columns import holds_parts, split
-from symgrad.frontend.context import Lowering, Raised, is_float
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.interruptions import Raised
 from symgrad.frontend.memory_groups import copy_written
 from symgrad.frontend.operands import unwrap
 from symgrad.frontend.operators import binary
@@ -21,7 +22,7 @@ from symgrad.frontend.recursion import close
 from symgrad.frontend.scopes import parameters
 from symgrad.frontend.tables import SPREAD, callee
 from symgrad.ir.core import Block, Call, Func, Op, Operand, Value, clone_block, substitute
-from symgrad.ir.types import Array, Scalar, is_complex
+from symgrad.ir.types import Array, Scalar, is_complex, is_float
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,8 +14,10 @@ from symgrad.abstraction import abstract_value, conversions, same_objects, symbo
 from symgrad.errors import UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import definite
 from symgrad.frontend.bindings import MISSING, Binding, Broken, External, Missing, Num, Static, Tup
-from symgrad.frontend.context import Captured, Lowering, Recapture
+from symgrad.frontend.caller import Captured
+from symgrad.frontend.context import Lowering
 from symgrad.frontend.exceptions import sees
+from symgrad.frontend.interruptions import Recapture
 from symgrad.frontend.overriding import check_container, check_named_tuple
 from symgrad.frontend.reading import owner_name, read_name, users_bases
 from symgrad.frontend.tables import expression

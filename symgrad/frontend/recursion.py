@@ -9,8 +9,10 @@ from typing import Any
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.activation import bind_arguments, body_result, default_bindings
 from symgrad.frontend.bindings import Binding, Fun, Location, Maybe, Num, OneOf, Ref, Static, Tup
-from symgrad.frontend.context import Frame, Lowering, Raised, Unresolved
+from symgrad.frontend.context import Lowering
 from symgrad.frontend.filling import operands_of
+from symgrad.frontend.frames import Frame
+from symgrad.frontend.interruptions import Raised, Unresolved
 from symgrad.frontend.reach import memory_within, objects_around
 from symgrad.frontend.scopes import local_names
 from symgrad.frontend.sequences import of_any_length, own_lists

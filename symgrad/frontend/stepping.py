@@ -22,8 +22,9 @@ import numpy as np
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import definite
 from symgrad.frontend.bindings import MISSING, Binding, External, Fun, Generator, HeapKey, Iter, Num, Obj, Ref, Static, Tup, View
-from symgrad.frontend.context import Lowering, NeedsState
+from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import in_order, is_set
+from symgrad.frontend.interruptions import NeedsState
 from symgrad.frontend.reading import from_class
 from symgrad.frontend.tables import special
 from symgrad.ir.core import ONE, ZERO, Const

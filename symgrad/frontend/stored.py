@@ -38,8 +38,10 @@ from symgrad.frontend.bindings import (
     Tup,
     View,
 )
-from symgrad.frontend.context import Lowering, StoredOutside, spelled
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.conversions import spelled
 from symgrad.frontend.handed import as_given
+from symgrad.frontend.interruptions import StoredOutside
 from symgrad.frontend.opaque import opaque_operand
 from symgrad.frontend.reading import owner_name
 from symgrad.frontend.sequences import taken_apart

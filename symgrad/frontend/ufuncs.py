@@ -8,7 +8,8 @@ from collections.abc import Callable
 import numpy as np
 
 from symgrad.frontend.bindings import Binding, Num, Ref, Static, Tup
-from symgrad.frontend.context import Lowering, spelled
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.conversions import spelled
 from symgrad.frontend.declared import call_function
 from symgrad.frontend.memory import Index, bools_as_masks, index_item
 from symgrad.frontend.opaque import opaque

@@ -10,7 +10,8 @@ import numpy as np
 
 from symgrad.errors import UnsupportedArgument
 from symgrad.frontend.bindings import Binding, Location, Num, Ref, State, Static, Tup
-from symgrad.frontend.context import Lowering, Raised
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.interruptions import Raised
 from symgrad.frontend.operands import as_array
 from symgrad.frontend.reading import owner_name
 from symgrad.frontend.tables import callee, special

@@ -205,6 +205,20 @@ def is_complex(type_: Type) -> bool:
     return False
 
 
+def is_float(type_: Type) -> bool:
+    """Could a value of this type carry a derivative?"""
+    match type_:
+        case Scalar(kind=kind):
+            return kind in ("float", "complex")
+        case Array():
+            return type_.kind in (None, "float", "complex")
+        case List(item=item):
+            return is_float(item)
+        case Unknown():
+            return True
+    return False
+
+
 def join_kind(a: Kind, b: Kind) -> Kind:
     return KINDS[max(KINDS.index(a), KINDS.index(b))]
 

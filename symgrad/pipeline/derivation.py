@@ -25,13 +25,12 @@ from symgrad.codegen.pairs import Halves, emit_pair
 from symgrad.codegen.python import emit
 from symgrad.codegen.texts import Again, Emitted, Kernel, Pair
 from symgrad.errors import NotActive, UnsureAlias
-from symgrad.frontend.context import is_float
-from symgrad.frontend.lower import Lowered
+from symgrad.frontend.lowered_function import Lowered
 from symgrad.frontend.results import Result
 from symgrad.identity import Same
 from symgrad.ir.core import Call, Func, clone, holds_complex, uses, walk
 from symgrad.ir.show import reachable
-from symgrad.ir.types import Array, List, Scalar
+from symgrad.ir.types import Array, List, Scalar, is_float
 from symgrad.ir.verify import verify
 from symgrad.passes.relations import relations
 from symgrad.pipeline.emission import Emission, argument_names, emitted_for, printed, run_once, saved, seeds_of

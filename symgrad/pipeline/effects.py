@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from symgrad.frontend.lower import Lowered
+from symgrad.frontend.lowered_function import Lowered
 from symgrad.frontend.opaque import GENERATORS
 from symgrad.ir.core import Call, Const, Op, Operand, walk
 from symgrad.ir.show import reachable

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from symgrad.errors import BadArgument, NotScalar, UnsupportedSyntax
-from symgrad.frontend.lower import Lowered
+from symgrad.frontend.lowered_function import Lowered
 from symgrad.frontend.results import OWNER, Result, in_template
 from symgrad.frontend.source import Source
 from symgrad.ir.core import Func, clone

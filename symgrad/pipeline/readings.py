@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from symgrad.errors import SymgradError
-from symgrad.frontend.lower import Lowered
+from symgrad.frontend.lowered_function import Lowered
 from symgrad.ir.core import Func
 from symgrad.signature import Signature
 

@@ -18,7 +18,7 @@ from programs import PROGRAMS, Program
 import symgrad
 from symgrad.dispatch.trail import RECENT, TRAILS
 from symgrad.errors import NotActiveWarning, SymgradError
-from symgrad.frontend.lower import Attempt
+from symgrad.frontend.attempt import Attempt
 
 NUMBERS = itertools.count()
 X = np.array([0.4, 1.3, 0.7])

@@ -1,0 +1,396 @@
+"""An attempt lowers a function once: a ``Lowered`` of it, or an interruption that says what must be known before.
+
+The function's arguments become parameters, one for each number, array or list in them; so does what is
+read from outside (globals, cells, attributes). What the function returns is flattened the same way.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins as python_builtins
+import collections
+import enum
+import types
+from collections.abc import Callable, Container, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from symgrad.abstraction import mutable_parts
+from symgrad.errors import SymgradError, UnsupportedSyntax, UnsureAlias, together
+from symgrad.frontend.activation import body_result
+from symgrad.frontend.bindings import Binding, External, Location, Num, Obj, Ref, Static, Tup
+from symgrad.frontend.caller import Captured
+from symgrad.frontend.columns import holds_parts, split
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.declared import call_itself, is_declared
+from symgrad.frontend.distinct import arrays_of_objects, owned_arrays, related_outside, told_apart
+from symgrad.frontend.frames import OUTSIDE, Frame
+from symgrad.frontend.interruptions import Raised, StoredOutside, Unresolved
+from symgrad.frontend.lowered_function import Lowered
+from symgrad.frontend.memory_groups import copy_written
+from symgrad.frontend.outside import constant_text
+from symgrad.frontend.overriding import check_container, check_named_tuple
+from symgrad.frontend.reading import owner_name
+from symgrad.frontend.recursion import close
+from symgrad.frontend.results import OWNER, Result, derived_text, in_template, leaf_result
+from symgrad.frontend.scopes import local_names
+from symgrad.frontend.skeletons import Skeleton
+from symgrad.frontend.source import Source
+from symgrad.frontend.stored import FROM_OUTSIDE, Storing
+from symgrad.identity import Same
+from symgrad.ir.core import Block, Call, Const, Func, If, Operand, Value
+from symgrad.ir.types import BOOL, Array, Dim, Extent, List, Struct, Type, is_plural
+from symgrad.notes import Notes
+from symgrad.ops.build import Builder
+from symgrad.signature import Abstract, Many, Relied, Signature, Tree, containers_of, leaf_paths, leaves_of, part_of, related_extents
+from symgrad.signature import Static as StaticArgument
+from symgrad.text import array_copy_of, copy_of, is_name, root_of
+
+#: containers of Python's that are no trees of numbers: what is read of them is noted, and they are not changed
+MUTABLE = (set, collections.deque, bytearray, list, dict)
+
+
+@dataclass(slots=True)
+class Attempt:
+    """One pass over the function, with the outside arrays known so far."""
+
+    source: Source
+    signature: Signature
+    known: list[Captured]
+    derive: Callable[..., Any] | None
+    no_grad: frozenset[str]
+    pins: Mapping[str, Any]
+    unroll: bool
+    notes: Notes | None = None
+    stateful: frozenset[Any] = frozenset()
+    tagged: bool = False
+    sequences: bool = False  #: lists of any length may hold what has parts
+    stored: frozenset[str] = frozenset()  #: the expressions of arrays that are written to where the caller sees it
+    wrt: frozenset[str] = frozenset()
+    keeps_text: bool = False
+    parted: bool = False  #: that was done
+    laid: bool = False  #: it was asked how arrays lie in memory
+    unsure: bool = False  #: it mattered which of several arrays is written to
+    inputs: list[tuple[Value, str]] = field(default_factory=list)
+    locations: dict[str, Location] = field(default_factory=dict)
+    joined: dict[str, str] = field(default_factory=dict)  #: what is read from outside that another expression reads too
+    objects: dict[str, Obj] = field(default_factory=dict)  #: lists, dicts and instances among the arguments, by path
+    aliases: dict[str, str] = field(default_factory=dict)
+    paths: dict[Value, list[str]] = field(default_factory=dict)  #: of the parts of the items of long lists
+    relations: dict[str, Extent] = field(init=False)
+    owned: frozenset[str] = field(init=False)  #: the paths of arrays that objects among the arguments hold, and no gradient is asked for
+
+    def __post_init__(self) -> None:
+        self.relations = related_extents(self.pins, self.signature)
+        trees = [held for held in self.known if isinstance(held.abstract, Tree)]
+        outside = (path for held in trees for path in owned_arrays(held.text, held.abstract, False, inside=True))
+        self.owned = arrays_of_objects(self.signature, self.wrt).union(outside)
+
+    def lowered(self) -> Lowered:
+        node = self.source.node
+        frame = Frame(self.source, None, local_names(node), top=True)
+        body = Block()
+        ctx = Lowering(
+            Builder(body, self.source.loc(node)),
+            frame,
+            no_grad=self.no_grad,
+            derive=self.derive,
+            pins=self.pins,
+            unroll=self.unroll,
+            notes=self.notes,
+            stateful=self.stateful,
+            tagged=self.tagged,
+            sequences=self.sequences and not self.unroll,
+            keeps_text=self.keeps_text,
+        )
+        try:
+            return self.lowered_by(ctx, frame, body)
+        finally:
+            self.unsure, self.parted, self.laid = ctx.unsure, ctx.parted, ctx.laid
+
+    def lowered_by(self, ctx: Lowering, frame: Frame, body: Block) -> Lowered:
+        """Lower the function from a state that knows nothing yet."""
+        node = self.source.node
+        ctx.reserved |= set(self.signature.names) | set(dir(python_builtins))
+        ctx.stack.append((self.source.function.__code__, node))
+        for name, item in self.signature.params:
+            ctx.state.names[frame, name] = self.argument(ctx, name, name, item)
+        for captured in sorted(self.known, key=lambda held: -len(list(containers_of(held.text, held.abstract)))):
+            self.restore(ctx, captured)
+        ctx.storing = Storing(ctx, self.inputs)
+        returned = self.body(ctx, frame, node)
+        operands: list[Operand] = []
+        result = self.flatten(ctx, returned, operands, node)
+        if ctx.refusals:
+            raise together(ctx.refusals)
+        body.yields = operands
+        close(ctx, body)
+        self.read_copies(ctx.stored)
+        for text, held in ctx.captured.items():
+            if held.text not in ctx.arrays:
+                self.inputs.append((held.value, text))
+        body.args = [value for value, _ in self.inputs]
+        body.yields = operands
+        self.inputs = split(ctx.builder, body, self.inputs, self.paths)
+        body.args, operands = [value for value, _ in self.inputs], body.yields
+        func = Func(self.source.name, body, result_names(operands), self.source.loc(node))
+        mutated = self.written_to(ctx, func, node)
+        related = related_outside(self.known, self.joined, {*mutated, *ctx.stored, *ctx.identities})
+        return Lowered(func, self.inputs, result, list(ctx.captured.values()), dict(ctx.external_names),
+                       tuple(map(root_of, mutated)), tuple(path for path in mutated if path not in self.stored),
+                       tuple(ctx.caught), ctx.state.dead, relied_on(ctx),
+                       identities=tuple(path for path in sorted(ctx.identities) if root_of(path) in self.signature.names),
+                       aliases=self.aliases, apart=told_apart(ctx, self.known, self.joined, self.signature),
+                       related=related, keeps=tuple(ctx.keeps))  # fmt: skip
+
+    def written_to(self, ctx: Lowering, func: Func, node: ast.AST) -> list[str]:
+        """The expressions of the arrays that the function writes to: of those that were given it gets copies."""
+        loc, names = self.source.loc(node), dict(self.inputs)
+        copies = {self.text_of_copy(path): path for path in sorted(self.stored)}
+        written = copy_written(func, loc, {value for value, text in self.inputs if text in copies})
+        mutated = [copies.get(names[value], names[value]) for value in written]
+        seen = frozenset(ctx.owned) | {held.text for held in self.known if isinstance(held.abstract, Array)}
+        if unknown := seen.intersection(mutated) - self.stored:
+            raise StoredOutside(unknown)
+        for path in (path for path in mutated if path not in self.stored):
+            for group in (group for group in self.signature.same if path in group and not self.owned.isdisjoint(group)):
+                what = f"{' and '.join(group)} are one array, and the function writes to it"
+                raise UnsureAlias(what, loc, "pass a .copy() of one of the two")
+            if self.notes is not None:
+                what = "the function writes to it, and the caller's array stays as it is"
+                self.notes.add("frontend", "copied", loc, what, name=root_of(path))
+        return mutated
+
+    def read_copies(self, stored: Container[str]) -> None:
+        """Let the program read a copy of each list that it gives another content at its end: the backward half reads it after that."""
+        for k, (value, text) in enumerate(self.inputs):
+            if text in stored and isinstance(value.type, List):
+                copy = copy_of(text)
+                self.inputs[k] = (value, copy)
+                self.aliases = {path: copy if other == text else other for path, other in self.aliases.items()} | {text: copy}
+
+    def body(self, ctx: Lowering, frame: Frame, node: ast.FunctionDef | ast.Lambda) -> Binding:
+        try:
+            if is_declared(ctx, self.source.function):
+                return call_itself(ctx, frame, node)
+            return body_result(ctx, frame, node)
+        except Raised:
+            assert ctx.refusals or raises(ctx.builder.block)
+            return Num(Const(0.0))  # never given back
+        except Unresolved:
+            ctx.note_refusal(UnsupportedSyntax("a function calls itself without end", self.source.loc(node)))
+            return Static(None)
+        except SymgradError as error:
+            ctx.note_refusal(error.at(self.source.loc(node)))
+            return Static(None)
+
+    # -------------------------------------------------------------- arguments
+
+    def argument(self, ctx: Lowering, name: str, path: str, item: Abstract) -> Binding:
+        """The binding of an argument or a part of one; a list, dict or instance that stands in two places is one object."""
+        if (first := self.first_place(path)) is not None:
+            for (spelled, leaf), (there, _) in zip(leaves_of(path, item), leaves_of(first, item), strict=True):
+                self.aliases |= dict(zip(leaf_paths(leaf, spelled), leaf_paths(leaf, there), strict=True))
+            return self.objects[first]
+        binding = self.new_argument(ctx, name, path, item)
+        if isinstance(binding, Obj):
+            self.objects[path] = binding
+            ctx.arguments[binding.key] = path
+        return binding
+
+    def first_place(self, path: str) -> str | None:
+        """Where the list, dict or instance at a path stands too."""
+        return next((p for group in self.signature.same if path in group for p in group if p in self.objects), None)
+
+    def new_argument(self, ctx: Lowering, name: str, path: str, item: Abstract) -> Binding:
+        """The binding of what no other argument holds."""
+        if isinstance(item, StaticArgument) and isinstance(item.value, MUTABLE):
+            return External(item.value, path)
+        if isinstance(item, StaticArgument):
+            return Static(item.value, name if path == name else None)
+        if isinstance(item, Tree):
+            return self.tree(ctx, name, path, item)
+        paths = leaf_paths(item, path)
+        if isinstance(item, Many):
+            item = self.of_many(item)
+        if path in self.pins:
+            return Num(Const(self.pins[path]))
+        if isinstance(item, Array) and item.shape is not None:
+            item = replace(item, shape=tuple(self.pins.get(f"{path}.shape[{k}]", extent) for k, extent in enumerate(item.shape)))
+        value = Value(self.related(ctx.builder.distinct(item), path), name)
+        self.inputs.append((value, self.text_of_copy(path) if path in self.stored else paths[0]))
+        ctx.texts[value] = path
+        if holds_parts(value.type):
+            self.paths[value] = paths
+        if not isinstance(item, Array | List):
+            return Num(value)
+        location = next((self.locations[p] for group in self.signature.same if path in group for p in group if p in self.locations), None)
+        if location is None:
+            location = self.locations[path] = Location(name, ctx.builder.loc)
+            ctx.state.memory[location] = value
+            if path in self.owned and all(self.owned.issuperset(group) for group in self.signature.same if path in group):
+                ctx.owned[path] = Ref(location)
+            if path in self.stored:
+                self.follow(ctx, path, path, Ref(location))
+        return Ref(location) if isinstance(item, Array) else ctx.list_in_memory(Ref(location))
+
+    def of_many(self, item: Many) -> List:
+        """The type of a list or tuple of like items, of any length."""
+        return List(self.of_item(item.item), "tuple" if item.kind is tuple else "list")
+
+    def of_item(self, item: Abstract) -> Type:
+        """The type of one of the items."""
+        match item:
+            case Type():
+                return item
+            case Many():
+                return self.of_many(item)
+        if not self.sequences:
+            raise UnsupportedSyntax(f"the items of a list are {item}", self.source.loc(self.source.node), "pass arrays")
+        types: list[Type] = []
+        form = self.form_of_item(item, types)
+        return Struct(tuple(types) or (BOOL,), form)
+
+    def form_of_item(self, item: Abstract, types: list[Type]) -> Skeleton:
+        """The form of an item of a long list; ``types`` collects those of its parts."""
+        match item:
+            case Many() | List():
+                list_type = self.of_many(item) if isinstance(item, Many) else item
+                types.append(list_type)
+                return Skeleton("object", items=(Skeleton("array"),), same=("list", tuple if list_type.of == "tuple" else None, None, None))
+            case Type():
+                types.append(item)
+                return Skeleton("array" if isinstance(item, Array) else "num")
+            case StaticArgument(value=value) if not isinstance(value, MUTABLE):
+                return Skeleton("same", same=Static(value))
+            case Tree(items=items, names=names, kind=kind, form=form):
+                parts = tuple(self.form_of_item(inner, types) for inner in items)
+                if form == "named" or issubclass(kind, tuple):
+                    return Skeleton("tuple", items=parts, same=kind if form == "named" else None)
+                words = {"sequence": ("list", None), "mapping": ("dict", None), "object": ("record", kind)}
+                return Skeleton("object", items=parts, same=(*words[form], names, None))
+        raise UnsupportedSyntax("the items of a list hold a set or a deque", self.source.loc(self.source.node), "pass lists")
+
+    def related(self, item: Type, path: str) -> Type:
+        """The type of an argument with those extents that are known in terms of others."""
+        if not self.relations or not isinstance(item, Array) or item.shape is None:
+            return item
+
+        def known(axis: int, extent: Extent) -> Extent:
+            known_extent = self.relations.get(f"{path}.shape[{axis}]", extent)
+            return replace(known_extent, plural=True) if isinstance(known_extent, Dim) and is_plural(extent) else known_extent
+
+        return replace(item, shape=tuple(known(axis, extent) for axis, extent in enumerate(item.shape)))
+
+    def tree(self, ctx: Lowering, name: str, path: str, item: Tree) -> Binding:
+        parts = []
+        for key, inner in zip(item.names, item.items, strict=True):
+            word = str(key) if is_name(str(key)) else f"{name}_{key}" if str(key).isalnum() else name
+            parts.append((key, self.argument(ctx, word, part_of(path, item, key), inner)))
+        if item.form != "object":
+            (check_named_tuple if item.form == "named" else check_container)(ctx, item.kind)
+        match item.form:
+            case "named":
+                return Tup(tuple(b for _, b in parts), item.kind)
+            case "sequence":
+                return Tup(tuple(b for _, b in parts)) if issubclass(item.kind, tuple) else ctx.new_object("list", parts)
+            case "mapping":
+                return ctx.new_object("dict", parts)
+        return ctx.new_object("record", parts, item.kind)
+
+    def restore(self, ctx: Lowering, captured: Captured) -> None:
+        """Put an array, list, dict or instance from outside into memory before anything runs; one object has one place there."""
+        ctx.captured[captured.text] = captured
+        if Same(captured.seen) in ctx.followed:
+            path, ctx.arrays[captured.text] = ctx.followed[Same(captured.seen)]
+            self.joined[captured.text] = path
+            return
+        if isinstance(captured.abstract, Tree | Many):
+            binding = self.argument(ctx, "held", captured.text, captured.abstract)
+            assert isinstance(binding, Obj)
+            for path, held in mutable_parts(captured.text, captured.seen):
+                place = self.objects.get(path) or (Ref(self.locations[path]) if path in self.locations else None)
+                if place is not None:
+                    ctx.followed[Same(held)] = (path, place)
+        else:
+            binding = self.restored(ctx, captured)
+        ctx.followed[Same(captured.seen)] = (captured.text, binding)
+        ctx.arrays[captured.text] = binding
+
+    def restored(self, ctx: Lowering, captured: Captured) -> Ref | Obj:
+        """An array, or a list of numbers, from outside."""
+        value = Value(ctx.builder.distinct(captured.abstract), captured.value.name)
+        self.inputs.append((value, array_copy_of(captured.text) if captured.text in self.stored else captured.text))
+        ctx.captured[captured.text] = replace(captured, value=value)
+        ref = Ref(Location(value.name, ctx.builder.loc))
+        ctx.state.memory[ref.location] = value
+        if captured.text in self.stored:
+            self.follow(ctx, captured.text, captured.text.partition(".astype(")[0], ref)
+        if not isinstance(value.type, List):
+            return ref
+        held = ctx.list_in_memory(ref)
+        ctx.arguments[held.key] = captured.text
+        return held
+
+    def follow(self, ctx: Lowering, text: str, place: str, ref: Ref) -> None:
+        """Store what is stored in the copy of an array (``ref``) also in the array itself, which the expression ``place`` reads."""
+        array = Value(FROM_OUTSIDE, ref.location.name)
+        self.inputs.append((array, f"({place})"))
+        ctx.state.stored_arrays[ref.location] = (((), array),)
+        ctx.state.names[OUTSIDE, text] = ref
+
+    def text_of_copy(self, path: str) -> str:
+        """The expression that reads a copy of an array, as the program takes it."""
+        return array_copy_of(path + dict(self.signature.converted).get(path, ""))
+
+    # -------------------------------------------------------------- result
+
+    def flatten(self, ctx: Lowering, binding: Binding, operands: list[Operand], node: ast.AST) -> Result:
+        """The leaves of what is returned, and the text that puts them together again."""
+        match binding:
+            case Tup(items, kind):
+                parts = tuple(self.flatten(ctx, i, operands, node) for i in items)
+                inside = ", ".join(p.text for p in parts) + ("," if len(parts) == 1 and kind is None else "")
+                text = f"({inside})" if kind is None else f"{owner_name(ctx, kind)}({inside})"
+                return Result(text, sum(part.count for part in parts), parts)
+            case Obj(key) if key.kind in ("list", "dict") and key.cls is not set and not isinstance(ctx.state.heap[key], Ref):
+                ctx.check_keys(key, node)
+                pairs = [(k, self.flatten(ctx, b, operands, node)) for k, b in ctx.state.entries(key)]
+                parts = tuple(p for _, p in pairs)
+                if key.kind == "list":
+                    words = ", ".join(p.text for p in parts)
+                    text = f"[{words}]" if key.cls is not tuple else f"({words}{',' * (len(parts) == 1)})"
+                    return Result(derived_text(ctx, binding, text), sum(part.count for part in parts), parts)
+                keys = [constant_text(ctx, k) for k, _ in pairs]
+                words = ", ".join(f"{in_template(k)}: {p.text}" for k, p in zip(keys, parts, strict=True))
+                text = derived_text(ctx, binding, "{{" + words + "}}")
+                return Result(text, sum(part.count for part in parts), parts, tuple(f"{OWNER}[{k}]" for k in keys))
+            case Static(value) if value is None or isinstance(value, str | bool | int | float) and not isinstance(value, enum.Enum):
+                return Result(in_template(constant_text(ctx, value)), 0)
+        try:
+            operands.append(operand := ctx.whole(binding, node))
+            return leaf_result(ctx, binding, operand.type, node)
+        except SymgradError as error:
+            ctx.note_refusal(error.at(self.source.loc(node)))
+            return Result("{}", 1)
+
+
+def relied_on(ctx: Lowering) -> tuple[Relied, ...]:
+    """What the program contains of what is outside, as it was."""
+    return tuple(
+        Relied(text, aspect, value, value.__code__ if isinstance(value, types.FunctionType) else None)
+        for (text, aspect, _), value in ctx.relied.items()
+    )
+
+
+def result_names(operands: list[Operand]) -> list[str]:
+    return ["out"] if len(operands) == 1 else [f"out_{k}" for k in range(len(operands))]
+
+
+def raises(block: Block) -> bool:
+    """Does a block always raise?"""
+    always = (isinstance(op, If) and all(map(raises, op.blocks)) for op in block.ops)
+    return any(isinstance(op, Call) and op.name in ("raise_error", "raise_again") for op in block.ops) or any(always)
+
+
+__all__ = ["Attempt"]

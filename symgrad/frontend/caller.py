@@ -1,0 +1,52 @@
+"""What the caller sees: a captured value is read from outside the function, and ``Storing`` carries changes out to the caller's objects."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from symgrad.frontend.bindings import Binding, HeapKey, Location, Ref, Step
+from symgrad.ir.core import Operand, Value
+
+
+@dataclass(slots=True)
+class Captured:
+    """A value read from outside the function: where (an expression over its globals, cells or arguments) and as what."""
+
+    text: str
+    value: Value
+    abstract: Any
+    seen: Any = None
+
+
+class Storing(Protocol):
+    """What is told of each change of an object or of memory; see ``stored``."""
+
+    def changed(self, key: HeapKey, before: Any) -> None:
+        """An object holds something else."""
+        ...
+
+    def replaced(self, location: Location, old: Operand) -> None:
+        """Memory holds another value."""
+        ...
+
+    def array_stored(self, ref: Ref, value: Operand, last: Step | None) -> None:
+        """An array is written to."""
+        ...
+
+    def sorting(self, descending: Operand | None) -> AbstractContextManager[None]:
+        """A list is put in order inside."""
+        ...
+
+    def is_outside(self, key: HeapKey) -> bool:
+        """Can the caller see an object?"""
+        ...
+
+    def value(self, binding: Binding) -> Operand:
+        """What is stored, as an operand."""
+        ...
+
+    def known_handle(self, key: HeapKey) -> Operand | None:
+        """The operand that stands for an object of the caller's, if it is known."""
+        ...

@@ -1,0 +1,236 @@
+"""Conversions turn bindings into operands and types of the IR, and values of the IR into bindings; each op is called and watched here."""
+
+from __future__ import annotations
+
+import ast
+import enum
+import re
+from dataclasses import replace
+from typing import Any
+
+from symgrad.errors import BadArgument, ShapeMismatch, UnknownType, UnsupportedSyntax, UnsureAlias
+from symgrad.frontend.bindings import Binding, Broken, External, Location, Maybe, Missing, Num, Obj, OneOf, Ref, State, Static, Step, Tup
+from symgrad.frontend.interruptions import NeedsState
+from symgrad.frontend.known import TESTS
+from symgrad.frontend.members import plain
+from symgrad.frontend.mixed import MIXING
+from symgrad.frontend.reach import memory_within
+from symgrad.frontend.shared_state import SharedState
+from symgrad.frontend.skeletons import Skeleton, settled, skeleton
+from symgrad.frontend.tables import PARTS, SPREAD
+from symgrad.ir.core import Block, Const, If, Operand, Value
+from symgrad.ir.types import UNKNOWN, Array, List, Object, Struct, Type
+from symgrad.kinds import passed_instead, row_of, what_of
+from symgrad.ops.declare import ROWS
+
+
+class Conversions(SharedState):
+    """Calls of ops, and ways between bindings and values of the IR."""
+
+    # -------------------------------------------------------------- ops
+
+    def call(self, name: str, *args: Operand, hint: str | None = None, **settings: Any) -> Value:
+        (value,) = self.call_many(name, *args, hints=(hint,), **settings)
+        if name in TESTS:
+            self.decided.computed(name, args, value)
+        if name in MIXING:
+            self.mixed.computed(name, args, value)
+        return value
+
+    def call_many(self, name: str, *args: Operand, hints: tuple[str | None, ...] = (), **settings: Any) -> list[Value]:
+        """The results of an op, which is watched: see ``failing``."""
+        if not self.watchers:
+            return self.builder.call_many(name, *args, hints=hints, **settings)
+        SPREAD["before"](self, name, args, settings)
+        try:
+            return self.builder.call_many(name, *args, hints=hints, **settings)
+        except ShapeMismatch:
+            SPREAD["mismatched"](self, name, args, settings)
+            raise
+
+    def look(self, view: Ref) -> None:
+        """Let whoever watches see whether there is such a part of an array, when the view of it is made."""
+        if self.watchers:
+            operands = [o for step in view.path for o in step.operands]
+            SPREAD["before"](self, "view", (self.state.memory[view.location], *operands), {"index": spelled(view.path)})
+
+    # -------------------------------------------------------------- values to bindings
+
+    def make(self, value: Operand, name: str | None = None) -> Binding:
+        """A binding for a new value: memory of its own if it is an array or list, else a number."""
+        if isinstance(value.type, Array | List):
+            location = Location(name, self.builder.loc)
+            self.state.memory[location] = value
+            return Ref(location)
+        return PARTS["taken apart"](self, value) if isinstance(value.type, Struct) else Num(value)
+
+    def shared(self, value: Operand, *owners: Binding) -> Binding:
+        """A binding for a value that may share memory with others."""
+        binding = self.make(value)
+        for location in memory_within(binding, self.state) if owners else ():
+            for owner in owners:
+                if isinstance(owner, Ref) and owner.location is not location:
+                    self.state.pair(location, owner.location)
+                    if owner.location in self.state.stale:
+                        self.state.stale[location] = self.state.stale[owner.location]
+        return binding
+
+    # -------------------------------------------------------------- bindings to values
+
+    def check_fresh(self, ref: Ref) -> None:
+        """Refuse to read memory that a store through another name may have changed."""
+        stored = self.state.stale.get(ref.location)
+        if stored is not None:
+            self.unsure = True
+            name = ref.location.name or "this array"
+            raise UnsureAlias(
+                f"{name} may or may not share memory with what was written to at line {stored.line}",
+                self.builder.loc, notes=[(stored, "the store")])  # fmt: skip
+
+    def read(self, binding: Binding, node: ast.AST | None = None) -> Operand:
+        """The operand that a binding stands for; containers become lists, objects constants."""
+        match binding:
+            case Num(operand):
+                return operand
+            case Ref(location, path):
+                self.check_fresh(binding)
+                value = self.state.memory[location]
+                if not path:
+                    return value
+                operands = [o for step in path for o in step.operands]
+                with self.unwatched():  # the index was checked when the view was made
+                    return self.call("view", value, *operands, index=spelled(path), hint=None)
+            case Static(value, name):
+                return self.constant(value, name)
+            case Tup(items, kind):
+                return standing_for(self.list_of(items, node), tuple, kind)
+            case Obj(key) if key.kind == "list":
+                content = self.state.heap[key]
+                return self.read(content, node) if isinstance(content, Ref) else self.list_of([b for _, b in content], node)
+            case Maybe():
+                return self.boxed(binding, node)
+            case OneOf(place, values):
+                selection: Operand = self.read(values[-1])
+                for k in range(len(values) - 2, -1, -1):
+                    selection = self.one_or_other(self.call("equal", place, Const(k)), self.read(values[k]), selection)
+                return selection
+            case Broken(why, hint):
+                self.check_position(binding)
+                raise self.refuse(UnknownType, why, node, hint or None)
+            case Missing():
+                raise self.refuse(UnsupportedSyntax, "this name is not bound here", node)
+        row = row_of(binding.value) if isinstance(binding, External) else None
+        if row is not None and isinstance(binding, External):
+            name_match = re.search(r"\['(\w+)'\]$|\.((?!cell_contents)\w+)$|^(\w+)$", binding.text)
+            name = "x" if name_match is None else next(filter(None, name_match.groups()))
+            raise self.refuse(BadArgument, what_of(row, name), node, passed_instead(row, name))
+        raise self.refuse(UnsupportedSyntax, f"{kind_word(binding)} cannot be used as a number", node)
+
+    def check_position(self, binding: Binding) -> None:
+        """Start again where what is read would be right with an iterator that has a position."""
+        if isinstance(binding, Broken) and not binding.sites <= self.stateful:
+            raise NeedsState(binding.sites)
+
+    def boxed(self, binding: Maybe, node: ast.AST | None) -> Operand:
+        """What may be None as one value, of which nothing is known any more."""
+        held = settled(binding, self.state)
+        if not isinstance(held, Maybe):
+            return self.read(held, node)
+        if not isinstance(held.inner, Num | Ref | Static):
+            raise self.refuse(UnsupportedSyntax, f"{kind_word(held.inner)} that may be None cannot be used as one value", node)
+        if self.notes is not None:
+            told = "what this is, None or a value, so that nothing is known of it any more"
+            self.notes.add("frontend", "unproved", self.builder.loc, told, hint="test it for None before")
+        with self.inside(Block()) as there:
+            inner = self.read(held.inner, node)
+        return self.one_or_other(held.present, inner, self.read(held.absent, node), there)
+
+    def one_or_other(self, test: Operand, one: Operand, other: Operand, block: Block | None = None) -> Operand:
+        """One of two operands, of which nothing is known any more; the first may be computed in a block of its own."""
+        out = Value(UNKNOWN)
+        there = block or Block()
+        there.yields = [one]
+        self.builder.append(If([out], self.builder.loc, test, there, Block([], [], [other])))
+        return out
+
+    def constant(self, value: Any, name: str | None = None) -> Const:
+        """A constant operand; objects without a literal need a name to be spelled by."""
+        value = plain(value)
+        if isinstance(value, enum.Enum):
+            raise UnsupportedSyntax(f"{value} cannot be used as a number", self.builder.loc, "use its value")
+        if isinstance(value, bool | int | float | complex | str | bytes | type(None) | type(Ellipsis)):
+            return Const(value)
+        spelled_as = name or getattr(value, "__name__", type(value).__name__)
+        return Const(value, str(spelled_as))
+
+    def whole(self, binding: Binding, node: ast.AST | None = None) -> Operand:
+        """A list as one value of any length, whose items may have parts."""
+        content = self.state.heap[binding.key] if isinstance(binding, Obj) and binding.key.kind == "list" else None
+        if isinstance(content, tuple):
+            value: Operand = PARTS["listed"](self, [item for _, item in content], node)
+            return value
+        return self.read(binding, node)
+
+    def list_of(self, items: Any, node: ast.AST | None = None) -> Operand:
+        """A list value with the given items."""
+        self.holes = self.holes or any(isinstance(item, Static) and item.value is None or isinstance(item, Maybe) for item in items)
+        return self.call("list_of", *[self.read(item, node) for item in items])
+
+    def array_of(self, value: Operand, dtype: str | None = None, shape: tuple[int, ...] | None = None) -> Value:
+        """An array of a list, of lists in lists as deep as they go."""
+        depth, inner = 0, value.type
+        while isinstance(inner, List):
+            depth, inner = depth + 1, inner.item
+        if isinstance(inner, Struct) and inner.form.form == "object":
+            raise UnsupportedSyntax("an array of objects is not followed", self.builder.loc, "make an array of a number of each")
+        return self.call("array_of", value, dtype=dtype, shape=shape, depth=max(depth, 1))
+
+    # -------------------------------------------------------------- types and forms
+
+    def type_of(self, binding: Binding) -> Type:
+        """The type of the value of a binding, without adding ops to the program."""
+        match binding:
+            case Num(operand):
+                return operand.type
+            case Ref(location, path):
+                type_ = self.state.memory[location].type
+                if not path:
+                    return type_
+                operands = [o for step in path for o in step.operands]
+                types = [type_, *(o.type for o in operands)]
+                view_type = ROWS["view"].law(types, {"index": spelled(path)}, self.builder.asked([self.state.memory[location], *operands]))
+                assert isinstance(view_type, Type)
+                return view_type
+            case Static(value) if isinstance(plain(value), enum.Enum):
+                return Object(type(value).__name__)
+            case Static(value, name):
+                return self.constant(value, name).type
+        return Object(type(binding).__name__)
+
+    def skeleton(self, binding: Binding, state: State) -> Skeleton:
+        """The form of a binding in a state that is not the current one."""
+        kept, self.state = self.state, state
+        try:
+            return skeleton(binding, state, self.type_of)
+        finally:
+            self.state = kept
+
+
+def standing_for(operand: Operand, kind: type, named: type | None = None) -> Operand:
+    """Mark a new list of the IR as a list or a tuple of the user's program."""
+    if isinstance(operand, Value) and isinstance(operand.type, List):
+        operand.type = replace(operand.type, of="tuple" if kind is tuple else "list", named=named)
+    return operand
+
+
+def spelled(path: tuple[Step, ...]) -> str:
+    """The index path of some steps, as the IR says it."""
+    return ";".join(step.spec for step in path)
+
+
+def kind_word(binding: Binding) -> str:
+    match binding:
+        case Obj(key):
+            words = {"list": "a list", "dict": "a set" if key.cls is set else "a dict"}
+            return words.get(key.kind, f"an instance of {getattr(key.cls, '__name__', 'a class')}")
+    return {"Fun": "a function", "Bound": "a method", "Iter": "an iterator", "External": "an object"}.get(type(binding).__name__, "this")

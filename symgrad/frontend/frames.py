@@ -1,0 +1,63 @@
+"""A frame is one activation of a function that is being lowered; it holds the source and the loop around.
+
+A path leaves a frame or a loop with one of the codes below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from symgrad.frontend.bindings import Binding, HeapKey, Name
+from symgrad.frontend.source import Source
+from symgrad.ir.core import Operand
+from symgrad.location import Loc
+
+
+@dataclass(eq=False, slots=True)
+class Frame:
+    """One activation of a function: its source, and the frame whose variables it can see."""
+
+    source: Source
+    parent: Frame | None = None
+    locals: frozenset[str] = frozenset()
+    top: bool = False
+    loop: Loop | None = None
+    consume: Callable[[Binding], Operand] | None = None  #: of a generator: lowers what is done with a value; whether that ends it
+    consumer: Frame | None = None  #: of a generator: the frame that goes over it
+    lives_on: bool = False  #: of a generator that runs something when it is closed: a name holds it while a loop goes over it
+    place: Loc | None = None  #: where all its lines stand for the user: a composition of ours stands where it is called
+
+
+@dataclass(eq=False, slots=True)
+class Loop:
+    """The loop being lowered: its two flags are names of the state, so that joins merge them."""
+
+    depth: int
+    exits: set[int] = field(default_factory=set)
+    watchers: dict[int, tuple[Any, ...]] = field(default_factory=dict)  #: of the exceptions that it is left with, by their kind
+
+    @property
+    def stop(self) -> tuple[Any, str]:
+        return (self, "stop")
+
+    @property
+    def exit(self) -> tuple[Any, str]:
+        return (self, "exit")
+
+
+@dataclass(eq=False, slots=True)
+class Going:
+    """What a loop goes over: the lists and dicts, each with what must not change, and where they can be given a position instead."""
+
+    lists: dict[HeapKey, Any]
+    sites: frozenset[Any] = frozenset()
+
+
+#: the codes of a path: it goes on, or how it has left
+NEXT, BREAK, CONTINUE, RETURN = 0, 1, 2, 3
+CODE: Name = (None, "code")  #: the name that holds it
+OUTSIDE: Any = "outside"  #: in the place of a frame, of names for arrays from outside that are written to: nobody forgets those
+RAISED: Any = "raised"  #: in the place of a frame, of names that say which exception is pending
+RESULT = "%return"  #: the variable of each frame that holds what it returns

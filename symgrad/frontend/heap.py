@@ -1,0 +1,166 @@
+"""The heap holds arrays and objects: they are created here, get their next content, and are kept from changes that another name may see."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from typing import Any
+
+from symgrad.errors import UnknownType, UnsupportedSyntax, UnsureAlias
+from symgrad.frontend.bindings import Binding, Broken, HeapKey, Location, Maybe, Missing, Obj, Ref, Step
+from symgrad.frontend.conversions import Conversions, kind_word, spelled
+from symgrad.frontend.interruptions import NeedsState
+from symgrad.frontend.reach import memory_within
+from symgrad.frontend.skeletons import settled
+from symgrad.frontend.tables import SPREAD
+from symgrad.ir.core import Const, Operand, Value
+from symgrad.ir.types import Array, List, Object, Scalar, Unknown
+
+
+class Heap(Conversions):
+    """Arrays in memory and objects of known structure: new ones, stores, and what is refused."""
+
+    # -------------------------------------------------------------- new objects
+
+    def new_object(self, kind: str, content: Any, cls: Any = None, exact: type | None = None) -> Obj:
+        """A mutable object of known structure; ``exact`` is its class where that is not clear from the kind."""
+        key = HeapKey(kind, cls, exact=exact)
+        self.state.heap[key] = content if isinstance(content, Ref) else tuple(content)
+        return Obj(key)
+
+    def item_of(self, owner: Ref, value: Operand) -> Binding:
+        """A binding for an item that was read out of a list of any length; an array in it is the same array."""
+        binding = self.shared(value, owner)
+        if not isinstance(binding, Ref) or not isinstance(self.type_of(binding), List):
+            return binding
+        held = self.list_in_memory(binding)
+        self.state.twins |= {held.key}  # the list holds it too
+        return held
+
+    def list_sharing(self, value: Operand, *owners: Binding) -> Obj:
+        """A new list whose items are items of other lists: the arrays among them are the same arrays."""
+        binding = self.make(value)
+        assert isinstance(binding, Ref)
+        if isinstance(value.type, List) and not isinstance(value.type.item, Scalar | Object):
+            for owner in owners:
+                for location in memory_within(owner, self.state):
+                    if location in self.state.memory:
+                        self.state.pair(binding.location, location)
+        return self.new_object("list", binding, tuple if isinstance(value.type, List) and value.type.of == "tuple" else None)
+
+    def list_in_memory(self, ref: Ref) -> Obj:
+        """A list of any length that came out of another one, or the tuple that stands for it in the user's program."""
+        type_ = self.type_of(ref)
+        of = type_.of if isinstance(type_, List) else "list"
+        if of == "either":
+            what = "what is read here is a list on some paths and a tuple on others"
+            raise UnknownType(what, self.builder.loc, "make all of them tuples")
+        return self.new_object("list", ref, tuple if of == "tuple" else None, type_.named if isinstance(type_, List) else None)
+
+    # -------------------------------------------------------------- stores to arrays
+
+    def store(self, ref: Ref, value: Operand, last: Step | None = None) -> None:
+        """Write to memory through a view; every other view of the same location sees it."""
+        path = (*ref.path, last) if last is not None and last.spec else ref.path
+        if not path or path[-1].spec.startswith("."):
+            path = (*path, Step("e"))
+        self.check_fresh(ref)
+        if ref.location in self.state.bases:
+            SPREAD["stored"](self, ref, value, last)
+            return
+        if ref.location.read_only or any(step.read_only for step in ref.path):
+            raise UnsupportedSyntax("NumPy gives this view read-only, and it is written to", self.builder.loc, "write to a copy")
+        base = self.state.memory[ref.location]
+        if isinstance(base.type, Unknown) or isinstance(base.type, Array) and base.type.shape is None and base.type.dtype is None:
+            raise UnknownType("the type of what is written to is not known", self.builder.loc)
+        operands = [o for step in path for o in step.operands]
+        hint = ref.location.name or (base.name if isinstance(base, Value) else None)
+        self.state.memory[ref.location] = self.call("set_at", base, value, *operands, index=spelled(path), hint=hint)
+        self.state.stored(ref.location, self.builder.loc)
+        self.renew(ref.location)
+        if self.storing is not None:
+            self.storing.array_stored(ref, value, last)
+
+    def renew(self, location: Location) -> None:
+        """Let arrays that may be one that was written to have what it holds now."""
+        if any(location in bases for bases in self.state.bases.values()):
+            SPREAD["renewed"](self, location)
+
+    def replace_version(self, location: Location, value: Operand) -> None:
+        """Give a location its next content."""
+        if location in self.state.bases:
+            what = "an array that is one of several is changed in a way that is not followed"
+            raise UnsureAlias(what, self.builder.loc)
+        before = self.state.memory[location]
+        self.state.memory[location] = value
+        self.renew(location)
+        self.state.stored(location, self.builder.loc)
+        if self.storing is not None:
+            self.storing.replaced(location, before)
+        for key in list(self.state.kin):
+            content = self.state.heap.get(key)
+            if isinstance(content, Ref) and content.location is location:
+                self.spread(key, None)
+
+    # -------------------------------------------------------------- changes of objects
+
+    def change(self, key: HeapKey, content: tuple[tuple[Any, Binding], ...] | Ref) -> None:
+        """Give an object its next content; what may be the same object has it where it is."""
+        self.check_alone(key)
+        before, self.state.heap[key] = self.state.heap.get(key, ()), content
+        if self.storing is not None:
+            self.storing.changed(key, before)
+        self.spread(key, before)
+
+    def spread(self, key: HeapKey, before: Any) -> None:
+        """Let objects that may be one that was changed hold what it holds now, where they are it."""
+        if key in self.state.kin:
+            SPREAD["changed"](self, key, before)
+
+    def check_alone(self, key: HeapKey) -> None:
+        """Refuse to change an object that another name may or may not be bound to."""
+        if key in self.state.twins:
+            raise UnsureAlias(f"{kind_word(Obj(key))} that another name may or may not be bound to is changed", self.builder.loc)
+        if key in self.state.kin and isinstance(held := self.state.heap.get(key), Ref):  # the others have theirs in memory of their own
+            copy = self.call("list_slice", self.read(held), Const(None), Const(None), Const(None))
+            self.state.memory[held.location] = copy
+        self.compared(key)
+
+    def stands_for(self, object_key: HeapKey, keys: Iterable[HeapKey]) -> None:
+        """Note that an object is, on some path, one of the arguments."""
+        for key in keys:
+            if key in self.arguments:
+                self.arguments[object_key] = self.arguments[key]
+                self.standing.setdefault(object_key, set()).update(self.standing.get(key, set()) | {self.arguments[key]})
+
+    def compared(self, *keys: HeapKey) -> None:
+        """Note that it matters whether objects are one with others that were given."""
+        self.identities |= {self.arguments[key] for key in keys if key in self.arguments}
+
+    # -------------------------------------------------------------- what is refused
+
+    def check_keys(self, key: HeapKey, node: ast.AST | None = None) -> None:
+        """Refuse to ask which keys a dict has, if that depends on the path taken."""
+        content = self.state.heap[key]
+        if not isinstance(content, Ref) and any(self.is_doubtful(b) for _, b in content):
+            raise self.refuse(UnknownType, "which keys this dict has depends on the path taken", node)
+
+    def is_doubtful(self, item: Binding) -> bool:
+        """Does it depend on the path whether a dict has this item?"""
+        item = settled(item, self.state)
+        return isinstance(item, Broken | Missing) or isinstance(item, Maybe) and isinstance(item.absent, Missing)
+
+    def check_sure(self, key: HeapKey, content: Any) -> None:
+        """Refuse to have a list as one value which on some paths is not there; its items, one by one, are not asked for there."""
+        if key.doubtful and not isinstance(content, Ref):
+            what = "a list that is made on some paths only becomes longer or shorter"
+            raise UnsupportedSyntax(what, self.builder.loc, "make it on every path")
+
+    def check_still(self, key: HeapKey) -> None:
+        """Refuse to make a list longer or shorter while a loop goes over it."""
+        self.check_alone(key)
+        sites = [going.sites for going in self.going if key in going.lists]
+        if self.unroll and not frozenset().union(*sites) <= self.stateful:
+            raise NeedsState(frozenset().union(*sites))
+        if sites:
+            raise UnsupportedSyntax("a list is changed while it is iterated over", self.builder.loc, "iterate over a copy of it")

@@ -1,0 +1,43 @@
+"""An interruption is an exception of the frontend's own: it ends a path, or has the function lowered again with more known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from symgrad.frontend.caller import Captured
+
+
+class Recapture(Exception):
+    """An array from outside was found: lowering starts again with it in memory from the beginning."""
+
+    def __init__(self, captured: Captured) -> None:
+        super().__init__(captured.text)
+        self.captured = captured
+
+
+class StoredOutside(Exception):
+    """Arrays are written to that are the caller's to see: lowering starts again, and what is stored in them is stored there too."""
+
+    def __init__(self, texts: frozenset[str]) -> None:
+        super().__init__(texts)
+        self.texts = texts
+
+
+class NeedsState(Exception):
+    """Something asks for an iterator after its first use: lowering starts again, and those made at these places have a position."""
+
+    def __init__(self, sites: frozenset[Any]) -> None:
+        super().__init__(sites)
+        self.sites = sites
+
+
+class GivenUp(Exception):
+    """Something is refused, and nobody will be told: the function is lowered in another way next, or was refused before in a better one."""
+
+
+class Unresolved(Exception):
+    """A recursive call whose result is not known yet: this path tells nothing."""
+
+
+class Raised(Exception):
+    """The path that is being lowered surely raises here: what is left of the statement is never reached."""

@@ -1,0 +1,38 @@
+"""A lowered function is a ``Func`` of the IR, with the expressions that read its inputs and the structure of its result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from symgrad.frontend.caller import Captured
+from symgrad.frontend.results import Result
+from symgrad.ir.core import Func, Value
+from symgrad.location import Loc
+from symgrad.signature import Relied
+
+
+@dataclass(slots=True)
+class Lowered:
+    """A function as IR: its inputs in the order of ``func.params``, and the structure of its result.
+
+    ``inputs`` are pairs (parameter, Python expression that reads it on entry); ``result`` is a template
+    of the returned value over the results of ``func``. ``captured`` is what is read from outside.
+    """
+
+    func: Func
+    inputs: list[tuple[Value, str]]
+    result: Result
+    captured: list[Captured]
+    objects: dict[str, Any] = field(default_factory=dict)
+    mutated: tuple[str, ...] = ()
+    copied: tuple[str, ...] = ()  #: of these arrays that it writes to, those that stay as they were
+    caught: tuple[tuple[type, Loc], ...] = ()  #: exceptions that the function handles, and where
+    raises: bool = False  #: the function always raises
+    relied: tuple[Relied, ...] = ()
+    fresh: bool = True  #: as read from the user's source, not the program of a derivative
+    identities: tuple[str, ...] = ()  #: lists, dicts and instances of which it matters whether they are one object with another one
+    apart: tuple[tuple[str, str], ...] = ()  #: objects that must be two: what is read from outside, and arguments that are changed
+    aliases: dict[str, str] = field(default_factory=dict)  #: paths into an object that another argument holds too, by the path there
+    related: tuple[tuple[str, str, bool], ...] = ()  #: pairs of what is read from outside, and whether they are one object
+    keeps: tuple[Loc, ...] = ()  #: where functions are called whose results are kept

@@ -1,0 +1,148 @@
+"""table: builtins and functions of ``math`` and ``operator`` that convert to numbers, compute them, or stand for an operator."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import math
+import operator
+from typing import Any
+
+from symgrad.frontend.absent import definite
+from symgrad.frontend.bindings import MISSING, Binding, Generator, Iter, Num, Obj, Ref, Tup, View
+from symgrad.frontend.comparison import comparison, negated
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.exact import exact_class
+from symgrad.frontend.operands import known_value
+from symgrad.frontend.operators import binary
+from symgrad.frontend.protocols import as_float, asked_of, checked, own_method
+from symgrad.frontend.rows import call_row
+from symgrad.frontend.tables import SPECIAL, special
+from symgrad.frontend.truths import as_bool, truth
+from symgrad.ir.core import Const
+from symgrad.ops import spelling
+
+Args = list[Binding]
+Kwargs = dict[str, Binding]
+
+
+@special(divmod)
+def divmod_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    for owner, other, word in ((args[0], args[1], "__divmod__"), (args[1], args[0], "__rdivmod__")):
+        if (own := asked_of(ctx, owner, word, [other], node)) is not None:
+            return own
+    return Tup((binary(ctx, ast.FloorDiv, args[0], args[1], node), binary(ctx, ast.Mod, args[0], args[1], node)))
+
+
+@special(abs)
+def abs_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    if own_method(ctx, args[0], "__abs__") is not None:
+        return ctx.apply_method(args[0], "__abs__", [], node)
+    if isinstance(args[0], Tup | Obj | Iter | View | Generator):
+        return definite(ctx, MISSING, node, TypeError, f"bad operand type for abs(): {exact_class(ctx, args[0], node).__name__!r}")
+    spelled = spelling.spelled(abs)
+    assert spelled is not None
+    return call_row(ctx, spelled, args, kwargs, node)
+
+
+def _step(function: Any, word: str) -> Any:
+    def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+        """``math.floor`` and its like: what the class of an instance says, or a row of numbers."""
+        if (own := asked_of(ctx, args[0], word, [], node)) is not None:
+            return own
+        spelled = spelling.spelled(function)
+        assert spelled is not None
+        return call_row(ctx, spelled, [as_float(ctx, a, node) for a in args], kwargs, node)
+
+    return lower
+
+
+for _stepping, _word in ((math.floor, "__floor__"), (math.ceil, "__ceil__"), (math.trunc, "__trunc__")):
+    SPECIAL[_stepping] = _step(_stepping, _word)
+
+
+#: what Python asks a class for, where it makes a number of an instance
+WORDS: dict[type, tuple[str, ...]] = {int: ("__int__", "__index__", "__trunc__"), float: ("__float__", "__index__"), bool: ()}
+
+
+def _converting(kind: type) -> Any:
+    def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+        """What is known is converted while compiling, to be an index or a key."""
+        own = next((own for word in WORDS[kind] if args and (own := asked_of(ctx, args[0], word, [], node)) is not None), None)
+        if own is not None:
+            return checked(
+                ctx, own, ("float",) if kind is float and own_method(ctx, args[0], "__float__") else ("int", "bool"), kind.__name__, node
+            )
+        known = [v for a in args for v in known_value(a)]
+        if not kwargs and len(args) < 2 and len(known) == len(args) and all(isinstance(v, bool | int) for v in known):
+            return Num(Const(kind(*known)))
+        if len(args) == 1 and kind is not bool and isinstance(args[0], Tup | Obj | Iter | View | Generator):
+            kinds = "a string or a real number" if kind is float else "a string, a bytes-like object or a real number"
+            what = f"{kind.__name__}() argument must be {kinds}, not {exact_class(ctx, args[0], node).__name__!r}"
+            return definite(ctx, MISSING, node, TypeError, what)
+        spelled = spelling.spelled(kind)
+        assert spelled is not None
+        return call_row(ctx, spelled, args, kwargs, node)
+
+    return lower
+
+
+CONVERTING = {kind: _converting(kind) for kind in (int, float, bool)}
+SPECIAL[int], SPECIAL[float] = CONVERTING[int], CONVERTING[float]
+
+
+@special(bool)
+def bool_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    """``bool(x)`` of a number is a call of a row; of all else it is what ``if`` asks."""
+    if args and not kwargs and not isinstance(args[0], Num | Ref):
+        test = truth(ctx, args[0], node)
+        if isinstance(test, Const) or getattr(test.type, "kind", None) == "bool":
+            return Num(as_bool(ctx, test))
+    return CONVERTING[bool](ctx, args, kwargs, node)  # type: ignore[no-any-return]
+
+
+@special(round)
+def round_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    if (own := asked_of(ctx, args[0], "__round__", [*args[1:], *kwargs.values()], node)) is not None:
+        return own
+    operands = [ctx.read(a, node) for a in [*args, *kwargs.values()]]
+    return ctx.make(ctx.call("rounded", *operands))
+
+
+OPERATOR_MODULE = {
+    operator.add: ast.Add, operator.sub: ast.Sub, operator.mul: ast.Mult, operator.truediv: ast.Div, operator.pow: ast.Pow,
+    operator.matmul: ast.MatMult, operator.floordiv: ast.FloorDiv, operator.mod: ast.Mod,
+}  # fmt: skip
+for _operation, _syntax in OPERATOR_MODULE.items():
+    SPECIAL[_operation] = functools.partial(
+        lambda ctx, args, kwargs, node, syntax: binary(ctx, syntax, args[0], args[1], node), syntax=_syntax
+    )
+
+
+def _compared(kind: type[ast.cmpop]) -> Any:
+    return lambda ctx, args, kwargs, node: comparison(ctx, kind(), args[0], args[1], node)
+
+
+for _function, _operator in {
+    operator.eq: ast.Eq, operator.ne: ast.NotEq, operator.lt: ast.Lt, operator.le: ast.LtE, operator.gt: ast.Gt, operator.ge: ast.GtE,
+    operator.is_: ast.Is, operator.is_not: ast.IsNot,
+}.items():  # fmt: skip
+    SPECIAL[_function] = _compared(_operator)
+SPECIAL[operator.contains] = lambda ctx, args, kwargs, node: comparison(ctx, ast.In(), args[1], args[0], node)
+SPECIAL[operator.abs] = lambda ctx, args, kwargs, node: abs_(ctx, args, kwargs, node)
+
+
+@special(operator.not_)
+def not_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    return Num(negated(ctx, truth(ctx, args[0], node)))
+
+
+SPECIAL[operator.truth] = lambda ctx, args, kwargs, node: bool_(ctx, args, kwargs, node)
+
+
+@special(pow)
+def pow_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    """``pow(x, y)``; with a modulus it is of integers, and has no row."""
+    spelled = spelling.spelled(pow)
+    assert spelled is not None
+    return binary(ctx, ast.Pow, args[0], args[1], node) if len(args) == 2 and not kwargs else call_row(ctx, spelled, args, kwargs, node)
