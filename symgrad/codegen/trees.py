@@ -70,8 +70,8 @@ def opposite(term: ast.expr) -> ast.expr | None:
     match term:
         case ast.Constant(value=float() as value) if value < 0:
             return ast.Constant(-value)
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=float()) as positive):
-            return positive
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=float()) as number):
+            return number
         case ast.BinOp(left=left, op=ast.Mult() | ast.Div() as operator, right=right) if (positive := opposite(left)) is not None:
             return ast.BinOp(positive, operator, right)
     return None

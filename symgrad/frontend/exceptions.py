@@ -13,10 +13,11 @@ from typing import Any
 
 from symgrad.errors import UnsupportedSyntax, UnsureAlias
 from symgrad.frontend.bindings import MISSING, Binding, Name, Num, State, Static, Tup
+from symgrad.frontend.branch_sides import Side, only_where, passed_on
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.frames import NEXT, RAISED, Loop
 from symgrad.frontend.interruptions import Raised
-from symgrad.frontend.joins import Joining, Side, join_states, only_where, passed_on
+from symgrad.frontend.joins import Joining, join_states
 from symgrad.frontend.tables import SPREAD
 from symgrad.ir.core import FALSE, TRUE, Block, Call, Const, If, Operand, Value
 from symgrad.ir.types import BOOL

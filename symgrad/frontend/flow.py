@@ -13,12 +13,13 @@ from typing import Any
 
 from symgrad.errors import SymgradError, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Broken, Choice, Known, Maybe, Name, Num, OneOf, Ref, State, Tup
+from symgrad.frontend.branch_sides import Side
 from symgrad.frontend.carried import after_loop, loop
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exceptions import Pending, after_rounds, come_out, end_round, reopen
 from symgrad.frontend.frames import BREAK, CODE, NEXT, RESULT, RETURN, Frame, Loop
 from symgrad.frontend.interruptions import Raised, Unresolved
-from symgrad.frontend.joins import Side, join_states
+from symgrad.frontend.joins import join_states
 from symgrad.frontend.plans import Head
 from symgrad.frontend.scopes import assigned
 from symgrad.frontend.tables import STATEMENTS

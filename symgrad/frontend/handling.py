@@ -1,7 +1,7 @@
-"""``try``, ``raise`` and ``assert``: exceptions that are raised, and the statements that see them.
+"""A body and the clauses that take its exceptions become branches, for ``try`` and for ``with``.
 
-The body of a ``try`` is lowered under a watcher; each operation in it that may raise what the handlers take has an edge. Behind the body
-the edges to one handler are joined, as the sides of a branch are, and the handler stands in a branch. ``finally`` is lowered on the
+The body is lowered under a watcher; each operation in it that may raise what the clauses take has an edge. Behind the body the edges to
+one clause are joined, as the sides of a branch are, and the clause stands in a branch. What is done on every way out is lowered on the
 paths on which an exception is pending, and on those on which none is.
 """
 
@@ -12,46 +12,36 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import MISSING, Binding, Name, Num, Obj, Static, Tup
-from symgrad.frontend.classes import construct
+from symgrad.frontend.bindings import MISSING, Binding, Name, Num, Static
+from symgrad.frontend.branch_sides import Side
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exceptions import (
-    GIVEN,
     KIND,
     RAISED,
     Edge,
     Pending,
-    Raisable,
     Watcher,
     args_of,
     both,
     close,
     common,
     instance_of,
-    is_seen,
     join_pending,
-    kind_of,
     name_of,
     name_of_taken,
     of_handlers_around,
     opposite,
-    raise_here,
     reopen,
     taken_by,
 )
-from symgrad.frontend.flow import branch, forget_result, fork, left, proceed, run
+from symgrad.frontend.flow import branch, forget_result, fork, left, proceed
 from symgrad.frontend.frames import CODE, NEXT, RESULT
 from symgrad.frontend.interruptions import Raised
-from symgrad.frontend.joins import Side
 from symgrad.frontend.operands import known_value
-from symgrad.frontend.reading import module_named, name_in_module
-from symgrad.frontend.tables import method, statement
-from symgrad.frontend.truths import truth
-from symgrad.ir.core import FALSE, TRUE, Block, Const, If, Operand
+from symgrad.frontend.raising import class_in, items_in, raise_kind, raised_in
+from symgrad.ir.core import FALSE, Const, Operand
 from symgrad.location import Loc
 
 
@@ -63,30 +53,7 @@ class Clause:
     body: Callable[[frozenset[int]], None]
 
 
-@contextmanager
-def watched(ctx: Lowering, watcher: Watcher) -> Iterator[None]:
-    """What is raised meanwhile is seen."""
-    ctx.watchers = (*ctx.watchers, watcher)
-    try:
-        yield
-    finally:
-        ctx.watchers = ctx.watchers[:-1]
-
-
-# ------------------------------------------------------------------ try
-
-
-@statement(ast.Try)
-def try_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
-    if node.finalbody:
-        return with_finally(ctx, node, rest)
-    if (failure := failed_import(ctx, node.body)) is not None:
-        handler = next((h for h in node.handlers if isinstance(failure, caught_by(ctx, h))), None)
-        if handler is not None and handler.name is None:
-            run(ctx, [*handler.body, *rest])
-            return True
-    clauses = [Clause(caught_by(ctx, handler), handler_of(ctx, handler)) for handler in node.handlers]
-    return caught(ctx, node, clauses, lambda: run(ctx, node.body), lambda: run(ctx, node.orelse), rest)
+# ------------------------------------------------------------------ clauses
 
 
 def caught(ctx: Lowering, node: ast.AST, clauses: list[Clause], body: Callable[[], None], orelse: Callable[[], None],
@@ -136,6 +103,16 @@ def caught(ctx: Lowering, node: ast.AST, clauses: list[Clause], body: Callable[[
         take(ctx, first, pending)
         return False
     return branch(ctx, pending.test, lambda: take(ctx, first, pending), lambda: arrange(1), rest, loc)
+
+
+@contextmanager
+def watched(ctx: Lowering, watcher: Watcher) -> Iterator[None]:
+    """What is raised meanwhile is seen."""
+    ctx.watchers = (*ctx.watchers, watcher)
+    try:
+        yield
+    finally:
+        ctx.watchers = ctx.watchers[:-1]
 
 
 def edge_to_one(ctx: Lowering, mark: int, watcher: Watcher, clauses: list[Clause]) -> tuple[Edge, Clause] | None:
@@ -229,49 +206,6 @@ def beyond(ctx: Lowering, several: list[Pending], watcher: Watcher) -> None:
     reopen(ctx, seen)
 
 
-def raised_in(ctx: Lowering, pending: Pending) -> None:
-    """Raise what is pending."""
-    go_on, block = ctx.state, Block()
-    ctx.state = pending.state.copy()
-    with ctx.inside(block):
-        for_good(ctx, pending.kinds)
-    ctx.state = go_on
-    ctx.builder.append(If([], ctx.builder.loc, pending.test, block, Block()))
-
-
-def for_good(ctx: Lowering, kinds: frozenset[int]) -> None:
-    """Raise what is pending, for the caller to see."""
-    first, *others = sorted(kinds)
-    if others:
-        test = ctx.call("equal", ctx.number(KIND), Const(first))
-        branch(ctx, test, lambda: for_good(ctx, frozenset({first})), lambda: for_good(ctx, frozenset(others)), [], ctx.builder.loc)
-        return
-    raise_op(ctx, first, ctx.state.names[name_of(first)], ctx.state.names.get(args_of(first), MISSING))
-
-
-def raise_op(ctx: Lowering, kind: int, exception: Binding, args: Binding) -> None:
-    """The op that raises an exception, for the caller to see."""
-    raisable = ctx.raisables[kind]
-    with ctx.unwatched():
-        operands = [ctx.read(item) for item in (items_in(args) if raisable.own else (exception,))]
-    if raisable.own:
-        (cls,) = raisable.classes
-        ctx.builder.call_many("raise_error", ctx.constant(cls, cls.__name__), *operands)
-    else:
-        ctx.builder.call_many("raise_again", *operands)
-    ctx.state.dead = True
-
-
-# ------------------------------------------------------------------ handlers
-
-
-def caught_by(ctx: Lowering, handler: ast.ExceptHandler) -> tuple[type, ...]:
-    """The classes of exceptions that a handler is for."""
-    if handler.type is None:
-        return (BaseException,)
-    return classes_in(ctx, ctx.evaluate(handler.type), handler.type)
-
-
 def classes_in(ctx: Lowering, held: Binding, node: ast.AST) -> tuple[type, ...]:
     """A class, or those in a tuple."""
     if (cls := class_in(held)) is not None:
@@ -283,29 +217,7 @@ def classes_in(ctx: Lowering, held: Binding, node: ast.AST) -> tuple[type, ...]:
     return tuple(cls for item in inner for cls in classes_in(ctx, item, node))
 
 
-def items_in(held: Binding) -> tuple[Binding, ...]:
-    """The items of a tuple; of everything else itself as the one item, which cannot be read where it is missing."""
-    return held.items if isinstance(held, Tup) else (held,)
-
-
-def handler_of(ctx: Lowering, handler: ast.ExceptHandler) -> Callable[[frozenset[int]], None]:
-    """Lowers the body of a handler."""
-    frame, name = ctx.frame, handler.name
-
-    def body(kinds: frozenset[int]) -> None:
-        exceptions = Taken(ctx, kinds)
-        if name is not None:
-            ctx.state.names[ctx.home(name) or frame, name] = exceptions.shown()
-        ctx.handling.append(exceptions)
-        try:
-            run(ctx, handler.body)
-        finally:
-            ctx.handling.pop()
-            exceptions.forget()
-        if name is not None and not ctx.state.dead:
-            ctx.state.names[ctx.home(name) or frame, name] = MISSING
-
-    return body
+# ------------------------------------------------------------------ what a clause has taken
 
 
 class Taken:
@@ -378,28 +290,7 @@ class Taken:
             del self.ctx.state.names[name]
 
 
-def failed_import(ctx: Lowering, body: list[ast.stmt]) -> ImportError | None:
-    """What the imports that a block begins with raise: whether a module is there is known while compiling."""
-    for node in body:
-        if not isinstance(node, ast.Import | ast.ImportFrom):
-            return None
-        try:
-            for alias in node.names:
-                name_in_module(ctx, node.module or "", alias.name) if isinstance(node, ast.ImportFrom) else module_named(ctx, alias.name)
-        except ImportError as error:
-            return error
-    return None
-
-
-# ------------------------------------------------------------------ finally
-
-
-def with_finally(ctx: Lowering, node: ast.Try, rest: list[ast.stmt]) -> bool:
-    """``try`` with ``finally``: what is done on the way out is done on all ways."""
-    inner: list[ast.stmt] = node.body
-    if node.handlers:
-        inner = [ast.copy_location(ast.Try(node.body, node.handlers, node.orelse, []), node)]
-    return on_all_ways(ctx, node, lambda: run(ctx, inner), lambda: run(ctx, node.finalbody), rest)
+# ------------------------------------------------------------------ what is done on every way out
 
 
 def on_all_ways(ctx: Lowering, node: ast.AST, body: Callable[[], None], finish: Callable[[], None], rest: list[ast.stmt],
@@ -508,128 +399,4 @@ def kept_exit(ctx: Lowering) -> dict[Name, Name]:
     return held
 
 
-# ------------------------------------------------------------------ raise and assert
-
-
-@statement(ast.Raise)
-def raise_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
-    if node.exc is None:
-        if not ctx.handling:
-            raise UnsupportedSyntax("a bare raise outside a handler cannot be differentiated", ctx.loc(node))
-        ctx.handling[-1].again()
-        return
-    kind, args = raised_by(ctx, node.exc)
-    cls = class_in(kind)
-    cause = None if node.cause is None else cause_of(ctx, ctx.evaluate(node.cause), node)
-    if cls is None or not issubclass(cls, BaseException):
-        if (taken := exception_again(ctx, kind) or made_before(ctx, kind)) is not None:
-            raised_from(ctx, taken[1], cause, node)
-            raise_kind(ctx, *taken)
-            return
-        raise UnsupportedSyntax("only exception classes can be raised", ctx.loc(node.exc))
-    raise_class(ctx, cls, args, node, cause)
-
-
-def cause_of(ctx: Lowering, held: Binding, node: ast.Raise) -> Binding:
-    """What an exception is raised from: an exception or None; of a class, one that is made."""
-    cls = class_in(held)
-    return held if cls is None else construct(ctx, cls, cls.__name__, [], {}, node)
-
-
-def raised_from(ctx: Lowering, exception: Binding, cause: Binding | None, node: ast.AST) -> None:
-    """Store in an exception what it is raised from."""
-    if cause is None:
-        return
-    if isinstance(exception, Obj):
-        held = {**dict(ctx.state.entries(exception.key)), "__cause__": cause, "__suppress_context__": Num(TRUE)}
-        ctx.change(exception.key, tuple(held.items()))
-    elif cause != Static(None):
-        what = "an exception that an operation raised is raised from another one"
-        raise UnsupportedSyntax(what, ctx.loc(node), "raise one of a class of your own")
-
-
-def class_in(held: Binding) -> type | None:
-    """The class that a binding is known to be, if it is one."""
-    return next((value for value in known_value(held) if isinstance(value, type)), None)
-
-
-def raised_by(ctx: Lowering, node: ast.expr) -> tuple[Binding, list[Binding]]:
-    """The class that is raised and its arguments; or an exception, without arguments."""
-    match node:
-        case ast.Call(func=function, args=arguments, keywords=[]) if not any(isinstance(a, ast.Starred) for a in arguments):
-            held = ctx.evaluate(function)
-            if class_in(held) is not None:
-                return held, [ctx.evaluate(a) for a in arguments]
-            return ctx.apply(held, [ctx.evaluate(a) for a in arguments], {}, node), []
-    return ctx.evaluate(node), []
-
-
-def raise_class(ctx: Lowering, cls: type, args: list[Binding], node: ast.AST, cause: Binding | None = None) -> None:
-    """Raise an exception of a class, and say from which other one."""
-    raisable = Raisable((cls,), exact=True, own=True)
-    if not is_seen(ctx, raisable):
-        operands = [ctx.read(argument, node) for argument in args]
-        if (place := ctx.frame.place) is not None and isinstance(operands[0], Const):  # raised by a composition of ours
-            operands[0] = Const(f"{operands[0].value} ({Path(place.file).name}:{place.line})")
-        ctx.builder.call_many("raise_error", ctx.constant(cls, cls.__name__), *operands)
-        ctx.state.dead = True
-        return
-    exception = construct(ctx, cls, cls.__name__, args, {}, node)
-    raised_from(ctx, exception, cause, node)
-    raise_here(ctx, kind_of(ctx, raisable), exception, Tup(tuple(args)))
-
-
-def raise_kind(ctx: Lowering, kind: int, exception: Binding, args: Binding) -> None:
-    """Raise an exception of a kind, for the program to see or for the caller."""
-    if is_seen(ctx, ctx.raisables[kind]):
-        raise_here(ctx, kind, exception, args)
-    raise_op(ctx, kind, exception, args)
-
-
-def exception_again(ctx: Lowering, held: Binding) -> tuple[int, Binding, Binding] | None:
-    """An exception that a handler has taken, with its kind and what it was given."""
-    for taken in reversed(ctx.handling):
-        for kind in sorted(taken.kinds):
-            names = ctx.state.names
-            if held == names[taken.name(kind)]:
-                return kind, held, names.get(taken.name(f"{kind}.given"), MISSING)
-    return None
-
-
-def made_before(ctx: Lowering, held: Binding) -> tuple[int, Binding, Binding] | None:
-    """An exception that the program has made, with its kind and the arguments of its class."""
-    if not (isinstance(held, Obj) and held.key.kind == "record"):
-        return None
-    arguments = dict(ctx.state.entries(held.key)).get(GIVEN)
-    return None if arguments is None else (kind_of(ctx, Raisable((held.key.cls,), exact=True, own=True)), held, arguments)
-
-
-@method("record", GIVEN)
-def set_args(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
-    """``super().__init__(...)`` in a class of exceptions: what is given is what the exception says of itself."""
-    ctx.change(owner.key, tuple({**dict(ctx.state.entries(owner.key)), "args": Tup(tuple(args))}.items()))
-    return Static(None)
-
-
-@statement(ast.Assert)
-def assert_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
-    test = truth(ctx, ctx.evaluate(node.test), node.test)
-    if isinstance(test, Const) and test.value is True:
-        return
-    is_told = node.msg is not None and not isinstance(node.msg, ast.Constant)  # evaluated where the test fails, and nowhere else
-    if is_told or is_seen(ctx, Raisable((AssertionError,), exact=True)):
-
-        def fails() -> None:
-            raise_class(ctx, AssertionError, [] if node.msg is None else [ctx.evaluate(node.msg)], node)
-
-        if isinstance(test, Const) and is_told and not test.value:
-            fails()
-        else:
-            branch(ctx, test, lambda: None, fails, [], ctx.loc(node))
-        return
-    message = Const(None) if node.msg is None else ctx.read(ctx.evaluate(node.msg), node.msg)
-    ctx.builder.call_many("check", test, message)
-    ctx.state.known = {**ctx.state.known, **ctx.decided.by(test, True)}
-
-
-__all__ = ["Clause", "caught", "classes_in", "on_all_ways", "on_the_way_out", "watched"]
+__all__ = ["Clause", "Taken", "caught", "classes_in", "kept_exit", "on_all_ways", "on_the_way_out"]

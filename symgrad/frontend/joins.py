@@ -31,10 +31,12 @@ from symgrad.frontend.bindings import (
     Tup,
     View,
 )
+from symgrad.frontend.branch_sides import Side, only_where, passed_on
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exposed import expose_on_both, hand_on, is_exposed, join_exposed, make_for_caller
-from symgrad.frontend.filling import blank, filled, operands_of
+from symgrad.frontend.filling import operands_of
 from symgrad.frontend.frames import CODE, RAISED
+from symgrad.frontend.joined_arrays import JoinedArrays
 from symgrad.frontend.known import in_all
 from symgrad.frontend.reach import memory_within, objects_in, reached
 from symgrad.frontend.skeletons import (
@@ -50,18 +52,9 @@ from symgrad.frontend.skeletons import (
     settled,
 )
 from symgrad.identity import Same
-from symgrad.ir.core import FALSE, TRUE, UNDEF, Block, Call, Const, If, Operand, Value, walk
-from symgrad.ir.types import BOOL, Array, List, Object, Scalar, Type, join
+from symgrad.ir.core import FALSE, TRUE, UNDEF, Block, Const, If, Operand
+from symgrad.ir.types import BOOL, List, Object, Scalar, Type, join
 from symgrad.location import Loc
-from symgrad.ops.declare import ROWS
-
-
-@dataclass(slots=True)
-class Side:
-    """One path through a branch: its block and the state at its end."""
-
-    block: Block
-    state: State
 
 
 def join_states(ctx: Lowering, entry: State, test: Operand, then: Side, orelse: Side, loc: Loc, where: Operand = TRUE) -> If:
@@ -87,37 +80,6 @@ def copied_where(ctx: Lowering, held: Operand, test: Operand) -> Operand:
     return block.yields[0]
 
 
-def only_where(ctx: Lowering, block: Block, test: Operand) -> None:
-    """Run the ops of a block only where a test is true; nobody reads what they give elsewhere."""
-    own = {out for op in block.ops for out in op.outs}
-    if not own or test == TRUE:
-        return
-    places = [k for k, operand in enumerate(block.yields) if operand in own]
-    inner = Block([], block.ops, [block.yields[k] for k in places])
-    outs = [Value(operand.type) for operand in inner.yields]
-    block.ops = [If(outs, ctx.builder.loc, test, inner, Block([], [], [blank(UNDEF, out.type) for out in outs]))]
-    for k, out in zip(places, outs, strict=True):
-        block.yields[k] = out
-
-
-#: ops without rows: a value with parts that is put together, and a part of one
-OF_PARTS = frozenset({"struct_of", "part_of"})
-
-
-def passed_on(block: Block) -> frozenset[Value]:
-    """What a block does not only read: its memory may be written to there, by a store or as what a branch or a loop makes of it."""
-    passed: set[Value] = set()
-    for op in walk(block):
-        if isinstance(op, Call):
-            operands = op.args[:1] if op.name not in OF_PARTS and ROWS[op.name].consumes else []
-        elif isinstance(op, If):
-            operands = [y for b in op.blocks for y in b.yields]
-        else:
-            operands = list(op.operands)
-        passed.update(operand for operand in operands if isinstance(operand, Value))
-    return frozenset(passed)
-
-
 def can_be_called(binding: Binding) -> bool:
     """Is it a function?"""
     if isinstance(binding, Choice):
@@ -126,23 +88,14 @@ def can_be_called(binding: Binding) -> bool:
 
 
 @dataclass(slots=True)
-class Joining:
+class Joining(JoinedArrays):
     """The work of one join; ``done`` remembers what pair of bindings became what, so that aliases stay aliases."""
 
-    ctx: Lowering
-    entry: State
-    then: Side
-    orelse: Side
-    op: If
-    state: State = field(default_factory=State)
     done: dict[Any, Binding] = field(default_factory=dict)
     chosen: dict[HeapKey, tuple[HeapKey | None, HeapKey | None]] = field(default_factory=dict)  #: new objects: what they are on each side
     together: set[tuple[Binding, Binding]] = field(default_factory=set)  #: objects that become one, of which the items are being joined
-    promoted: dict[tuple[Block, Location], Location] = field(default_factory=dict)  #: arrays made on one side: their memory after the join
-    blank: bool = False  #: what is joined may be undefined, and nobody reads it then
     apart: dict[Location, None] = field(default_factory=dict)  #: lists that have memory of their own: others may be the same list
     outer: frozenset[Binding] | None = None  #: the bindings of names from before the branch, once they are asked for
-    passed_on: frozenset[Value] = frozenset()  #: arrays from before the branch whose memory is written to on the side that is gone
 
     def joined(self) -> State:
         a, b = self.then.state, self.orelse.state
@@ -194,34 +147,6 @@ class Joining:
         if len(state.codes) == 1:
             state.names[CODE] = Num(Const(next(iter(state.codes))))
         return state
-
-    def out(self, a: Operand, b: Operand, type_: Type, name: str | None) -> Value:
-        out = Value(self.ctx.builder.freshen(type_), None if name is None or name.startswith("%") else name)
-        self.ctx.mixed.joined(out, tuple(o for o, side in ((a, self.then), (b, self.orelse)) if not side.state.dead))
-        self.op.outs.append(out)
-        for side, operand in ((self.then, a), (self.orelse, b)):
-            held = UNDEF if side.state.dead else operand
-            side.block.yields.append(blank(held, type_) if self.blank else held)
-            if operand in self.ctx.doubtful and not side.state.dead:
-                self.ctx.doubtful.add(out)
-        if out.type == BOOL:
-            ends = zip((self.then, self.orelse), (a, b), strict=True)
-            self.ctx.decided.joined([(o, side.state.known) for side, o in ends if not side.state.dead], out)
-        return out
-
-    def version(self, location: Location) -> Operand:
-        """The content of a location after the join."""
-        a, b = self.then.state, self.orelse.state
-        one = (b if a.dead else a).memory[location]
-        two = (a if b.dead else b).memory[location]
-        if one is two and (not (a.dead or b.dead) or one is self.entry.memory[location] and not self.is_written(location, one)):
-            return one
-        return self.out(one, two, join(one.type, two.type), location.name)
-
-    def is_written(self, location: Location, held: Operand) -> bool:
-        """May the memory of an array from before the branch be written to on the side that is gone?"""
-        gone = self.then.state if self.then.state.dead else self.orelse.state
-        return held in self.passed_on or gone.memory.get(location, held) is not held
 
     def content(self, key: HeapKey) -> Any:
         """The content of an object after the join."""
@@ -357,71 +282,6 @@ class Joining:
         self.stand(joint, a, b, form)
         return joint
 
-    def pair(self, side: Side, location: Location, source: Location) -> None:
-        """Record that a joined array may share memory with ``source`` of a side, and with all that may share memory with it there."""
-        near = dict.fromkeys((source, *self.state.near(source), *side.state.near(source)))
-        if self.promoted:
-            near |= {after: None for other in near if (after := self.promoted.get((side.block, other))) is not None}
-        self.state.share_all(location, near)
-
-    def is_one_of(self, location: Location | None, one: Location | None, two: Location | None) -> bool:
-        """Record which arrays a joined array may be; False where that is not asked for, or not known."""
-        states = [(side, x) for side, x in ((self.then, one), (self.orelse, two)) if not side.state.dead]
-        if not self.ctx.tagged or location is None or not isinstance(self.state.memory[location].type, Array) or len(states) < 2:
-            return False
-        held = [self.bases_of(side, x) for side, x in states]
-        if None in held or all(x not in self.entry.memory and x not in side.state.bases for side, x in states):
-            return False
-        first, second = (x or {} for x in held)
-        self.state.bases[location] = {x: self.of_both(first.get(x, FALSE), second.get(x, FALSE)) for x in (*first, *second)}
-        for side, x in states:
-            for other in side.state.partners.get(x, NO_LOCATIONS) if x is not None else ():
-                self.state.share(location, other)
-        return True
-
-    def bases_of(self, side: Side, location: Location | None) -> dict[Location, Operand] | None:
-        """The arrays of after the join that an array of one side may be."""
-        if location is None or location in side.state.stale:
-            return None
-        if location in side.state.bases:
-            return {self.base(side, base): test for base, test in side.state.bases[location].items()}
-        return {self.base(side, location): TRUE}
-
-    def base(self, side: Side, location: Location) -> Location:
-        """What stands after the join for an array of one side: itself if it was there before the branch."""
-        if location in self.entry.memory:
-            return location
-        if (side.block, location) not in self.promoted:
-            self.promoted[side.block, location] = self.promote(side, location)
-        return self.promoted[side.block, location]
-
-    def promote(self, side: Side, location: Location) -> Location:
-        """Give an array that is made on one side memory after the join; from the other side it holds zeros."""
-        version = side.state.memory[location]
-        promoted = Location(location.name, location.owner)
-        other = self.other(side)
-        kept, self.ctx.state = self.ctx.state, other.state
-        try:
-            with self.ctx.inside(other.block):
-                empty = filled(self.ctx, version.type)
-        finally:
-            self.ctx.state = kept
-        ends = (version, empty) if side is self.then else (empty, version)
-        self.state.memory[promoted] = self.out(*ends, version.type, location.name)
-        for partner in (*self.state.near(location), *side.state.near(location)):
-            self.state.share(promoted, partner)
-        return promoted
-
-    def of_both(self, one: Operand, two: Operand) -> Operand:
-        """A bool of both sides, after the join."""
-        if one == two:
-            return one
-        if (one, two) == (TRUE, FALSE):
-            return self.op.test
-        if (one, two) == (FALSE, TRUE):
-            return self.ctx.call("not_", self.op.test)
-        return self.out(one, two, BOOL, None)
-
     def anew(self, form: Skeleton) -> Skeleton:
         """A form in which objects that were made on one path, inside of others, are made of what they hold."""
         if form.form == "same" and isinstance(form.same, Obj) and form.same.key not in self.entry.heap:
@@ -430,13 +290,6 @@ class Joining:
 
     def form(self, side: Side, binding: Binding) -> Skeleton:
         return self.ctx.skeleton(binding, self.alive(side))
-
-    def alive(self, side: Side) -> State:
-        """The state of a side, or of the other one if it is dead."""
-        return side.state if not side.state.dead else self.other(side).state
-
-    def other(self, side: Side) -> Side:
-        return self.orelse if side is self.then else self.then
 
     def operands(self, side: Side, binding: Binding, form: Skeleton) -> list[Operand]:
         if side.state.dead:

@@ -22,7 +22,6 @@ from symgrad.frontend import (
     failing,
     folding,
     fourier,
-    handling,
     iterators,
     keyed,
     lists,
@@ -32,8 +31,10 @@ from symgrad.frontend import (
     number_builtins,
     operators,
     ordering,
+    raising,
     statements,
     truths,
+    try_statements,
 )
 from symgrad.frontend.attempt import Attempt
 from symgrad.frontend.caller import Captured
@@ -46,8 +47,8 @@ from symgrad.signature import Signature, is_relation
 
 #: they fill the tables
 CONSTRUCTS = (arrays, attributes, builtins, calls, comparison, complexes, comprehensions, copying, expressions, factors, failing, folding,
-              fourier, handling,
-              iterators, keyed, lists, loops, managers, match, number_builtins, operators, ordering, statements, truths)  # fmt: skip
+              fourier, iterators, keyed, lists, loops, managers, match, number_builtins, operators, ordering, raising, statements,
+              truths, try_statements)  # fmt: skip
 RESTARTS = 200
 
 

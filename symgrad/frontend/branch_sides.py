@@ -1,0 +1,53 @@
+"""A side of a branch is a block and the state at its end.
+
+A block gives the values whose memory it may write to; its ops become ops that run only where a test is true.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from symgrad.frontend.bindings import State
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.filling import blank
+from symgrad.ir.core import TRUE, UNDEF, Block, Call, If, Operand, Value, walk
+from symgrad.ops.declare import ROWS
+
+
+@dataclass(slots=True)
+class Side:
+    """One path through a branch: its block and the state at its end."""
+
+    block: Block
+    state: State
+
+
+def only_where(ctx: Lowering, block: Block, test: Operand) -> None:
+    """Run the ops of a block only where a test is true; nobody reads what they give elsewhere."""
+    own = {out for op in block.ops for out in op.outs}
+    if not own or test == TRUE:
+        return
+    places = [k for k, operand in enumerate(block.yields) if operand in own]
+    inner = Block([], block.ops, [block.yields[k] for k in places])
+    outs = [Value(operand.type) for operand in inner.yields]
+    block.ops = [If(outs, ctx.builder.loc, test, inner, Block([], [], [blank(UNDEF, out.type) for out in outs]))]
+    for k, out in zip(places, outs, strict=True):
+        block.yields[k] = out
+
+
+#: ops without rows: a value with parts that is put together, and a part of one
+OF_PARTS = frozenset({"struct_of", "part_of"})
+
+
+def passed_on(block: Block) -> frozenset[Value]:
+    """What a block does not only read: its memory may be written to there, by a store or as what a branch or a loop makes of it."""
+    passed: set[Value] = set()
+    for op in walk(block):
+        if isinstance(op, Call):
+            operands = op.args[:1] if op.name not in OF_PARTS and ROWS[op.name].consumes else []
+        elif isinstance(op, If):
+            operands = [y for b in op.blocks for y in b.yields]
+        else:
+            operands = list(op.operands)
+        passed.update(operand for operand in operands if isinstance(operand, Value))
+    return frozenset(passed)
