@@ -23,7 +23,8 @@ from typing import Any
 import numpy as np
 
 import symgrad
-from symgrad.api import Bound, Derived
+from symgrad.bound import Bound
+from symgrad.derivatives import Derived
 from symgrad.errors import SymgradError, render
 from symgrad.frontend.source import read
 from symgrad.testing import compare_grads

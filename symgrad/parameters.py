@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import types
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -15,7 +16,8 @@ from symgrad.jit import Jit
 from symgrad.kinds import passed_instead, row_of, what_of
 from symgrad.location import Loc
 from symgrad.signature import Abstract, Many, Signature, Static, Tree
-from symgrad.verification.first_call import Verify
+from symgrad.targets import available
+from symgrad.verification.first_call import Verify, checked_verify
 
 Wrt = int | str | tuple[int | str, ...] | list[int | str] | None
 What = Literal["grad", "value_and_grad", "vjp", "primal"]
@@ -37,6 +39,25 @@ class Options:
     strict: bool = False  #: an argument that the result does not depend on is an error
     jit: Jit = False  #: compiled by numba, or by a target of that name; with "auto" only where it can be, and is installed
     verify: Verify = None  #: is the first call compared with the function itself? None: as the environment says
+
+
+def options(what: What, wrt: Wrt, argnums: Wrt, has_aux: bool, allow_unused: bool, no_grad: Iterable[str], jit: Jit,
+            strict: bool = False, verify: Verify = None) -> Options:  # fmt: skip
+    """Check what can be checked without the function."""
+    available(jit)
+    if strict and allow_unused:
+        raise BadArgument("strict=True refuses what allow_unused=True allows", hint="give one of them")
+    if wrt is not None and argnums is not None:
+        raise BadArgument("wrt and argnums are one argument under two names", hint="give one of them")
+    wrt = wrt if wrt is not None else argnums
+    wrt = tuple(wrt) if isinstance(wrt, list) else wrt
+    for item in wrt if isinstance(wrt, tuple) else (wrt,):
+        if isinstance(item, bool) or not isinstance(item, int | str | None):
+            raise BadArgument(
+                f"wrt names a parameter by position or name, not by {item!r}", hint="for example wrt=0, wrt='x', wrt=('x', 'w')"
+            )
+    names = frozenset((no_grad,) if isinstance(no_grad, str) else no_grad)
+    return Options(what, wrt, has_aux, allow_unused, names, strict=bool(strict), jit=jit, verify=checked_verify(verify))
 
 
 def resolve_wrt(options: Options, function: types.FunctionType) -> tuple[str, ...]:

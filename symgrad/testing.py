@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from symgrad.abstraction import record_names
-from symgrad.api import derived, grad, options
+from symgrad.api import grad
+from symgrad.callables import derived
 from symgrad.errors import BadArgument
 from symgrad.frontend.source import from_source
-from symgrad.parameters import Wrt
+from symgrad.parameters import Wrt, options
 from symgrad.text import attribute, has_literal, is_name, item
 from symgrad.tracebacks import boundary
 from symgrad.verification.directions import by_key, children, count_floats, dot, fresh, is_float, moved, random_like, widths

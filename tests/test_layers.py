@@ -32,6 +32,8 @@ ROWS = [
     {"targets"},
     {"compile", "dispatch", "marks", "parameters", "bound"},
     {"pickling", "rules", "exits"},
+    {"derivatives"},
+    {"callables"},
     {"api"},
     {"testing"},
     {"functional"},
@@ -53,7 +55,7 @@ EXCEPTIONS = {("ir", "symgrad.ops.declare")}
 LAZY = {"sympy", "numba"}
 #: what only generated numba code imports, and nothing here
 FOR_NUMBA = {"runtime/folds.py", "runtime/memory.py", "runtime/matrices.py", "runtime/gammas.py", "runtime/orders.py", "runtime/vector.py", "runtime/convolutions.py",
-             "runtime/compiling.py", "runtime/lowering.py"}  # fmt: skip
+             "runtime/circular.py", "runtime/compiling.py", "runtime/lowering.py"}  # fmt: skip
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))

@@ -3,7 +3,8 @@
 Making an iterator gives a recipe, an ``Iter`` or a ``Generator``, whose key is its identity. The first loop over it is fused: a counted
 loop, or the generator's body with the consumer's in it. From then on the heap says that it is used. Whatever asks for a used one
 raises ``NeedsState`` with the place where it was made; lowering starts again, and what is made there is a record of a class of
-``ops.composed.stepping``, which every consumer moves on. So fusion is what happens where the heap shows that nobody can tell.
+``ops.composed.stepping`` or ``without_lookahead``, which every consumer moves on. So fusion is what happens where the heap shows that
+nobody can tell.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from symgrad.frontend.reading import from_class
 from symgrad.frontend.tables import special
 from symgrad.ir.core import ONE, ZERO, Const
 from symgrad.ir.types import Scalar
-from symgrad.ops.composed import iterating, stepping
+from symgrad.ops.composed import iterating, stepping, without_lookahead
 
 FRESH, USED = Static("fresh"), Static("used")
 #: recipes that become generators when something goes over them: the text that says them
@@ -41,6 +42,9 @@ TEXTS: dict[Any, Callable[..., Any]] = {
     itertools.repeat: iterating.repeat, itertools.cycle: iterating.cycle, itertools.pairwise: iterating.pairwise,
     iter: iterating.called, itertools.product: iterating.product_of_two, itertools.combinations: iterating.pairs_of,
 }  # fmt: skip
+
+#: the classes of records, and what each is in Python
+CLASSES: dict[type, type] = stepping.CLASSES | without_lookahead.CLASSES
 
 
 def site_of(ctx: Lowering, node: ast.AST) -> Any:
@@ -67,7 +71,7 @@ def use(ctx: Lowering, key: HeapKey) -> None:
 
 def is_record(binding: Any) -> bool:
     """Is it an iterator with a position?"""
-    return isinstance(binding, Obj) and binding.key.kind == "record" and binding.key.cls in stepping.CLASSES
+    return isinstance(binding, Obj) and binding.key.kind == "record" and binding.key.cls in CLASSES
 
 
 def is_iterator(binding: Any) -> bool:
@@ -83,7 +87,7 @@ EMPTY: dict[type, Any] = {type(empty): empty for empty in ITERABLES}
 def class_of_iterator(binding: Any, type_of: Callable[[Binding], type]) -> type | None:
     """The class of an iterator in Python; None for everything else."""
     if is_record(binding):
-        held: type = stepping.CLASSES[binding.key.cls]
+        held: type = CLASSES[binding.key.cls]
         return held
     if isinstance(binding, Generator):
         return types.GeneratorType
@@ -223,7 +227,7 @@ def begin_zip(ctx: Lowering, whole: Iter, parts: tuple[Binding, ...], node: ast.
         (k,) = running
         held = begin(ctx, parts[k], node)
         before, after = ([record(ctx, part, node) for part in some] for some in (parts[:k], parts[k + 1 :]))
-        return begin(ctx, new_record(ctx, stepping.ZippedAround, [Tup(tuple(before)), held, Tup(tuple(after))], node), node)
+        return begin(ctx, new_record(ctx, without_lookahead.ZippedAround, [Tup(tuple(before)), held, Tup(tuple(after))], node), node)
     return begin(ctx, zipped(ctx, parts, node, whole.kind == "zip_strict"), node)
 
 
@@ -256,7 +260,9 @@ def zipped(ctx: Lowering, parts: tuple[Binding, ...], node: ast.AST, strict: boo
     for k, part in enumerate(parts[1:], 2):
         others = "argument 1" if k == 2 else f"arguments 1-{k - 1}"
         words = [Static(f"zip() argument {k} is {what} than {others}") for what in ("shorter", "longer")] if strict else []
-        tuples = new_record(ctx, stepping.ZippedStrictly if strict else stepping.Zipped, [tuples, record(ctx, part, node), *words], node)
+        tuples = new_record(
+            ctx, without_lookahead.ZippedStrictly if strict else without_lookahead.Zipped, [tuples, record(ctx, part, node), *words], node
+        )
     return tuples
 
 
@@ -280,7 +286,7 @@ def record(ctx: Lowering, binding: Binding, node: ast.AST) -> Obj:
         use(ctx, binding.key)
     match binding:
         case Generator():
-            return new_record(ctx, stepping.Running, [binding], node)
+            return new_record(ctx, without_lookahead.Running, [binding], node)
         case Iter(kind="iter", parts=(inner,)):
             return record(ctx, inner, node)
         case Iter(kind="range", parts=parts):
@@ -376,33 +382,33 @@ def adapted(ctx: Lowering, kind: Any, parts: list[Binding], node: ast.AST) -> Ob
         case (_, [function, *iterables]) if kind is map:
             return new(stepping.Starred, function, zipped(ctx, tuple(iterables), node))
         case (_, [function, iterable]) if kind in (filter, itertools.filterfalse):
-            return new(stepping.Filtered, function, over(iterable), true if kind is filter else false)
+            return new(without_lookahead.Filtered, function, over(iterable), true if kind is filter else false)
         case itertools.starmap, [function, iterable]:
             return new(stepping.Starred, function, over(iterable))
         case itertools.takewhile, [predicate, iterable]:
-            return new(stepping.TakenWhile, predicate, over(iterable))
+            return new(without_lookahead.TakenWhile, predicate, over(iterable))
         case itertools.dropwhile, [predicate, iterable]:
-            return new(stepping.DroppedWhile, predicate, over(iterable))
+            return new(without_lookahead.DroppedWhile, predicate, over(iterable))
         case itertools.accumulate, [iterable, function, initial]:
-            return new(stepping.Accumulated, over(iterable), function, initial)
+            return new(without_lookahead.Accumulated, over(iterable), function, initial)
         case itertools.islice, [iterable, Num(Const(0)), stop, Num(Const(1))] if stop != Static(None):
             return new(stepping.Limited, over(iterable), stop)
         case itertools.islice, [iterable, start, stop, step]:
-            return new(stepping.Sliced, over(iterable), start, stop, step)
+            return new(without_lookahead.Sliced, over(iterable), start, stop, step)
         case itertools.compress, [pairs]:
-            return new(stepping.Compressed, over(pairs))
+            return new(without_lookahead.Compressed, over(pairs))
         case itertools.count, [start, step]:
             return new(stepping.Counting, start, step)
         case itertools.repeat, [item, times]:
             return new(stepping.Repeated, item, times)
         case itertools.pairwise, [iterable]:
-            return new(stepping.Pairwise, over(iterable))
+            return new(without_lookahead.Pairwise, over(iterable))
         case itertools.product, [first, second, _]:
             return new(stepping.Product, first, second)
         case itertools.combinations, [items, _]:
             return new(stepping.Pairs, items)
         case (_, [function, sentinel]) if kind is iter:
-            return new(stepping.Called, function, sentinel)
+            return new(without_lookahead.Called, function, sentinel)
         case (_, iterables) if kind is itertools.chain:
             return chained(ctx, iterables, node)
         case (_, [outer]) if kind == itertools.chain.from_iterable and (inner := held_by(ctx, outer)) is not None:

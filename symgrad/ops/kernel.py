@@ -31,7 +31,7 @@ def _new_text(name: str, rank: int, dtype: str) -> str:
 constant("plus(x, y)", elementwise_law(lambda s: evaluator(("x", "y"), "x + y")), emit="plus(x, y)", cheap=True)
 for _name in ("larger", "smaller"):
     constant(f"{_name}(x, y)", elementwise_law(lambda s: evaluator(("x", "y"), "np.maximum(x, y)")), emit=f"{_name}(x, y)", cheap=True)
-#: functions of one number and of two in ``runtime/vector.py``
+#: functions of one number and of two in ``runtime/vector.py`` and ``runtime/circular.py``
 for _name in (
     "arctan",
     "cbrt",

@@ -331,6 +331,8 @@ def load_rows() -> None:
         custom,
         elementwise,
         engine,
+        engine_lists,
+        engine_opaque,
         fourier,
         joining,
         linalg,
@@ -340,8 +342,8 @@ def load_rows() -> None:
         trying,
     )
 
-    modules = (arrays, constants, convolutions, custom, elementwise, engine, fourier, joining, linalg, making, reductions, special)
-    assert all((*modules, trying))
+    modules = (arrays, constants, convolutions, custom, elementwise, engine, engine_lists, engine_opaque)
+    assert all((*modules, fourier, joining, linalg, making, reductions, special, trying))
 
 
 load_rows()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from symgrad.runtime.vector_text import VECTOR
+from symgrad.runtime.vector_text import CIRCULAR, VECTOR
 
 MODULES = tuple(f"symgrad.runtime.{name}" for name in ("support", "special", "cotangents", "contractions", "fourier", "marks"))
 #: modules by the names that emitted text has for them: those of SciPy stand in what was made of functions that call SciPy
@@ -14,6 +14,7 @@ SCIPY = {"special": "scipy.special", "solving": "scipy.linalg", "cmath": "cmath"
 KERNEL = {
     **dict.fromkeys(("plus", "larger", "smaller"), "symgrad.runtime.folds"),
     **dict.fromkeys(VECTOR.values(), "symgrad.runtime.vector"),
+    **dict.fromkeys(CIRCULAR, "symgrad.runtime.circular"),
     **dict.fromkeys(("new_empty", "new_zeros"), "symgrad.runtime.memory"),
     **dict.fromkeys(
         ("product_into", "add_product", "inverse_into", "determinant", "cofactors_into", "triangular_into", "solution_into"),

@@ -1,4 +1,4 @@
-"""Which rows have a function in ``vector.py``, and the text of those functions, for numba modules that stand without symgrad.
+"""Which rows have a function in ``vector`` or ``circular``, and the text of those functions, for numba modules that stand alone.
 
 Imports no numba. The text goes into a module with all that it needs; a module that imports the functions instead names their
 fingerprint, because numba's cache of compiled code does not notice that a function which was called has changed.
@@ -34,13 +34,20 @@ VECTOR = {
     "tan": "vector_tan",
     "tanh": "vector_tanh",
 }
-MODULE = Path(__file__).with_name("vector.py")
+#: those of ``circular.py``; the others are in ``vector.py``
+CIRCULAR = ("vector_arctan", "vector_arctan2", "vector_cos", "vector_sin", "vector_tan")
+MODULES = ("vector", "circular")
+
+
+def path_of(module: str) -> Path:
+    """The file of a module of the runtime."""
+    return Path(__file__).with_name(f"{module}.py")
 
 
 @cache
 def fingerprint() -> str:
     """Names the state of the functions: another one for any other text of theirs."""
-    return hashlib.sha256(MODULE.read_bytes()).hexdigest()[:16]
+    return hashlib.sha256(b"".join(path_of(module).read_bytes() for module in MODULES)).hexdigest()[:16]
 
 
 @cache
@@ -49,7 +56,7 @@ def statements(module: str = "vector") -> dict[str, tuple[ast.stmt, str]]:
 
     A name that it imports from a neighbouring module has that module's statement.
     """
-    text = MODULE.with_name(f"{module}.py").read_text(encoding="utf-8")
+    text = path_of(module).read_text(encoding="utf-8")
     lines = text.splitlines()
     definitions: dict[str, tuple[ast.stmt, str]] = {}
     for node in ast.parse(text).body:
@@ -83,7 +90,7 @@ def told_of(node: ast.stmt) -> set[str]:
     return {a.id for call in calls for a in call.args[:1] if isinstance(a, ast.Name)}
 
 
-def needed(functions: Iterable[str], modules: Iterable[str] = ("vector",)) -> list[str]:
+def needed(functions: Iterable[str], modules: Iterable[str] = MODULES) -> list[str]:
     """The names that these functions of modules need, and their own, in the order of the modules.
 
     >>> [name for name in needed(["vector_cosh"]) if name.islower()][-3:]
@@ -103,7 +110,7 @@ def needed(functions: Iterable[str], modules: Iterable[str] = ("vector",)) -> li
     return [name for name in known if name in names]
 
 
-def source(functions: Iterable[str], modules: Iterable[str] = ("vector",)) -> str:
+def source(functions: Iterable[str], modules: Iterable[str] = MODULES) -> str:
     """The text that defines these functions of modules of the runtime: it needs NumPy and numba, nothing of symgrad.
 
     >>> source(["vector_log"]).splitlines()[0]

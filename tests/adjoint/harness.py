@@ -12,6 +12,8 @@ import symgrad.ops.arrays
 import symgrad.ops.constants
 import symgrad.ops.elementwise
 import symgrad.ops.engine
+import symgrad.ops.engine_lists
+import symgrad.ops.engine_opaque
 import symgrad.ops.joining
 import symgrad.ops.linalg
 import symgrad.ops.making

@@ -16,7 +16,7 @@ ALLOWED = {
     ("abstraction.py", "id"): "the objects are held by the argument that is looked at meanwhile",
     ("adjoint/cleared.py", "ends"): ONE,
     ("adjoint/sums.py", "ends"): ONE,
-    ("api.py", "hash"): "it is what __hash__ gives",
+    ("callables.py", "hash"): "it is what __hash__ gives",
     ("compat/paddle/fluid/feeding.py", "self.variables"): "it is a list; an attribute of another class of that name is a set",
     ("eager/autograd.py", "id"): SWEEP,
     ("eager/dump.py", "id"): SWEEP,

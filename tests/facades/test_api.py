@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import symgrad
-from symgrad.api import Derived
+from symgrad.derivatives import Derived
 from symgrad.errors import BadArgument, IntegerArgument, NotActive, NotScalar, SourceNotFound
 
 X = np.array([0.5, 1.5, 2.5])

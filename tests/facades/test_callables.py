@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import symgrad
+from symgrad.bound import Bound
 from symgrad.errors import BadArgument, IntegerArgument, NotScalar, SourceNotFound, SymgradError, UnknownFunction
 from symgrad.frontend.adapters import adapted
 from symgrad.frontend.source import read
@@ -131,7 +132,7 @@ def test_taken(function: Any, args: tuple[Any, ...]) -> None:
     np.testing.assert_allclose(value, function(*args), rtol=1e-14)
     expected = differences(lambda x: function(x, *args[1:]), args[0])
     np.testing.assert_allclose(gradient, expected, rtol=1e-6, atol=1e-8)
-    assert symgrad.grad(function) is symgrad.grad(function) or isinstance(symgrad.grad(function), symgrad.api.Bound)
+    assert symgrad.grad(function) is symgrad.grad(function) or isinstance(symgrad.grad(function), Bound)
 
 
 def text_of(function: Any) -> str:

@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 
 import symgrad
-from symgrad.api import Options, derive
+from symgrad.derivatives import derive
 from symgrad.errors import BadArgument
 from symgrad.ir.core import Func
 from symgrad.ir.difference import difference, matching, renamed, taken
 from symgrad.ir.parse import parse
 from symgrad.ir.show import show
+from symgrad.parameters import Options
 from symgrad.pipeline.job import STAGES
 from tests.programs import PROGRAMS, Program
 

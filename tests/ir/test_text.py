@@ -6,6 +6,8 @@ import pytest
 
 import symgrad.ops.elementwise
 import symgrad.ops.engine
+import symgrad.ops.engine_lists
+import symgrad.ops.engine_opaque
 import symgrad.ops.reductions  # noqa: F401
 from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Value, While
 from symgrad.ir.parse import ParseError, parse, parse_type

@@ -6,6 +6,8 @@ import pytest
 
 import symgrad.ops.elementwise
 import symgrad.ops.engine
+import symgrad.ops.engine_lists
+import symgrad.ops.engine_opaque
 import symgrad.ops.reductions  # noqa: F401
 from symgrad.errors import InvalidIR
 from symgrad.ir.core import ONE, Apply, Block, Call, For, Func, If, Op, Value, While

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 import symgrad.ops.elementwise
 import symgrad.ops.engine
+import symgrad.ops.engine_lists
+import symgrad.ops.engine_opaque
 import symgrad.ops.reductions  # noqa: F401
 from symgrad.errors import InvalidIR
 from symgrad.ir.core import NONE, Block, Const, For, Func, If, Operand, Value, While, clone, walk

@@ -1,4 +1,6 @@
-"""Makes the coefficients of ``symgrad/runtime/vector.py``: python tests/runtime/polynomials.py prints them with their errors.
+"""Makes the coefficients of ``vector.py`` and ``circular.py`` in ``symgrad/runtime``.
+
+``python tests/runtime/polynomials.py`` prints them with their errors.
 
 Each polynomial interpolates at the Chebyshev nodes of its interval, which costs at most a bit or two against the best there is.
 """

@@ -18,13 +18,13 @@ from mpmath import mpf
 
 import symgrad.ops.elementwise  # noqa: F401  fills the table of rows
 from symgrad.ops.declare import ROWS
-from symgrad.runtime.vector_text import MODULE, VECTOR, fingerprint, needed, source
+from symgrad.runtime.find import find
+from symgrad.runtime.vector_text import MODULES, VECTOR, fingerprint, needed, path_of, source
 
 sys.path.insert(0, str(Path(__file__).parent))
 from polynomials import POLYNOMIALS, fit
 
 numba = pytest.importorskip("numba")
-vector = pytest.importorskip("symgrad.runtime.vector")
 
 INF, NAN, TINY, HUGE = math.inf, math.nan, 5e-324, sys.float_info.max
 #: the rows that are compared; float_power is power
@@ -43,7 +43,7 @@ EXACT: dict[str, Callable[..., Any]] = {
 @cache
 def loop(name: str) -> Callable[..., Any]:
     """A compiled loop over the function of a row."""
-    function = getattr(vector, VECTOR[name])
+    function = find(VECTOR[name])
 
     def one(x, out):
         for i in range(len(x)):
@@ -210,7 +210,7 @@ def test_loops_are_vectorised(name: str) -> None:
 
 
 def test_two_rare_branches_in_one_loop_are_vectorised() -> None:
-    sin, cos = vector.vector_sin, vector.vector_cos
+    sin, cos = find("vector_sin"), find("vector_cos")
 
     @numba.njit(error_model="numpy")
     def both(x, out):
@@ -241,7 +241,7 @@ def test_float32_and_integers_are_computed_as_float64() -> None:
 def test_the_table_names_rows_and_functions() -> None:
     assert set(VECTOR) <= set(ROWS)
     for name in VECTOR.values():
-        assert callable(getattr(vector, name))
+        assert callable(find(name))
 
 
 @pytest.mark.parametrize("name", ["exp", "power", "sin"])
@@ -270,14 +270,14 @@ def test_text_has_what_is_needed_and_nothing_twice() -> None:
 
 def test_fingerprint_is_that_of_the_text() -> None:
     code = "import sys; from symgrad.runtime.vector_text import fingerprint; print(fingerprint()); assert 'numba' not in sys.modules"
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=MODULE.parents[2])
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=path_of("vector").parents[2])
 
     assert ran.stdout.strip() == fingerprint()
 
 
 @pytest.mark.parametrize("name", POLYNOMIALS)
 def test_coefficients_are_those_of_the_fit(name: str) -> None:
-    text = MODULE.read_text()
+    text = "\n\n\n".join(path_of(module).read_text() for module in MODULES)
     body = text[text.index(f"def {name}(") :].split("\n\n\n")[0]
 
     assert all(repr(c) in body for c in fit(POLYNOMIALS[name]))
@@ -287,7 +287,7 @@ def test_coefficients_are_those_of_the_fit(name: str) -> None:
 @pytest.mark.parametrize("dtype", [np.bool_, np.int8, np.float32, np.float64])
 def test_a_loop_that_stores_bytes_takes_no_variant_that_is_only_declared(name: str, dtype: type) -> None:
     """A register holds most elements where all that a loop stores are bytes."""
-    function = getattr(vector, name)
+    function = find(name)
     plain = {"vector_sin": np.sin, "vector_cos": np.cos, "vector_tan": np.tan}[name]
 
     @numba.njit(error_model="numpy")

@@ -1,12 +1,12 @@
 """Iterators with state, as the frontend inlines them: each knows what it reads from and how far it has come.
 
 Going over one in a ``for`` statement, and leaving it, leaves the position behind the last item that was taken. Of those that ``tells``
-is true of, ``left`` answers without an effect whether there is one more item, and ``take`` takes it. Others are gone over to learn that.
+is true of, ``left`` answers without an effect whether there is one more item, and ``take`` takes it. Others, among them all of
+``without_lookahead``, are gone over to learn that.
 """
 
 from __future__ import annotations
 
-import collections.abc
 import itertools
 from collections.abc import Iterator
 from typing import Any
@@ -179,65 +179,6 @@ class Single(Stepping):
             yield (item,)
 
 
-class Zipped(Stepping):
-    """``zip`` of what yields tuples and of one iterable more: whatever the second lacks, the first has given already."""
-
-    def __init__(self, first: Any, second: Any) -> None:
-        self.first = first
-        self.second = second
-
-    def __iter__(self) -> Iterator[Any]:
-        for items in self.first:
-            if tells(self.second):
-                if not self.second.left():
-                    return
-                yield (*items, self.second.take())
-            else:
-                missing = True
-                for item in self.second:  # noqa: B007 - it is read below
-                    missing = False
-                    break
-                if missing:
-                    return
-                yield (*items, item)
-
-    def step(self) -> Any:
-        items = self.first.step()
-        return (*items, self.second.step())
-
-    def step_or(self, default: Any) -> Any:
-        if tells(self.first) and tells(self.second):
-            if not self.first.left():
-                return default
-            items = self.first.take()
-            return (*items, self.second.take()) if self.second.left() else default
-        for items in self:
-            return items
-        return default
-
-
-class ZippedStrictly(Stepping):
-    """``zip(strict=True)`` of what yields tuples and of one iterable more."""
-
-    def __init__(self, first: Any, second: Any, shorter: Any, longer: Any) -> None:
-        self.first = first
-        self.second = second
-        self.shorter = shorter
-        self.longer = longer
-
-    def __iter__(self) -> Iterator[Any]:
-        for items in self.first:
-            missing = True
-            for item in self.second:  # noqa: B007 - it is read below
-                missing = False
-                break
-            if missing:
-                raise ValueError(self.shorter)
-            yield (*items, item)
-        for _ in self.second:
-            raise ValueError(self.longer)
-
-
 class ZippedLongest(Stepping):
     """``itertools.zip_longest`` of two."""
 
@@ -252,37 +193,6 @@ class ZippedLongest(Stepping):
     def take(self) -> Any:
         one = self.first.take() if self.first.left() else self.fillvalue
         return one, self.second.take() if self.second.left() else self.fillvalue
-
-
-class ZippedAround(Stepping):
-    """``zip`` of a generator between iterables that tell: the generator is run in one place, when its turn is."""
-
-    def __init__(self, before: Any, generator: Any, after: Any) -> None:
-        self.before = before
-        self.generator = generator
-        self.after = after
-
-    def __iter__(self) -> Iterator[Any]:
-        if not before_left(self.before):
-            return
-        first = before_take(self.before)
-        for item in self.generator:
-            if not before_left(self.after):
-                return
-            yield (*first, item, *before_take(self.after))
-            if not before_left(self.before):
-                return
-            first = before_take(self.before)
-
-
-def before_left(parts: Any) -> Any:
-    """Has each of some iterators one more item?"""
-    return len(parts) == 0 or all(part.left() for part in parts)
-
-
-def before_take(parts: Any) -> Any:
-    """The next item of each of some iterators."""
-    return tuple([part.take() for part in parts])
 
 
 class Mapped(Stepping):
@@ -323,98 +233,6 @@ class Starred(Stepping):
         function = self.function
         for items in self.inner:
             yield function(*items)
-
-
-class Filtered(Stepping):
-    """``filter``, and with ``keeps`` false ``itertools.filterfalse``."""
-
-    def __init__(self, function: Any, inner: Any, keeps: Any) -> None:
-        self.inner = inner
-        self.function = function
-        self.keeps = keeps
-
-    def __iter__(self) -> Iterator[Any]:
-        function = self.function
-        for item in self.inner:
-            if self.keeps:
-                if item if function is None else function(item):
-                    yield item
-            elif not (item if function is None else function(item)):
-                yield item
-
-
-class Compressed(Stepping):
-    """``itertools.compress``, of the pairs of item and selector."""
-
-    def __init__(self, pairs: Any) -> None:
-        self.pairs = pairs
-
-    def __iter__(self) -> Iterator[Any]:
-        for item, chosen in self.pairs:
-            if chosen:
-                yield item
-
-
-class TakenWhile(Stepping):
-    """``itertools.takewhile``."""
-
-    def __init__(self, predicate: Any, inner: Any) -> None:
-        self.inner = inner
-        self.predicate = predicate
-        self.over = False
-
-    def __iter__(self) -> Iterator[Any]:
-        predicate = self.predicate
-        if not self.over:
-            for item in self.inner:
-                if not predicate(item):
-                    self.over = True
-                    return
-                yield item
-                if self.over:
-                    return
-
-
-class DroppedWhile(Stepping):
-    """``itertools.dropwhile``."""
-
-    def __init__(self, predicate: Any, inner: Any) -> None:
-        self.inner = inner
-        self.predicate = predicate
-        self.dropping = True
-
-    def __iter__(self) -> Iterator[Any]:
-        predicate = self.predicate
-        for item in self.inner:
-            if self.dropping and predicate(item):
-                continue
-            self.dropping = False
-            yield item
-
-
-class Accumulated(Stepping):
-    """``itertools.accumulate``."""
-
-    def __init__(self, inner: Any, function: Any, initial: Any) -> None:
-        self.inner = inner
-        self.function = function
-        self.begun = False
-        self.waiting = initial is not None
-        self.total = initial
-
-    def __iter__(self) -> Iterator[Any]:
-        function = self.function
-        if self.waiting:
-            self.waiting = False
-            self.begun = True
-            yield self.total
-        for item in self.inner:
-            if self.begun:
-                self.total = self.total + item if function is None else function(self.total, item)
-            else:
-                self.total = item
-            self.begun = True
-            yield self.total
 
 
 class Chained(Stepping):
@@ -463,50 +281,6 @@ class Limited(Stepping):
                 yield item
                 if self.count >= self.stop:
                     return
-
-
-class Sliced(Stepping):
-    """``itertools.islice`` from a place on, in steps."""
-
-    def __init__(self, inner: Any, start: Any, stop: Any, step: Any) -> None:
-        self.inner = inner
-        self.following = start
-        self.stop = stop
-        self.by = step
-        self.count = 0
-
-    def __iter__(self) -> Iterator[Any]:
-        if self.stop is None:
-            for item in self.inner:
-                self.count += 1
-                if self.count > self.following:
-                    self.following += self.by
-                    yield item
-        elif self.count < self.stop:
-            for item in self.inner:
-                self.count += 1
-                if self.count > self.following:
-                    self.following += self.by
-                    yield item
-                if self.count >= self.stop:
-                    return
-
-
-class Pairwise(Stepping):
-    """``itertools.pairwise``: the item that the next pair begins with is read already."""
-
-    def __init__(self, inner: Any) -> None:
-        self.inner = inner
-        self.begun = False
-        self.last = None
-
-    def __iter__(self) -> Iterator[Any]:
-        for item in self.inner:
-            last = self.last
-            self.last = item
-            if self.begun:
-                yield last, item
-            self.begun = True
 
 
 class Counting(Stepping):
@@ -578,34 +352,6 @@ class Product(Stepping):
         return self.first[place // len(self.second)], self.second[place % len(self.second)]
 
 
-class Called(Stepping):
-    """``iter(function, sentinel)``."""
-
-    def __init__(self, function: Any, sentinel: Any) -> None:
-        self.function = function
-        self.sentinel = sentinel
-        self.over = False
-
-    def __iter__(self) -> Iterator[Any]:
-        function = self.function
-        while not self.over:
-            item = function()
-            if item == self.sentinel:
-                self.over = True
-            else:
-                yield item
-
-
-class Running(Stepping):
-    """A generator of the user's among other iterators."""
-
-    def __init__(self, generator: Any) -> None:
-        self.generator = generator
-
-    def __iter__(self) -> Iterator[Any]:
-        yield from self.generator
-
-
 #: the iterators that have ``left`` and ``take``, with the fields that hold the iterators below: these must have them too
 TELLING: dict[type, tuple[str, ...]] = {
     Walk: (), Backwards: (), WalkOfRange: (), WalkOfValues: (), WalkOfItems: (), Enumerated: ("inner",), Single: ("inner",),
@@ -628,10 +374,7 @@ def positioned(iterable: Any) -> Any:
 #: what the class of each is in Python
 CLASSES: dict[type, type] = {
     Walk: type(iter([])), Backwards: type(reversed([])), WalkOfRange: type(iter(range(0))), WalkOfValues: type(iter({}.values())),
-    WalkOfItems: type(iter({}.items())), Enumerated: enumerate, Single: zip, Zipped: zip, ZippedStrictly: zip, ZippedAround: zip,
-    ZippedLongest: itertools.zip_longest, Mapped: map, Starred: itertools.starmap, Filtered: filter,
-    Compressed: itertools.compress, TakenWhile: itertools.takewhile, DroppedWhile: itertools.dropwhile, Chained: itertools.chain,
-    Accumulated: itertools.accumulate, Limited: itertools.islice, Sliced: itertools.islice, Counting: itertools.count,
-    Pairwise: itertools.pairwise, Repeated: itertools.repeat, Pairs: itertools.combinations, Product: itertools.product,
-    Called: type(iter(int, 1)), Running: collections.abc.Generator,
+    WalkOfItems: type(iter({}.items())), Enumerated: enumerate, Single: zip, ZippedLongest: itertools.zip_longest, Mapped: map,
+    Starred: itertools.starmap, Chained: itertools.chain, Limited: itertools.islice, Counting: itertools.count,
+    Repeated: itertools.repeat, Pairs: itertools.combinations, Product: itertools.product,
 }  # fmt: skip

@@ -1,0 +1,299 @@
+"""Derivatives as objects: a ``Derived`` stands for one derivative of one function, and equal requests give the same one.
+
+It holds no mathematics: it resolves what is asked for against the function's parameters, and its generated ``__call__``
+(see ``dispatch``) calls what ``compile`` has made for the types at hand.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import linecache
+import sys
+import types
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from symgrad.bound import Bound, Stage
+from symgrad.compile import compile_gradient, import_stages
+from symgrad.dispatch.entry import Entry
+from symgrad.dispatch.table import Asked, Table
+from symgrad.errors import BadArgument, IntegerArgument
+from symgrad.exits import watched
+from symgrad.explaining import explain as explained
+from symgrad.explaining import timings as table_of_timings
+from symgrad.frontend.source import describe, read
+from symgrad.identity import Same
+from symgrad.ir.difference import difference
+from symgrad.ir.show import show
+from symgrad.notes import Notes, Trace
+from symgrad.parameters import Options, annotated_signature, carries_derivative, check_wrt, function_loc, given_signature, resolve_wrt
+from symgrad.pickling import Reference, is_importable, refer, resolve, when_loaded, writer
+from symgrad.pipeline.readings import Readings
+from symgrad.runtime.locks import LOCK
+from symgrad.signature import Compiled, Request, Signature
+from symgrad.targets import available
+from symgrad.tracebacks import boundary
+from symgrad.verification.first_call import parts_of
+
+
+class Derived:
+    """A derivative of a function; called like the function itself. Made by ``grad``, ``value_and_grad``, ``vjp``."""
+
+    __slots__ = ("__dict__", "__weakref__")
+    _of: Any  #: what was differentiated: a function, or another ``Derived``
+    _options: Options
+    _function: Any  #: the user's function at the bottom
+    _table: Table
+
+    def __init__(self, of: Any, settings: Options) -> None:
+        self._of, self._options = of, settings
+        self._function = of._function if isinstance(of, Derived) else of
+        resolve_wrt(settings, self._function)
+        self._table = Table(self._function, self._make, self._install, self._asked())
+        self.__name__ = f"{getattr(of, '__name__', 'function')}_{settings.what}".replace("<lambda>", "lambda")
+        self.__qualname__ = self.__name__
+        self.__module__ = self._function.__module__
+        self.__doc__ = (
+            f"{settings.what} of {describe(of)}, written by symgrad.\n\n{inspect.cleandoc(self._function.__doc__ or '')}".rstrip()
+        )
+        import_stages(self._function, settings.jit)
+
+    def _asked(self) -> Asked:
+        """What the first calls are compared with, and how."""
+        settings, of = self._options, self._of
+        every = settings.what == "vjp" and settings.wrt is None
+
+        def names(signature: Signature) -> tuple[str, ...]:
+            return self._positional_floats(signature) if every else resolve_wrt(settings, self._function)
+
+        parts = parts_of(settings.what, settings.has_aux, every or isinstance(settings.wrt, tuple), names)
+        program = {"derivative": repr(self), "jit": repr(settings.jit)}
+        return Asked(settings.verify, parts, program, (lambda: of._table) if isinstance(of, Derived) else None)
+
+    @classmethod
+    def _install(cls, guard: Callable[..., Any]) -> None:
+        """Make a new guard the way this object is called; each object has a class of its own for it."""
+        setattr(cls, "__call__", watched(guard))  # noqa: B010  # for mypy, a method is not assigned to
+
+    def _make(self, function: types.FunctionType, signature: Signature, pins: tuple[tuple[str, Any], ...] = (),
+              notes: Notes | None = None, read: Callable[[str], Any] | None = None,
+              readings: Readings | None = None) -> Compiled:  # fmt: skip
+        settings, what = self._options, self._options.what
+        jit = available(settings.jit)
+        if what == "primal":
+            request = Request((), no_grad=settings.no_grad, pins=pins, read=read, jit=jit, primal=True)
+            return compile_gradient(function, signature, request, notes, readings)
+        names = self._positional_floats(signature) if what == "vjp" and settings.wrt is None else resolve_wrt(settings, function)
+        check_wrt(function, names, signature)
+        single = not isinstance(settings.wrt, tuple) and not (what == "vjp" and settings.wrt is None)
+        unused = settings.allow_unused or what == "vjp" and settings.wrt is None and not settings.strict
+        request = Request(names, "single" if single else "tuple", what == "value_and_grad", settings.has_aux, what == "vjp", unused,
+                          settings.strict, settings.no_grad, pins=pins, read=read, jit=jit)  # fmt: skip
+        inner: Any = self._of._table.entry(signature, pins).compiled.function if isinstance(self._of, Derived) else function
+        return compile_gradient(inner, signature, request, notes, readings)
+
+    def _positional_floats(self, signature: Signature) -> tuple[str, ...]:
+        parameters = self._table.parameters.parameters
+        positional = [
+            n for n in signature.names if parameters[n].kind not in (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD)
+        ]
+        names = tuple(n for n in positional[self._options.bound :] if carries_derivative(signature[n]))
+        if not names:
+            raise IntegerArgument(f"no argument of {self._function.__qualname__} carries a derivative", function_loc(self._function))
+        return names
+
+    def derive(self, signature: Signature) -> Compiled:
+        """The code for a signature."""
+        return self._table.entry(signature).compiled
+
+    @property
+    def __symgrad_derivative__(self) -> tuple[Any, str, Any, bool, frozenset[str]] | None:
+        """For the frontend, when this is called inside another function: of what, which, wrt, has_aux, no_grad."""
+        settings = self._options
+        if settings.what == "vjp":
+            return None
+        names = resolve_wrt(settings, self._function)
+        return self._of, settings.what, names if isinstance(settings.wrt, tuple) else names[0], settings.has_aux, settings.no_grad
+
+    # -------------------------------------------------------------- being a function
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else Bound(self, instance)
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return inspect.signature(self._function, follow_wrapped=False)
+
+    @property
+    @boundary
+    def grad(self) -> Derived:
+        """The gradient of this derivative, with respect to the same parameters."""
+        return derive(self, replace(self._options, what="grad", has_aux=False))
+
+    @property
+    @boundary
+    def primal(self) -> Derived:
+        """The function itself: compiled, if this derivative is; it leaves its arguments alone."""
+        return derive(self._function, replace(self._options, what="primal", wrt=None, has_aux=False))
+
+    @boundary
+    def __reduce__(self) -> tuple[Any, ...]:
+        of = self._of if isinstance(self._of, Derived) else refer(self._function, writer(sys._getframe(1)))
+        return restore, (of, self._options)
+
+    def __copy__(self) -> Derived:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Derived:
+        return self  # as copies of functions are
+
+    def __symgrad_reduce__(self) -> tuple[Any, ...]:
+        """As ``__reduce__``, where the function itself is being written by value and may refer to this derivative."""
+        if is_importable(self._function):
+            return self.__reduce__()
+        return unfinished, (), (self._of, self._options)
+
+    def __setstate__(self, state: tuple[Any, Options]) -> None:
+        when_loaded(lambda: self._finish(*state))
+
+    def _finish(self, of: Any, settings: Options) -> None:
+        """Initialize the object, now that the function is complete."""
+        Derived.__init__(self, of, settings)
+        ALIVE.setdefault((Key.of_function(of), settings), self)
+
+    def __repr__(self) -> str:
+        of = repr(self._of) if isinstance(self._of, Derived) else describe(self._of)
+        wrt = "" if self._options.wrt is None else f", wrt={self._options.wrt!r}"
+        return f"{self._options.what}({of}{wrt})"
+
+    # -------------------------------------------------------------- looking at what was made
+
+    def _entry(self, args: tuple[Any, ...], kwargs: dict[str, Any], signature: str | None) -> Entry:
+        if args or kwargs:
+            return self._table.find(self._table.bind(args, kwargs).arguments)
+        if signature is not None:
+            return self._table.entry(given_signature(self._function, signature))
+        latest = self._table.current()
+        return latest if latest is not None else self._table.entry(annotated_signature(self._function))
+
+    @boundary
+    def compiled(self, *args: Any, **kwargs: Any) -> Callable[..., Any]:
+        """The generated function itself, for arguments like these (without arguments: the latest)."""
+        entry = self._entry(args, kwargs, None)
+        if (args or kwargs) and entry.compiled.pending is not None:
+            entry = self._table.ready(entry, self._table.bind(args, kwargs).arguments)
+        return entry.compiled.function
+
+    @boundary
+    def source(self, *args: Any, signature: str | None = None, optimize: Literal["read", "speed"] = "read", **kwargs: Any) -> str:
+        """The generated source, for arguments like these, or ``signature="f8[:], float"`` (without both: the latest).
+
+        With ``optimize="read"`` the statements are the user's, with ``"speed"`` as they run, rewritten to run fast.
+        """
+        compiled = self._entry(args, kwargs, signature).compiled
+        if compiled.pending is not None:
+            compiled = compiled.pending.shown()
+        return compiled.text if optimize == "speed" or compiled.readable is None else compiled.readable()
+
+    @boundary
+    def ir(self, *args: Any, stage: Stage = None, signature: str | None = None, **kwargs: Any) -> str:
+        """The IR as text, at the end or after a stage of the pipeline; for a pair of stages what changed between them.
+
+        A stage may also be the name of a pass (``python -m symgrad passes`` lists them): the IR is then that which it left last.
+        """
+        entry = self._entry(args, kwargs, signature)
+        stages = entry.compiled.stages()
+        if isinstance(stage, str) and stage not in stages and (stopped := self._retold(entry, stage).trace.stopped) is not None:
+            return show(stopped)
+        names = ("optimized",) if stage is None else (stage,) if isinstance(stage, str) else stage
+        if not 1 <= len(names) <= 2 or not all(name in stages for name in names):
+            kept = ", ".join(stages) or "none kept"
+            raise BadArgument(f"there is no stage {stage!r}", hint=f"stages: {kept}; or a pair of them, for what changed")
+        if len(names) == 1:
+            return show(stages[names[0]])
+        return difference(stages[names[0]], stages[names[1]], (names[0], names[1]))
+
+    @boundary
+    def explain(self, *args: Any, signature: str | None = None, **kwargs: Any) -> str:
+        """What becomes of each line of the function, and why: what is active, kept, computed again, and what could not be proved."""
+        entry = self._entry(args, kwargs, signature)
+        source = read(self._function)
+
+        def line(file: str, number: int) -> str:
+            return source.line(number) if file == source.file else linecache.getline(file, number).rstrip("\n")
+
+        span = (source.file, source.node.lineno, source.node.end_lineno or source.node.lineno)
+        return explained(f"{self!r} for {entry.signature}", self._retold(entry), line, span)
+
+    @boundary
+    def timings(self, *args: Any, signature: str | None = None, **kwargs: Any) -> str:
+        """How long each pass takes on the function, in ms: the derivative is made anew for arguments like these.
+
+        >>> import symgrad
+        >>> print(symgrad.grad(lambda x: x * x).timings(2.0))  # doctest: +ELLIPSIS
+        grad(<lambda>...) for x: float
+        <BLANKLINE>
+            ms  runs  pass
+        ...  simplify
+        ...
+        """
+        entry = self._entry(args, kwargs, signature)
+        return table_of_timings(f"{self!r} for {entry.signature}", self._retold(entry).trace.timings)
+
+    def _retold(self, entry: Entry, stop_after: str = "") -> Notes:
+        """What the stages tell while the derivative is made anew; nothing else is done with it."""
+        notes = Notes(trace=Trace(stop_after=stop_after))
+        with LOCK:
+            self._make(self._function, entry.signature, entry.compiled.pins, notes)
+        return notes
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What makes two function objects one function: code, globals, cells, defaults. A fresh lambda of a loop is not new."""
+
+    parts: tuple[Any, ...]
+    of: Any = field(compare=False)
+
+    @classmethod
+    def of_function(cls, of: Any) -> Key:
+        """The key of a function, or of a ``Derived``."""
+        if isinstance(of, Derived):
+            return cls((Same(of),), of)
+        keywords = [part for pair in sorted((of.__kwdefaults__ or {}).items()) for part in pair]
+        parts = [of.__code__, of.__globals__, *(of.__closure__ or ()), *(of.__defaults__ or ()), *keywords]
+        return cls((of.__qualname__, len(of.__defaults__ or ()), *map(Same, parts)), of)
+
+
+#: every ``Derived`` that somebody still holds; ``_derive`` keeps the latest ones besides
+ALIVE: weakref.WeakValueDictionary[tuple[Key, Options], Derived] = weakref.WeakValueDictionary()
+
+
+def derive(of: Any, settings: Options) -> Derived:
+    """The ``Derived`` for a function and settings; equal settings give the same object."""
+    key = Key.of_function(of)
+    derivative = ALIVE.get((key, settings))
+    if derivative is None:
+        derivative = ALIVE[key, settings] = _derive(key, settings)
+    return derivative
+
+
+@functools.lru_cache(maxsize=1024)
+def _derive(key: Key, settings: Options) -> Derived:
+    derived = unfinished()
+    Derived.__init__(derived, key.of, settings)
+    return derived
+
+
+def unfinished() -> Derived:
+    """An object of a class of its own, which has yet to be told what it is the derivative of."""
+    kind: type[Derived] = type("Derived", (Derived,), {"__slots__": (), "__module__": __name__})
+    return kind.__new__(kind)
+
+
+def restore(of: Derived | Reference, settings: Options) -> Derived:
+    """Rebuild a pickled ``Derived``."""
+    return derive(of if isinstance(of, Derived) else resolve(of), settings)

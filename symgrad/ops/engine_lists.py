@@ -1,0 +1,242 @@
+"""table: the ops of tapes and lists: storing values for the backward half, reading and writing lists, converting them to arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from symgrad.ir.types import (
+    UNDEFINED,
+    UNKNOWN,
+    Array,
+    Dim,
+    List,
+    Object,
+    Scalar,
+    Tape,
+    Type,
+    Unknown,
+    is_complex,
+    join,
+    kind_of,
+)
+from symgrad.ops.declare import constant, rule
+from symgrad.ops.engine import _int, _like, is_surely_array
+from symgrad.ops.indexing import Extents
+
+# ------------------------------------------------------------------ laws
+
+
+def _first(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return types[0]
+
+
+def _zeros_like(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    """Zeros in the form of an array; for a number a float or complex number of Python's."""
+    return Scalar("complex" if is_complex(types[0]) else "float") if isinstance(types[0], Scalar) else _like(types, settings, dim)
+
+
+def _tape(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return Tape()
+
+
+def _push(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return Tape(tuple(types[1:]))
+
+
+def _pop(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[Type, ...]:
+    assert isinstance(types[0], Tape)
+    return (types[0], *types[0].items)
+
+
+def _slots(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return Tape((), True)
+
+
+def _put(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return Tape(tuple(types[2:]), True)
+
+
+def _get(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[Type, ...]:
+    return types[0].items if isinstance(types[0], Tape) else (UNKNOWN,)
+
+
+def _put_text(settings: dict[str, Any], types: list[Type]) -> str:
+    return "tape[i] = first" if len(types) == 3 else "tape[i] = (first, *more)"
+
+
+def _list_of(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    item: Type = UNDEFINED  # nothing is in it, or None until something is: any item fits
+    for t in types:
+        item = join(item, UNDEFINED if t == Object("None") else t)
+    return List(item)
+
+
+def _list_append(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    old = types[0]
+    if not isinstance(old, List):
+        return List(types[1])
+    return List(join(old.item, types[1]))
+
+
+def _list_set(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return List(join(types[0].item, types[2])) if isinstance(types[0], List) else types[0]
+
+
+def _list_take(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    match types[0]:
+        case List(item=item):
+            return item
+        case Array(dtype=str() as dtype, shape=shape) if shape:  # the cotangent of a nested list is an array
+            return Array(dtype, shape[1:]) if len(shape) > 1 else Scalar(kind_of(dtype), dtype)
+    return UNKNOWN
+
+
+def _to_array(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    dtype = settings["dtype"]
+    match types[0]:
+        case Array(shape=shape, dtype=own):
+            return Array(dtype or own, shape)
+        case Scalar(kind=kind, dtype=own):
+            return Array(dtype or (NATURAL[kind] if own is None else None if own == "any" else own), ())
+    return Array(dtype, None)
+
+
+NATURAL = {"float": "f64", "int": "i64", "bool": "bool", "complex": "c128"}
+
+
+def _leaf(type_: Type) -> Type:
+    while isinstance(type_, List):
+        type_ = type_.item
+    return type_
+
+
+def _array_of(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    item = types[0].item if isinstance(types[0], List) else UNKNOWN
+    dtype, known = settings["dtype"], settings["shape"]
+    leaf = _leaf(item)
+    if known is not None and isinstance(leaf, Scalar | Array):
+        own = leaf.dtype if leaf.dtype not in (None, "any") or isinstance(leaf, Array) else NATURAL[leaf.kind]
+        inner = leaf.shape if isinstance(leaf, Array) else ()
+        return Array(dtype or own, None if inner is None else (*known, *inner), "C")
+    match item:
+        case Scalar(kind=kind, dtype=own):
+            own = own if own not in (None, "any") else NATURAL[kind]
+            return Array(dtype or own, (Dim("?"),), "C")
+        case Array(dtype=own, shape=shape):
+            return Array(dtype or own, None if shape is None else (Dim("?"), *shape), "C")
+    return Array(dtype, None)
+
+
+def _array_of_text(settings: dict[str, Any], types: list[Type]) -> str:
+    """The sums of cotangents in a list may be numbers of Python's, which NumPy takes for wide ones."""
+    if settings["dtype"] is not None:
+        return "np.array(l, dtype)"
+    narrow = {"f32": "np.float32", "f16": "np.float16", "c64": "np.complex64"}.get(str(getattr(_leaf(types[0]), "dtype", None)))
+    return f"np.array(l, {narrow})" if narrow else "np.array(l)"
+
+
+def _list_from(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    depth = settings["depth"]
+    item: Type = UNKNOWN
+    match types[0]:
+        case Array(dtype=str() as dtype, shape=shape) if shape is not None:
+            item = Array(dtype, shape[depth:]) if len(shape) > depth else Scalar(kind_of(dtype), None if settings["python"] else dtype)
+    for _ in range(depth):
+        item = List(item)
+    return item
+
+
+def _list_from_text(settings: dict[str, Any], types: list[Type]) -> str:
+    if settings["python"]:
+        return "x.tolist()"
+    return "list(x)" if settings["depth"] == 1 else "nested_list(x, depth)"
+
+
+def _list_join(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return join(types[0], types[1])
+
+
+# ------------------------------------------------------------------ emitted text
+
+
+def _list_slice_text(settings: dict[str, Any], types: list[Type]) -> str:
+    return "l[slice(start, stop, step)]"
+
+
+def _list_add_text(settings: dict[str, Any], types: list[Type]) -> str:
+    nested = isinstance(types[2], List) or isinstance(types[0], List) and isinstance(types[0].item, List | Unknown)
+    return "l[i] = list_add(l[i], g)" if nested else "l[i] = l[i] + g"
+
+
+def _list_zeros_text(settings: dict[str, Any], types: list[Type]) -> str:
+    item = types[0].item if isinstance(types[0], List) else UNKNOWN
+    if isinstance(item, Scalar):
+        return "[0j] * len(l)" if is_complex(types[0]) else "[0.0] * len(l)"
+    if not is_surely_array(item):
+        return "zeros_as(l)"
+    if getattr(item, "layout", None) not in ("C", "?"):
+        return "[np.zeros_like(item) for item in l]"
+    if getattr(item, "dtype", None) != "f64":
+        return "[np.zeros_like(item) for item in l]"
+    return "[np.zeros(np.shape(item)) for item in l]"  # np.zeros_like takes some times as long; None has the shape of a number
+
+
+def _zeros_like_text(settings: dict[str, Any], types: list[Type]) -> str:
+    if isinstance(types[0], Scalar):
+        return "0j" if is_complex(types[0]) else "0.0"
+    return "np.zeros_like(x)" if is_surely_array(types[0]) and not settings["item"] else "zeros_as(x)"  # an item of a list may be None yet
+
+
+# ------------------------------------------------------------------ tapes
+
+rule("tape()", _tape, emit="[]")
+rule("push(tape, *values)", _push, emit="push", consumes=True, statement=True,
+     tape_grad="part(pop(out_grad), 0)", values_grad="part(pop(out_grad), position + 1)")  # fmt: skip
+rule("pop(tape) -> rest, values", _pop, emit="pop", consumes=True, statement=True, tape_grad="push(rest_grad, values_grad)")
+
+# where the number of rounds is known before: ``put`` stores once in each place that ``get`` reads
+constant("slots(count)", _slots, emit="[None] * count")
+constant("slots_like(tape)", _slots, emit="[None] * len(tape)")
+rule("put(tape, i, first, *more)", _put, emit=_put_text, consumes=True, statement=True,
+     tape_grad="out_grad", i_grad=None, first_grad="part(get(out_grad, i), 0)",
+     more_grad="part(get(out_grad, i), position + 1)")  # fmt: skip
+rule("get(tape, i) -> values", _get, emit="tape[i]", tape_grad="put(out_grad, i, values_grad)", i_grad=None)
+
+# ------------------------------------------------------------------ lists
+
+rule("list_of(*items)", _list_of, emit="[*items]", items_grad="list_take(out_grad, position)")
+rule("list_append(l, v)", _list_append, emit="l.append(v)", consumes=True, statement=True,
+     l_grad="list_drop(taken)", v_grad="list_take(out_grad, -1)")  # fmt: skip
+rule("list_drop(l)", _first, emit="del l[-1]", consumes=True, statement=True,
+     l_grad="list_append(taken, zeros_like(list_take(l, -1)))")  # fmt: skip
+rule("list_take(l, i)", _list_take, emit="l[i]", cheap=True, alias="depends", l_grad="list_add_at(into, i, out_grad)", i_grad=None)
+rule("list_set(l, i, v)", _list_set, emit="l[i] = v", consumes=True, statement=True,
+     l_grad="list_set(taken, i, zeros_like(v, item=True) if are_alike(l, v) else zeros_like(list_take(l, i), item=True))", i_grad=None,
+     v_grad="list_take(out_grad, i)")  # fmt: skip
+rule("list_add_at(l, i, g)", _first, emit=_list_add_text, consumes=True, statement=True,
+     l_grad="out_grad", i_grad=None, g_grad="list_take(out_grad, i)")  # fmt: skip
+rule("list_add(a, b)", _list_join, emit="list_add(a, b)", a_grad="out_grad", b_grad="out_grad")
+constant("list_zeros(l)", _first, emit=_list_zeros_text)
+constant("zeros_like(x, item=False)", _zeros_like, emit=_zeros_like_text)
+constant("list_len(l)", _int, emit="len(l)", cheap=True)
+rule("array_of(l, dtype=None, shape=None, depth=1)", _array_of, l_grad="list_from(out_grad, depth=depth)",
+     emit=_array_of_text)  # fmt: skip
+# ``depth``: how many of the dimensions become lists; ``python``: all, and the numbers are Python's
+rule("list_from(x, depth=1, python=False)", _list_from, emit=_list_from_text, x_grad="array_of(out_grad, depth=depth)")
+
+# a list of Python's floats or complex numbers, from one that may hold NumPy's
+rule("python_numbers(l, kind='float')", lambda types, settings, dim: List(Scalar(settings["kind"])), l_grad="out_grad",
+     emit=lambda settings, types: "list(map(complex, l))" if settings["kind"] == "complex" else "list(map(float, l))")  # fmt: skip
+
+rule("list_repeat(l, times)", _first, emit="l * times", l_grad="list_fold(out_grad, list_len(l))", times_grad=None)
+rule("list_fold(l, count)", _first, emit="list_fold(l, count)", l_grad="list_unfold(out_grad, list_len(l))", count_grad=None)
+rule("list_unfold(l, count)", _first, emit="list_unfold(l, count)", l_grad="list_fold(out_grad, list_len(l))", count_grad=None)
+rule("list_join(a, b)", _list_join, emit="a + b", a_grad="list_slice(out_grad, None, list_len(a), None)",
+     b_grad="list_slice(out_grad, list_len(a), None, None)")  # fmt: skip
+rule("list_slice(l, start, stop, step)", _first, emit=_list_slice_text, l_grad="list_add_slice(into, start, stop, step, out_grad)",
+     start_grad=None, stop_grad=None, step_grad=None)  # fmt: skip
+rule("list_add_slice(l, start, stop, step, g)", _first, emit="list_add_slice(l, start, stop, step, g)", consumes=True, statement=True,
+     l_grad="out_grad", start_grad=None, stop_grad=None, step_grad=None, g_grad="list_slice(out_grad, start, stop, step)")  # fmt: skip
+constant("range_len(start, stop, step)", _int, emit="len(range(start, stop, step))", cheap=True)
+rule("to_array(x, dtype=None)", _to_array, emit=lambda s, t: "np.array(x)" if s["dtype"] is None else "np.array(x, dtype)",
+     x_grad="fit(out_grad, shape_of(x))")  # fmt: skip

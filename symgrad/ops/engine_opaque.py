@@ -1,0 +1,86 @@
+"""table: the ops that hide something from derivatives: calls that the engine cannot see into, cuts, checks, errors, texts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from symgrad.ir.types import INT, UNKNOWN, Array, Object, Scalar, Type, kind_of
+from symgrad.ops.declare import constant, missing, rule
+from symgrad.ops.engine import _PATH, _set_text
+from symgrad.ops.engine_lists import _first
+from symgrad.ops.indexing import Extents
+from symgrad.text import attribute
+
+# ------------------------------------------------------------------ laws
+
+
+def _rounded(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    if isinstance(types[0], Scalar) and (len(types) == 1 or types[1] == Object("None")):
+        return INT
+    return types[0]
+
+
+def _text(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return Object("str")
+
+
+def _unknown(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return UNKNOWN
+
+
+def _drawn(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    dtype = settings["dtype"]
+    shape = tuple(dim(k) for k in range(1, len(types)))
+    return Array(dtype, shape, "C") if shape else Scalar(kind_of(dtype), "any")
+
+
+def _nothing(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[Type, ...]:
+    return ()
+
+
+# ------------------------------------------------------------------ what the engine cannot see into
+
+SEEN = "nothing is known of its derivative"
+missing("opaque(f, *args, names=())", _unknown, SEEN, emit="f(*args)", effect=True)
+missing("opaque_pure(f, *args, names=())", _unknown, SEEN, emit="f(*args)")
+# a store in an array of the caller's, which the program reads a copy of
+constant(f"store_outside(x, v, *index, {_PATH})", _nothing, emit=_set_text, effect=True, statement=True)
+missing("opaque_attribute(owner, attribute='')", _unknown, SEEN, emit=lambda settings, types: attribute("owner", settings["attribute"]))
+# what a call is known to give: a generator of random numbers, or a number or array that it has drawn
+missing("generator(x)", lambda types, settings, dim: Object("generator"), SEEN, emit="x")
+rule("drawn(x, *shape, dtype='f64')", _drawn, emit="x", alias="same", cheap=True, x_grad="out_grad", shape_grad=None)
+# what an unknown call may have changed: a new version whose derivative is not known
+missing("touched(x, call)", _first, SEEN, emit="pass", consumes=True, effect=True, statement=True)
+
+# ------------------------------------------------------------------ cuts, checks and texts
+
+# a copy of what NumPy makes a view of ``x``
+rule("may_share(x, y)", lambda types, settings, dim: types[1], emit="y", alias="depends", linear="y", x_grad=None, y_grad="out_grad")
+constant("stop_gradient(x)", _first, emit="x", alias="same", cheap=True)
+# a value that no derivative passes, and one whose total derivative is asked for: that of ``p``
+constant("barrier(x)", _first, emit="x", alias="same", cheap=True)
+# a value in a block inside, which gradients find by its key
+rule("label(x, key='')", _first, emit="x", alias="same", cheap=True, x_grad="out_grad")
+rule("probe(x, p)", _first, emit="x", alias="same", cheap=True, x_grad="out_grad", p_grad="out_grad")
+# what the user's ``text`` computes of the operands ``reads``, which it calls by ``names``; then the text alone, in what is read
+rule("as_written(x, *reads, text='', names=(), is_augmented=False)", _first, emit="x", x_grad="out_grad", reads_grad=None)
+constant("written(*reads, text='', names=(), is_augmented=False, type=None)", lambda types, settings, dim: settings["type"] or UNKNOWN,
+         emit=lambda s, t: s["text"], by_name=True)  # fmt: skip
+constant("cut(x)", _first, emit="pass", consumes=True, statement=True)
+constant("check(test, message)", _nothing, emit=lambda s, t: "assert test" if t[1] == Object("None") else "assert test, message",
+         effect=True, statement=True)  # fmt: skip
+# a number or an array of which nothing is known, beside what carries a derivative
+constant("check_real(x)", _nothing, emit="check_real(x)", effect=True, statement=True)
+# what a function returned, of which nothing is known: is it a number (``one``), or else a number, an array or a list?
+constant("check_result(x, one=True)", _nothing, emit=lambda s, t: "check_result(x)" if s["one"] else "check_result(x, False)",
+         effect=True, statement=True)  # fmt: skip
+# as many items as names that they are unpacked to
+constant("check_count(n, count, message)", _nothing, emit="if n != count:\n    raise ValueError(message)", effect=True, statement=True)
+constant("raise_error(kind, *args)", _nothing, emit="raise kind(*args)", effect=True, statement=True)
+# a value that nothing reads, computed since that may raise
+constant("evaluated(x)", _nothing, emit="x", effect=True, statement=True)
+# leave a compiled function: its caller runs the NumPy code instead
+constant("bail_out(test)", _nothing, emit="if test:\n    raise ArithmeticError", effect=True, statement=True)
+constant("rounded(x, *digits)", _rounded, emit="round(x, *digits)")
+constant("format_text(template, *args)", _text, emit="template.format(*args)")
+constant("format_percent(template, value)", _text, emit="template % value")
