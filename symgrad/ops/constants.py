@@ -10,7 +10,7 @@ from typing import Any
 from symgrad.errors import UnsupportedArgument
 from symgrad.ir.types import BOOL, UNKNOWN, Array, Dim, Extent, Scalar, Type
 from symgrad.ops.arrays import order_law
-from symgrad.ops.declare import constant, rule
+from symgrad.ops.declare import constant, missing, rule
 from symgrad.ops.indexing import Extents
 from symgrad.ops.shapes import array_or_scalar, dtype_of, given_shape, is_none, rank_of, shape_of
 from symgrad.ops.signatures import QUADRATURE
@@ -106,7 +106,8 @@ for _name, _module in QUADRATURE.items():
         lambda types, settings, dim: (_window_law(types, settings, dim), _window_law(types, settings, dim)),
         emit=f"np.polynomial.{_module}.{_name}(n)",
     )
-constant("kaiser(n, beta)", _window_law, emit="np.kaiser(n, beta)")
+rule("kaiser(n, beta)", _window_law, emit="np.kaiser(n, beta)", n_grad=None, beta_grad="sum(out_grad * kaiser_slope(n, beta))")
+missing("kaiser_slope(n, beta)", _window_law, "second derivatives of np.kaiser are not known", emit="kaiser_slope(n, beta)")
 for _name in ("triu", "tril"):
     constant(f"{_name}_indices_from(x, k=0) -> rows, columns", _indices_law, emit=f"np.{_name}_indices_from(x, k)")
 constant("diag_indices_from(x) -> rows, columns", _diagonal_indices_law, emit="np.diag_indices_from(x)")

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from symgrad.ir.types import (
+    FLOAT,
     Array,
     Dim,
     Extent,
     Scalar,
+    ShapeOf,
     Type,
 )
 from symgrad.ops.declare import constant, rule
@@ -72,6 +74,33 @@ def _arange_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Ty
     return Array(dtype, (length,), "C")
 
 
+def bound_named(bounds: int, at: int) -> str:
+    """Which of so many bounds of ``np.arange`` is the one at this place?"""
+    return ("stop", "step")[at // 2] if at or bounds == 1 else "start"
+
+
+def _part_of_bound_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    """A Python number for the end; for the step a sum of what integers were multiplied with."""
+    name = bound_named(len(types) - 1, settings["at"])
+    if name == "stop":
+        return FLOAT
+    return Scalar("float", dtype_of(types[0]) if name == "start" else array_dtype(lambda g: g * np.arange(len(g)), types[:1]))
+
+
+def _part_of_bound(settings: dict[str, Any], types: list[Type]) -> str:
+    return {"start": "np.sum(g)", "stop": "0.0", "step": "np.dot(g, np.arange(g.shape[0]))"}[bound_named(len(types) - 1, settings["at"])]
+
+
+def _range_of_bound(settings: dict[str, Any], types: list[Type]) -> str:
+    name = bound_named(len(types) - 2, settings["at"])
+    return {"start": "np.full(shape, g)", "stop": "np.zeros(shape)", "step": "g * np.arange(shape[0])"}[name]
+
+
+def _range_of_bound_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    shape = types[1].shape if isinstance(types[1], ShapeOf) else None
+    return Array(dtype_of(types[0]) or "f64", shape, "C")
+
+
 def _linspace_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     shape = broadcast([shape_of(types[0]), shape_of(types[1])])
     dtype = array_dtype(_ends, types[:2])
@@ -127,11 +156,17 @@ rule(
 )
 rule("array(x, dtype=None)", _array_law, emit=_like_text("array"), linear="x", x_grad="fit(out_grad, shape_of(x))")
 rule("asarray(x, dtype=None)", _array_law, emit=_like_text("asarray"), alias="depends", linear="x", x_grad="fit(out_grad, shape_of(x))")
-constant(
+rule(
     "arange(*bounds, dtype=None)",
     _arange_law,
     emit=lambda s, t: "np.arange(*bounds)" if s["dtype"] is None else "np.arange(*bounds, dtype=dtype)",
+    bounds_grad="part_of_bound(out_grad, *bounds, at=position)",
 )
+# each element is start + i * step, and the end is not reached smoothly: what a bound contributed to a range, and its cotangent
+rule("part_of_bound(g, *bounds, at=0)", _part_of_bound_law, emit=_part_of_bound,
+     g_grad="range_of_bound(out_grad, shape_of(g), *bounds, at=at)", bounds_grad=None)  # fmt: skip
+rule("range_of_bound(g, shape, *bounds, at=0)", _range_of_bound_law, emit=_range_of_bound,
+     g_grad="part_of_bound(out_grad, *bounds, at=at)", shape_grad=None, bounds_grad=None)  # fmt: skip
 rule("linspace(start, stop, num, endpoint=True)", _linspace_law, emit=_linspace_text, linear="start stop", num_grad=None,
      start_grad="fit(tensordot(1.0 - linspace(0.0, 1.0, num, endpoint=endpoint), out_grad, axes=1), shape_of(start))",
      stop_grad="fit(tensordot(linspace(0.0, 1.0, num, endpoint=endpoint), out_grad, axes=1), shape_of(stop))")  # fmt: skip

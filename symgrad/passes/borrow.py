@@ -33,6 +33,7 @@ def _block(block: Block, facts: Facts, places: Places, notes: Notes | None) -> N
             reason = _needs_copy(op, block, facts, places)
             if not reason:
                 op.name = "view"
+                facts.join((op.outs[0], False), op.args[0], False)  # a slice of the slice is one of the array from here on
                 tell(notes, op, f"a view of {named(op.args[0], 'what it is read from')}, to which nobody writes while it is read")
             else:
                 tell(notes, op, reason, kind="copied")

@@ -12,8 +12,10 @@ import symgrad.ops.arrays
 import symgrad.ops.linalg
 import symgrad.ops.making  # noqa: F401  (their rows are used here)
 from symgrad.ir.core import NONE, ZERO, Call, Const, Op, Operand, Value
-from symgrad.ir.types import Array, Scalar, Shape, ShapeOf, same_shape
+from symgrad.ir.types import INT, Array, Scalar, Shape, ShapeOf, same_shape
 from symgrad.ops.indexing import has_arrays
+from symgrad.ops.making import bound_named
+from symgrad.ops.shapes import dtype_of
 from symgrad.passes.factors import (
     as_large,
     doubled,
@@ -42,6 +44,21 @@ Rewrites = Callable[[Call, Facts], "Operand | Call | list[Call] | None"]
 
 
 # ------------------------------------------------------------------ products and quotients
+
+
+def part_of_range(op: Call, facts: Facts) -> Operand | Call | list[Call] | None:
+    """A range is its start and multiples of its step: their cotangents are sums, and the end has none."""
+    cotangent = op.args[0]
+    name = bound_named(len(op.args) - 1, op.settings["at"])
+    if name == "stop":
+        return Const(0.0)
+    if name == "start":
+        return call("sum", op, [cotangent])
+    assert isinstance(cotangent.type, Array)
+    count = new("extent", op, INT, [cotangent])
+    numbers = new("arange", op, Array("i64", cotangent.type.shape, "C"), [count.outs[0]])
+    product = new("multiply", op, Array(dtype_of(op.outs[0].type), cotangent.type.shape, "C"), [cotangent, numbers.outs[0]])
+    return [count, numbers, product, call("sum", op, [product.outs[0]])]
 
 
 def sum_of_product(op: Call, facts: Facts) -> list[Call] | None:
@@ -413,6 +430,7 @@ CHEAPER: dict[str, tuple[Rewrites, ...]] = {
     "dot_left": (product_of_matrices,),
     "dot_right": (product_of_matrices,),
     "lowered": (lowered_number,),
+    "part_of_bound": (part_of_range,),
     "log_of_base": (log_of_number,),
     "ratio": (sure_ratio, ratio_of_size, sign_of_ratio),
     "slope_power": (kind_of_power,),

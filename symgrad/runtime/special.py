@@ -191,6 +191,16 @@ def dawsn_slope(x: Any, value: Any, n: int) -> Any:
     return _slope_with_tail(x, value, n, -2.0, 1.0, lambda y: np.abs(y) > TAIL)
 
 
+def kaiser_slope(n: int, beta: float) -> Any:
+    """The derivative of ``np.kaiser(n, beta)`` by ``beta``; a window of one point is 1 whatever ``beta`` is.
+
+    >>> kaiser_slope(1, 2.0), kaiser_slope(3, 0.0)
+    (array([0.]), array([0., 0., 0.]))
+    """
+    arms = np.sqrt(1 - np.linspace(-1.0, 1.0, n) ** 2) if n > 1 else np.ones(n)
+    return (arms * bessel_i(1, beta * arms) - np.kaiser(n, beta) * bessel_i(1, beta)) / np.i0(beta)
+
+
 #: beyond, the asymptotic series has all digits
 TAIL = 12.0
 
@@ -234,6 +244,7 @@ __all__ = [
     "gamma",
     "gaps",
     "half_tril",
+    "kaiser_slope",
     "lgamma",
     "matmul_left",
     "matmul_right",

@@ -69,6 +69,7 @@ PARTICULAR: list[Call] = [
     *((f"{name}(4)", {}) for name in "bartlett blackman hanning tril_indices triu_indices diag_indices".split()),
     ("tril_indices_from(x)", {"x": np.ones((3, 3))}), ("reduced_size(shape_of(ix), axis=0)", {"ix": np.ones((2, 3))}),
     ("reduced_size(shape_of(ix))", {"ix": np.ones((2, 3))}), ("kept_places(shape_of(ix), 1)", {"ix": np.ones(3)}),
+    ("kaiser_slope(4, 2.0)", {}),
     ("item_place(x, shape_of(iy), 1)", {"x": 1.0, "iy": np.ones(3)}), ("fftfreq(4, 0.5)", {}), ("rfftfreq(4, 0.5)", {}),
     ("take_items_back(x, ii, shape_of(iy))", {"x": np.ones(2), "ii": np.array([0, 2]), "iy": np.ones(3)}),
     ("sum_from_back(x, ii, shape_of(iy))", {"x": np.ones(2), "ii": np.array([0, 2]), "iy": np.ones(3)}),
@@ -200,6 +201,8 @@ OF_REAL = frozenset({"erf", "erfc", "gamma", "lgamma", "digamma", "polygamma", "
 
 def takes(name: str, text: str, operands: list[Any]) -> bool:
     """Are operands of these kinds given to the row?"""
+    if name == "part_of_bound":
+        return np.ndim(operands[0]) == 1  # the cotangent of a range
     if name in ("maximum", "minimum"):
         return "math" not in text or not any(isinstance(x, np.ndarray) for x in operands)  # of arrays the frontend makes a choice
     if name.endswith(("_before", "_after")) and any(isinstance(x, float) for x in operands):

@@ -212,6 +212,9 @@ TABLE: list[tuple[str, dict[str, Any], list[Any]]] = [
     # a deviation is a root: of equal numbers it has no slope, of one number it is flat
     ("var(x)", {"x": a(1, 1)}, [a(0, 0)]), ("std(x)", {"x": a(1, 1)}, [a(NAN, NAN)]), ("std(x)", {"x": a(1)}, [a(0)]),
     ("var_of(x, dtype='f64')", {"x": a(1, 1)}, [a(0, 0)]), ("std_of(x, dtype='f64')", {"x": a(1, 1)}, [a(NAN, NAN)]),
+    # the end of a range is not reached smoothly; a window of one point is 1
+    ("arange(x, y, z)", {"x": 0.0, "y": 1.2, "z": 0.5}, [3.0, 0.0, 3.0]), ("arange(x)", {"x": 2.5}, [0.0]),
+    ("kaiser(1, x)", {"x": 2.0}, [0.0]), ("kaiser(3, x)", {"x": 0.0}, [0.0]),
     # the determinant is a polynomial; eigenvectors of equal eigenvalues have no slope
     ("det(x)", {"x": ZEROS}, [ZEROS]), ("det(x)", {"x": a(1, 0, 0, 0).reshape(2, 2)}, [a(0, 0, 0, 1).reshape(2, 2)]),
     ("pinv(x)", {"x": ZEROS}, [ZEROS]), ("expm(x)", {"x": ZEROS}, [np.ones((2, 2))]),
@@ -231,7 +234,7 @@ SINGULAR = [
 #: rows that are polynomials in each operand: they have no singular point
 POLYNOMIALS = frozenset(
     """add subtract multiply convolution correlation matmul matmul_left matmul_right dot dot_left dot_right outer tensordot tensordot_left
-    tensordot_right einsum1 einsum1_part0 einsum2 einsum2_part0 einsum2_part1 einsum3 einsum3_part0 einsum3_part1 einsum3_part2 einsum4
+    tensordot_right part_of_bound range_of_bound einsum1 einsum1_part0 einsum2 einsum2_part0 einsum2_part1 einsum3 einsum3_part0 einsum3_part1 einsum3_part2 einsum4
     einsum4_part0 einsum4_part1 einsum4_part2 einsum4_part3 product_before product_after weighted_before weighted_after""".split()
 )
 #: rows of lists, tapes and of the engine, which move what they are given; ``tests/sequences.py`` and ``test_engine_rows.py`` test them

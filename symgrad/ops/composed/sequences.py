@@ -131,6 +131,7 @@ def interp_between(x: Numbers, xp: Numbers, fp: Numbers) -> Any:
     Outside the range the two points are one: the first or the last.
     """
     must(xp.shape[0] > 0, "array of sample points is empty")
+    must(xp.shape[0] == fp.shape[0], "fp and xp are not of the same length.")
     place = np.searchsorted(xp, x, side="right")
     below, above = np.maximum(place - 1, 0), np.minimum(place, xp.shape[0] - 1)
     within = np.clip(x, xp[0], xp[-1])
@@ -145,6 +146,7 @@ def interp_around(x: Numbers, xp: Numbers, fp: Numbers, period: Any) -> Any:
     """``np.interp`` of what repeats itself: the last point stands before the first, too."""
     length = abs(period)
     must(length > 0, "period must be a non-zero value")
+    must(xp.shape[0] == fp.shape[0], "fp and xp are not of the same length")
     places = xp % length
     order = np.argsort(places)
     places, values = places[order], fp[order]

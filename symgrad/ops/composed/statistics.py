@@ -73,10 +73,17 @@ def std_about(a: Numbers, axis: Any = None, dtype: Any = None, out: Any = None, 
     need(dtype is None and out is None, "np.std takes where, mean and correction with axis and keepdims alone")
     lost = ddof if correction is None else correction
     if where is not None:
-        return np.sqrt(moments_where(a, axis, lost, keepdims, mean, where))
+        variances = moments_where(a, axis, lost, keepdims, mean, where)
+        return np.sqrt(variances) if mean is not None else deviation(variances, np.broadcast_to(where, np.shape(a)), axis, keepdims)
     if mean is None:
         return np.std(a, axis=axis, ddof=lost, keepdims=keepdims)
     return np.sqrt(moments_about(a, axis, lost, keepdims, mean))
+
+
+def deviation(variances: Any, counted: Any, axis: Any, keepdims: Any) -> Any:
+    """The roots of variances; that of one element that counts is zero whatever it is, and so is its slope."""
+    alone = np.sum(counted, axis=axis, keepdims=keepdims) == 1
+    return np.where(alone, variances, np.sqrt(np.where(alone, np.ones_like(variances), variances)))[()]
 
 
 def histogram_edges(a: Numbers, bins: Numbers, range: Any) -> Any:
@@ -341,12 +348,12 @@ def nanvar(a: Numbers, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepd
 
 def nanstd(a: Numbers, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepdims: Any = False, where: Any = None, mean: Any = None,
            correction: Any = None) -> Any:  # fmt: skip
-    """``np.nanstd`` of the elements that are numbers; that of one element is zero whatever it is, and so is its slope."""
+    """``np.nanstd`` of the elements that are numbers."""
     variances = nanvar(a, axis, dtype, ddof, keepdims, where, mean, correction)
-    if where is not None or mean is not None or a.dtype.kind in "iub":
+    if mean is not None or a.dtype.kind in "iub":
         return np.sqrt(variances)
-    alone = np.sum(np.where(np.isnan(a), np.zeros_like(a), np.ones_like(a)), axis=axis, keepdims=keepdims) == 1
-    return np.where(alone, variances, np.sqrt(np.where(alone, np.ones_like(variances), variances)))[()]
+    counted = np.logical_not(np.isnan(a))
+    return deviation(variances, counted if where is None else np.logical_and(counted, where), axis, keepdims)
 
 
 def nancumsum(a: Numbers, axis: Any = None) -> Any:
