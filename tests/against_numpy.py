@@ -86,11 +86,11 @@ def in_form(tree: Any, seeds: Iterator[Any]) -> Any:
     return tuple(in_form(part, seeds) for part in tree) if isinstance(tree, tuple | list) else next(seeds)
 
 
-def judged(function: Any, arguments: dict[str, Any], kinks: bool = False, jit: Any = False, by_grad: bool = False) -> tuple[str, str]:
+def judged(function: Any, arguments: dict[str, Any], kinks: bool = False, jit: Any = False, by_grad: bool = True) -> tuple[str, str]:
     """``right``, ``refused``, ``not taken`` (by NumPy), or what is wrong, with words.
 
-    ``kinks``: a gradient that is no number is as right as any, for there may be none. ``by_grad``: what ``grad`` computes,
-    whose passes are others than those of a pullback, is looked at too, with the first argument alone.
+    ``kinks``: a gradient that is no number is as right as any, for there may be none. ``by_grad``: of a number, what ``grad`` computes
+    by the first argument alone is looked at too; its passes are others than those of a pullback.
     """
     try:
         expected = plainly(function, arguments)
@@ -127,12 +127,15 @@ def judged(function: Any, arguments: dict[str, Any], kinks: bool = False, jit: A
     for name in found:
         if (how := differs(function, arguments, name, found[name], seeds, kinks)) is not None:
             return "gradient", how
-    if by_grad and found:
+    if by_grad and found and isinstance(expected, float):
         name = next(iter(found))
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
-            alone = symgrad.grad(function, name, jit=jit, allow_unused=True)(*copies(arguments).values())
-        if not equal(alone * np.asarray(seeds[0]), found[name], narrow):
+        try:
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")
+                alone = symgrad.grad(function, name, jit=jit, allow_unused=True)(*copies(arguments).values())
+        except SymgradError as error:
+            return "refused", f"{type(error).__name__}: {error.what}"
+        if not equal(alone * np.asarray(seeds[0]), found[name], narrow=True):
             return "gradient", f"grad gives {alone!r:.200}, a pullback {found[name]!r:.200} for {seeds}"
     return "right", ""
 

@@ -52,6 +52,6 @@ def test_what_is_stored_was_copied(between: str, parts: str, loop: str, result: 
     )
     arguments = {owner[0]: np.array([[0.3, -0.8], [1.1, 0.6]]), "w": np.array([[0.7, 0.2], [-1.3, 0.9]]), "n": 1}
 
-    verdict = judged(function_of(text), arguments, by_grad=True)
+    verdict = judged(function_of(text), arguments)
 
     assert verdict[0] in ("right", "refused"), (text, verdict)
