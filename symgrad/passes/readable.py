@@ -91,7 +91,8 @@ def follow(block: Block, current: dict[Value, Value], families: Families) -> Non
     """Go through a block with the ``current`` member of each family."""
     for op in block.ops:
         if isinstance(op, Call) and op.name in SHAPES and isinstance(op.args[0], Value) and op.args[0] not in families.lasting:
-            op.args[0] = named(current.get(families.find(op.args[0]), op.args[0]), current)
+            array = current.get(families.find(op.args[0]), op.args[0])
+            op.args[0] = array if array in families.shown else named(array, current)
         for inner in op.blocks:
             inside = dict(current)
             if isinstance(op, For | While):
