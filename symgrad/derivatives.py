@@ -1,7 +1,7 @@
 """Derivatives as objects: a ``Derived`` stands for one derivative of one function, and equal requests give the same one.
 
-It holds no mathematics: it resolves what is asked for against the function's parameters, and its generated ``__call__``
-(see ``dispatch``) calls what ``compile`` has made for the types at hand.
+It holds no mathematics: it resolves a request against the function's parameters, and its generated ``__call__``
+(see ``dispatch``) calls the function that ``compile`` generated for the types of the arguments.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The context of a construct is a ``Lowering``: it evaluates expressions, calls what bindings stand for, and binds names."""
+"""The context of a construct is a ``Lowering``: it evaluates expressions, calls functions, and binds names."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Lowering(Heap):
         return binding
 
     def apply(self, callee: Binding, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-        """Call what a binding stands for."""
+        """Call the function, class or method of a binding."""
         lower = CALLS.get(type(callee))
         if lower is None:
             raise self.refuse(UnsupportedSyntax, "this cannot be called", node)

@@ -1,4 +1,4 @@
-"""table: builtins and functions of ``math`` and ``operator`` that convert to numbers, compute them, or stand for an operator."""
+"""table: builtins and functions of ``math`` and ``operator`` on numbers: conversions, rounding, arithmetic, operators."""
 
 from __future__ import annotations
 
