@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any
 
 from symgrad.ir.types import (
-    BOOL,
     INT,
     Array,
     Scalar,
@@ -74,10 +73,6 @@ def _int(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     return INT
 
 
-def _bool(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    return BOOL
-
-
 def _zeros_of(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     shape = types[0].shape if isinstance(types[0], ShapeOf) else None
     return Array(settings["dtype"], shape, "C")
@@ -128,10 +123,6 @@ def _copy_text(settings: dict[str, Any], types: list[Type]) -> str:
     if not is_surely_array(types[0]):
         return "copy(x)"
     return 'x.copy(order="F")' if getattr(types[0], "layout", "?") == "F" else "x.copy()"
-
-
-def _path(settings: dict[str, Any], types: list[Type]) -> str:
-    return "x[path]"  # codegen writes a path's operands in place
 
 
 def _take_text(settings: dict[str, Any], types: list[Type]) -> str:

@@ -12,9 +12,9 @@ from symgrad.ir.types import (
     Dim,
     Extent,
     Scalar,
-    ShapeOf,
     Type,
 )
+from symgrad.ops.arrays import into_shape_law
 from symgrad.ops.declare import constant, rule
 from symgrad.ops.elementwise import Emit
 from symgrad.ops.indexing import Extents, broadcast
@@ -96,11 +96,6 @@ def _range_of_bound(settings: dict[str, Any], types: list[Type]) -> str:
     return {"start": "np.full(shape, g)", "stop": "np.zeros(shape)", "step": "g * np.arange(shape[0])"}[name]
 
 
-def _range_of_bound_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    shape = types[1].shape if isinstance(types[1], ShapeOf) else None
-    return Array(dtype_of(types[0]) or "f64", shape, "C")
-
-
 def _linspace_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     shape = broadcast([shape_of(types[0]), shape_of(types[1])])
     dtype = array_dtype(_ends, types[:2])
@@ -165,7 +160,7 @@ rule(
 # each element is start + i * step, and the end is not reached smoothly: what a bound contributed to a range, and its cotangent
 rule("part_of_bound(g, *bounds, at=0)", _part_of_bound_law, emit=_part_of_bound,
      g_grad="range_of_bound(out_grad, shape_of(g), *bounds, at=at)", bounds_grad=None)  # fmt: skip
-rule("range_of_bound(g, shape, *bounds, at=0)", _range_of_bound_law, emit=_range_of_bound,
+rule("range_of_bound(g, shape, *bounds, at=0)", into_shape_law, emit=_range_of_bound,
      g_grad="part_of_bound(out_grad, *bounds, at=at)", shape_grad=None, bounds_grad=None)  # fmt: skip
 rule("linspace(start, stop, num, endpoint=True)", _linspace_law, emit=_linspace_text, linear="start stop", num_grad=None,
      start_grad="fit(tensordot(1.0 - linspace(0.0, 1.0, num, endpoint=endpoint), out_grad, axes=1), shape_of(start))",
