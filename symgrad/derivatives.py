@@ -1,4 +1,4 @@
-"""Derivatives as objects: a ``Derived`` stands for one derivative of one function, and equal requests give the same one.
+"""A ``Derived`` is one derivative of one function; equal requests give the same object.
 
 It holds no mathematics: it resolves a request against the function's parameters, and its generated ``__call__``
 (see ``dispatch``) calls the function that ``compile`` generated for the types of the arguments.

@@ -46,7 +46,7 @@ from symgrad.signature import Abstract, Many, Relied, Signature, Tree, container
 from symgrad.signature import Static as StaticArgument
 from symgrad.text import array_copy_of, copy_of, is_name, root_of
 
-#: containers of Python's that are no trees of numbers: what is read of them is noted, and they are not changed
+#: containers that are not trees of numbers: each read is noted, and they are not changed
 MUTABLE = (set, collections.deque, bytearray, list, dict)
 
 
@@ -73,7 +73,7 @@ class Attempt:
     unsure: bool = False  #: it mattered which of several arrays is written to
     inputs: list[tuple[Value, str]] = field(default_factory=list)
     locations: dict[str, Location] = field(default_factory=dict)
-    joined: dict[str, str] = field(default_factory=dict)  #: what is read from outside that another expression reads too
+    joined: dict[str, str] = field(default_factory=dict)  #: values from outside that another expression reads too
     objects: dict[str, Obj] = field(default_factory=dict)  #: lists, dicts and instances among the arguments, by path
     aliases: dict[str, str] = field(default_factory=dict)
     paths: dict[Value, list[str]] = field(default_factory=dict)  #: of the parts of the items of long lists

@@ -48,5 +48,5 @@ class Storing(Protocol):
         ...
 
     def known_handle(self, key: HeapKey) -> Operand | None:
-        """The operand that stands for an object of the caller's, if it is known."""
+        """The operand of an object of the caller, if it is known."""
         ...

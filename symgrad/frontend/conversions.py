@@ -88,7 +88,7 @@ class Conversions(SharedState):
                 self.builder.loc, notes=[(stored, "the store")])  # fmt: skip
 
     def read(self, binding: Binding, node: ast.AST | None = None) -> Operand:
-        """The operand that a binding stands for; containers become lists, objects constants."""
+        """The operand of a binding; containers become lists, objects constants."""
         match binding:
             case Num(operand):
                 return operand
@@ -127,7 +127,7 @@ class Conversions(SharedState):
         raise self.refuse(UnsupportedSyntax, f"{kind_word(binding)} cannot be used as a number", node)
 
     def check_position(self, binding: Binding) -> None:
-        """Start again where what is read would be right with an iterator that has a position."""
+        """Lower again with an iterator that has a position, where that makes a read right."""
         if isinstance(binding, Broken) and not binding.sites <= self.stateful:
             raise NeedsState(binding.sites)
 

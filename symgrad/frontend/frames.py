@@ -25,9 +25,9 @@ class Frame:
     top: bool = False
     loop: Loop | None = None
     consume: Callable[[Binding], Operand] | None = None  #: of a generator: lowers what is done with a value; whether that ends it
-    consumer: Frame | None = None  #: of a generator: the frame that goes over it
-    lives_on: bool = False  #: of a generator that runs something when it is closed: a name holds it while a loop goes over it
-    place: Loc | None = None  #: where all its lines stand for the user: a composition of ours stands where it is called
+    consumer: Frame | None = None  #: of a generator: the frame that iterates over it
+    lives_on: bool = False  #: of a generator that runs code when it is closed: a name holds it while a loop iterates over it
+    place: Loc | None = None  #: the location of all its lines for the user: a composition has that of its call
 
 
 @dataclass(eq=False, slots=True)
@@ -49,7 +49,7 @@ class Loop:
 
 @dataclass(eq=False, slots=True)
 class Going:
-    """What a loop goes over: the lists and dicts, each with what must not change, and where they can be given a position instead."""
+    """The lists and dicts that loops iterate over: what must not change in each, and where it can be given a position instead."""
 
     lists: dict[HeapKey, Any]
     sites: frozenset[Any] = frozenset()
