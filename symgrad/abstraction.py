@@ -16,7 +16,7 @@ import numpy as np
 from symgrad.errors import BadArgument
 from symgrad.identity import Same
 from symgrad.ir.types import BOOL, COMPLEX, DTYPES, FLOAT, INT, Array, Dim, List, Scalar, Type, is_plural, kind_of
-from symgrad.kinds import conversion, is_closed, native, row_of
+from symgrad.kinds import conversion, distribution_name, is_closed, native, row_of
 from symgrad.signature import FEW, Abstract, Many, Signature, Static, Tree
 from symgrad.text import attribute, exact, has_literal, has_plain_keys, plain_key
 from symgrad.text import item as item_of
@@ -88,7 +88,7 @@ def is_record(value: Any) -> bool:
         return False
     if kind.__module__ in ("builtins", "functools", "operator", "re") or kind.__module__.startswith(("numpy", "symgrad", "numba.")):
         return False
-    return dataclasses.is_dataclass(value) or hasattr(value, "__dict__")
+    return dataclasses.is_dataclass(value) or hasattr(value, "__dict__") and distribution_name(value) is None
 
 
 def record_names(value: Any) -> tuple[str, ...]:
@@ -128,7 +128,8 @@ def _container(value: Any, symbol: str, whole: bool, listed: bool, above: frozen
     if is_record(value):
         names = record_names(value)
         return Tree(kind, names, tuple(inner(n, getattr(value, n)) for n in names))
-    return static(value)
+    name = distribution_name(value)
+    return static(value) if name is None else Static(("distribution", name), value)
 
 
 def _like_items(value: Any, inner: Callable[[Any, Any], Abstract]) -> Abstract | None:

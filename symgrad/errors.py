@@ -25,6 +25,7 @@ Note = tuple[Loc, str]
 class SymgradError(Exception):
     """Base of all kinds: ``what`` went wrong, ``loc`` where, ``hint`` the way out, ``notes`` other places that matter.
 
+    ``pin`` is the expression of an integer whose value, were it known while compiling, would do; it reads the ``objects``.
     Its text begins with ``what``: the kind stands before it in a traceback, and in what ``render`` gives.
 
     >>> print(UnsupportedSyntax("a set display cannot be differentiated", hint="try a tuple"))
@@ -34,6 +35,8 @@ class SymgradError(Exception):
     """
 
     default_hint: str | None = None
+    pin: str | None = None
+    objects: dict[str, Any] = {}
 
     def __init__(self, what: str, loc: Loc | None = None, hint: str | None = None, notes: Sequence[Note] = ()) -> None:
         super().__init__(what)
@@ -150,13 +153,7 @@ class UnknownFunction(SymgradError):
 
 
 class UnsupportedArgument(SymgradError):
-    """An argument of a known function that its rule does not take, or that must be a literal.
-
-    ``pin`` is the expression of an integer whose value, were it known, would do.
-    """
-
-    pin: str | None = None
-    objects: dict[str, Any] = {}
+    """An argument of a known function that its rule does not take, or that must be a literal."""
 
 
 class NoDerivative(SymgradError):

@@ -7,6 +7,7 @@ their modules, so that nothing is imported.
 from __future__ import annotations
 
 import collections.abc
+import sys
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -193,6 +194,27 @@ def native(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The dtype that is computed in: of the machine's byte order, and not wider than double precision."""
     wide = {"g": np.dtype(np.float64), "G": np.dtype(np.complex128)}
     return wide.get(dtype.char, dtype if dtype.isnative else dtype.newbyteorder("="))
+
+
+#: attributes in which an instance of a class of distributions may differ from the one in ``scipy.stats``
+OF_DISTRIBUTIONS = ("a", "b", "badvalue", "shapes")
+
+
+def distribution_name(value: Any) -> str | None:
+    """The name under which ``scipy.stats`` has a distribution, or one that computes the same; None for all else."""
+    if not type(value).__module__.startswith("scipy.stats."):
+        return None
+    stats: Any = sys.modules.get("scipy.stats")
+    name = getattr(value, "name", None)
+    own = getattr(stats, name, None) if isinstance(name, str) else None
+    if own is None:
+        return next((word for word in MULTIVARIATE if getattr(stats, word, None) is value), None)
+    same = type(own) is type(value) and all(repr(getattr(own, word, None)) == repr(getattr(value, word, None)) for word in OF_DISTRIBUTIONS)
+    return name if same else None
+
+
+#: distributions of vectors, which hold no name
+MULTIVARIATE = ("multivariate_normal", "dirichlet")
 
 
 def is_closed(value: Any) -> bool:

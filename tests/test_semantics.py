@@ -478,7 +478,7 @@ def without_end(x):
     return without_end(x * 1.0)
 
 
-@refused
+@right
 def handed_on_to_itself(x):
     def f(n, then):
         return then(x[0]) if n == 0 else f(n - 1, lambda v: then(v * 2))

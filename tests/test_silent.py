@@ -171,7 +171,16 @@ def by_a_draw_that_is_kept(x):
     return drawn_once(3) * x[0] - drawn_once(3) * x[0]
 
 
-@pytest.mark.parametrize("f", [by_a_table_that_is_kept_and_changed, by_a_count_that_is_kept, by_a_draw_that_is_kept])
+def test_a_table_that_is_kept_and_changed_is_the_same_object() -> None:
+    table.cache_clear()
+    value, gradient = symgrad.value_and_grad(by_a_table_that_is_kept_and_changed)(X)
+    assert table(9)[0] == X[0]
+    table.cache_clear()
+    assert value == by_a_table_that_is_kept_and_changed(X)
+    np.testing.assert_allclose(gradient, 2 * X * np.eye(len(X))[0])
+
+
+@pytest.mark.parametrize("f", [by_a_count_that_is_kept, by_a_draw_that_is_kept])
 def test_what_is_kept_is_not_computed_again_where_that_is_another_program(f: Any) -> None:
     with pytest.raises(SymgradError, match="whose results are kept"):
         symgrad.grad(f)(X)

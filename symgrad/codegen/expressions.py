@@ -73,11 +73,13 @@ class Names:
 
     def object(self, const: Const) -> ast.expr:
         """A constant that has no literal, by its name."""
-        name, value = const.name or type(const.value).__name__, const.value
+        name = const.name or type(const.value).__name__
+        value = const.value
         if value is None and is_dotted(name):
             return respelled(ast.parse(name, mode="eval").body, self)
-        if isinstance(value, type) and issubclass(value, np.generic):
-            return ast.Attribute(self.use("np"), np.dtype(value).type.__name__)
+        own = str(getattr(value, "__name__", ""))
+        if isinstance(value, type) and issubclass(value, np.generic) and getattr(np, own, None) is value:
+            return ast.Attribute(self.use("np"), own)
         if isinstance(value, ModuleType) and value in (np, math):
             return self.use("np" if value is np else "math")
         if value is getattr(builtins, name, math) and name not in self.hidden:

@@ -306,9 +306,8 @@ class Table:
                 return self.make(self.function, signature, pins, read=read, readings=None if trail is None else trail.readings)
             except Related as related:
                 pins, seek = pins + related.pins, False
-            except UnsupportedArgument as refusal:
-                offences = [e for e in refusal.errors if isinstance(e, UnsupportedArgument)]
-                new_pins = {e.pin: e.objects for e in offences if e.pin not in (None, *dict(pins))}
+            except SymgradError as refusal:
+                new_pins = {e.pin: e.objects for e in refusal.errors if e.pin not in (None, *dict(pins))}
                 if not new_pins or arguments is None:
                     raise
                 pins += tuple((text, evaluated(self.function, text, objects, arguments)) for text, objects in new_pins.items() if text)

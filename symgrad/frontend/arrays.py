@@ -12,7 +12,7 @@ import numpy as np
 from symgrad.errors import UnsupportedArgument
 from symgrad.frontend.attributes import attribute_of
 from symgrad.frontend.besides import dtype_named, in_order, known
-from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Step, Tup
+from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Step, Tup, held_items, is_none
 from symgrad.frontend.builtins import list_
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exact import is_anything, is_instance, is_single
@@ -24,6 +24,7 @@ from symgrad.frontend.tables import SPECIAL, special
 from symgrad.ir.core import ONE, ZERO, Const
 from symgrad.ir.types import DTYPES, Array, Object, Scalar, Type, Unknown
 from symgrad.ops import spelling
+from symgrad.ops.shapes import dtype_of
 from symgrad.ops.spelling import named_dtype
 
 Args = list[Binding]
@@ -64,6 +65,23 @@ def ndim(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     return attribute_of(ctx, as_array(ctx, args[0], node), "ndim", node)
 
 
+def _asks_for_complex(function: Any, when_complex: bool) -> Any:
+    def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+        """Answered while compiling where the dtype is known."""
+        dtype = dtype_of(ctx.type_of(args[0])) if len(args) == 1 and not kwargs else None
+        if dtype is not None:
+            return Num(Const((dtype[0] == "c") is when_complex))
+        spelled = spelling.spelled(function)
+        assert spelled is not None
+        return call_row(ctx, spelled, args, kwargs, node)
+
+    return lower
+
+
+SPECIAL[np.isrealobj] = _asks_for_complex(np.isrealobj, False)
+SPECIAL[np.iscomplexobj] = _asks_for_complex(np.iscomplexobj, True)
+
+
 @special(np.size)
 def size(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     args = [*args, *kwargs.values()]
@@ -89,6 +107,26 @@ def of_rank(ctx: Lowering, array: Binding, least: Any, node: ast.AST) -> Binding
     return ctx.apply(Static(np.expand_dims, "np.expand_dims"), [array, missing], {}, node) if missing.items else array
 
 
+#: what ``copy=`` is where an array is copied in any case
+ANY_CASE = (True, np._CopyMode.ALWAYS)
+
+
+#: and where it must not be; before NumPy 2 False was none of these
+NEVER = (False, np._CopyMode.NEVER) if hasattr(np, "isdtype") else (np._CopyMode.NEVER,)
+
+
+def is_of_dtype(ctx: Lowering, binding: Binding, dtype: Binding) -> bool:
+    """Is it an array, and of a dtype, if one is asked for?"""
+    type_ = ctx.type_of(binding)
+    own = type_.dtype if isinstance(type_, Array) else None
+    return own is not None and (is_none(dtype) or named_dtype(unwrap(dtype)) == own)
+
+
+def is_copy(asked: Any) -> bool:
+    """Does ``copy=`` ask for a copy in any case?  It is a bool, None, or a member of NumPy's own enumeration, which has no truth."""
+    return asked in ANY_CASE
+
+
 def _array(copies: bool, any_class: bool = False) -> Any:
     def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
         keywords = dict(kwargs)
@@ -97,9 +135,13 @@ def _array(copies: bool, any_class: bool = False) -> Any:
             return args[0]  # of a subclass, which it keeps
         keywords.update(zip(("dtype",) if copies else ("dtype", "order"), args[1:], strict=False))
         order = unwrap(keywords.pop("order", Static("K")))
+        order = order.upper() if isinstance(order, str) else order
         if order not in ("K", None, "C", "F"):
             raise UnsupportedArgument(f"the order {order!r} is not supported", ctx.loc(node))
-        copy = copies and bool(unwrap(keywords.pop("copy", Num(Const(True)))))
+        asked = unwrap(keywords.pop("copy", Num(Const(True if copies else None))))
+        if asked in NEVER and not is_of_dtype(ctx, args[0], keywords.get("dtype", Static(None))):
+            raise UnsupportedArgument("copy=False is supported of an array of the dtype", ctx.loc(node), "use copy=None or np.asarray")
+        copy = is_copy(asked)
         dtype = unwrap(keywords.pop("dtype", Static(None)))
         least = unwrap(keywords.pop("ndmin", Num(Const(0)))) if copies else 0
         if keywords:
@@ -194,17 +236,21 @@ def by_columns(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bind
 
 #: what ``np.require`` may ask of an array, by the order that it says
 REQUIRED = {"C": "C", "CONTIGUOUS": "C", "C_CONTIGUOUS": "C", "F": "F", "FORTRAN": "F", "F_CONTIGUOUS": "F"}
+#: what the arrays of a program are in any case
+ALWAYS = ("A", "ALIGNED", "W", "WRITEABLE", "E", "ENSUREARRAY")
 
 
 @special(np.require)
 def require(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     """An array of a dtype, by rows or by columns."""
     arguments = dict(zip(("a", "dtype", "requirements"), args, strict=False)) | kwargs
-    words = unwrap(arguments.get("requirements", Static(None))) or ()
-    words = {word.upper() for word in ([words] if isinstance(words, str) else words)}
+    asked = arguments.get("requirements", Static(None))
+    items = held_items(asked, ctx.state)
+    said = [unwrap(item) for item in items] if items is not None else unwrap(asked) or ()
+    words = {word.upper() for word in ([said] if isinstance(said, str) else said)}
     orders = {REQUIRED[word] for word in words if word in REQUIRED}
-    if set(arguments) - {"a", "dtype", "requirements"} or words - {*REQUIRED, "A", "ALIGNED"} or len(orders) > 1:
-        raise UnsupportedArgument("np.require is supported with a dtype and with the requirements C and F", ctx.loc(node))
+    if set(arguments) - {"a", "dtype", "requirements"} or words - {*REQUIRED, *ALWAYS} or len(orders) > 1:
+        raise UnsupportedArgument("np.require is supported with a dtype and with the requirements C, F, A and W", ctx.loc(node))
     dtype = {"dtype": arguments["dtype"]} if "dtype" in arguments else {}
     array: Binding = _array(False)(ctx, [arguments["a"]], dtype, node)
     return in_order(ctx, array, min(orders), node) if orders else array

@@ -28,9 +28,9 @@ from symgrad.frontend.frames import OUTSIDE, Frame
 from symgrad.frontend.interruptions import Raised, StoredOutside, Unresolved
 from symgrad.frontend.lowered_function import Lowered
 from symgrad.frontend.memory_groups import copy_written
-from symgrad.frontend.outside import constant_text
+from symgrad.frontend.outside import constant_text, outside
 from symgrad.frontend.overriding import check_container, check_named_tuple
-from symgrad.frontend.reading import owner_name
+from symgrad.frontend.reading import owner_name, read_name
 from symgrad.frontend.recursion import close
 from symgrad.frontend.results import OWNER, Result, derived_text, in_template, leaf_result
 from symgrad.frontend.scopes import local_names
@@ -68,6 +68,10 @@ class Attempt:
     stored: frozenset[str] = frozenset()  #: the expressions of arrays that are written to where the caller sees it
     wrt: frozenset[str] = frozenset()
     keeps_text: bool = False
+    read_sources: frozenset[Same] = frozenset()  #: functions and classes of libraries whose source is read
+    global_sources: Mapping[Any, Any] = field(default_factory=dict)  #: functions that assign to global variables, by these
+    recursive_sites: frozenset[Any] = frozenset()  #: functions that have turned out to call themselves
+    met: set[Same] = field(default_factory=set)  #: those that are called, and not read
     parted: bool = False  #: that was done
     laid: bool = False  #: it was asked how arrays lie in memory
     unsure: bool = False  #: it mattered which of several arrays is written to
@@ -102,6 +106,10 @@ class Attempt:
             tagged=self.tagged,
             sequences=self.sequences and not self.unroll,
             keeps_text=self.keeps_text,
+            read_sources=self.read_sources,
+            met_sources=self.met,
+            recursive_sites=self.recursive_sites,
+            global_sources=self.global_sources,
         )
         try:
             return self.lowered_by(ctx, frame, body)
@@ -112,12 +120,13 @@ class Attempt:
         """Lower the function from a state that knows nothing yet."""
         node = self.source.node
         ctx.reserved |= set(self.signature.names) | set(dir(python_builtins))
-        ctx.stack.append((self.source.function.__code__, node))
+        ctx.stack.append((self.source.function, node))
         for name, item in self.signature.params:
             ctx.state.names[frame, name] = self.argument(ctx, name, name, item)
         for captured in sorted(self.known, key=lambda held: -len(list(containers_of(held.text, held.abstract)))):
             self.restore(ctx, captured)
         ctx.storing = Storing(ctx, self.inputs)
+        self.enter_globals(ctx, frame)
         returned = self.body(ctx, frame, node)
         operands: list[Operand] = []
         result = self.flatten(ctx, returned, operands, node)
@@ -142,6 +151,18 @@ class Attempt:
                        identities=tuple(path for path in sorted(ctx.identities) if root_of(path) in self.signature.names),
                        aliases=self.aliases, apart=told_apart(ctx, self.known, self.joined, self.signature),
                        related=related, keeps=tuple(ctx.keeps))  # fmt: skip
+
+    def enter_globals(self, ctx: Lowering, frame: Frame) -> None:
+        """Read the global variables that the program assigns to, as variables of its own; one that is not defined is not bound."""
+        for key, source in self.global_sources.items():
+            ctx.frame = Frame(source)
+            try:
+                value, text, _ = read_name(ctx, source, key[1])
+            except NameError:
+                continue
+            finally:
+                ctx.frame = frame
+            ctx.state.names[key] = outside(ctx, value, text, key[1])
 
     def written_to(self, ctx: Lowering, func: Func, node: ast.AST) -> list[str]:
         """The expressions of the arrays that the function writes to: of those that were given it gets copies."""

@@ -43,7 +43,7 @@ from symgrad.frontend.exact import exact_class, possible_classes
 from symgrad.frontend.exceptions import GIVEN
 from symgrad.frontend.flow import choose
 from symgrad.frontend.opaque import GENERATORS, followed
-from symgrad.frontend.outside import outside, rely_on_class
+from symgrad.frontend.outside import outside, rely_on_class, variable_of_module
 from symgrad.frontend.overriding import check_reading
 from symgrad.frontend.reading import (
     attribute_text,
@@ -96,7 +96,7 @@ def attribute_of(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bin
             return each(ctx, owner, node, lambda value: attribute_of(ctx, value, attr, node))
         case Static(value) if isinstance(value, GENERATORS):
             return Bound(owner, attr)
-        case External() | Static() | Frozen() if distribution_of(owner) is not None:
+        case External() | Static() | Frozen() if distribution_of(ctx, owner) is not None and not attr.startswith("_"):
             return Bound(owner, attr)
         case Static(value) if isinstance(value, enum.Enum):
             return of_member(ctx, owner, value, attr, node)
@@ -232,6 +232,8 @@ AS_IT_IS = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, typ
 
 def of_static(ctx: Lowering, value: Any, name_: str, attr: str, node: ast.AST) -> Binding:
     """An attribute of a module, class, function or other object known while compiling; a user's object may have another one next time."""
+    if (assigned := variable_of_module(ctx, value, attr, node)) is not None:
+        return assigned
     attribute = present_attribute(ctx, value, attr, name_, node)
     name_ = {"numpy": "np"}.get(name_, name_)
     of_space = isinstance(value, types.ModuleType | type)
@@ -343,7 +345,7 @@ def of_class(ctx: Lowering, owner: Binding, cls: type, attr: str, node: ast.AST,
             match vars(base)[attr]:
                 case types.FunctionType() as function:
                     rely_on_class(ctx, owner if after is None else MISSING, seen, attr, function)
-                    return Bound(owner, attr, function if followed(function) else None)
+                    return Bound(owner, attr, function if followed(ctx, function) else None)
                 case staticmethod() as held:
                     rely_on_class(ctx, MISSING, seen, attr, held.__func__)
                     if from_outside:
@@ -365,7 +367,7 @@ def of_class(ctx: Lowering, owner: Binding, cls: type, attr: str, node: ast.AST,
                 case held if seen_through(held) is not None:
                     rely_on_class(ctx, MISSING, seen, attr, held)
                     return Bound(owner, attr, held)
-                case held if followed(get := from_class(ctx, type(held), "__get__")):
+                case held if followed(ctx, get := from_class(ctx, type(held), "__get__")):
                     rely_on_entry(ctx, seen, attr)
                     rely_on_class(ctx, MISSING, type(held), "__get__", get)
                     return ctx.apply(Bound(Static(held, attr), "__get__", get), [owner, Static(cls)], {}, node)

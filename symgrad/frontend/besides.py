@@ -21,6 +21,7 @@ from symgrad.ir.core import Const
 from symgrad.ir.types import DTYPES, Array, Scalar, is_complex
 from symgrad.ops import spelling
 from symgrad.ops.declare import ROWS
+from symgrad.ops.shapes import dtype_of
 from symgrad.ops.signatures import UFUNC
 
 #: rows whose results may be laid out by rows or by columns
@@ -31,12 +32,18 @@ READ_IN_ORDER = frozenset({"ravel", "flatten", "reshape"})
 OF_SHAPES = {"zeros_as": np.zeros, "ones_like": np.ones, "empty_like": np.empty, "full_like": np.full}
 #: rows whose results are made, and then cast
 MADE_FIRST = frozenset({"concatenate", "stack", "linspace"})
+#: sums and products, whose dtype is that of a floating-point operand
+SUMS = frozenset({"sum", "prod", "mean", "cumsum", "cumprod"})
+#: the bounds of ``np.arange``, by position
+BOUNDS = ("start", "stop", "step")
 Call = Callable[[list[Binding], dict[str, Binding]], Binding]
 
 
 def call_besides(ctx: Lowering, spelled: spelling.Spelling, args: list[Binding], kwargs: dict[str, Binding], call: Call,
                  node: ast.AST) -> Binding | None:  # fmt: skip
     """A call with such an argument, or None; ``call`` lowers the call without it."""
+    if spelled.row == "arange" and (bounds := bounds_by_name(args, kwargs)) is not None:
+        return call(bounds, {name: held for name, held in kwargs.items() if name not in BOUNDS})
     try:
         bound = spelled.signature.bind(*args, **kwargs)
     except TypeError:
@@ -54,6 +61,8 @@ def call_besides(ctx: Lowering, spelled: spelling.Spelling, args: list[Binding],
     if "order" in arguments and spelled.row in READ_IN_ORDER:
         order = laid_like(ctx, known(arguments["order"]), arguments["a"])
         return read_in_order(ctx, spelled.row, bound, without, str(order), node) if order in ("C", "F") else None
+    if "copy" in arguments and spelled.row == "cast" and known(arguments["copy"]) is True:
+        return without("copy")
     if "copy" in arguments and spelled.row == "cast" and known(arguments["copy"]) is False:
         return cast_if_needed(ctx, next(iter(arguments.values())), known(arguments["dtype"]), node)
     if "shape" in arguments and spelled.row in OF_SHAPES:
@@ -165,6 +174,19 @@ def sorted_by(ctx: Lowering, row: str, keywords: dict[str, Any], node: ast.AST) 
 # ------------------------------------------------------------------ copy, shape, dtype
 
 
+def bounds_by_name(args: list[Binding], kwargs: dict[str, Binding]) -> list[Binding] | None:
+    """The bounds of ``np.arange`` by position, where some are given by name; None where none is, and where there is no end."""
+    named = {name: held for name, held in kwargs.items() if name in BOUNDS}
+    if not named or set(named) & set(BOUNDS[: len(args)]):
+        return None
+    bounds = dict(zip(BOUNDS, args, strict=False)) | named
+    step = bounds.get("step", Static(None))
+    more = [] if is_none(step) else [step]
+    if not is_none(bounds.get("stop", Static(None))):
+        return [bounds.get("start", Num(Const(0))), bounds["stop"], *more]
+    return [Num(Const(0)), *args, *more] if args else None
+
+
 def cast_at_last(ctx: Lowering, row: str, result: Binding, dtype: Any, node: ast.AST) -> Binding | None:
     """The result of a function, cast to another dtype; the points of ``linspace`` are rounded down to integers."""
     name = dtype_named(known(dtype))
@@ -173,6 +195,12 @@ def cast_at_last(ctx: Lowering, row: str, result: Binding, dtype: Any, node: ast
     if name[0] in "iu":
         result = ctx.apply(Static(np.floor, "np.floor"), [result], {}, node)
     return ctx.make(ctx.call("cast", ctx.read(result, node), dtype=name))
+
+
+def is_own_dtype(ctx: Lowering, row: str, args: list[Binding], dtype: Binding | None) -> bool:
+    """Is a sum or product asked for in the dtype that the operand has, and that it would be of in any case?"""
+    name = dtype_named(known(dtype)) if dtype is not None and row in SUMS and args else None
+    return name in ("f32", "f64") and dtype_of(ctx.type_of(args[0])) == name
 
 
 def cast_if_needed(ctx: Lowering, source: Binding, dtype: Any, node: ast.AST) -> Binding | None:

@@ -432,6 +432,11 @@ def held_items(binding: Any, state: State) -> list[Binding] | None:
     return [item for _, item in state.entries(binding.key)] if is_known else None
 
 
+def element_of(binding: Binding) -> Binding:
+    """The number in an array without axes."""
+    return Ref(binding.location, (*binding.path, Step("", ()))) if isinstance(binding, Ref) else binding
+
+
 def is_list(type_: Type) -> bool:
     return isinstance(type_, List)
 
@@ -439,5 +444,5 @@ def is_list(type_: Type) -> bool:
 __all__ = [
     "ABSENT", "MISSING", "Above", "Binding", "Bound", "Broken", "Choice", "External", "Frozen", "Fun", "Generator", "HeapKey", "Iter",
     "Keys", "Known", "Location", "Maybe", "Missing", "NO_KEYS", "Name", "Num", "OneOf", "Obj", "Partial", "Ref", "State", "Static",
-    "Step", "Tup", "View", "held_items", "is_list", "is_long", "is_none", "is_slice", "is_taken_whole", "replace",
+    "Step", "Tup", "View", "element_of", "held_items", "is_list", "is_long", "is_none", "is_slice", "is_taken_whole", "replace",
 ]  # fmt: skip

@@ -27,6 +27,10 @@ class Storing(Protocol):
         """An object holds something else."""
         ...
 
+    def global_stored(self, names: dict[str, Any], name: str, value: Binding) -> None:
+        """A global variable of a module is assigned to."""
+        ...
+
     def replaced(self, location: Location, old: Operand) -> None:
         """Memory holds another value."""
         ...

@@ -38,6 +38,7 @@ from symgrad.frontend.counts_of_arguments import check_call
 from symgrad.frontend.declared import call_declared, call_function, is_declared
 from symgrad.frontend.dicts import is_dict
 from symgrad.frontend.distributions import distribution_of
+from symgrad.frontend.dtype_questions import dtype_question
 from symgrad.frontend.exact import exact_class
 from symgrad.frontend.expressions import elements
 from symgrad.frontend.flow import choose
@@ -91,7 +92,7 @@ def call_expression(ctx: Lowering, node: ast.Call) -> Binding:
     if isinstance(held, Static) and held.value is next and node.args and isinstance(node.args[0], ast.GeneratorExp):
         return first_of(ctx, node.args[0], elements(ctx, node.args[1:]), node)
     by_key = isinstance(held, Static) and held.value in (max, min) and node.keywords  # the key is asked of each item as it comes
-    at_once = comprehension if goes_over_at_once(held) and not by_key else None
+    at_once = comprehension if goes_over_at_once(ctx, held) and not by_key else None
     args = elements(ctx, node.args, at_once, evaluated if is_users(held) else Lowering.evaluate)
     kwargs: dict[str, Binding] = {}
     for keyword in node.keywords:
@@ -119,9 +120,9 @@ def is_users(held: Binding) -> bool:
     return isinstance(held, Fun) or isinstance(held, Static) and root_of(held.value) not in LIBRARIES
 
 
-def goes_over_at_once(held: Binding) -> bool:
+def goes_over_at_once(ctx: Lowering, held: Binding) -> bool:
     """Does a call go over its arguments before anything else can be changed?  Functions of the libraries do."""
-    if not isinstance(held, Static) or root_of(held.value) not in LIBRARIES or followed(held.value):
+    if not isinstance(held, Static) or root_of(held.value) not in LIBRARIES or followed(ctx, held.value):
         return False
     return held.value in TAKE_ALL if root_of(held.value).lstrip("_") in LAZY else True
 
@@ -131,6 +132,8 @@ def call_static(ctx: Lowering, held: Static, args: list[Binding], kwargs: dict[s
     value = as_python(held.value)
     if is_declared(ctx, value):
         return call_declared(ctx, value, args, kwargs, node)
+    if (distribution := distribution_of(ctx, held)) is not None:
+        return ctx.apply(distribution, args, kwargs, node)
     if isinstance(value, enum.Enum) and isinstance(own := from_class(ctx, type(value), "__call__"), types.FunctionType):
         return call_function(ctx, own, [held, *args], kwargs, node)
     if (what := getattr(value, "__symgrad_derives__", None)) is not None:
@@ -145,7 +148,7 @@ def call_external(ctx: Lowering, held: External, args: list[Binding], kwargs: di
     value = held.value
     if is_declared(ctx, value):
         return call_declared(ctx, value, args, kwargs, node)
-    if (distribution := distribution_of(held)) is not None:
+    if (distribution := distribution_of(ctx, held)) is not None:
         return ctx.apply(distribution, args, kwargs, node)
     if isinstance(own := from_class(ctx, type(value), "__call__"), types.FunctionType):
         rely_on_class(ctx, MISSING, type(value), "__call__", own)
@@ -276,7 +279,7 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
         return opaque(ctx, value, name, args, kwargs, node)
     if is_maker_of_tuples(value) and not kwargs:
         return construct(ctx, value.__self__, name, items_known(ctx, args[0], node), {}, node)
-    if isinstance(value, types.MethodType) and followed(value.__func__):
+    if isinstance(value, types.MethodType) and followed(ctx, value.__func__):
         owner = outside(ctx, value.__self__, f"{owner_name(ctx, value)}.__self__", "self_")
         return call_function(ctx, value.__func__, [owner, *args], kwargs, node)
     if isinstance(value, type):
@@ -285,9 +288,11 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
         return text
     if isinstance(value, types.BuiltinMethodType) and isinstance(value.__self__, str):  # it makes text of what it is given
         args, kwargs = [as_shown(ctx, a, node) for a in args], {k: as_shown(ctx, a, node) for k, a in kwargs.items()}
-    if followed(value):
+    if (answer := dtype_question(ctx, value, args, kwargs)) is not None:
+        return answer
+    if followed(ctx, value):
         return call_function(ctx, value, args, kwargs, node)
-    if numba_kind(value) is not None or followed(seen_through(value)):
+    if numba_kind(value) is not None or followed(ctx, seen_through(value)):
         return call_function(ctx, value, args, kwargs, node)
     return opaque(ctx, value, name, args, kwargs, node)
 

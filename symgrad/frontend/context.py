@@ -14,6 +14,7 @@ from symgrad.frontend.heap import Heap
 from symgrad.frontend.interruptions import Raised, Unresolved
 from symgrad.frontend.skeletons import settled
 from symgrad.frontend.tables import CALLS, EXPRESSIONS, SPREAD
+from symgrad.identity import Same
 from symgrad.ir.core import Block, Operand, Value
 
 ROUNDS = 400  #: rounds of loops that are written out, in all
@@ -108,6 +109,9 @@ class Lowering(Heap):
     def assign(self, name: str, binding: Binding, node: ast.AST | None = None) -> None:
         """Bind a variable."""
         home = self.home(name) or self.frame
+        if home is self.frame and (key := self.global_key(name)) in self.global_sources and self.home(name) is None:
+            self.assign_global(key, name, binding)
+            return
         if home.top and name in self.no_grad:
             binding = self.stopped(binding)
         match binding:
@@ -119,6 +123,16 @@ class Lowering(Heap):
                 if isinstance(version, Value) and version.name is None:
                     version.name = name
         self.state.names[home, name] = binding
+
+    def global_key(self, name: str) -> tuple[Any, str]:
+        """What a global variable is known by: its module's names and its own."""
+        return Same(self.frame.source.globals), name
+
+    def assign_global(self, key: tuple[Any, str], name: str, binding: Binding) -> None:
+        """Bind a global variable, in the program and in its module."""
+        assert self.storing is not None
+        self.storing.global_stored(self.frame.source.globals, name, binding)
+        self.state.names[key] = binding
 
     def stopped(self, binding: Binding) -> Binding:
         """The same without a derivative, item by item."""

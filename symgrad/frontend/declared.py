@@ -11,12 +11,12 @@ from typing import Any
 
 from symgrad.errors import NoDerivative, ShapeMismatch, SymgradError, UnsupportedSyntax
 from symgrad.frontend.absent import argument
-from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Tup
+from symgrad.frontend.bindings import Binding, Broken, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.frames import Frame
 from symgrad.frontend.functions import inline
 from symgrad.frontend.interruptions import Raised
-from symgrad.frontend.keeping import KEEPING, run_again
+from symgrad.frontend.keeping import KEEPING, kept_result, run_again
 from symgrad.frontend.memory_groups import copy_written
 from symgrad.frontend.nested import Fresh, free_values
 from symgrad.frontend.numba_functions import call_numba
@@ -47,7 +47,11 @@ def call_function(ctx: Lowering, function: Any, args: list[Binding], kwargs: dic
     def call() -> Binding:
         return call_function(ctx, inner, args, kwargs, node)
 
-    return run_again(ctx, read(inner).node, call, node) if type(function) in KEEPING else call()
+    if type(function) not in KEEPING:
+        return call()
+    tree = read(inner).node
+    kept = kept_result(ctx, function, args, kwargs)
+    return run_again(ctx, tree, call, node) if kept is None else kept
 
 
 def call_declared(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
@@ -77,18 +81,22 @@ def read_type(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[st
     entry = ctx.state
     ctx.state = entry.copy()
     type_: Type | None = None
-    written = False
+    written = assigned = False
     try:
         with ctx.inside(Block()), as_text(ctx, function), ctx.trial() as refusals:
             result = inline(ctx, function, args, kwargs, node)
             type_ = ctx.type_of(result) if isinstance(result, Num | Ref) and not refusals else None
         written = any(ctx.state.memory.get(k) is not v for k, v in entry.memory.items())
+        assigned = any(ctx.state.names.get(key) != entry.names.get(key) for key in ctx.global_sources)
     except (SymgradError, Raised):
         type_ = None  # what cannot be read is called as it is
     finally:
         ctx.state = entry
     if written:
         raise UnsupportedSyntax(f"{function.__name__} is declared by a rule and writes to its argument", ctx.loc(node), "write to a copy")
+    if assigned:
+        what = f"{function.__name__} is declared by a rule and assigns to a global variable"
+        raise UnsupportedSyntax(what, ctx.loc(node), "return the value instead")
     return type_ if isinstance(type_, Scalar | Array) else None
 
 
@@ -153,6 +161,8 @@ def backward_of(ctx: Lowering, custom: Custom, name: str, value: Operand, residu
     """The backward function as IR, and the values that it reads; its parameters are the cotangent and those values."""
     entry = ctx.state
     ctx.state = entry.copy()
+    later = Broken("the function assigns to it, and a backward function would read what it is then", "hand it on as a residual")
+    ctx.state.names.update(dict.fromkeys(ctx.global_sources, later))
     block = Block()
     seed = Value(cotangent_type(value.type), "out_grad")
     with ctx.inside(block):
@@ -167,6 +177,9 @@ def backward_of(ctx: Lowering, custom: Custom, name: str, value: Operand, residu
         yields = [y for arg, item in zip(args, items, strict=True) for y in gradients(ctx, name, arg, item, node)]
     if any(ctx.state.memory.get(k) is not v for k, v in entry.memory.items()):
         raise UnsupportedSyntax(f"the backward function of {name} writes to outside memory", ctx.loc(node), "write to a copy")
+    if any(ctx.state.names[key] is not later for key in ctx.global_sources):
+        what = f"the backward function of {name} assigns to a global variable"
+        raise UnsupportedSyntax(what, ctx.loc(node), "return the value instead")
     ctx.state = entry
     block.yields = yields
     held = free_values(block, [seed])

@@ -7,18 +7,41 @@ import ast
 from symgrad.errors import UnknownFunction
 from symgrad.frontend.bindings import Binding, External, Frozen, Static
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.outside import item_text, outside, rely_on_keys
 from symgrad.frontend.tables import callee
 from symgrad.ops.composed.distributions import DISTRIBUTIONS, RAISED, name_of, raised
 
 __all__ = ["call_distribution", "distribution_of"]
 
+#: classes of distributions with parameters
+WITH_PARAMETERS = ("rv_continuous_frozen", "rv_discrete_frozen", "rv_frozen")
 
-def distribution_of(owner: Binding) -> Frozen | None:
-    """The distribution that a binding stands for."""
+
+def distribution_of(ctx: Lowering, owner: Binding) -> Frozen | None:
+    """The distribution that a binding stands for, with the parameters that it was made with."""
     if isinstance(owner, Frozen):
         return owner
-    name = name_of(owner.value) if isinstance(owner, External | Static) else None
-    return None if name is None else Frozen(name)
+    if not isinstance(owner, External | Static):
+        return None
+    name = name_of(owner.value)
+    return with_parameters(ctx, owner) if name is None else Frozen(name)
+
+
+def with_parameters(ctx: Lowering, owner: External | Static) -> Frozen | None:
+    """A distribution from outside that was made with parameters, which are read at each call."""
+    value = owner.value
+    name = name_of(value.dist) if type(value).__name__ in WITH_PARAMETERS else None
+    if name is None:
+        return None
+    text: str = owner.text  # type: ignore[union-attr]  # it has attributes, so that it is no ``Static``
+    ctx.rely(text, type(value), "type")
+    ctx.rely(f"{text}.dist", value.dist)
+    ctx.rely(f"{text}.args", len(value.args), "len")
+    rely_on_keys(ctx, value.kwds, f"{text}.kwds")
+    args = tuple(outside(ctx, held, f"{text}.args[{k}]", f"parameter_{k}") for k, held in enumerate(value.args))
+    return Frozen(
+        name, args, tuple((word, outside(ctx, held, item_text(ctx, f"{text}.kwds", word), word)) for word, held in value.kwds.items())
+    )
 
 
 @callee(Frozen)

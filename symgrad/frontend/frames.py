@@ -27,7 +27,8 @@ class Frame:
     consume: Callable[[Binding], Operand] | None = None  #: of a generator: lowers what is done with a value; whether that ends it
     consumer: Frame | None = None  #: of a generator: the frame that iterates over it
     lives_on: bool = False  #: of a generator that runs code when it is closed: a name holds it while a loop iterates over it
-    place: Loc | None = None  #: the location of all its lines for the user: a composition has that of its call
+    place: Loc | None = None  #: of a composition of ours: the location of its call, which is that of all its lines for the user
+    called_at: Loc | None = None  #: the same of a function of a library whose source is read
 
 
 @dataclass(eq=False, slots=True)

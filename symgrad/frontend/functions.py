@@ -11,11 +11,13 @@ from symgrad.frontend.activation import activate, default_bindings
 from symgrad.frontend.bindings import Binding, Fun, Obj, Ref
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.frames import Frame
-from symgrad.frontend.opaque import FOLLOWED
+from symgrad.frontend.interruptions import CallsItself
+from symgrad.frontend.opaque import FOLLOWED, root_of
 from symgrad.frontend.operands import known_value
 from symgrad.frontend.recursion import call_nested_recursive, call_recursive
-from symgrad.frontend.scopes import calls_by_name, local_names, yields
-from symgrad.frontend.source import Source, read
+from symgrad.frontend.scopes import local_names, yields
+from symgrad.frontend.shared_state import READABLE
+from symgrad.frontend.source import read
 
 NESTED = 24  #: how deep a function that calls itself is written out
 
@@ -23,17 +25,47 @@ NESTED = 24  #: how deep a function that calls itself is written out
 def inline(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """Lower the body of a function of the user's here; one that calls itself becomes a function of the program."""
     held = ctx.forms.setdefault("sources", {})
-    source = held.get(function.__code__) if isinstance(function, types.FunctionType) else None
-    if source is None or source.function is not function:
-        source = held[function.__code__] = read(function)
-    again = not yields(source.node) and calls_itself(source) or any(code is source.function.__code__ for code, _ in ctx.stack)
-    if again and not is_written_out(ctx, source.function.__code__, [*args, *kwargs.values()], node):
+    source = held.get(function) if isinstance(function, types.FunctionType) else None
+    if source is None:
+        source = held[function] = read(function)
+    plain = source.function
+    if is_recursive(ctx, plain, plain, yields(source.node)) and not is_written_out(ctx, plain, [*args, *kwargs.values()], node):
+        check_recursive(ctx, plain, plain, yields(source.node))
         return call_recursive(ctx, source, args, kwargs, node)
     if ctx.notes is not None:
         ctx.notes.add("frontend", "inlined", ctx.loc(node), "its lines become part of this function", name=source.name)
+    check_depth(ctx, node, plain.__code__)
     place = ctx.loc(node) if (source.function.__module__ or "").startswith(FOLLOWED) else None
-    frame = Frame(source, None, local_names(source.node), place=place)
-    return activate(ctx, frame, source.node, args, kwargs, default_bindings(ctx, source), node, source.function.__code__)
+    called_at = ctx.loc(node) if root_of(source.function) in READABLE else None
+    frame = Frame(source, None, local_names(source.node), place=place, called_at=called_at)
+    return activate(ctx, frame, source.node, args, kwargs, default_bindings(ctx, source), node, plain)
+
+
+def is_recursive(ctx: Lowering, code: Any, site: Any, is_generator: bool) -> bool:
+    """Is the function being lowered already, or has an earlier attempt shown that it calls itself?"""
+    return not is_generator and site in ctx.recursive_sites or any(held == code for held, _ in ctx.stack)
+
+
+def check_recursive(ctx: Lowering, code: Any, site: Any, is_generator: bool) -> None:
+    """Start again where a function that is being inlined turns out to call itself.  The outermost function is not inlined."""
+    if not is_generator and site not in ctx.recursive_sites and ctx.stack[0][0] != code:
+        raise CallsItself(site)
+
+
+def site_of(callee: Fun) -> Any:
+    """Where a nested function is defined, which all attempts agree on."""
+    return callee.frame.source.file, callee.node.lineno, callee.node.col_offset
+
+
+def check_depth(ctx: Lowering, node: ast.AST, origin: Any) -> None:
+    """Refuse functions that go on making others of the same text (``origin``) and calling them."""
+    if sum(origin_of(held) is origin for held, _ in ctx.stack) > NESTED:
+        raise UnsupportedSyntax("functions of one text call each other without end", ctx.loc(node), "write it as one that calls itself")
+
+
+def origin_of(held: Any) -> Any:
+    """What functions of one text have in common: their code, or their definition in a function around them."""
+    return held[0] if isinstance(held, tuple) else held.__code__ if isinstance(held, types.FunctionType) else held
 
 
 def is_written_out(ctx: Lowering, code: Any, args: list[Binding], node: ast.AST) -> bool:
@@ -43,25 +75,18 @@ def is_written_out(ctx: Lowering, code: Any, args: list[Binding], node: ast.AST)
     if not known:
         return False
     ctx.write_out(node)
-    if sum(held is code for held, _ in ctx.stack) > NESTED:
+    if sum(held == code for held, _ in ctx.stack) > NESTED:
         what = "a function that calls itself is written out for what it is given, and goes too deep for that"
         raise UnsupportedSyntax(what, ctx.loc(node), "hand it numbers and arrays")
     return True
 
 
-def calls_itself(source: Source) -> bool:
-    """Does the text of a function call the function by its own name?"""
-    name = source.function.__name__
-    if source.globals.get(name) is not source.function:
-        return False
-    return calls_by_name(source.node, name)
-
-
 def call_nested(ctx: Lowering, callee: Fun, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """Inline a nested function or lambda, in the frame it was made in."""
-    name = getattr(callee.node, "name", None)
-    again = any(code is callee.node for code, _ in ctx.stack) or name and calls_by_name(callee.node, name)
-    if again and not is_written_out(ctx, callee.node, [*args, *kwargs.values()], node):
+    site, code = site_of(callee), (callee.node, callee.frame)
+    if is_recursive(ctx, code, site, False) and not is_written_out(ctx, code, [*args, *kwargs.values()], node):
+        check_recursive(ctx, code, site, False)
         return call_nested_recursive(ctx, callee, args, kwargs, node)
-    frame = Frame(callee.frame.source, callee.frame, local_names(callee.node), place=callee.frame.place)
-    return activate(ctx, frame, callee.node, args, kwargs, dict(callee.defaults), node, callee.node)
+    check_depth(ctx, node, callee.node)
+    frame = Frame(callee.frame.source, callee.frame, local_names(callee.node), place=callee.frame.place, called_at=callee.frame.called_at)
+    return activate(ctx, frame, callee.node, args, kwargs, dict(callee.defaults), node, code)

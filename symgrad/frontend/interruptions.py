@@ -31,6 +31,26 @@ class NeedsState(Exception):
         self.sites = sites
 
 
+class CallsItself(Exception):
+    """A function that is being inlined is called again: lowering starts again, and it becomes a function of the program."""
+
+    def __init__(self, site: Any) -> None:
+        super().__init__(site)
+        self.site = site
+
+
+class GlobalAssigned(Exception):
+    """A global variable is assigned to: lowering starts again, with a variable of the program in its place.
+
+    ``key`` is its module's names and its own, ``source`` the function that assigns to it.
+    """
+
+    def __init__(self, key: tuple[Any, str], source: Any) -> None:
+        super().__init__(key)
+        self.key = key
+        self.source = source
+
+
 class GivenUp(Exception):
     """Something is refused, and nobody will be told: the function is lowered in another way next, or was refused before in a better one."""
 

@@ -124,4 +124,6 @@ class JoinedArrays:
         self.state.memory[promoted] = self.out(*ends, version.type, location.name)
         for partner in (*self.state.near(location), *side.state.near(location)):
             self.state.share(promoted, partner)
+        if location in side.state.stored_arrays:  # on one path the caller holds what was made for it: what is written to it must be known
+            self.state.stored_arrays[promoted] = None
         return promoted

@@ -3,20 +3,82 @@
 from __future__ import annotations
 
 import ast
+import enum
 import functools
+import types
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, Num, Static
+from symgrad.frontend.bindings import Binding, Num, Static, Tup
 from symgrad.frontend.context import Lowering
-from symgrad.ir.core import Block, Call, walk
+from symgrad.frontend.opaque import root_of
+from symgrad.frontend.operands import known_value
+from symgrad.frontend.outside import outside
+from symgrad.frontend.purity import is_pure
+from symgrad.frontend.reading import owner_name
+from symgrad.frontend.shared_state import READABLE
+from symgrad.ir.core import Block, Call, Const, walk
 from symgrad.ir.types import Scalar
+from symgrad.text import has_literal
 
 #: decorators that keep results, and what they make
 KEEPS = (functools.cache, functools.lru_cache)
 KEEPING = (functools._lru_cache_wrapper,)
+#: types of the constants for which a function that keeps its results is called while compiling
+CONSTANTS = (bool, int, float, complex, str, bytes, type(None), type, types.ModuleType)
+NUMBERS = (int, float, complex)
+UNKNOWN = object()
 #: rows of calls that may be seen from outside, or give something else each time
 SEEN = ("opaque", "drawn", "generator")
+
+
+def kept_result(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding]) -> Binding | None:
+    """What a function whose results are kept gives for constants: a constant, or an object from outside.
+
+    It is called while compiling, and at each call of the program, which looks whether the result is still the one that is kept. None
+    where an argument is no constant, and where the function raises, changes something or depends on anything else: ``run_again``
+    lowers such a call.
+    """
+    positional = [constant_of(binding) for binding in args]
+    named = {name: constant_of(binding) for name, binding in kwargs.items()}
+    of_library = root_of(function) in READABLE
+    if any(value is UNKNOWN for value in (*positional, *named.values())) or not (of_library or is_pure(function)):
+        return None
+    try:
+        plain = function.__wrapped__(*positional, **named)  # a number is not kept for that
+        result = plain if has_literal(plain) else function(*positional, **named)
+    except Exception:
+        return None
+    if has_literal(result) and not isinstance(result, tuple):
+        return Num(Const(result)) if isinstance(result, NUMBERS) else Static(result)
+    name = f"{function.__name__}_result"
+    if not of_library:
+        kept = KeptResult(function, tuple(positional), named, result)
+        ctx.rely(f"{owner_name(ctx, kept, f'{function.__name__}_kept')}.holds", True)
+    return outside(ctx, result, owner_name(ctx, result, name), name)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KeptResult:
+    """A result that a function keeps."""
+
+    function: Any
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    result: Any
+
+    @property
+    def holds(self) -> bool:
+        """Does the function still give the same object?"""
+        return self.function(*self.args, **self.kwargs) is self.result
+
+
+def constant_of(binding: Binding) -> Any:
+    """The object that a binding stands for, if it can be the key of a result that is kept; else ``UNKNOWN``."""
+    known = known_value(binding)
+    return known[0] if known and isinstance(known[0], CONSTANTS) and not isinstance(known[0], enum.Enum) else UNKNOWN
 
 
 def run_again(ctx: Lowering, tree: ast.AST, call: Callable[[], Binding], node: ast.AST) -> Binding:
@@ -26,13 +88,20 @@ def run_again(ctx: Lowering, tree: ast.AST, call: Callable[[], Binding], node: a
     """
     block, before = ctx.builder.block, len(ctx.builder.block.ops)
     result = None if any(map(changes_something, ast.walk(tree))) else call()
-    number = isinstance(result, Static) or isinstance(result, Num) and isinstance(ctx.type_of(result), Scalar)
+    number = result is not None and is_immutable(ctx, result)
     ops = walk(Block([], block.ops[before:]))
     if not number or any(isinstance(op, Call) and op.name in SEEN for op in ops):
         what = "a function whose results are kept is called, which changes something, draws random numbers or does not give a number"
         raise UnsupportedSyntax(what, ctx.loc(node), "leave functools.lru_cache out, or call the function before")
     ctx.keeps.append(ctx.loc(node))
     return result if result is not None else Static(None)
+
+
+def is_immutable(ctx: Lowering, result: Binding) -> bool:
+    """Can nobody change what a function gives: is it a number, an object that is known, or a tuple of these?"""
+    if isinstance(result, Tup):
+        return all(is_immutable(ctx, item) for item in result.items)
+    return bool(known_value(result)) or isinstance(ctx.type_of(result), Scalar)
 
 
 def changes_something(node: ast.AST) -> bool:

@@ -168,6 +168,18 @@ def set_remove(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
     return set_discard(ctx, owner, args, node)
 
 
+@method("set", "pop")
+def set_pop(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
+    """The one element of a set; of several Python takes one that nobody can tell."""
+    elements = elements_of(ctx, owner)
+    if not elements:
+        fail(ctx, KeyError, "pop from an empty set")
+    if len(elements) > 1:
+        raise UnsupportedSyntax("which element of a set is taken is not known", ctx.loc(node), "take the one that is meant out of a list")
+    ctx.change(owner.key, ())
+    return static_binding(*elements)
+
+
 @method("set", "copy")
 def set_copy(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
     return owner if owner.key.exact is frozenset else new_set(ctx, elements_of(ctx, owner))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from symgrad.abstraction import laid_out_as
@@ -38,9 +38,11 @@ from symgrad.frontend import (
 )
 from symgrad.frontend.attempt import Attempt
 from symgrad.frontend.caller import Captured
-from symgrad.frontend.interruptions import GivenUp, NeedsState, Recapture, StoredOutside
+from symgrad.frontend.interruptions import CallsItself, GivenUp, GlobalAssigned, NeedsState, Recapture, StoredOutside
+from symgrad.frontend.libraries import unread_sources
 from symgrad.frontend.lowered_function import Lowered
 from symgrad.frontend.source import Source
+from symgrad.identity import Same
 from symgrad.ir.show import reachable
 from symgrad.notes import Note, Notes
 from symgrad.signature import Signature, is_relation
@@ -60,20 +62,100 @@ def lower(source: Source, signature: Signature, *, derive: Callable[..., Any] | 
     ``pins`` are integers, by the expression that reads them, whose value is part of the signature. ``notes`` collects
     what is told of decisions, here and in the stages that get the function. If it ``keeps_text``, values keep the user's expressions.
     """
+
+    met: set[Same] = set()
+
+    def attempted(read_sources: frozenset[Same]) -> Result:
+        return attempt_until_known(source, signature, frozenset(wrt), Options(derive, frozenset(no_grad), pins or {}, notes is not None,
+                                                                              keeps_text, read_sources, met))  # fmt: skip
+
+    result = with_sources_of_libraries(attempted, met, wrt)
+    if notes is not None:
+        tell(notes, source, result.told or (), pins or {}, result.refused)
+        for func in reachable(result.lowered.func):
+            func.notes = notes
+    return result.lowered
+
+
+def with_sources_of_libraries(attempted: Callable[[frozenset[Same]], Result], met: set[Same], wrt: Iterable[str]) -> Result:
+    """A function as ``attempted`` lowers it, with the sources of the functions of libraries that a derivative passes through.
+
+    Those that cannot be read are called as they are, and refused where their derivative is needed. If the function is refused as it is,
+    it may be because of what such functions give: then the sources of all that were ``met`` are read.
+    """
+    read_sources = frozenset[Same]()
+    try:
+        result = attempted(read_sources)
+    except SymgradError:
+        read_sources = frozenset(met)
+        read = unless_refused(attempted, read_sources) if read_sources else None
+        if read is None:
+            raise
+        result = read
+    while unread := unread_sources(result.lowered, wrt) - read_sources:
+        read_sources |= unread
+        further = unless_refused(attempted, read_sources)
+        if further is None:
+            break
+        result = further
+    return result
+
+
+def unless_refused(attempted: Callable[[frozenset[Same]], Result], read_sources: frozenset[Same]) -> Result | None:
+    """What an attempt gives, or None; what is refused for want of an integer is attempted again when that is known."""
+    try:
+        return attempted(read_sources)
+    except SymgradError as refusal:
+        if any(error.pin for error in refusal.errors):
+            raise
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What is asked of all attempts alike: see ``Attempt``."""
+
+    derive: Callable[..., Any] | None
+    no_grad: frozenset[str]
+    pins: Mapping[str, Any]
+    tells: bool
+    keeps_text: bool
+    read_sources: frozenset[Same]
+    met: set[Same]  #: collects the functions and classes of libraries whose source was not read
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A function as the last attempt lowered it, with what that told of its decisions, and why loops were written out, if they were."""
+
+    lowered: Lowered
+    told: Notes | None
+    refused: SymgradError | None
+
+
+def attempt_until_known(source: Source, signature: Signature, wrt: frozenset[str], options: Options) -> Result:
+    """Attempt it until an attempt knows all that it must."""
     captured: list[Captured] = []
     refused: SymgradError | None = None
     stateful: frozenset[Any] = frozenset()
     stored: frozenset[str] = frozenset()
+    recursive_sites: frozenset[Any] = frozenset()
+    global_sources: dict[Any, Any] = {}
     tagged, sequences, laid = False, True, False
     for _ in range(RESTARTS):
-        told = None if notes is None else Notes()
+        told = Notes() if options.tells else None
         unroll = refused is not None
-        attempt = Attempt(source, signature, captured, derive, frozenset(no_grad), pins or {}, unroll, told, stateful, tagged, sequences,
-                          stored, frozenset(wrt), keeps_text)  # fmt: skip
+        attempt = Attempt(source, signature, captured, options.derive, options.no_grad, options.pins, unroll, told, stateful, tagged,
+                          sequences, stored, wrt, options.keeps_text, options.read_sources, global_sources, recursive_sites,
+                          options.met)  # fmt: skip
         try:
-            lowered = attempt.lowered()
+            return Result(attempt.lowered(), told, refused)
         except Recapture as request:
             captured.append(request.captured)
+        except CallsItself as request:
+            recursive_sites |= {request.site}
+        except GlobalAssigned as request:
+            global_sources[request.key] = request.source
         except StoredOutside as request:
             stored |= request.texts
             captured = [laid_out_now(held) if held.text in request.texts else held for held in captured]
@@ -92,12 +174,6 @@ def lower(source: Source, signature: Signature, *, derive: Callable[..., Any] | 
             if refused is not None:
                 raise by_layout(refused, laid) from None
             refused = error if isinstance(error, SymgradError) else None  # with its loops written out the function may still be followed
-        else:
-            if notes is not None:
-                tell(notes, source, told or (), pins or {}, refused)
-                for func in reachable(lowered.func):
-                    func.notes = notes
-            return lowered
     raise UnsupportedSyntax("too many arrays are read from outside", source.loc(source.node))
 
 

@@ -38,8 +38,8 @@ from symgrad.frontend.exceptions import fail, sees
 from symgrad.frontend.failing import is_step_open
 from symgrad.frontend.flow import choose
 from symgrad.frontend.members import is_enumeration, plain
-from symgrad.frontend.operands import known_value, static_binding
-from symgrad.frontend.outside import item_text, outside, rely_on_keys
+from symgrad.frontend.operands import known_value, pinned, static_binding
+from symgrad.frontend.outside import item_text, outside, rely_on_absence, rely_on_keys
 from symgrad.frontend.protocols import as_index
 from symgrad.frontend.reading import owner_name
 from symgrad.frontend.sequences import shares
@@ -324,7 +324,7 @@ def list_item_at(ctx: Lowering, owner: Binding, items: list[Binding], index: Ope
 
 def static_index(ctx: Lowering, index: Index, node: ast.AST) -> Any:
     if not all(isinstance(o, Const) for o in index.operands) or len(index.spec) != 1:
-        raise UnsupportedSyntax("this index must be a literal", ctx.loc(node))
+        raise pinned(ctx, UnsupportedSyntax("this index must be a literal", ctx.loc(node)), map(Num, index.operands))
     values = [o.value for o in index.operands if isinstance(o, Const)]
     return slice(*values) if index.spec == "s" else values[0] if values else None
 
@@ -355,7 +355,8 @@ def load_dict(ctx: Lowering, owner: Obj, index: Index, node: ast.AST) -> Binding
     content = dict(ctx.state.heap[owner.key])  # type: ignore[arg-type]
     key = key_of(index)
     if isinstance(key, Missing):
-        raise UnsupportedSyntax("a dict key must be a literal", ctx.loc(node), "use an array or a list for keys that are computed")
+        refusal = UnsupportedSyntax("a dict key must be a literal", ctx.loc(node), "use an array or a list for keys that are computed")
+        raise pinned(ctx, refusal, index.bindings)
     if isinstance(owner.key.cls, tuple):
         return held_or_made(ctx, owner, key, node)
     if key not in content:
@@ -389,10 +390,13 @@ def load_external(ctx: Lowering, value: Any, text: str, index: Index, node: ast.
         items = [outside(ctx, v, f"{text}[{k}]", f"item_{k}") for k, v in enumerate(value)]
         return list_item_at(ctx, MISSING, items, index.operands[0], node)
     if isinstance(key, Missing | slice):
-        raise UnsupportedSyntax("this index must be a literal", ctx.loc(node))
+        raise pinned(ctx, UnsupportedSyntax("this index must be a literal", ctx.loc(node)), map(Num, index.operands))
     try:
         item = value[key]
     except (KeyError, IndexError, TypeError) as error:
+        if isinstance(error, LookupError) and sees(ctx, type(error)) and isinstance(key, str | int):
+            rely_on_absence(ctx, value, text, key)
+            fail(ctx, type(error), *error.args)
         raise UnsupportedSyntax(f"this index fails: {type(error).__name__}: {error}", ctx.loc(node)) from None
     if isinstance(key, int) and key < 0:
         ctx.rely(text, len(value), "len")

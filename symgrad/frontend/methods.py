@@ -50,7 +50,7 @@ def call_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], k
     """Call a method of an array, number, list, dict, tuple, string or instance."""
     if is_generator(ctx, owner):
         return drawn(ctx, owner, name, args, kwargs, node)
-    if (distribution := distribution_of(owner)) is not None:
+    if not name.startswith("_") and (distribution := distribution_of(ctx, owner)) is not None:
         return call_distribution(ctx, distribution, name, args, kwargs, node)
     match owner:
         case Static(value):
@@ -68,7 +68,7 @@ def call_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], k
                 return call_function(ctx, function, [owner, *args], kwargs, node)
         case External(value, text):
             function = from_class(ctx, type(value), name)
-            if followed(function):
+            if followed(ctx, function):
                 rely_on_class(ctx, MISSING, type(value), name, function)
                 ctx.rely(text, type(value), "type")
                 return call_function(ctx, function, [owner, *args], kwargs, node)

@@ -11,7 +11,7 @@ import numpy as np
 
 from symgrad.errors import BadArgument, NotScalar, UnsupportedSyntax
 from symgrad.frontend.adapters import adapted, is_adapted
-from symgrad.frontend.bindings import Binding, External, Fun, HeapKey, Location, Maybe, Num, Obj, OneOf, Ref, Static, Tup
+from symgrad.frontend.bindings import Binding, External, Fun, HeapKey, Location, Maybe, Num, Obj, OneOf, Ref, State, Static, Tup
 from symgrad.frontend.columns import holds_parts, split
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.interruptions import Raised
@@ -79,10 +79,18 @@ class Reached:
     memory: dict[Location, Operand] = field(default_factory=dict)
 
 
+def changes_around(before: State, after: State) -> bool:
+    """Is a variable bound to something else, or does an object that was there hold something else?"""
+    names = (name for name in before.names if name[0] is not None and name[1] not in ("stop", "exit"))
+    rebound = any(after.names.get(name) != before.names[name] for name in names)
+    return rebound or any(after.heap.get(key) != content for key, content in before.heap.items())
+
+
 def reached(ctx: Lowering, of: Binding, args: list[Binding], node: ast.AST) -> Reached:
     """All that a call of a function with these arguments can read, as it is now."""
+    assigned = [ctx.state.names[key] for key in ctx.global_sources if key in ctx.state.names]
     result = Reached()
-    pending, functions = [of, *args, *ctx.arrays.values()], set()
+    pending, functions = [of, *args, *ctx.arrays.values(), *assigned], set()
     while pending:
         binding = pending.pop()
         result.bindings.append(binding)
@@ -263,6 +271,9 @@ def call_derivative(ctx: Lowering, derivative: Derivative, args: list[Binding], 
     check_scalar(ctx, out, node)
     if any(ctx.state.memory.get(k) is not v for k, v in entry.memory.items()) or aux is not None:
         raise UnsupportedSyntax("a function that writes to outside memory cannot be differentiated inside another", ctx.loc(node))
+    if changes_around(entry, ctx.state):
+        what = "a function that assigns to a variable around it, or changes a list, dict or instance, is differentiated inside another"
+        raise UnsupportedSyntax(what, ctx.loc(node), "return the value instead")
     ctx.state = entry
     if not isinstance(out.type, Scalar) and (not isinstance(out.type, Array) or out.type.shape is None):
         block.ops.append(Call([], ctx.loc(node), "check_result", [out], {"one": True}))

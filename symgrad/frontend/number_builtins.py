@@ -13,13 +13,15 @@ from symgrad.frontend.bindings import MISSING, Binding, Generator, Iter, Num, Ob
 from symgrad.frontend.comparison import comparison, negated
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exact import exact_class
+from symgrad.frontend.opaque import opaque
 from symgrad.frontend.operands import known_value
 from symgrad.frontend.operators import binary
-from symgrad.frontend.protocols import as_float, asked_of, checked, own_method
+from symgrad.frontend.protocols import as_float, as_index, asked_of, checked, own_method
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.tables import SPECIAL, special
 from symgrad.frontend.truths import as_bool, truth
 from symgrad.ir.core import Const
+from symgrad.ir.types import Scalar
 from symgrad.ops import spelling
 
 Args = list[Binding]
@@ -40,6 +42,8 @@ def abs_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
         return ctx.apply_method(args[0], "__abs__", [], node)
     if isinstance(args[0], Tup | Obj | Iter | View | Generator):
         return definite(ctx, MISSING, node, TypeError, f"bad operand type for abs(): {exact_class(ctx, args[0], node).__name__!r}")
+    if any(type(value) is int for value in known_value(args[0])):
+        return Num(Const(abs(known_value(args[0])[0])))
     spelled = spelling.spelled(abs)
     assert spelled is not None
     return call_row(ctx, spelled, args, kwargs, node)
@@ -138,6 +142,18 @@ def not_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 
 
 SPECIAL[operator.truth] = lambda ctx, args, kwargs, node: bool_(ctx, args, kwargs, node)
+
+
+@special(operator.index)
+def index_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    """The integer that stands for a value between brackets; numbers that are no integers raise."""
+    held = as_index(ctx, args[0], node)
+    type_ = ctx.type_of(held) if isinstance(held, Num) else None
+    if isinstance(type_, Scalar) and type_.kind in ("int", "bool"):
+        return CONVERTING[int](ctx, [held], {}, node)  # type: ignore[no-any-return]
+    if isinstance(type_, Scalar) and type_.dtype is None:
+        return definite(ctx, MISSING, node, TypeError, f"{type_.kind!r} object cannot be interpreted as an integer")
+    return opaque(ctx, operator.index, "operator.index", [held], {}, node)
 
 
 @special(pow)

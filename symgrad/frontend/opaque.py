@@ -14,10 +14,14 @@ from symgrad.frontend.bindings import Binding, External, Maybe, Num, Obj, OneOf,
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.handed import with_tuples_in
 from symgrad.frontend.reading import LIBRARIES, owner_name
+from symgrad.frontend.shared_state import READABLE
+from symgrad.identity import Same
 from symgrad.ir.core import Const, Operand
 
 #: our own modules whose functions are looked into: they are written in the language that the frontend reads
 FOLLOWED = ("symgrad.ops.composed", "symgrad.functional.")
+#: keywords that hand an array to a function to be written to, beside those that begin with ``overwrite``
+OUTPUTS = ("out", "output")
 #: modules whose functions give something else each time
 DRAWING = ("numpy.random", "scipy.stats")
 #: what draws random numbers
@@ -31,19 +35,44 @@ def root_of(value: Any) -> str:
     return (getattr(value, "__module__", None) or "").split(".")[0]
 
 
-def followed(function: Any) -> bool:
+def is_own(function: Any) -> bool:
+    """Is it a Python function of the user's, or a composition of ours?"""
+    if not isinstance(function, types.FunctionType):
+        return False
+    return root_of(function) not in LIBRARIES or (function.__module__ or "").startswith(FOLLOWED)
+
+
+def followed(ctx: Lowering, function: Any) -> bool:
     """Is it a Python function that is looked into?"""
-    return isinstance(function, types.FunctionType) and (
-        root_of(function) not in LIBRARIES or (function.__module__ or "").startswith(FOLLOWED)
-    )
+    return is_own(function) or isinstance(function, types.FunctionType) and is_read(ctx, function)
+
+
+def is_read(ctx: Lowering, value: Any) -> bool:
+    """Is the source of a function or class of SciPy read?  So it is inside of another one that is."""
+    return root_of(value) in READABLE and (Same(value) in ctx.read_sources or root_of(ctx.frame.source.function) in READABLE)
+
+
+def source_of_library(value: Any) -> types.FunctionType | type | None:
+    """The function or class of a library that is called, if it is one whose source could be read."""
+    source = value.__func__ if isinstance(value, types.MethodType) else value
+    return source if isinstance(source, types.FunctionType | type) and root_of(source) in READABLE else None
+
+
+def may_write(value: Any, kwargs: dict[str, Binding]) -> bool:
+    """May a function of SciPy write to an array that it is given?  Those in C often do, those in Python where they are asked to."""
+    written_in_python = isinstance(value, np.ufunc | types.FunctionType | types.MethodType | type)
+    return not written_in_python or any(word in OUTPUTS or word.startswith("overwrite") for word in kwargs)
 
 
 def opaque(ctx: Lowering, value: Any, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """A call kept in its place: it runs once; what it may change is a new version that carries no known derivative."""
+    if (source := source_of_library(value)) is not None:
+        ctx.met_sources.add(Same(source))
     module = getattr(value, "__module__", None) or type(value).__module__
     root = module.split(".")[0]
     last = getattr(value, "__name__", "")
     pure = root in ("numpy", "math", "scipy", "operator") and not module.startswith(DRAWING) and last not in MUTATORS
+    pure = pure and not (root == "scipy" and may_write(value, kwargs))
     pure = pure or value in (print, repr, str, format, hash, type, id)
     if not pure:
         refuse_containers(ctx, name, [*args, *kwargs.values()], node)

@@ -7,11 +7,11 @@ import enum
 from collections.abc import Iterable
 from typing import Any
 
-from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, Iter, Num, Obj, Ref, Static, Tup, held_items, is_long, is_taken_whole
+from symgrad.errors import SymgradError, UnsupportedSyntax
+from symgrad.frontend.bindings import Binding, Iter, Num, Obj, Ref, Static, Tup, element_of, held_items, is_long, is_taken_whole
 from symgrad.frontend.context import Lowering
 from symgrad.ir.core import ZERO, Const, Operand, Value
-from symgrad.ir.types import List, Scalar, is_complex
+from symgrad.ir.types import Array, List, Scalar, is_complex
 from symgrad.ops import spelling
 
 
@@ -33,6 +33,8 @@ def unwrap(value: Any) -> Any:
 
 
 def static_binding(value: Any) -> Binding:
+    if type(value) is tuple:
+        return Tup(tuple(map(static_binding, value)))
     return Num(Const(value)) if isinstance(value, bool | int | float) and not isinstance(value, enum.Enum) else Static(value)
 
 
@@ -47,7 +49,8 @@ def static_key(
             return value
         case Tup(items):
             return tuple(static_key(ctx, item, node, what, instead) for item in items)
-    raise UnsupportedSyntax(f"{what} must be a literal", ctx.loc(node), f"use {instead} that are computed")
+    refusal = UnsupportedSyntax(f"{what} must be a literal", ctx.loc(node), f"use {instead} that are computed")
+    raise pinned(ctx, refusal, [binding])
 
 
 def are_complex(ctx: Lowering, bindings: Iterable[Binding]) -> bool:
@@ -72,13 +75,33 @@ def known_value(binding: Binding) -> list[Any]:
 
 
 def pinnable(ctx: Lowering, binding: Any) -> str | None:
-    """The expression that reads an integer of the call or from outside, whose value could be made part of the signature."""
+    """The expression that reads an integer of the call or from outside, whose value could be made part of the signature.
+
+    Of an integer that is computed it is that of one of those that it is computed from.
+    """
     match binding:
-        case Num(Value() as value) if isinstance(value.type, Scalar) and value.type.kind in ("int", "bool"):
-            return ctx.texts.get(value)
+        case Num(Value() as value):
+            return integer_behind(ctx, value, set())
         case Tup(items):
             return next((text for i in items if (text := pinnable(ctx, i)) is not None), None)
     return None
+
+
+def integer_behind(ctx: Lowering, value: Operand, seen: set[Operand]) -> str | None:
+    """The expression that reads an integer, or the first of those that an integer is computed from."""
+    if not isinstance(value, Value) or value in seen or not isinstance(value.type, Scalar) or value.type.kind not in ("int", "bool"):
+        return None
+    seen.add(value)
+    if (text := ctx.texts.get(value)) is not None:
+        return text
+    return next((text for one in ctx.builder.integers.get(value, ()) if (text := integer_behind(ctx, one, seen)) is not None), None)
+
+
+def pinned(ctx: Lowering, refusal: SymgradError, bindings: Iterable[Any]) -> SymgradError:
+    """The refusal of something that is not known while compiling, which says which integer would do, if one would."""
+    refusal.pin = next((text for one in bindings if (text := pinnable(ctx, one)) is not None), None)
+    refusal.objects = dict(ctx.external_names)
+    return refusal
 
 
 def row_operand(ctx: Lowering, value: Any, node: ast.AST) -> Operand:
@@ -108,6 +131,12 @@ def array_of(ctx: Lowering, binding: Binding, dtype: str | None, node: ast.AST) 
     """``np.array(display)``; without items it is a vector of floats."""
     if isinstance(binding, Obj | Tup) and held_items(binding, ctx.state) == []:
         return ctx.call("zeros", ZERO, dtype=dtype or "f64")
+    items = held_items(binding, ctx.state) or []
+    types = [ctx.type_of(item) for item in items]
+    single = [isinstance(type_, Array) and type_.shape == () for type_ in types]
+    if any(single) and all(one or isinstance(type_, Scalar) for one, type_ in zip(single, types, strict=True)):
+        numbers = [ctx.read(element_of(item) if one else item, node) for one, item in zip(single, items, strict=True)]
+        return ctx.array_of(ctx.call("list_of", *numbers), dtype, (len(numbers),))
     return ctx.array_of(ctx.read(binding, node), dtype, display_shape(ctx, binding))
 
 

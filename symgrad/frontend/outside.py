@@ -13,11 +13,12 @@ import numpy as np
 from symgrad.abstraction import abstract_value, conversions, same_objects, symbol_of
 from symgrad.errors import UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import definite
-from symgrad.frontend.bindings import MISSING, Binding, Broken, External, Missing, Num, Static, Tup
+from symgrad.frontend.bindings import MISSING, Binding, Broken, External, Missing, Name, Num, Static, Tup
 from symgrad.frontend.caller import Captured
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exceptions import sees
 from symgrad.frontend.interruptions import Recapture
+from symgrad.frontend.operands import static_binding
 from symgrad.frontend.overriding import check_container, check_named_tuple
 from symgrad.frontend.reading import owner_name, read_name, users_bases
 from symgrad.frontend.tables import expression
@@ -32,23 +33,9 @@ from symgrad.text import attribute, has_literal, identifier, literal
 
 @expression(ast.Name)
 def name(ctx: Lowering, node: ast.Name) -> Binding:
-    home = ctx.home(node.id)
-    if home is not None:
-        binding = ctx.state.names.get((home, node.id), MISSING)
-        match binding:
-            # so it is in the first round alone, or where nothing leads, or somebody sees it
-            case Missing() if ctx.frame.loop is not None or sees(ctx, UnboundLocalError):
-                what = f"cannot access local variable {node.id!r} where it is not associated with a value"
-                return definite(ctx, binding, node, UnboundLocalError, what)
-            case Missing():
-                raise UnsupportedSyntax(f"{node.id!r} is not bound here", ctx.loc(node))
-            case Broken(why, hint):
-                ctx.check_position(binding)
-                raise UnknownType(f"{node.id!r} cannot be used: {why}", ctx.loc(node), hint or None)
-            case _ if ctx.may_be_unbound(binding) and any(issubclass(k, NameError) for w in ctx.watchers for k in w.kinds):
-                what = f"whether {node.id!r} is bound here, where a handler takes that it is not, is not known while compiling"
-                raise UnsupportedSyntax(what, ctx.loc(node), "bind it to None before, and test for that")
-        return binding
+    home, key = ctx.home(node.id), ctx.global_key(node.id)
+    if home is not None or key in ctx.global_sources:
+        return variable(ctx, key if home is None else (home, node.id), node)
     try:
         value, text, builtin = read_name(ctx, ctx.frame.source, node.id)
     except NameError:
@@ -61,8 +48,38 @@ def name(ctx: Lowering, node: ast.Name) -> Binding:
     return binding
 
 
+def variable(ctx: Lowering, key: Name, node: ast.AST) -> Binding:
+    """What a variable is bound to: a local one, or a global one that the program assigns to."""
+    binding, name_ = ctx.state.names.get(key, MISSING), key[1]
+    match binding:
+        # so it is in the first round alone, or where nothing leads, or somebody sees it
+        case Missing() if ctx.frame.loop is not None or sees(ctx, UnboundLocalError):
+            what = f"cannot access local variable {name_!r} where it is not associated with a value"
+            return definite(ctx, binding, node, UnboundLocalError, what)
+        case Missing():
+            raise UnsupportedSyntax(f"{name_!r} is not bound here", ctx.loc(node))
+        case Broken(why, hint):
+            ctx.check_position(binding)
+            raise UnknownType(f"{name_!r} cannot be used: {why}", ctx.loc(node), hint or None)
+        case _ if ctx.may_be_unbound(binding) and any(issubclass(k, NameError) for w in ctx.watchers for k in w.kinds):
+            what = f"whether {name_!r} is bound here, where a handler takes that it is not, is not known while compiling"
+            raise UnsupportedSyntax(what, ctx.loc(node), "bind it to None before, and test for that")
+    return binding
+
+
+def variable_of_module(ctx: Lowering, module: Any, name_: str, node: ast.AST) -> Binding | None:
+    """The variable that an attribute of a module is, if the program assigns to it."""
+    key = (Same(vars(module)), name_) if isinstance(module, types.ModuleType) else None
+    return variable(ctx, key, node) if key in ctx.global_sources and key is not None else None
+
+
 def outside(ctx: Lowering, value: Any, text: str, name_: str) -> Binding:
     """A binding for an object that the function did not make."""
+    if any(names.value is value for names, _ in ctx.global_sources):
+        what = "the variables of a module are read as a dict, and the function assigns to one of them"
+        raise UnsupportedSyntax(what, ctx.builder.loc, "read it by its name")
+    if ctx.is_of_library(text) and has_literal(value):  # it stays as it is
+        return static_binding(value)
     suffix = conversion(value)
     if suffix:
         ctx.rely(text, type(value), "type")
@@ -150,6 +167,14 @@ def rely_on_keys(ctx: Lowering, value: Any, text: str) -> None:
             ctx.rely(text, set(value), "set")
         case _:
             ctx.rely(text, len(value), "len")
+
+
+def rely_on_absence(ctx: Lowering, value: Any, text: str, key: Any) -> None:
+    """Note that the program contains that a container has no such item."""
+    if isinstance(value, dict) and isinstance(key, str):
+        ctx.rely(text, key, "unset")
+    else:
+        rely_on_keys(ctx, value, text)
 
 
 def rely_on_class(ctx: Lowering, owner: Binding, cls: type, attr: str, held: Any, part: str = "") -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from symgrad.errors import UnknownType
 from symgrad.frontend.bindings import Binding, External, Maybe, Num, Obj, Static, Tup
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.opaque import followed
+from symgrad.frontend.opaque import followed, is_own
 from symgrad.frontend.reading import from_class, methods_of
 from symgrad.ir.types import Scalar
 
@@ -63,7 +63,7 @@ def class_of(binding: Binding) -> type | None:
             return type(value)
         case Tup(kind=kind):
             return kind  # type: ignore[no-any-return]
-        case Static(value) if isinstance(value, enum.Enum) and any(map(followed, methods_of(type(value), OWN_WORDS))):
+        case Static(value) if isinstance(value, enum.Enum) and any(map(is_own, methods_of(type(value), OWN_WORDS))):
             return type(value)
     return None
 
@@ -79,7 +79,7 @@ def own_method(ctx: Lowering, owner: Binding, word: str) -> Any:
             function = from_class(ctx, kind, word)
         case Static(value) if isinstance(value, enum.Enum):
             function = from_class(ctx, type(value), word)
-            return function if followed(function) else None
+            return function if followed(ctx, function) else None
         case _:
             return None
     return function if isinstance(function, types.FunctionType) else None

@@ -26,9 +26,9 @@ LIBRARIES = {"numpy", "scipy", "math", "builtins", "symgrad"} | set(sys.stdlib_m
 # ------------------------------------------------------------------ whose it is
 
 
-def owner_name(ctx: Lowering, value: Any) -> str:
-    """A name by which emitted text reaches an object of the user's."""
-    word = getattr(value, "__name__", "object")
+def owner_name(ctx: Lowering, value: Any, word: Any = None) -> str:
+    """A name by which emitted text reaches an object of the user's; ``word`` is what it begins with, where the object says nothing."""
+    word = word or getattr(value, "__name__", "object")
     stem = identifier(word if isinstance(word, str) else "object")
     stem = stem if not stem.startswith("__") else f"object_{stem}"
     number = 0

@@ -53,23 +53,32 @@ class Callee:
 
 def call_recursive(ctx: Lowering, source: Source, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """Call a function that calls itself; it becomes a function of the program."""
-    callee = Callee(source.node, source, None, source.function.__code__)
-    return call_callee(
-        ctx, callee, bind_arguments(ctx, source.node.args, args, kwargs, default_bindings(ctx, source), source.name, False), node
-    )
+    callee = Callee(source.node, source, None, source.function)
+    bound = bind_arguments(ctx, source.node.args, args, kwargs, default_bindings(ctx, source), source.name, False)
+    outermost = not any(k[0] == callee.code and not v.done for k, v in ctx.recursive.items())
+    try:
+        return call_callee(ctx, callee, bound, node)
+    finally:
+        if outermost and ctx.global_sources:  # a global variable may have another value at the next call
+            forget(ctx, callee)
 
 
 def call_nested_recursive(ctx: Lowering, function: Fun, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """The same for a nested function; what it reads of the functions around it is handed to it at each call."""
-    callee = Callee(function.node, function.frame.source, function.frame, function.node)
+    callee = Callee(function.node, function.frame.source, function.frame, (function.node, function.frame))
     outermost = not any(v.func.name == callee.name and not v.done for v in ctx.recursive.values())
     try:
         bound = bind_arguments(ctx, function.node.args, args, kwargs, dict(function.defaults), callee.name, False)
         return call_callee(ctx, callee, bound, node)
     finally:
         if outermost:  # the variables around it may have other values at the next call
-            for key in [k for k in ctx.recursive if k[0] is callee.code]:
-                del ctx.recursive[key]
+            forget(ctx, callee)
+
+
+def forget(ctx: Lowering, callee: Callee) -> None:
+    """Lower a function anew at its next call."""
+    for key in [k for k in ctx.recursive if k[0] == callee.code]:
+        del ctx.recursive[key]
 
 
 def call_callee(ctx: Lowering, source: Callee, bound: dict[str, Binding], node: ast.AST) -> Binding:
@@ -77,7 +86,7 @@ def call_callee(ctx: Lowering, source: Callee, bound: dict[str, Binding], node: 
     forms = {name: general(ctx, binding, operands, node) for name, binding in bound.items()}
     key = (source.code, tuple(forms.items()))
     record = ctx.recursive.get(key)
-    if record is None and sum(k[0] is source.code and not v.done for k, v in ctx.recursive.items()) > DEEP:
+    if record is None and sum(k[0] == source.code and not v.done for k, v in ctx.recursive.items()) > DEEP:
         what = f"{source.name} calls itself with other functions, texts or forms of arguments each time"
         raise UnsupportedSyntax(what, ctx.loc(node), "hand it numbers and arrays")
     if record is None:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import UnsupportedArgument
-from symgrad.frontend.besides import call_besides
+from symgrad.frontend.besides import call_besides, is_own_dtype
 from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Tup, held_items, is_long, is_slice
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.operands import are_complex, pinnable, row_operand, unwrap, with_items
+from symgrad.frontend.operands import are_complex, pinned, row_operand, unwrap, with_items
 from symgrad.frontend.views import split_views, view_step
 from symgrad.ir.core import ZERO
 from symgrad.ir.types import List
@@ -41,6 +41,8 @@ def call_row(ctx: Lowering, spelled: spelling.Spelling, args: list[Binding], kwa
              **more: Any) -> Binding:  # fmt: skip
     """Bind a call to a row and append it; ``more`` are settings that have no spelling."""
     args, kwargs = [with_items(ctx, a, node) for a in args], {word: with_items(ctx, a, node) for word, a in kwargs.items()}
+    if is_own_dtype(ctx, spelled.row, args, kwargs.get("dtype")):
+        del kwargs["dtype"]
 
     def items(value: Any) -> Any:
         held = held_items(value, ctx.state)
@@ -54,10 +56,7 @@ def call_row(ctx: Lowering, spelled: spelling.Spelling, args: list[Binding], kwa
     try:
         bound = spelled.bind(args, kwargs, data, items)
     except spelling.NotSettings as error:
-        refusal = UnsupportedArgument(str(error), ctx.loc(node))
-        refusal.pin = next((text for a in (*args, *kwargs.values()) if (text := pinnable(ctx, a)) is not None), None)
-        refusal.objects = dict(ctx.external_names)
-        raise refusal from None
+        raise pinned(ctx, UnsupportedArgument(str(error), ctx.loc(node)), [*args, *kwargs.values()]) from None
     except spelling.BindError as error:
         if (wider := WIDER.get(spelled.row)) is not None and (spelled.row in ALIKE or not are_complex(ctx, [*args, *kwargs.values()])):
             return ctx.apply(Static(wider), args, kwargs, node)

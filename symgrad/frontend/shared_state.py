@@ -21,6 +21,10 @@ from symgrad.location import Loc
 from symgrad.notes import Notes
 from symgrad.ops.build import Builder
 from symgrad.signature import QUESTIONS
+from symgrad.text import root_of
+
+#: libraries that are written in Python for a good part, and whose source is read where a derivative passes through it
+READABLE = ("scipy",)
 
 
 @dataclass
@@ -55,6 +59,8 @@ class SharedState:
     stack: list[Any] = field(default_factory=list)
     forms: dict[Any, Any] = field(default_factory=dict)  #: what loops carried when they were last lowered
     recursive: dict[Any, Any] = field(default_factory=dict)
+    global_sources: Mapping[Any, Any] = field(default_factory=dict)  #: functions that assign to global variables, by these
+    recursive_sites: frozenset[Any] = frozenset()  #: functions that have turned out to call themselves
     closed: dict[Func, list[Value]] = field(default_factory=dict)  #: what each function of the program reads from around it
     completed: set[Any] = field(default_factory=set)  #: calls that hand this on already
     notes: Notes | None = None  #: what is told of decisions, if somebody asked
@@ -71,6 +77,8 @@ class SharedState:
     unsure: bool = False  #: that would have helped
     laid: bool = False  #: it was asked how arrays lie in memory
     stateful: frozenset[Any] = frozenset()  #: where iterators are made that are used in several places: see ``stepping``
+    read_sources: frozenset[Same] = frozenset()  #: functions and classes of libraries whose source is read
+    met_sources: set[Same] = field(default_factory=set)  #: those that are called, and not read
     sequences: bool = False  #: lists of any length may hold what has parts, and many items known one by one become such a list
     parted: bool = False  #: that was done
     looped: bool = False  #: it is asked for what a loop goes over
@@ -89,8 +97,9 @@ class SharedState:
 
     def loc(self, node: ast.AST | None) -> Loc:
         """The place of a node in the user's file."""
-        if self.frame.place is not None:
-            return self.frame.place
+        place = self.frame.place or self.frame.called_at
+        if place is not None:
+            return place
         return self.frame.source.loc(node) if node is not None and hasattr(node, "lineno") else self.builder.loc
 
     def refuse(self, kind: type[SymgradError], what: str, node: ast.AST | None = None, hint: str | None = None) -> SymgradError:
@@ -114,9 +123,17 @@ class SharedState:
             self.refusals, self.on_trial = kept, outer
 
     def rely(self, text: str, value: Any, aspect: str = "itself") -> None:
-        """Note that the program contains what an expression read; ``aspect`` says what of it.  Compositions of ours do not change."""
-        if self.frame.place is None:
+        """Note that the program contains what an expression read; ``aspect`` says what of it.
+
+        Compositions of ours do not change, nor do the libraries whose source is read.
+        """
+        if self.frame.place is None and not self.is_of_library(text):
             self.relied[text, aspect, value if aspect in QUESTIONS else None] = value
+
+    def is_of_library(self, text: str) -> bool:
+        """Does an expression read something of a function or class of a library whose source is read?"""
+        owner = self.external_names.get(root_of(text)) if self.read_sources else None
+        return (getattr(owner, "__module__", None) or "").partition(".")[0] in READABLE
 
     # -------------------------------------------------------------- blocks
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import sys
 import types
 from dataclasses import replace
 from typing import Any
@@ -18,11 +19,12 @@ from symgrad.frontend.expressions import defaults_of
 from symgrad.frontend.flow import branch, leave, run
 from symgrad.frontend.frames import BREAK, CONTINUE, RESULT, RETURN
 from symgrad.frontend.generators import yielded
+from symgrad.frontend.interruptions import GlobalAssigned
 from symgrad.frontend.keeping import KEEPS
 from symgrad.frontend.memory import index_of, load
 from symgrad.frontend.operands import known_value
 from symgrad.frontend.operators import binary
-from symgrad.frontend.outside import change_outside, outside
+from symgrad.frontend.outside import change_outside, outside, variable_of_module
 from symgrad.frontend.protocols import OWN_OPERATORS, own_method
 from symgrad.frontend.reach import holders
 from symgrad.frontend.reading import LIBRARIES, module_named, name_in_module
@@ -172,6 +174,8 @@ def keep_shape(ctx: Lowering, type_: Array, value: Any) -> None:
 def delete(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
     for target in node.targets:
         match target:
+            case ast.Name(id=name) if ctx.home(name) is None and ctx.global_key(name) in ctx.global_sources:
+                raise UnsupportedSyntax(f"global variable {name!r} is deleted", ctx.loc(target), "bind it to None instead")
             case ast.Name(id=name):
                 ctx.state.names[(ctx.home(name) or ctx.frame), name] = MISSING
             case ast.Subscript():
@@ -234,6 +238,9 @@ def import_from(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
             "a relative import inside a function cannot be differentiated", ctx.loc(node), "import at the top of the file"
         )
     for alias in node.names:
+        if (assigned := variable_of_module(ctx, sys.modules.get(node.module or ""), alias.name, node)) is not None:
+            ctx.assign(alias.asname or alias.name, assigned)
+            continue
         value, text = name_in_module(ctx, node.module or "", alias.name)
         home = (node.module or "").partition(".")[0]
         as_it_is = home in LIBRARIES or isinstance(value, types.ModuleType)
@@ -248,7 +255,12 @@ def nonlocal_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
 
 @statement(ast.Global)
 def global_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
-    raise UnsupportedSyntax(f"global variable {node.names[0]!r} is assigned to", ctx.loc(node), "return the value instead")
+    for name in node.names:
+        key = ctx.global_key(name)
+        if ctx.home(name) is not None:  # a function around it has a variable of this name
+            raise UnsupportedSyntax(f"global variable {name!r} is assigned to", ctx.loc(node), "return the value instead")
+        if key not in ctx.global_sources:
+            raise GlobalAssigned(key, ctx.frame.source)
 
 
 @statement(ast.If)

@@ -245,6 +245,10 @@ class Storing:
         maker = next((op for op in reversed(ops) if any(out is value for out in op.outs)), None)
         return maker if isinstance(maker, Call) else None
 
+    def global_stored(self, names: dict[str, Any], name: str, value: Binding) -> None:
+        """Assign to a global variable of a module."""
+        self.call(operator.setitem, Const(names, owner_name(self.ctx, names, "module_names")), Const(name), self.value(value))
+
     # -------------------------------------------------------------- what is done to arrays
 
     def array_stored(self, ref: Ref, value: Operand, last: Step | None) -> None:

@@ -46,6 +46,7 @@ from symgrad.frontend.memory import (
     key_of,
     static_index,
 )
+from symgrad.frontend.operands import pinned
 from symgrad.frontend.outside import change_outside
 from symgrad.frontend.overlapping import order_matters
 from symgrad.frontend.sequences import item_value, shares
@@ -95,7 +96,8 @@ def store_dict(ctx: Lowering, owner: Obj, index: Index, value: Binding, node: as
         return each(ctx, held, node, lambda one: store_dict(ctx, owner, replace(index, bindings=(one,)), value, node))
     key = key_of(index)
     if isinstance(key, Missing):
-        raise UnsupportedSyntax("a dict key must be a literal", ctx.loc(node), "use an array or a list for keys that are computed")
+        refusal = UnsupportedSyntax("a dict key must be a literal", ctx.loc(node), "use an array or a list for keys that are computed")
+        raise pinned(ctx, refusal, index.bindings)
     ctx.change(owner.key, tuple({**dict(ctx.state.entries(owner.key)), key: value}.items()))
     return ABSENT
 

@@ -95,7 +95,7 @@ def delete_attribute(ctx: Lowering, owner: Binding, target: ast.Attribute) -> No
     if not (isinstance(owner, Obj) and owner.key.kind == "record"):
         raise UnsupportedSyntax("this attribute cannot be deleted", ctx.loc(target))
     cls = owner.key.cls
-    if (own := own_method(ctx, owner, "__delattr__")) is not None and not followed(own):
+    if (own := own_method(ctx, owner, "__delattr__")) is not None and not followed(ctx, own):
         raise UnsupportedSyntax(f"an attribute is deleted, and {cls.__name__} defines __delattr__", ctx.loc(target))
     if own is not None:
         ctx.apply_method(owner, "__delattr__", [Static(name)], target)
@@ -117,7 +117,7 @@ def deleted_by_descriptor(ctx: Lowering, owner: Obj, name: str, node: ast.AST) -
         ctx.apply(Bound(owner, name, held.fdel), [], {}, node)
         return True
     own = from_class(ctx, type(held), "__delete__")
-    if followed(own):
+    if followed(ctx, own):
         ctx.apply(Bound(Static(held, name), "__delete__", own), [owner], {}, node)
         return True
     if own is not None and not isinstance(held, types.MemberDescriptorType):
@@ -165,7 +165,7 @@ def set_by_descriptor(ctx: Lowering, owner: Obj, name: str, value: Binding, node
         ctx.apply(Bound(owner, name, held.fset), [value], {}, node)
         return True
     own = from_class(ctx, type(held), "__set__")
-    if followed(own):
+    if followed(ctx, own):
         ctx.apply(Bound(Static(held, name), "__set__", own), [owner, value], {}, node)
         return True
     if isinstance(held, property):

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
-from symgrad.ir.core import Block, Call, Const, Func, Op, Operand, Value
+from symgrad.ir.core import Block, Call, Const, Func, If, Op, Operand, Value
 from symgrad.ir.sums import Sum, combined, extent_of, product_of, sum_of
-from symgrad.ir.types import INT, Array, Dim, Extent, Shape, ShapeOf, Type
+from symgrad.ir.types import INT, Array, Dim, Extent, Scalar, Shape, ShapeOf, Type
 from symgrad.location import NOWHERE, Loc
 from symgrad.ops.complexes import for_complex
 from symgrad.ops.declare import ROWS
@@ -46,6 +46,7 @@ class Builder:
     block: Block = field(default_factory=Block)
     loc: Loc = NOWHERE
     extents: dict[Value, Extent] = field(default_factory=dict)
+    integers: dict[Value, Sequence[Operand]] = field(default_factory=dict)  #: what integers and bools are computed from
     fresh: Iterator[int] = field(default_factory=count)
     taken: set[str] = field(default_factory=set)  #: symbols of extents that mean something already
     facts: list[Sum] = field(default_factory=list)  #: what is not negative where ops are put now
@@ -73,6 +74,8 @@ class Builder:
         """Remember that an integer is an extent, or a sum or product of integers."""
         if out is None:
             return
+        if isinstance(out.type, Scalar) and out.type.kind in ("int", "bool"):
+            self.integers[out] = args
         if name == "extent" and isinstance(args[0].type, Array) and args[0].type.shape is not None:
             self.extents[out] = known = args[0].type.shape[settings["axis"]]
             if isinstance(known, Dim):
@@ -109,6 +112,9 @@ class Builder:
     def append(self, op: Op) -> Op:
         """Append an op that was made elsewhere (a loop, a branch)."""
         self.block.ops.append(op)
+        if isinstance(op, If):
+            for out, *sides in zip(op.outs, op.then.yields, op.orelse.yields, strict=False):
+                self.integers[out] = (op.test, *sides)
         return op
 
     @contextmanager

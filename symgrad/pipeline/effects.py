@@ -9,7 +9,7 @@ import numpy as np
 
 from symgrad.frontend.lowered_function import Lowered
 from symgrad.frontend.opaque import GENERATORS
-from symgrad.ir.core import Call, Const, Op, Operand, walk
+from symgrad.ir.core import Call, Const, Op, Operand, Value, walk
 from symgrad.ir.show import reachable
 from symgrad.ir.types import INT, Array, List, Object, Scalar, Type
 from symgrad.location import Loc
@@ -42,9 +42,10 @@ def why_once(lowered: Lowered, names: tuple[str, ...]) -> tuple[str, Loc] | None
     for op in ops_of(lowered):
         if isinstance(op, Call) and op.name == "opaque" and not is_repeatable(op, makers):
             store = stored_in(op, makers)
-            if store is not None and store not in outsiders:
+            if isinstance(store, Value) and store not in outsiders:
                 continue
-            return said(op.args[0], makers), op.loc
+            what = "it assigns to a global variable" if isinstance(store, Const) else said(op.args[0], makers)
+            return what, op.loc
     outside = next((root for root in lowered.mutated if root not in ("", *names)), None)  # nothing: a copy
     if outside is not None:
         return "it writes to an array or list from outside", lowered.func.loc

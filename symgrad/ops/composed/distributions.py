@@ -6,11 +6,11 @@ Formulas: Johnson, Kotz and Balakrishnan, Continuous Univariate Distributions (1
 from __future__ import annotations
 
 import math
-import sys
 from typing import Any
 
 import numpy as np
 
+from symgrad.kinds import distribution_name
 from symgrad.ops.composed.refusing import Numbers, must, need
 from symgrad.ops.composed.solving import triangular
 from symgrad.ops.composed.special import gammaln, scipy_special
@@ -110,15 +110,27 @@ def norm_isf(q: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
 
 
 def lognorm_logpdf(x: Numbers, s: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
-    z = np.log((x - loc) / scale)
-    return -0.5 * (z / s) ** 2 - HALF_LOG - np.log(s) - np.log(x - loc)
+    z = (x - loc) / scale
+    log_z = np.log(positive(z))
+    return np.where(z > 0, -0.5 * (log_z / s) ** 2 - HALF_LOG - np.log(s) - log_z - np.log(scale), -math.inf)[()]
 
 
 def lognorm_cdf(x: Numbers, s: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
-    return ndtr(np.log((x - loc) / scale) / s)
+    z = (x - loc) / scale
+    return np.where(z > 0, ndtr(np.log(positive(z)) / s), 0.0)[()]
 
 
 # ------------------------------------------------------------------ on half a line
+
+
+def positive(z: Numbers) -> Any:
+    """Numbers, with 1 in the place of those that are not positive."""
+    return np.where(z > 0, z, 1.0)
+
+
+def no_less(z: Numbers) -> Any:
+    """Numbers, with 1 in the place of negative ones."""
+    return np.where(z >= 0, z, 1.0)
 
 
 def expon_logpdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
@@ -142,29 +154,36 @@ def expon_ppf(q: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
 
 def gamma_logpdf(x: Numbers, a: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
     z = (x - loc) / scale
-    return xlogy(a - 1, z) - z - gammaln(a) - np.log(scale)
+    y = no_less(z)
+    return np.where(z >= 0, xlogy(a - 1, y) - y - gammaln(a) - np.log(scale), -math.inf)[()]
 
 
 def gamma_cdf(x: Numbers, a: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
-    return gammainc(a, (x - loc) / scale)
+    return gammainc(a, np.maximum((x - loc) / scale, 0.0))
 
 
 def gamma_sf(x: Numbers, a: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
-    return gammaincc(a, (x - loc) / scale)
+    return gammaincc(a, np.maximum((x - loc) / scale, 0.0))
 
 
 def chi2_logpdf(x: Numbers, df: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
     z = (x - loc) / scale
-    return xlogy(df / 2 - 1, z) - z / 2 - gammaln(df / 2) - 0.5 * math.log(2) * df - np.log(scale)
+    y = no_less(z)
+    return np.where(z >= 0, xlogy(df / 2 - 1, y) - y / 2 - gammaln(df / 2) - 0.5 * math.log(2) * df - np.log(scale), -math.inf)[()]
 
 
 def chi2_cdf(x: Numbers, df: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
-    return gammainc(df / 2, (x - loc) / scale / 2)
+    return gammainc(df / 2, np.maximum((x - loc) / scale, 0.0) / 2)
+
+
+def chi2_sf(x: Numbers, df: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    return gammaincc(df / 2, np.maximum((x - loc) / scale, 0.0) / 2)
 
 
 def invgamma_logpdf(x: Numbers, a: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
     z = (x - loc) / scale
-    return -(a + 1) * np.log(z) - gammaln(a) - 1 / z - np.log(scale)
+    y = positive(z)
+    return np.where(z > 0, -(a + 1) * np.log(y) - gammaln(a) - 1 / y - np.log(scale), -math.inf)[()]
 
 
 def halfnorm_logpdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
@@ -174,12 +193,27 @@ def halfnorm_logpdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
 
 def pareto_logpdf(x: Numbers, b: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
     z = (x - loc) / scale
-    return np.where(z >= 1, np.log(b) - (b + 1) * np.log(z) - np.log(scale), -math.inf)[()]
+    return np.where(z >= 1, np.log(b) - (b + 1) * np.log(np.maximum(z, 1.0)) - np.log(scale), -math.inf)[()]
 
 
 def weibull_min_logpdf(x: Numbers, c: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
     z = (x - loc) / scale
-    return np.log(c) + xlogy(c - 1, z) - z**c - np.log(scale)
+    y = no_less(z)
+    return np.where(z >= 0, np.log(c) + xlogy(c - 1, y) - y**c - np.log(scale), -math.inf)[()]
+
+
+def weibull_min_sf(x: Numbers, c: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    z = (x - loc) / scale
+    return np.where(z > 0, np.exp(-(positive(z) ** c)), 1.0)[()]
+
+
+def weibull_min_cdf(x: Numbers, c: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    z = (x - loc) / scale
+    return np.where(z > 0, -np.expm1(-(positive(z) ** c)), 0.0)[()]
+
+
+def weibull_min_ppf(q: Numbers, c: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    return loc + scale * (-np.log1p(-q)) ** (1 / c)
 
 
 # ------------------------------------------------------------------ on an interval
@@ -187,11 +221,14 @@ def weibull_min_logpdf(x: Numbers, c: Numbers, loc: Numbers = 0, scale: Numbers 
 
 def beta_logpdf(x: Numbers, a: Numbers, b: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
     z = (x - loc) / scale
-    return xlog1py(b - 1, -z) + xlogy(a - 1, z) - (gammaln(a) + gammaln(b) - gammaln(a + b)) - np.log(scale)
+    inside = (z >= 0) & (z <= 1)
+    y = np.where(inside, z, 0.5)
+    logarithm = xlog1py(b - 1, -y) + xlogy(a - 1, y) - (gammaln(a) + gammaln(b) - gammaln(a + b)) - np.log(scale)
+    return np.where(inside, logarithm, -math.inf)[()]
 
 
 def beta_cdf(x: Numbers, a: Numbers, b: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
-    return betainc(a, b, (x - loc) / scale)
+    return betainc(a, b, np.clip((x - loc) / scale, 0.0, 1.0))
 
 
 def uniform_logpdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
@@ -201,6 +238,10 @@ def uniform_logpdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
 
 def uniform_cdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
     return np.clip((x - loc) / scale, 0.0, 1.0)
+
+
+def uniform_ppf(q: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    return loc + scale * q
 
 
 # ------------------------------------------------------------------ on the line
@@ -221,13 +262,21 @@ def cauchy_cdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
     return 0.5 + np.arctan((x - loc) / scale) / math.pi
 
 
+def cauchy_sf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    return 0.5 + np.arctan((loc - x) / scale) / math.pi
+
+
+def cauchy_ppf(q: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    return loc + scale * np.tan(math.pi * (q - 0.5))
+
+
 def laplace_logpdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
     return -math.log(2) - np.abs((x - loc) / scale) - np.log(scale)
 
 
 def laplace_cdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
     z = (x - loc) / scale
-    return np.where(z > 0, 1.0 - 0.5 * np.exp(-np.abs(z)), 0.5 * np.exp(-np.abs(z)))[()]
+    return np.where(z > 0, 1.0 - 0.5 * np.exp(-np.maximum(z, 0.0)), 0.5 * np.exp(np.where(z > 0, 0.0, z)))[()]
 
 
 def logistic_logpdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
@@ -243,6 +292,10 @@ def logistic_sf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
     return expit((loc - x) / scale)
 
 
+def logistic_ppf(q: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    return loc + scale * (np.log(q) - np.log1p(-q))
+
+
 def gumbel_r_logpdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
     z = (x - loc) / scale
     return -z - np.exp(-z) - np.log(scale)
@@ -250,6 +303,10 @@ def gumbel_r_logpdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
 
 def gumbel_r_cdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
     return np.exp(-np.exp((loc - x) / scale))
+
+
+def gumbel_r_ppf(q: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    return loc - scale * np.log(-np.log(q))
 
 
 def gumbel_l_logpdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
@@ -313,18 +370,29 @@ def dirichlet_logpdf(x: Numbers, alpha: Numbers) -> Any:
 DISTRIBUTIONS: dict[str, dict[str, Any]] = {
     "norm": {"logpdf": norm_logpdf, "pdf": norm_pdf, "cdf": norm_cdf, "logcdf": norm_logcdf, "sf": norm_sf, "logsf": norm_logsf,
              "ppf": norm_ppf, "isf": norm_isf},
-    "lognorm": {"logpdf": lognorm_logpdf, "cdf": lognorm_cdf}, "expon": {"logpdf": expon_logpdf, "cdf": expon_cdf, "sf": expon_sf,
-                                                                        "ppf": expon_ppf},
-    "gamma": {"logpdf": gamma_logpdf, "cdf": gamma_cdf, "sf": gamma_sf}, "chi2": {"logpdf": chi2_logpdf, "cdf": chi2_cdf},
-    "invgamma": {"logpdf": invgamma_logpdf}, "halfnorm": {"logpdf": halfnorm_logpdf}, "pareto": {"logpdf": pareto_logpdf},
-    "weibull_min": {"logpdf": weibull_min_logpdf}, "beta": {"logpdf": beta_logpdf, "cdf": beta_cdf},
-    "uniform": {"logpdf": uniform_logpdf, "cdf": uniform_cdf}, "t": {"logpdf": t_logpdf},
-    "cauchy": {"logpdf": cauchy_logpdf, "cdf": cauchy_cdf}, "laplace": {"logpdf": laplace_logpdf, "cdf": laplace_cdf},
-    "logistic": {"logpdf": logistic_logpdf, "cdf": logistic_cdf, "sf": logistic_sf},
-    "gumbel_r": {"logpdf": gumbel_r_logpdf, "cdf": gumbel_r_cdf}, "gumbel_l": {"logpdf": gumbel_l_logpdf},
-    "poisson": {"logpmf": poisson_logpmf}, "bernoulli": {"logpmf": bernoulli_logpmf}, "binom": {"logpmf": binom_logpmf},
-    "nbinom": {"logpmf": nbinom_logpmf}, "geom": {"logpmf": geom_logpmf},
-    "multivariate_normal": {"logpdf": multivariate_normal_logpdf}, "dirichlet": {"logpdf": dirichlet_logpdf},
+    "lognorm": {"logpdf": lognorm_logpdf, "cdf": lognorm_cdf},
+    "expon": {"logpdf": expon_logpdf, "cdf": expon_cdf, "sf": expon_sf, "ppf": expon_ppf},
+    "gamma": {"logpdf": gamma_logpdf, "cdf": gamma_cdf, "sf": gamma_sf},
+    "chi2": {"logpdf": chi2_logpdf, "cdf": chi2_cdf, "sf": chi2_sf},
+    "invgamma": {"logpdf": invgamma_logpdf},
+    "halfnorm": {"logpdf": halfnorm_logpdf},
+    "pareto": {"logpdf": pareto_logpdf},
+    "weibull_min": {"logpdf": weibull_min_logpdf, "cdf": weibull_min_cdf, "sf": weibull_min_sf, "ppf": weibull_min_ppf},
+    "beta": {"logpdf": beta_logpdf, "cdf": beta_cdf},
+    "uniform": {"logpdf": uniform_logpdf, "cdf": uniform_cdf, "ppf": uniform_ppf},
+    "t": {"logpdf": t_logpdf},
+    "cauchy": {"logpdf": cauchy_logpdf, "cdf": cauchy_cdf, "sf": cauchy_sf, "ppf": cauchy_ppf},
+    "laplace": {"logpdf": laplace_logpdf, "cdf": laplace_cdf},
+    "logistic": {"logpdf": logistic_logpdf, "cdf": logistic_cdf, "sf": logistic_sf, "ppf": logistic_ppf},
+    "gumbel_r": {"logpdf": gumbel_r_logpdf, "cdf": gumbel_r_cdf, "ppf": gumbel_r_ppf},
+    "gumbel_l": {"logpdf": gumbel_l_logpdf},
+    "poisson": {"logpmf": poisson_logpmf},
+    "bernoulli": {"logpmf": bernoulli_logpmf},
+    "binom": {"logpmf": binom_logpmf},
+    "nbinom": {"logpmf": nbinom_logpmf},
+    "geom": {"logpmf": geom_logpmf},
+    "multivariate_normal": {"logpdf": multivariate_normal_logpdf},
+    "dirichlet": {"logpdf": dirichlet_logpdf},
 }  # fmt: skip
 #: functions that are others raised: ``pdf`` is the exponential of ``logpdf``
 RAISED = {"pdf": "logpdf", "pmf": "logpmf"}
@@ -336,8 +404,6 @@ def raised(logarithm: Any) -> Any:
 
 
 def name_of(owner: Any) -> str | None:
-    """The name of a distribution of SciPy's."""
-    stats = sys.modules.get("scipy.stats")
-    if stats is None or not (type(owner).__module__ or "").startswith("scipy.stats"):
-        return None
-    return next((name for name in DISTRIBUTIONS if getattr(stats, name, None) is owner), None)
+    """The name of a distribution of SciPy's of which something is known."""
+    name = distribution_name(owner)
+    return name if name in DISTRIBUTIONS else None

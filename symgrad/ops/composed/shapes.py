@@ -48,18 +48,33 @@ def grid_of(shape: Any) -> Any:
     return [np.reshape(np.arange(extent), (1,) * k + (-1,) + (1,) * (len(shape) - 1 - k)) for k, extent in enumerate(shape)]
 
 
-def atleast_1d(x: Numbers) -> Any:
-    """``np.atleast_1d`` of one operand."""
+def atleast_1d(x: Numbers, *more: Any) -> Any:
+    """``np.atleast_1d``: an array, and of several operands a tuple of arrays."""
+    return tuple([with_1_axes(one) for one in (x, *more)]) if more else with_1_axes(x)
+
+
+def with_1_axes(x: Numbers) -> Any:
+    """A number or array with new axes, so that it has at least 1."""
     return np.reshape(x, (1,)) if np.ndim(x) == 0 else x
 
 
-def atleast_2d(x: Numbers) -> Any:
-    """``np.atleast_2d`` of one operand."""
+def atleast_2d(x: Numbers, *more: Any) -> Any:
+    """``np.atleast_2d``: an array, and of several operands a tuple of arrays."""
+    return tuple([with_2_axes(one) for one in (x, *more)]) if more else with_2_axes(x)
+
+
+def with_2_axes(x: Numbers) -> Any:
+    """A number or array with new axes, so that it has at least 2."""
     return np.reshape(x, (1, -1)) if np.ndim(x) < 2 else x
 
 
-def atleast_3d(x: Numbers) -> Any:
-    """``np.atleast_3d`` of one operand."""
+def atleast_3d(x: Numbers, *more: Any) -> Any:
+    """``np.atleast_3d``: an array, and of several operands a tuple of arrays."""
+    return tuple([with_3_axes(one) for one in (x, *more)]) if more else with_3_axes(x)
+
+
+def with_3_axes(x: Numbers) -> Any:
+    """A number or array with new axes, so that it has at least 3."""
     if np.ndim(x) == 0:
         return np.reshape(x, (1, 1, 1))
     if np.ndim(x) == 1:

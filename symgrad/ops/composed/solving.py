@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from typing import Any
 
@@ -130,8 +131,12 @@ def expm(A: Numbers) -> Any:
 
 
 def norm(a: Numbers, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
-    """``scipy.linalg.norm``."""
-    return numpy_norm(a, ord, axis, keepdims)
+    """``scipy.linalg.norm``; it gives a float of Python's where it calls BLAS or LAPACK."""
+    out = numpy_norm(a, ord, axis, keepdims)
+    whole = axis is None and not keepdims and a.dtype.kind == "f"
+    if whole and np.ndim(a) == 1 and ord in (None, 2) or whole and np.ndim(a) == 2 and ord in (1, math.inf):
+        return float(out)
+    return out
 
 
 def block_diag(*arrs: Any) -> Any:

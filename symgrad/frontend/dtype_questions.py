@@ -1,0 +1,69 @@
+"""Functions that ask for the dtypes and classes of their operands alone: they are answered while compiling, where these are known.
+
+``np.result_type``, ``np.isdtype``, ``np.issubdtype`` and their like; ``array_namespace`` of SciPy and ``array_api_compat``, which gives
+the module that has the functions for such arrays. The function itself is asked, about operands of the same dtypes and classes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from symgrad.frontend.bindings import Binding, Num, Static, held_items
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.operands import known_value
+from symgrad.ir.core import Const
+from symgrad.ir.types import DTYPES, Array, Scalar
+
+#: functions of NumPy that ask for dtypes alone; older versions lack some of them
+WORDS = ("result_type", "promote_types", "common_type", "can_cast", "isdtype", "issubdtype", "iterable")
+OF_DTYPES = [getattr(np, name) for name in WORDS if hasattr(np, name)]
+#: the packages whose ``array_namespace`` it is
+HOMES = ("scipy", "array_api_compat")
+#: numbers of Python, by kind
+NUMBERS: dict[str, Any] = {"bool": False, "int": 0, "float": 0.0, "complex": 0j}
+UNKNOWN = object()
+
+
+def dtype_question(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding]) -> Binding | None:
+    """What such a function gives for the operands; None for other functions, and where something that it asks for is not known."""
+    if not any(function is one for one in OF_DTYPES) and not gives_namespace(function):
+        return None
+    operands = [like(ctx, binding) for binding in args]
+    keywords = {name: like(ctx, binding) for name, binding in kwargs.items()}
+    if any(operand is UNKNOWN for operand in (*operands, *keywords.values())):
+        return None
+    try:
+        answer = function(*operands, **keywords)
+    except Exception:  # it is called when the program runs, and raises what it raises
+        return None
+    return Num(Const(answer)) if isinstance(answer, bool) else Static(answer)
+
+
+def gives_namespace(function: Any) -> bool:
+    """Is it ``array_namespace``?"""
+    home = (getattr(function, "__module__", None) or "").partition(".")[0]
+    return home in HOMES and getattr(function, "__name__", "") == "array_namespace"
+
+
+def like(ctx: Lowering, binding: Binding) -> Any:
+    """An object of the dtype and class of what a binding stands for; ``UNKNOWN`` where these are not known."""
+    known = known_value(binding)
+    if known:
+        return known[0]
+    items = held_items(binding, ctx.state)
+    if items is not None:
+        inner = [like(ctx, item) for item in items]
+        return UNKNOWN if any(item is UNKNOWN for item in inner) else tuple(inner)
+    match ctx.type_of(binding):
+        case Array(dtype=str(name)) as type_:
+            return np.empty((0,) * (type_.rank or 1), DTYPES[name])
+        case Scalar(kind=kind, dtype=None):
+            return NUMBERS[kind]
+        case Scalar(dtype=str(name)) if name in DTYPES:
+            return np.zeros((), DTYPES[name])[()]
+    return UNKNOWN
+
+
+__all__ = ["dtype_question"]

@@ -1,0 +1,139 @@
+"""Functions of SciPy without a row: their source is read where a derivative passes through them, and only there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symgrad
+from symgrad.errors import UnknownFunction
+from tests.against_numpy import function_of, judged
+
+pytest.importorskip("scipy")
+
+HEAD = "import numpy as np\nfrom scipy import integrate, interpolate, optimize, signal, stats\nfrom scipy.spatial import distance\n"
+#: expressions of two vectors and a number
+EXPRESSIONS = [
+    "optimize.rosen(x)", "optimize.rosen_der(x)", "optimize.rosen_hess_prod(x, y)", "optimize.rosen(x * c)",
+    *(f"distance.{name}(x, y)" for name in ("euclidean", "sqeuclidean", "cosine", "correlation", "cityblock", "braycurtis", "canberra",
+                                            "chebyshev", "jensenshannon", "minkowski")),
+    "distance.minkowski(x, y, 3)", "distance.euclidean(x, y, np.abs(y))", "distance.jensenshannon(x, y, base=2.0)",
+    "integrate.cumulative_trapezoid(y, x)", "integrate.cumulative_trapezoid(y, dx=c)", "integrate.cumulative_simpson(y)",
+    "signal.windows.general_cosine(8, [c, 0.5])", "signal.windows.gaussian(8, 1 + c)", "signal.gausspulse(x, fc=1.3)",
+    "signal.chirp(x, 1.3, 1.0, 2.1)", "signal.windows.general_hamming(6, c)", "signal.windows.exponential(6, tau=1 + c)",
+    "interpolate.BarycentricInterpolator(x, y)(0.9)", "interpolate.KroghInterpolator(x, y)(0.9)",
+    "np.sum(optimize.approx_fprime(x, lambda v: np.sum(v**3), 1e-4))", "stats.laplace._pdf(x)",
+    "stats.norm._pdf(x)", "stats.gumbel_r._logpdf(x)", "stats.logistic._logpdf(x)", "stats.expon._pdf(x)",
+]  # fmt: skip
+X, Y = np.array([0.7, 1.9, 1.1, 2.3]), np.array([0.4, 0.3, 1.2, 0.9])
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_the_source_of_a_function_is_read(expression: str) -> None:
+    function = function_of(f"{HEAD}def f(x, y, c):\n    return {expression}\n")
+    assert judged(function, {"x": X, "y": Y, "c": 0.3}) == ("right", "")
+
+
+def test_what_carries_no_derivative_is_called_as_it_is() -> None:
+    function = function_of(f"{HEAD}def f(x, y):\n    weight = optimize.rosen(y)\n    return np.sum(x * weight)\n")
+    gradient = symgrad.grad(function, wrt="x")
+    np.testing.assert_allclose(gradient(X, Y), np.full(4, function(np.eye(4)[0], Y)))
+    assert "rosen(y)" in gradient.source()
+
+
+def test_one_that_cannot_be_read_is_called_where_it_carries_no_derivative() -> None:
+    function = function_of(
+        f"{HEAD}def f(x, y):\n    root = optimize.brentq(lambda t: t * t - 2.0, 0.0, 2.0)\n    return optimize.rosen(x) * y\n"
+    )
+    assert judged(function, {"x": X, "y": 2.0})[0] in ("right", "refused")
+
+
+def test_a_refusal_names_the_function_that_has_no_rule() -> None:
+    function = function_of(f"{HEAD}def f(x):\n    return np.sum(signal.savgol_filter(x, 3, 1))\n")
+    with pytest.raises(UnknownFunction, match="savgol_filter has no rule"):
+        symgrad.grad(function)(X)
+
+
+def test_guards_do_not_test_what_the_library_defines() -> None:
+    function = function_of(f"{HEAD}def f(x):\n    return optimize.rosen(x)\n")
+    gradient = symgrad.grad(function)
+    gradient(X)
+    assert "rosen" not in str(gradient.source().split("backward")[0].splitlines()[2:])
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "name", ["norm", "expon", "gamma", "beta", "t", "cauchy", "laplace", "logistic", "weibull_min", "gumbel_r", "chi2"]
+)
+@pytest.mark.parametrize("how", ["an argument", "a default", "another name", "with parameters"])
+def test_distributions_under_other_names(name: str, how: str) -> None:
+    shapes = {"gamma": "2.3", "beta": "2.0, 3.0", "t": "4.2", "weibull_min": "1.7", "chi2": "3.0"}.get(name, "")
+    shapes_after = f", {shapes}" if shapes else ""
+    texts = {
+        "an argument": f"def g(law, x): return np.sum(law.logpdf(x{shapes_after}))\ndef f(x): return g(stats.{name}, x)\n",
+        "a default": f"def f(x, law=stats.{name}): return np.sum(law.logpdf(x{shapes_after}))\n",
+        "another name": f"LAW = stats.{name}\ndef f(x): return np.sum(LAW.logpdf(x{shapes_after}))\n",
+        "with parameters": f"def f(x):\n    law = stats.{name}({shapes})\n    return np.sum(law.logpdf(x))\n",
+    }
+    function = function_of(HEAD + texts[how])
+    assert judged(function, {"x": np.array([0.2, 0.5, 0.8])}) == ("right", "")
+
+
+@pytest.mark.parametrize("name", ["gamma", "beta", "weibull_min", "lognorm", "chi2", "invgamma", "pareto", "expon", "uniform", "halfnorm"])
+@pytest.mark.parametrize("word", ["logpdf", "pdf", "cdf", "sf"])
+@pytest.mark.filterwarnings("ignore")
+def test_distributions_outside_of_their_support(name: str, word: str) -> None:
+    """The density is 0 there, and so is its slope: neither is nan."""
+    from symgrad.ops.composed.distributions import DISTRIBUTIONS, RAISED
+
+    if word not in DISTRIBUTIONS[name] and RAISED.get(word) not in DISTRIBUTIONS[name]:
+        pytest.skip("scipy.stats has it, and symgrad refuses it")
+    shapes = {"gamma": "2.3", "beta": "2.0, 3.0", "weibull_min": "1.7", "lognorm": "0.8", "chi2": "3.0", "invgamma": "2.5", "pareto": "2.0"}
+    call = f"stats.{name}.{word}(x, {shapes[name]})" if name in shapes else f"stats.{name}.{word}(x)"
+    function = function_of(f"{HEAD}def f(x):\n    return np.sum(np.where(np.isfinite({call}), {call}, 0.0))\n")
+    x = np.array([-1.5, 0.4, 0.6, 7.5, -0.2])
+    value, gradient = symgrad.value_and_grad(function)(x)
+    assert value == pytest.approx(function(x))
+    steps = [(function(x + d) - function(x - d)) / 2e-6 for d in 1e-6 * np.eye(5)]
+    np.testing.assert_allclose(gradient, steps, atol=1e-5)
+
+
+def test_a_distribution_of_other_bounds_is_another_one() -> None:
+    from scipy import stats
+
+    law = type(stats.expon)(a=1.0, name="expon")
+    function: Any = function_of(f"{HEAD}def f(x, law): return law.logpdf(x)\n")
+    try:
+        value, _ = symgrad.value_and_grad(function)(0.5, law)
+    except symgrad.errors.SymgradError:
+        return
+    assert value == function(0.5, law)
+
+
+#: calls of functions in C that write to an array that they are given, or to one that a function of Python around them has made
+WRITING = [
+    "interpolate.CubicSpline(Y, y)(0.5)", "interpolate.PchipInterpolator(Y, y)(0.5)", "SPLINE(x)", "SPLINE(x) * x",
+    "interpolate.PPoly(np.array([y[:3], y[1:]]), Y)(0.5)", "interpolate.make_interp_spline(Y, y)(0.5)", "blas.daxpy(x, y * 1.0)",
+    "[w := y * 1.0, blas.daxpy(x, w)][0] * x", "interpolate.Akima1DInterpolator(Y, y)(0.5)", "linalg.solve(np.eye(4), y, overwrite_b=True)",
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("expression", WRITING)
+def test_functions_in_c_may_write_to_what_they_are_given(expression: str) -> None:
+    """What such a call leaves in an array has no known derivative, so that it is right by a rule of its own, or refused: never zero."""
+    text = "from scipy import linalg\nfrom scipy.linalg import blas\nY = np.arange(4.0)\nSPLINE = interpolate.CubicSpline(Y, Y**2 - Y)\n"
+    function = function_of(f"{HEAD}{text}def f(x, y):\n    return np.sum({expression})\n")
+    verdict, why = judged(function, {"x": X, "y": Y})
+    assert verdict in ("right", "refused"), why
+
+
+def test_what_a_function_in_c_writes_where_no_derivative_passes() -> None:
+    text = "from scipy.linalg import blas\n"
+    function = function_of(
+        f"{HEAD}{text}def f(x):\n    w = np.ones(4)\n    blas.daxpy(np.arange(4.0), w, a=2.0)\n    return np.sum(w * x)\n"
+    )
+    assert judged(function, {"x": X}) == ("right", "")
