@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+from typing import Any
 
 from symgrad.errors import UnknownFunction
 from symgrad.frontend.bindings import Binding, External, Frozen, Static
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.operands import known_value
 from symgrad.frontend.outside import item_text, outside, rely_on_keys
 from symgrad.frontend.tables import callee
-from symgrad.ops.composed.distributions import DISTRIBUTIONS, RAISED, name_of, raised
+from symgrad.ops.composed import positional
+from symgrad.ops.composed.distributions import DISTRIBUTIONS, POSITIVE, RAISED, WITHOUT_LOGARITHM, name_of, raised, sound, sound_proportion
 
 __all__ = ["call_distribution", "distribution_of"]
 
@@ -56,8 +59,28 @@ def call_distribution(ctx: Lowering, held: Frozen, name: str, args: list[Binding
     arguments = [*args[:1], *held.args, *args[1:]] if args else list(held.args)
     named = dict(held.kwargs) | kwargs
     if name in known:
+        arguments, named = checked(ctx, known[name], name, arguments, named, node)
         return ctx.apply(Static(known[name]), arguments, named, node)
     if RAISED.get(name) in known:
+        arguments, named = checked(ctx, known[RAISED[name]], RAISED[name], arguments, named, node)
         logarithm = ctx.apply(Static(known[RAISED[name]]), arguments, named, node)
         return ctx.apply(Static(raised), [logarithm], {}, node)
     raise UnknownFunction(f"scipy.stats.{held.distribution}.{name} has no rule", ctx.loc(node), name=name, known=[*known, *RAISED])
+
+
+def checked(ctx: Lowering, function: Any, name: str, args: list[Binding], kwargs: dict[str, Binding],
+            node: ast.AST) -> tuple[list[Binding], dict[str, Binding]]:  # fmt: skip
+    """The arguments of a function of a distribution, with nan for parameters that cannot be, where that is not known while compiling."""
+
+    def one(word: str, held: Binding) -> Binding:
+        known = known_value(held)
+        if word == "p" and not (known and isinstance(known[0], int | float) and 0 <= known[0] <= 1):
+            return ctx.apply(Static(sound_proportion), [held], {}, node)
+        asked = word in POSITIVE or word == "scale" and name in WITHOUT_LOGARITHM
+        if asked and not (known and isinstance(known[0], int | float) and known[0] > 0):
+            return ctx.apply(Static(sound), [held], {}, node)
+        return held
+
+    words = positional(function) or ()
+    first = [one(word, held) for word, held in zip(words, args, strict=False)]
+    return [*first, *args[len(first) :]], {word: one(word, held) for word, held in kwargs.items()}

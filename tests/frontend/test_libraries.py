@@ -94,6 +94,9 @@ def test_distributions_outside_of_their_support(name: str, word: str) -> None:
     shapes = {"gamma": "2.3", "beta": "2.0, 3.0", "weibull_min": "1.7", "lognorm": "0.8", "chi2": "3.0", "invgamma": "2.5", "pareto": "2.0"}
     call = f"stats.{name}.{word}(x, {shapes[name]})" if name in shapes else f"stats.{name}.{word}(x)"
     function = function_of(f"{HEAD}def f(x):\n    return np.sum(np.where(np.isfinite({call}), {call}, 0.0))\n")
+    plain: Any = function_of(f"{HEAD}def f(x):\n    return {call}\n")
+    values = symgrad.vjp(plain, np.array([np.nan, -0.3, 0.0, 0.5, 1.0, 2.0]))[0]
+    np.testing.assert_allclose(values, plain(np.array([np.nan, -0.3, 0.0, 0.5, 1.0, 2.0])), rtol=1e-9)
     x = np.array([-1.5, 0.4, 0.6, 7.5, -0.2])
     value, gradient = symgrad.value_and_grad(function)(x)
     assert value == pytest.approx(function(x))
@@ -137,3 +140,51 @@ def test_what_a_function_in_c_writes_where_no_derivative_passes() -> None:
         f"{HEAD}{text}def f(x):\n    w = np.ones(4)\n    blas.daxpy(np.arange(4.0), w, a=2.0)\n    return np.sum(w * x)\n"
     )
     assert judged(function, {"x": X}) == ("right", "")
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("k", [-1, 0, 1, 2, 1.5, 7])
+@pytest.mark.parametrize(
+    "call", ["stats.poisson.pmf(k, c)", "stats.bernoulli.pmf(k, c)", "stats.binom.pmf(k, 5, c)", "stats.nbinom.pmf(k, 3, c)", "stats.geom.pmf(k, c)",
+             "stats.poisson.pmf(k, c, loc=1)", "stats.geom.logpmf(np.array([k, 2]), c)[1]"],
+)  # fmt: skip
+def test_counts_that_cannot_be(call: str, k: float) -> None:
+    """Their probability is 0, whatever the parameter, and so is its slope."""
+    function = function_of(f"{HEAD}def f(c, k):\n    return {call}\n")
+    value, slope = symgrad.value_and_grad(function, verify=False)(0.4, k)
+    assert value == pytest.approx(function(0.4, k), rel=1e-9)
+    assert slope == pytest.approx((function(0.4 + 1e-6, k) - function(0.4 - 1e-6, k)) / 2e-6, rel=1e-5, abs=1e-8)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("q", [-0.3, 0.25, 0.5, 1.2])
+@pytest.mark.parametrize("name", ["norm", "expon", "uniform", "cauchy", "logistic", "gumbel_r", "weibull_min"])
+def test_quantiles_of_what_is_no_proportion(name: str, q: float) -> None:
+    shape = ", 1.7" if name == "weibull_min" else ""
+    function = function_of(f"{HEAD}def f(q):\n    return stats.{name}.ppf(q{shape})\n")
+    value, _ = symgrad.value_and_grad(function, verify=False)(q)
+    np.testing.assert_allclose(value, function(q), rtol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("c", [-0.7, 0.0, 0.6, 1.4])
+@pytest.mark.parametrize(
+    "call", ["stats.norm.pdf(0.3, 0.0, c)", "stats.norm.cdf(0.3, scale=c)", "stats.norm(0.1, c).sf(0.3)", "stats.norm.ppf(0.3, 1.0, c)",
+             "stats.chi2.logpdf(0.3, c)", "stats.beta.logpdf(0.5, c, 2.0)", "stats.gamma.logpdf(0.4, c)", "stats.lognorm.cdf(0.4, c)",
+             "stats.weibull_min.sf(0.4, c)", "stats.cauchy.cdf(0.4, 0.0, c)", "stats.laplace.cdf(0.4, 0.0, c)", "stats.bernoulli.pmf(1, c)",
+             "stats.binom.pmf(2, 5, c)", "stats.norm.logpdf(0.3, 0.0, c)", "stats.expon.sf(0.4, scale=c)", "stats.geom.pmf(2, p=c)"],
+)  # fmt: skip
+def test_parameters_that_cannot_be(call: str, c: float) -> None:
+    function = function_of(f"{HEAD}def f(c):\n    return {call}\n")
+    if c == 0.0 and "logpdf(0.3" in call:
+        pytest.skip("a division of Python's numbers raises")
+    value, slope = symgrad.value_and_grad(function, verify=False)(c)
+    np.testing.assert_allclose(value, function(c), rtol=1e-9)
+    if np.isfinite(value) and c != 0.0:
+        assert slope == pytest.approx((function(c + 1e-6) - function(c - 1e-6)) / 2e-6, rel=1e-5, abs=1e-8)
+
+
+def test_the_slope_in_the_middle_of_a_distribution() -> None:
+    from scipy import stats
+
+    assert symgrad.grad(lambda x: stats.laplace.cdf(x))(0.0) == 0.5

@@ -112,12 +112,12 @@ def norm_isf(q: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
 def lognorm_logpdf(x: Numbers, s: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
     z = (x - loc) / scale
     log_z = np.log(positive(z))
-    return np.where(z > 0, -0.5 * (log_z / s) ** 2 - HALF_LOG - np.log(s) - log_z - np.log(scale), -math.inf)[()]
+    return np.where(z <= 0, -math.inf, -0.5 * (log_z / s) ** 2 - HALF_LOG - np.log(s) - log_z - np.log(scale))[()]
 
 
 def lognorm_cdf(x: Numbers, s: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
     z = (x - loc) / scale
-    return np.where(z > 0, ndtr(np.log(positive(z)) / s), 0.0)[()]
+    return np.where(z <= 0, 0.0, ndtr(np.log(positive(z)) / s))[()]
 
 
 # ------------------------------------------------------------------ on half a line
@@ -125,37 +125,42 @@ def lognorm_cdf(x: Numbers, s: Numbers, loc: Numbers = 0, scale: Numbers = 1) ->
 
 def positive(z: Numbers) -> Any:
     """Numbers, with 1 in the place of those that are not positive."""
-    return np.where(z > 0, z, 1.0)
+    return np.where(z <= 0, 1.0, z)
+
+
+def proportion(q: Numbers) -> Any:
+    """Numbers from 0 to 1, with nan in the place of all others."""
+    return np.where((q >= 0) & (q <= 1), q, math.nan)[()]
 
 
 def no_less(z: Numbers) -> Any:
     """Numbers, with 1 in the place of negative ones."""
-    return np.where(z >= 0, z, 1.0)
+    return np.where(z < 0, 1.0, z)
 
 
 def expon_logpdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
     z = (x - loc) / scale
-    return np.where(z >= 0, -z - np.log(scale), -math.inf)[()]
+    return np.where(z < 0, -math.inf, -z - np.log(scale))[()]
 
 
 def expon_cdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
     z = (x - loc) / scale
-    return np.where(z >= 0, -np.expm1(-z), 0.0)[()]
+    return np.where(z < 0, 0.0, -np.expm1(-z))[()]
 
 
 def expon_sf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
     z = (x - loc) / scale
-    return np.where(z >= 0, np.exp(-z), 1.0)[()]
+    return np.where(z < 0, 1.0, np.exp(-z))[()]
 
 
 def expon_ppf(q: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
-    return loc - scale * np.log1p(-q)
+    return loc - scale * np.log1p(-proportion(q))
 
 
 def gamma_logpdf(x: Numbers, a: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
     z = (x - loc) / scale
     y = no_less(z)
-    return np.where(z >= 0, xlogy(a - 1, y) - y - gammaln(a) - np.log(scale), -math.inf)[()]
+    return np.where(z < 0, -math.inf, xlogy(a - 1, y) - y - gammaln(a) - np.log(scale))[()]
 
 
 def gamma_cdf(x: Numbers, a: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
@@ -169,7 +174,7 @@ def gamma_sf(x: Numbers, a: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> An
 def chi2_logpdf(x: Numbers, df: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
     z = (x - loc) / scale
     y = no_less(z)
-    return np.where(z >= 0, xlogy(df / 2 - 1, y) - y / 2 - gammaln(df / 2) - 0.5 * math.log(2) * df - np.log(scale), -math.inf)[()]
+    return np.where(z < 0, -math.inf, xlogy(df / 2 - 1, y) - y / 2 - gammaln(df / 2) - 0.5 * math.log(2) * df - np.log(scale))[()]
 
 
 def chi2_cdf(x: Numbers, df: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
@@ -183,37 +188,37 @@ def chi2_sf(x: Numbers, df: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> An
 def invgamma_logpdf(x: Numbers, a: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
     z = (x - loc) / scale
     y = positive(z)
-    return np.where(z > 0, -(a + 1) * np.log(y) - gammaln(a) - 1 / y - np.log(scale), -math.inf)[()]
+    return np.where(z <= 0, -math.inf, -(a + 1) * np.log(y) - gammaln(a) - 1 / y - np.log(scale))[()]
 
 
 def halfnorm_logpdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
     z = (x - loc) / scale
-    return np.where(z >= 0, 0.5 * math.log(2 / math.pi) - 0.5 * z * z - np.log(scale), -math.inf)[()]
+    return np.where(z < 0, -math.inf, 0.5 * math.log(2 / math.pi) - 0.5 * z * z - np.log(scale))[()]
 
 
 def pareto_logpdf(x: Numbers, b: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
     z = (x - loc) / scale
-    return np.where(z >= 1, np.log(b) - (b + 1) * np.log(np.maximum(z, 1.0)) - np.log(scale), -math.inf)[()]
+    return np.where(z < 1, -math.inf, np.log(b) - (b + 1) * np.log(np.maximum(z, 1.0)) - np.log(scale))[()]
 
 
 def weibull_min_logpdf(x: Numbers, c: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
     z = (x - loc) / scale
     y = no_less(z)
-    return np.where(z >= 0, np.log(c) + xlogy(c - 1, y) - y**c - np.log(scale), -math.inf)[()]
+    return np.where(z < 0, -math.inf, np.log(c) + xlogy(c - 1, y) - y**c - np.log(scale))[()]
 
 
 def weibull_min_sf(x: Numbers, c: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
     z = (x - loc) / scale
-    return np.where(z > 0, np.exp(-(positive(z) ** c)), 1.0)[()]
+    return np.where(z <= 0, 1.0, np.exp(-(positive(z) ** c)))[()]
 
 
 def weibull_min_cdf(x: Numbers, c: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
     z = (x - loc) / scale
-    return np.where(z > 0, -np.expm1(-(positive(z) ** c)), 0.0)[()]
+    return np.where(z <= 0, 0.0, -np.expm1(-(positive(z) ** c)))[()]
 
 
 def weibull_min_ppf(q: Numbers, c: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
-    return loc + scale * (-np.log1p(-q)) ** (1 / c)
+    return loc + scale * (-np.log1p(-proportion(q))) ** (1 / c)
 
 
 # ------------------------------------------------------------------ on an interval
@@ -221,10 +226,10 @@ def weibull_min_ppf(q: Numbers, c: Numbers, loc: Numbers = 0, scale: Numbers = 1
 
 def beta_logpdf(x: Numbers, a: Numbers, b: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
     z = (x - loc) / scale
-    inside = (z >= 0) & (z <= 1)
-    y = np.where(inside, z, 0.5)
+    outside = (z < 0) | (z > 1)
+    y = np.where(outside, 0.5, z)
     logarithm = xlog1py(b - 1, -y) + xlogy(a - 1, y) - (gammaln(a) + gammaln(b) - gammaln(a + b)) - np.log(scale)
-    return np.where(inside, logarithm, -math.inf)[()]
+    return np.where(outside, -math.inf, logarithm)[()]
 
 
 def beta_cdf(x: Numbers, a: Numbers, b: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
@@ -233,7 +238,7 @@ def beta_cdf(x: Numbers, a: Numbers, b: Numbers, loc: Numbers = 0, scale: Number
 
 def uniform_logpdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
     z = (x - loc) / scale
-    return np.where((z >= 0) & (z <= 1), -np.log(scale) + 0 * z, -math.inf)[()]
+    return np.where((z < 0) | (z > 1), -math.inf, -np.log(scale) + 0 * z)[()]
 
 
 def uniform_cdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
@@ -241,7 +246,7 @@ def uniform_cdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
 
 
 def uniform_ppf(q: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
-    return loc + scale * q
+    return loc + scale * proportion(q)
 
 
 # ------------------------------------------------------------------ on the line
@@ -267,7 +272,7 @@ def cauchy_sf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
 
 
 def cauchy_ppf(q: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
-    return loc + scale * np.tan(math.pi * (q - 0.5))
+    return loc + scale * np.tan(math.pi * (proportion(q) - 0.5))
 
 
 def laplace_logpdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
@@ -317,27 +322,43 @@ def gumbel_l_logpdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
 # ------------------------------------------------------------------ of counts
 
 
+def counts_from(count: Numbers, least: Any) -> Any:
+    """Which numbers are whole, and no less than ``least``."""
+    return (count >= least) & (np.floor(count) == count)
+
+
 def poisson_logpmf(k: Numbers, mu: Numbers, loc: Numbers = 0) -> Any:
-    return xlogy(k - loc, mu) - gammaln(k - loc + 1) - mu
+    known = counts_from(k - loc, 0)
+    count = np.where(known, k - loc, 0)
+    return np.where(known, xlogy(count, mu) - gammaln(count + 1) - mu, -math.inf)[()]
 
 
 def bernoulli_logpmf(k: Numbers, p: Numbers, loc: Numbers = 0) -> Any:
-    return xlogy(k - loc, p) + xlog1py(1 - (k - loc), -p)
+    known = counts_from(k - loc, 0) & (k - loc <= 1)
+    count = np.where(known, k - loc, 0)
+    return np.where(known, xlogy(count, p) + xlog1py(1 - count, -p), -math.inf)[()]
 
 
 def binom_logpmf(k: Numbers, n: Numbers, p: Numbers, loc: Numbers = 0) -> Any:
-    count = k - loc
+    known = counts_from(k - loc, 0) & (k - loc <= n)
+    count = np.where(known, k - loc, 0)
     ways = gammaln(n + 1) - (gammaln(count + 1) + gammaln(n - count + 1))
-    return ways + xlogy(count, p) + xlog1py(n - count, -p)
+    return np.where(known, ways + xlogy(count, p) + xlog1py(n - count, -p), -math.inf)[()]
 
 
 def nbinom_logpmf(k: Numbers, n: Numbers, p: Numbers, loc: Numbers = 0) -> Any:
-    count = k - loc
-    return gammaln(n + count) - gammaln(count + 1) - gammaln(n) + n * np.log(p) + xlog1py(count, -p)
+    p = np.where(p == 0, math.nan, p)[()]
+    known = counts_from(k - loc, 0)
+    count = np.where(known, k - loc, 0)
+    logarithm = gammaln(n + count) - gammaln(count + 1) - gammaln(n) + n * np.log(p) + xlog1py(count, -p)
+    return np.where(known, logarithm, -math.inf)[()]
 
 
 def geom_logpmf(k: Numbers, p: Numbers, loc: Numbers = 0) -> Any:
-    return xlog1py(k - loc - 1, -p) + np.log(p)
+    p = np.where(p == 0, math.nan, p)[()]
+    known = counts_from(k - loc, 1)
+    count = np.where(known, k - loc, 1)
+    return np.where(known, xlog1py(count - 1, -p) + np.log(p), -math.inf)[()]
 
 
 # ------------------------------------------------------------------ of vectors
@@ -394,6 +415,22 @@ DISTRIBUTIONS: dict[str, dict[str, Any]] = {
     "multivariate_normal": {"logpdf": multivariate_normal_logpdf},
     "dirichlet": {"logpdf": dirichlet_logpdf},
 }  # fmt: skip
+#: parameters that must be positive, for which SciPy gives nan where they are not; ``scale`` is one where its logarithm is not taken
+POSITIVE = frozenset({"a", "b", "c", "s", "df"})
+#: functions that take no logarithm of the scale
+WITHOUT_LOGARITHM = frozenset({"pdf", "cdf", "sf", "logcdf", "logsf", "ppf", "isf"})
+
+
+def sound(parameter: Numbers) -> Any:
+    """A parameter that must be positive, with nan where it is not."""
+    return np.where(parameter > 0, parameter, math.nan)[()]
+
+
+def sound_proportion(parameter: Numbers) -> Any:
+    """A parameter from 0 to 1, with nan where it is not."""
+    return np.where((parameter >= 0) & (parameter <= 1), parameter, math.nan)[()]
+
+
 #: functions that are others raised: ``pdf`` is the exponential of ``logpdf``
 RAISED = {"pdf": "logpdf", "pmf": "logpmf"}
 
