@@ -16,6 +16,7 @@ from symgrad.errors import SymgradError
 from symgrad.frontend.opaque import DRAWING, MUTATORS, root_of
 from symgrad.frontend.scopes import local_names
 from symgrad.frontend.source import Source, read, seen_through
+from symgrad.identity import Same
 
 #: builtins that read nothing but their arguments
 BUILTINS = frozenset({
@@ -46,11 +47,11 @@ def is_pure(function: Any, seen: frozenset[Any] = frozenset()) -> bool:
         return False
     own = local_names(node) | {arg.arg for one in ast.walk(node) if isinstance(one, ast.Lambda) for arg in one.args.args}
     own |= {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
-    inside = {id(one.value) for one in ast.walk(node) if isinstance(one, ast.Attribute)}
+    inside = {Same(one.value) for one in ast.walk(node) if isinstance(one, ast.Attribute)}
     return all(
         is_pure_use(source, one, own, seen | {inner})
         for one in ast.walk(node)
-        if isinstance(one, ast.Name | ast.Attribute) and id(one) not in inside
+        if isinstance(one, ast.Name | ast.Attribute) and Same(one) not in inside
     )
 
 

@@ -94,9 +94,3 @@ def body_nodes(function: ast.FunctionDef | ast.Lambda) -> Iterator[ast.AST]:
 def yields(function: ast.FunctionDef | ast.Lambda) -> bool:
     """Is a function a generator or a coroutine?"""
     return any(isinstance(n, ast.Yield | ast.YieldFrom | ast.Await) for n in body_nodes(function))
-
-
-@lru_cache(maxsize=256)
-def calls_by_name(node: ast.AST, name: str) -> bool:
-    """Does a function of this name occur as a call in the tree?"""
-    return any(isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == name for n in ast.walk(node))
