@@ -63,7 +63,7 @@ def lowered_for(function: types.FunctionType, signature: Signature, request: Req
         return source, again, known
     try:
         with timed(notes, "read", "lower"):
-            lowered = lower(source, signature, derive=derive_inside, no_grad=request.no_grad, wrt=request.wrt,
+            lowered = lower(source, signature, derive=derive_inside, varied=varied_values, no_grad=request.no_grad, wrt=request.wrt,
                             pins=dict(request.pins), notes=notes)  # fmt: skip
     except SymgradError as refusal:
         if readings is not None:
@@ -93,6 +93,13 @@ def derive_inside(*args: Any) -> Any:
     from symgrad.pipeline.derivation import gradient_inside
 
     return gradient_inside(*args)
+
+
+def varied_values(*args: Any) -> Any:
+    """Which values may carry a derivative, where that is asked while a function is read."""
+    from symgrad.adjoint import activity
+
+    return activity.varied_values(*args)
 
 
 #: what a stage raises when it meets a program that it was not made for
@@ -177,7 +184,7 @@ def text_to_read(job: Job) -> Emitted | None:
     request = replace(job.request, optimize="read", jit=False)
     try:
         with deep_calls():
-            lowered = lower(job.source, job.signature, derive=derive_inside, no_grad=request.no_grad, wrt=request.wrt,
+            lowered = lower(job.source, job.signature, derive=derive_inside, varied=varied_values, no_grad=request.no_grad, wrt=request.wrt,
                             pins=dict(request.pins), keeps_text=True)  # fmt: skip
             derivation = derived(Job(job.source, job.signature, request, lowered), None)
             emitted: Emitted = derivation.emission(derivation.job)

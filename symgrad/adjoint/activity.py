@@ -126,6 +126,14 @@ def closure(start: Iterable[Value], table: dict[Value, list[Value]]) -> set[Valu
     return reached
 
 
+def varied_values(funcs: Sequence[Func], start: Iterable[Value]) -> set[Value]:
+    """The values that a derivative by ``start``, values of the first function, may pass through; so may all that the others are given."""
+    table = Dependences()
+    for func in funcs:
+        dependences(func.body, table)
+    return closure([*start, *(value for func in funcs[1:] for value in func.params)], table.forward)
+
+
 def active_values(func: Func, wrt: Sequence[int], active_results: Sequence[int] = (0,)) -> set[Value]:
     """The values of ``func`` that carry a derivative from a result in ``active_results`` to a parameter in ``wrt``."""
     table = dependences(func.body)

@@ -108,10 +108,11 @@ class Lowering(Heap):
 
     def assign(self, name: str, binding: Binding, node: ast.AST | None = None) -> None:
         """Bind a variable."""
-        home = self.home(name) or self.frame
-        if home is self.frame and (key := self.global_key(name)) in self.global_sources and self.home(name) is None:
+        own = self.home(name)
+        if own is None and (key := self.global_key(name)) in self.global_sources:
             self.assign_global(key, name, binding)
             return
+        home = own or self.frame
         if home.top and name in self.no_grad:
             binding = self.stopped(binding)
         match binding:

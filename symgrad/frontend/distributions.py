@@ -21,7 +21,7 @@ WITH_PARAMETERS = ("rv_continuous_frozen", "rv_discrete_frozen", "rv_frozen")
 
 
 def distribution_of(ctx: Lowering, owner: Binding) -> Frozen | None:
-    """The distribution that a binding stands for, with the parameters that it was made with."""
+    """The distribution that is the value of a binding, with its parameters; None for all other values."""
     if isinstance(owner, Frozen):
         return owner
     if not isinstance(owner, External | Static):
@@ -33,7 +33,8 @@ def distribution_of(ctx: Lowering, owner: Binding) -> Frozen | None:
 def with_parameters(ctx: Lowering, owner: External | Static) -> Frozen | None:
     """A distribution from outside that was made with parameters, which are read at each call."""
     value = owner.value
-    name = name_of(value.dist) if type(value).__name__ in WITH_PARAMETERS else None
+    is_one = type(value).__name__ in WITH_PARAMETERS and type(value).__module__.startswith("scipy.stats.")
+    name = name_of(value.dist) if is_one else None
     if name is None:
         return None
     text: str = owner.text  # type: ignore[union-attr]  # it has attributes, so that it is no ``Static``

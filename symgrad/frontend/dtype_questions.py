@@ -48,7 +48,7 @@ def gives_namespace(function: Any) -> bool:
 
 
 def like(ctx: Lowering, binding: Binding) -> Any:
-    """An object of the dtype and class of what a binding stands for; ``UNKNOWN`` where these are not known."""
+    """An object of the class, dtype and rank of a binding's value; ``UNKNOWN`` where one of these is not known."""
     known = known_value(binding)
     if known:
         return known[0]
@@ -57,8 +57,8 @@ def like(ctx: Lowering, binding: Binding) -> Any:
         inner = [like(ctx, item) for item in items]
         return UNKNOWN if any(item is UNKNOWN for item in inner) else tuple(inner)
     match ctx.type_of(binding):
-        case Array(dtype=str(name)) as type_:
-            return np.empty((0,) * (type_.rank or 1), DTYPES[name])
+        case Array(dtype=str(name), shape=tuple(shape)):
+            return np.empty((0,) * len(shape), DTYPES[name])
         case Scalar(kind=kind, dtype=None):
             return NUMBERS[kind]
         case Scalar(dtype=str(name)) if name in DTYPES:

@@ -17,7 +17,7 @@ from symgrad.frontend.opaque import root_of
 from symgrad.frontend.operands import known_value
 from symgrad.frontend.outside import outside
 from symgrad.frontend.purity import is_pure
-from symgrad.frontend.reading import owner_name
+from symgrad.frontend.reading import is_of_library, owner_name
 from symgrad.frontend.shared_state import READABLE
 from symgrad.ir.core import Block, Call, Const, walk
 from symgrad.ir.types import Scalar
@@ -76,9 +76,12 @@ class KeptResult:
 
 
 def constant_of(binding: Binding) -> Any:
-    """The object that a binding stands for, if it can be the key of a result that is kept; else ``UNKNOWN``."""
+    """The value of an argument that is a constant: a number, a text, None, or a class or module of a library; else ``UNKNOWN``."""
     known = known_value(binding)
-    return known[0] if known and isinstance(known[0], CONSTANTS) and not isinstance(known[0], enum.Enum) else UNKNOWN
+    if not known or not isinstance(known[0], CONSTANTS) or isinstance(known[0], enum.Enum):
+        return UNKNOWN
+    is_code = isinstance(known[0], type | types.ModuleType)
+    return known[0] if not is_code or is_of_library(known[0]) else UNKNOWN
 
 
 def run_again(ctx: Lowering, tree: ast.AST, call: Callable[[], Binding], node: ast.AST) -> Binding:

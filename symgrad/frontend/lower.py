@@ -39,7 +39,7 @@ from symgrad.frontend import (
 from symgrad.frontend.attempt import Attempt
 from symgrad.frontend.caller import Captured
 from symgrad.frontend.interruptions import CallsItself, GivenUp, GlobalAssigned, NeedsState, Recapture, StoredOutside
-from symgrad.frontend.libraries import unread_sources
+from symgrad.frontend.libraries import Varied, unread_sources
 from symgrad.frontend.lowered_function import Lowered
 from symgrad.frontend.source import Source
 from symgrad.identity import Same
@@ -54,13 +54,14 @@ CONSTRUCTS = (arrays, attributes, builtins, calls, comparison, complexes, compre
 RESTARTS = 200
 
 
-def lower(source: Source, signature: Signature, *, derive: Callable[..., Any] | None = None, no_grad: Iterable[str] = (),
-          wrt: Iterable[str] = (), pins: Mapping[str, Any] | None = None, notes: Notes | None = None,
+def lower(source: Source, signature: Signature, *, derive: Callable[..., Any] | None = None, varied: Varied | None = None,
+          no_grad: Iterable[str] = (), wrt: Iterable[str] = (), pins: Mapping[str, Any] | None = None, notes: Notes | None = None,
           keeps_text: bool = False) -> Lowered:  # fmt: skip
     """Lower a function for a signature. Every offence of the function is reported at once.
 
     ``pins`` are integers, by the expression that reads them, whose value is part of the signature. ``notes`` collects
     what is told of decisions, here and in the stages that get the function. If it ``keeps_text``, values keep the user's expressions.
+    ``varied`` is the activity analysis; without it no source of a library is read.
     """
 
     met: set[Same] = set()
@@ -69,7 +70,7 @@ def lower(source: Source, signature: Signature, *, derive: Callable[..., Any] | 
         return attempt_until_known(source, signature, frozenset(wrt), Options(derive, frozenset(no_grad), pins or {}, notes is not None,
                                                                               keeps_text, read_sources, met))  # fmt: skip
 
-    result = with_sources_of_libraries(attempted, met, wrt)
+    result = attempted(frozenset()) if varied is None else with_sources_of_libraries(attempted, met, wrt, varied)
     if notes is not None:
         tell(notes, source, result.told or (), pins or {}, result.refused)
         for func in reachable(result.lowered.func):
@@ -77,7 +78,8 @@ def lower(source: Source, signature: Signature, *, derive: Callable[..., Any] | 
     return result.lowered
 
 
-def with_sources_of_libraries(attempted: Callable[[frozenset[Same]], Result], met: set[Same], wrt: Iterable[str]) -> Result:
+def with_sources_of_libraries(attempted: Callable[[frozenset[Same]], Result], met: set[Same], wrt: Iterable[str],
+                              varied: Varied) -> Result:  # fmt: skip
     """A function as ``attempted`` lowers it, with the sources of the functions of libraries that a derivative passes through.
 
     Those that cannot be read are called as they are, and refused where their derivative is needed. If the function is refused as it is,
@@ -92,7 +94,7 @@ def with_sources_of_libraries(attempted: Callable[[frozenset[Same]], Result], me
         if read is None:
             raise
         result = read
-    while unread := unread_sources(result.lowered, wrt) - read_sources:
+    while unread := unread_sources(result.lowered, wrt, varied) - read_sources:
         read_sources |= unread
         further = unless_refused(attempted, read_sources)
         if further is None:

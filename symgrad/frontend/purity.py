@@ -12,21 +12,26 @@ import builtins
 import types
 from typing import Any
 
+import numpy as np
+
 from symgrad.errors import SymgradError
 from symgrad.frontend.opaque import DRAWING, MUTATORS, root_of
 from symgrad.frontend.scopes import local_names
 from symgrad.frontend.source import Source, read, seen_through
 from symgrad.identity import Same
+from symgrad.text import has_literal
 
 #: builtins that read nothing but their arguments
 BUILTINS = frozenset({
     "abs", "all", "any", "bool", "bytes", "complex", "dict", "divmod", "enumerate", "filter", "float", "frozenset", "int", "isinstance",
     "issubclass", "len", "list", "map", "max", "min", "pow", "range", "reversed", "round", "set", "slice", "sorted", "str", "sum", "tuple",
-    "type", "zip", "True", "False", "None", "ValueError", "TypeError", "KeyError", "IndexError", "RuntimeError", "NotImplementedError",
+    "type", "zip", "ValueError", "TypeError", "KeyError", "IndexError", "RuntimeError", "NotImplementedError",
     "AssertionError", "ArithmeticError", "ZeroDivisionError", "Exception", "object", "hasattr",
 })  # fmt: skip
 #: packages whose functions depend on their arguments alone, but for those that draw or write
 PURE = ("numpy", "math", "cmath", "scipy", "operator", "_operator", "itertools", "functools", "builtins")
+#: functions and classes, but no object that calls others: a ``partial``, an ``np.vectorize``
+FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, np.ufunc, type, type(np.sum))
 #: what a function does that changes something, or waits
 CHANGES = (ast.Global, ast.Nonlocal, ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor, ast.AsyncWith, ast.Delete, ast.NamedExpr, ast.With)
 
@@ -43,7 +48,9 @@ def is_pure(function: Any, seen: frozenset[Any] = frozenset()) -> bool:
     except SymgradError:
         return False
     node = source.node
-    if inner.__closure__ or any(isinstance(one, CHANGES) or stores_inside(one) for one in ast.walk(node)):
+    if source.cells or not all(map(has_literal, source.defaults.values())):
+        return False
+    if any(isinstance(one, CHANGES) or stores_inside(one) for one in ast.walk(node)):
         return False
     own = local_names(node) | {arg.arg for one in ast.walk(node) if isinstance(one, ast.Lambda) for arg in one.args.args}
     own |= {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
@@ -68,10 +75,8 @@ def is_pure_use(source: Source, node: ast.expr, own: frozenset[str] | set[str], 
     while isinstance(node, ast.Attribute):
         words.insert(0, node.attr)
         node = node.value
-    if not isinstance(node, ast.Name):
-        return not MUTATORS.intersection(words)  # of something that was computed
-    if node.id in own:
-        return not MUTATORS.intersection(words)
+    if not isinstance(node, ast.Name) or node.id in own:  # of something that was computed, or of a module that was given
+        return not MUTATORS.union(["random"]).intersection(words)
     if node.id not in source.globals:
         return node.id in BUILTINS and hasattr(builtins, node.id)
     value = source.globals[node.id]
@@ -90,7 +95,7 @@ def stays(value: Any, seen: frozenset[Any]) -> bool:
         return False
     home = getattr(value, "__module__", None) or type(value).__module__
     if root_of(value) in PURE or type(value).__module__.partition(".")[0] == "numpy":
-        return callable(value) and not home.startswith(DRAWING) and getattr(value, "__name__", "") not in MUTATORS
+        return isinstance(value, FUNCTIONS) and not home.startswith(DRAWING) and getattr(value, "__name__", "") not in MUTATORS
     return is_pure(value, seen)
 
 

@@ -46,7 +46,6 @@ REASONS: dict[tuple[str, str], tuple[int, str]] = {
     ("dicts", "combined"): (1, "a method of a set of ours"),
     ("iterate", "items_of"): (1, "a field of a binding"),
     ("outside", "variable_of_module"): (1, "which module it is"),
-    ("purity", "is_pure"): (1, "whether it has variables around it"),
     ("purity", "is_pure_use"): (2, "what a function that may be called is written in; it is called by name"),
     ("kept_texts", "_read_before"): (1, "the file of the program, which a notebook does not have"),
     ("kept_texts", "texts_of_file"): (1, "where a text is kept"),

@@ -21,6 +21,7 @@ BODIES = [
     "return x.astype(np.result_type(x, np.float32))", "return np.zeros(3, dtype=np.result_type(x, 1.0)) + x[0, 0]",
     "return x * (2.0 if np.issubdtype(x.dtype, np.floating) else 3.0)", "return np.asarray(x, dtype=np.promote_types(np.float32, x.dtype))",
     "return np.zeros(2, np.common_type(x)) + x[0]", "return x * (2.0 if np.iterable(x) else 3.0)", "return x if np.iterable(k) else x * x",
+    "return x * (2.0 if np.iterable(np.array(1.5)) else 3.0)", "return x * (2.0 if np.iterable(np.sum(x, keepdims=True)[0, 0]) else 3.0)",
     "return x * (1.5 if np.can_cast(np.float32, x.dtype) else 2.5)",
     # the rest
     "return x * set(isinstance(a, np.ndarray) for a in (x, x * 2)).pop()", "s = {2.0}\nv = s.pop()\nreturn x * v * (len(s) + 1)",

@@ -12,7 +12,7 @@ from tests.against_numpy import function_of, judged
 pytest.importorskip("scipy")
 
 HEAD = "import numpy as np\nfrom scipy import stats\nW = np.array([0.4, 1.5, 0.7, 1.1])\n"
-#: calls of a sample ``a``; AXIS stands for the axis
+#: calls with a sample ``a``; AXIS is replaced by the axis
 CALLS = [
     "stats.gmean(a, AXIS)", "stats.gmean(a, AXIS, keepdims=True)", "stats.hmean(a, axis=AXIS)", "stats.pmean(a, 2.5, axis=AXIS)",
     "stats.pmean(a, 0, axis=AXIS)", "stats.pmean(a, -1, axis=AXIS)", "stats.moment(a, 3, AXIS)", "stats.moment(a, 2, axis=AXIS, center=0.3)",
