@@ -252,6 +252,8 @@ def item_of_closed(ctx: Lowering, owner: Binding, node: ast.expr, whole: ast.AST
 def load_array(ctx: Lowering, owner: Ref, index: Index, node: ast.AST) -> Binding:
     """An element is a number, a basic index a view, anything else a copy."""
     check_places(ctx, index, node)
+    if not index.spec and ctx.frame.place is not None and isinstance(whole := ctx.type_of(owner), Array) and whole.rank:
+        return owner  # a composition that makes numbers of arrays without axes
     types = [o.type for o in index.operands]
     known = all(isinstance(t, Scalar | Array) or k is NONE or isinstance(k, Const) for t, k in zip(types, index.operands, strict=True))
     if not known:

@@ -25,6 +25,8 @@ from symgrad.text import root_of
 
 #: libraries that are written in Python for a good part, and whose source is read where a derivative passes through it
 READABLE = ("scipy",)
+#: modules whose variables stay as they are
+UNCHANGED = ("scipy.", "symgrad.ops.composed.", "symgrad.functional.")
 
 
 @dataclass
@@ -131,9 +133,9 @@ class SharedState:
             self.relied[text, aspect, value if aspect in QUESTIONS else None] = value
 
     def is_of_library(self, text: str) -> bool:
-        """Does an expression read something of a function or class of a library whose source is read?"""
-        owner = self.external_names.get(root_of(text)) if self.read_sources else None
-        return (getattr(owner, "__module__", None) or "").partition(".")[0] in READABLE
+        """Does an expression read something of a composition of ours, or of a library whose source is read?"""
+        owner = self.external_names.get(root_of(text))
+        return (getattr(owner, "__module__", None) or "").startswith(UNCHANGED)
 
     # -------------------------------------------------------------- blocks
 

@@ -423,12 +423,16 @@ WITHOUT_LOGARITHM = frozenset({"pdf", "cdf", "sf", "logcdf", "logsf", "ppf", "is
 
 def sound(parameter: Numbers) -> Any:
     """A parameter that must be positive, with nan where it is not."""
-    return np.where(parameter > 0, parameter, math.nan)[()]
+    if np.ndim(parameter) == 0:
+        return parameter if parameter > 0 else math.nan
+    return np.where(parameter > 0, parameter, math.nan)
 
 
 def sound_proportion(parameter: Numbers) -> Any:
     """A parameter from 0 to 1, with nan where it is not."""
-    return np.where((parameter >= 0) & (parameter <= 1), parameter, math.nan)[()]
+    if np.ndim(parameter) == 0:
+        return parameter if 0 <= parameter <= 1 else math.nan
+    return np.where((parameter >= 0) & (parameter <= 1), parameter, math.nan)
 
 
 #: functions that are others raised: ``pdf`` is the exponential of ``logpdf``
