@@ -16,7 +16,7 @@ from symgrad.adjoint.memory import UNDO, Memory, Trace, has_memory, rank_cost
 from symgrad.adjoint.regions import Regions, stored_values
 from symgrad.ir.core import Call, For, Func, If, Op, Operand, Value, While
 from symgrad.ir.layout import Layout
-from symgrad.ir.types import Array, Dim, Scalar
+from symgrad.ir.types import Array, Dim, List, Scalar
 from symgrad.ops.declare import ROWS
 
 READS = frozenset({"take", "list_take"})
@@ -248,7 +248,7 @@ class Plan:
         for root in list(self.traces):
             having, needy = self.depending(root)
             price = sum(self.price(store) for store in self.undone_in(root, self.states(having))[0])
-            needed = [v for v in needy if isinstance(v.type, Array)]
+            needed = [v for v in needy if isinstance(v.type, Array | List)]
             gain = sum(map(self.weight, needed))
             if not gain or price > gain or price == gain and all(v in self.stored for v in needed):
                 del self.traces[root]

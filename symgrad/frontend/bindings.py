@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
-from symgrad.ir.core import FALSE, TRUE, Operand
+from symgrad.ir.core import FALSE, TRUE, UNDEF, Operand
 from symgrad.ir.types import Array, List, Type
 from symgrad.location import NOWHERE, Loc
 
@@ -245,6 +245,7 @@ class Missing(Binding):
     """Not bound."""
 
 
+ROW = "row"  #: the step from a list of lists to one of them: the index, what the list held when the item was read, and the item then
 MISSING = Missing()
 ABSENT = Static(None)
 Name = tuple[Any, str]
@@ -271,7 +272,7 @@ class State:
     ``partners`` are pairs of locations that may share memory; ``stale`` are those whose partner was
     written to, with the place of the store; ``twins`` are objects that must not be changed; ``kin`` says of objects that may be one
     whether they are: what is stored in one of them is stored in the others where they are it. ``known``: bools that tests on this path
-    have decided. ``dead``: this path has raised.
+    have decided. ``dead``: this path has raised. ``owning``: lists of lists of any length whose items are lists that nothing else holds.
     ``handles`` and ``stored_arrays``: objects and arrays that the caller holds because they were stored in an object of his, with the
     operands that stand for them there; None where it depends on the path whether he does (see ``stored``).
     """
@@ -288,6 +289,7 @@ class State:
     codes: frozenset[int] = frozenset({0})
     known: Known = field(default_factory=lambda: NOTHING_KNOWN)  #: is replaced, never changed
     dead: bool = False
+    owning: frozenset[Location] = frozenset()
     handles: dict[HeapKey, Operand | None] = field(default_factory=dict)
     stored_arrays: dict[Location, StoredArrays | None] = field(default_factory=dict)
 
@@ -295,7 +297,7 @@ class State:
         memory = dict(self.memory), dict(self.heap), dict(self.partners), dict(self.stale)
         objects = self.twins, dict(self.kin), dict(self.bases)
         stored = dict(self.handles), dict(self.stored_arrays)
-        return State(dict(self.names), self.operands, *memory, *objects, self.codes, self.known, self.dead, *stored)
+        return State(dict(self.names), self.operands, *memory, *objects, self.codes, self.known, self.dead, self.owning, *stored)
 
     def roots(self) -> Iterator[Binding]:
         """What the program can reach objects and memory from."""
@@ -395,13 +397,23 @@ class State:
         """Take over another state."""
         self.names, self.operands, self.memory, self.heap = other.names, other.operands, other.memory, other.heap
         self.partners, self.stale, self.twins, self.kin, self.bases = other.partners, other.stale, other.twins, other.kin, other.bases
-        self.codes, self.known, self.dead = other.codes, other.known, other.dead
+        self.codes, self.known, self.dead, self.owning = other.codes, other.known, other.dead, other.owning
         self.handles, self.stored_arrays = other.handles, other.stored_arrays
 
 
 def is_long(binding: Any, state: State) -> bool:
     """Is it a list, or a tuple that was made of one, whose length is not known while compiling?"""
     return isinstance(binding, Obj) and binding.key.kind == "list" and isinstance(state.heap[binding.key], Ref)
+
+
+def is_row(content: Any) -> bool:
+    """Is it the content of a list that is an item of a list of lists, seen in the memory of that one?"""
+    return isinstance(content, Ref) and bool(content.path) and content.path[0].spec == ROW
+
+
+def row_at(location: Location, index: Operand, owner: Operand = UNDEF, item: Operand = UNDEF) -> Ref:
+    """The content of a list that is an item of a list of lists; ``item`` is its value where the list of lists is ``owner``."""
+    return Ref(location, (Step(ROW, (index, owner, item)),))
 
 
 def is_none(binding: Any) -> bool:
@@ -442,7 +454,8 @@ def is_list(type_: Type) -> bool:
 
 
 __all__ = [
-    "ABSENT", "MISSING", "Above", "Binding", "Bound", "Broken", "Choice", "External", "Frozen", "Fun", "Generator", "HeapKey", "Iter",
-    "Keys", "Known", "Location", "Maybe", "Missing", "NO_KEYS", "Name", "Num", "OneOf", "Obj", "Partial", "Ref", "State", "Static",
-    "Step", "Tup", "View", "element_of", "held_items", "is_list", "is_long", "is_none", "is_slice", "is_taken_whole", "replace",
+    "ABSENT", "Above", "Binding", "Bound", "Broken", "Choice", "External", "Frozen", "Fun", "Generator", "HeapKey", "Iter", "Keys",
+    "Known", "Location", "MISSING", "Maybe", "Missing", "NO_KEYS", "Name", "Num", "Obj", "OneOf", "Partial", "ROW", "Ref", "State",
+    "Static", "Step", "Tup", "View", "element_of", "held_items", "is_list", "is_long", "is_none", "is_row", "is_slice",
+    "is_taken_whole", "replace", "row_at",
 ]  # fmt: skip

@@ -126,7 +126,7 @@ def len_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
         case Obj(key):
             ctx.check_keys(key, node)
             content = ctx.state.heap[key]
-            return Num(ctx.call("list_len", ctx.read(args[0]))) if isinstance(content, Ref) else Num(Const(len(content)))
+            return Num(ctx.call("list_len", ctx.held(args[0]))) if isinstance(content, Ref) else Num(Const(len(content)))
         case External(value) | Static(value) if from_class(ctx, type(value), "__len__") is None:
             if isinstance(args[0], External):
                 ctx.rely(args[0].text, type(value), "type")

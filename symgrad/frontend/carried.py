@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
@@ -18,6 +18,7 @@ from symgrad.frontend.bindings import (
     Obj,
     Ref,
     State,
+    is_row,
 )
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exposed import expose, learn_exposed, mark_exposed
@@ -26,7 +27,8 @@ from symgrad.frontend.frames import CODE, RAISED, Loop
 from symgrad.frontend.kinship import bases_of, chosen_arrays, learn_bases, relate_objects, related_objects
 from symgrad.frontend.plans import WHOLE, Head, Plan
 from symgrad.frontend.reach import memory_in, memory_within, reached_twice
-from symgrad.frontend.skeletons import Skeleton, leaf_names, leaves, merge, merged_item, objects_of, places_in, rebuild
+from symgrad.frontend.sequences import owns_items
+from symgrad.frontend.skeletons import Skeleton, is_of_row, leaf_names, leaves, merge, merged_item, objects_of, places_in, rebuild, rows_in
 from symgrad.ir.core import FALSE, UNDEF, Block, Operand, Value
 from symgrad.ir.types import BOOL, Type, join
 from symgrad.text import is_name
@@ -50,6 +52,9 @@ def loop(
     settled = False
     for _ in range(TRIALS):
         ctx.state = entry
+        for list_key in plan.shared:
+            if isinstance(content := entry.heap[list_key], Ref):
+                ctx.share_rows(content.location)
         head = make_head(ctx, entry, plan)
         ctx.compared(*head.firsts.values())
         ctx.state = head.state
@@ -82,9 +87,10 @@ def make_head(ctx: Lowering, entry: State, plan: Plan) -> Head:
     """Block arguments for what is carried, and the state in which they are bound."""
     state = entry.copy()
     head = Head([], [], state, {})
+    owning = {*entry.owning, *(location for key, location in plan.locations.items() if key not in plan.shared)}
     for name, form in plan.names.items():
         before = entry.names.get(name, MISSING)
-        form = plan.names[name] = merge(ctx.skeleton(before, entry), form, anew=True)
+        form = plan.names[name] = rows_in(merge(ctx.skeleton(before, entry), form, anew=True), owning)
         inits = operands_of(ctx, before, form)
         if name[0] == RAISED:
             inits = [blank(init, leaf.type) for init, leaf in zip(inits, leaves(form), strict=True)]
@@ -97,8 +103,8 @@ def make_head(ctx: Lowering, entry: State, plan: Plan) -> Head:
         head.inits.append(entry.memory[location])
         plan.memory[location] = type_ = join(entry.memory[location].type, type_)
         state.memory[location] = head.slot(ctx, type_, location.name)
-    for key, form in plan.heap.items():
-        head_object(ctx, entry, state, key, form, head)
+    for key in plan.heap:
+        head_object(ctx, entry, state, key, plan, head)
     replace_objects(ctx, entry, plan, head)
     if plan.heap.keys() & head.gone:
         plan.heap = {key: form for key, form in plan.heap.items() if key not in head.gone}
@@ -118,15 +124,17 @@ def make_head(ctx: Lowering, entry: State, plan: Plan) -> Head:
     return head
 
 
-def head_object(ctx: Lowering, entry: State, state: State, key: HeapKey, form: Any, head: Head) -> None:
+def head_object(ctx: Lowering, entry: State, state: State, key: HeapKey, plan: Plan, head: Head) -> None:
     """Carry the content of an object: as a list value, or item by item."""
-    content = entry.heap[key]
+    content, form = entry.heap[key], plan.heap[key]
     if isinstance(form, Type):
         ctx.check_sure(key, content)
-        init = ctx.whole(Obj(key))
+        owns = key not in plan.shared and owns_items(entry, key)
+        init = ctx.held(Obj(key))
         state.twins |= entry.twins
         head.inits.append(init)
-        location = content.location if isinstance(content, Ref) else Location(None, ctx.builder.loc)
+        location = location_of(ctx, content, plan, key)
+        state.owning |= {location} if owns else frozenset()
         state.memory[location] = head.slot(ctx, join(init.type, form), None)
         state.heap[key] = Ref(location)
         head.places[(key, WHOLE), 0] = location
@@ -140,6 +148,13 @@ def head_object(ctx: Lowering, entry: State, state: State, key: HeapKey, form: A
         items[k] = binding = rebuild(part, list(args), state, None, ctx.builder.loc)
         head.enter((key, k), binding, part)
     state.heap[key] = tuple(items.items())
+
+
+def location_of(ctx: Lowering, content: Any, plan: Plan, key: HeapKey) -> Location:
+    """The memory of a list that is carried as one value."""
+    if isinstance(content, Ref) and not is_row(content):
+        return content.location
+    return plan.locations.setdefault(key, Location(None, ctx.builder.loc))
 
 
 def held_before(entry: State, plan: Plan, place: Any) -> tuple[Binding, Skeleton]:
@@ -260,14 +275,15 @@ def learn(ctx: Lowering, entry: State, plan: Plan, head: Head, end: State, names
             continue
         after = end.names.get(name, MISSING)
         if name in plan.names:
-            news |= plan.add(plan.names, name, merge(plan.names[name], ctx.skeleton(after, end), anew=True))
+            form = merge(plan.names[name], ctx.skeleton(after, end), anew=True)
+            news |= plan.add(plan.names, name, plan.seen_in_list(name, form, ctx.skeleton(after, end), entry))
         elif after is not (before := head.state.names.get(name, MISSING)) and after != before:
             news |= plan.add(
                 plan.names, name, merge(ctx.skeleton(entry.names.get(name, MISSING), entry), ctx.skeleton(after, end), anew=True)
             )
     for location in entry.memory:
         if end.memory[location] is not head.state.memory[location] or location in plan.memory:
-            carried_as_list = any(isinstance(c, Ref) and c.location is location for c in entry.heap.values())
+            carried_as_list = any(isinstance(c, Ref) and c.location is location and not is_row(c) for c in entry.heap.values())
             if not carried_as_list:
                 old = plan.memory.get(location, entry.memory[location].type)
                 news |= plan.add(plan.memory, location, join(old, end.memory[location].type))
@@ -283,6 +299,8 @@ def learn(ctx: Lowering, entry: State, plan: Plan, head: Head, end: State, names
 
 def learn_object(ctx: Lowering, entry: State, plan: Plan, head: Head, end: State, key: HeapKey) -> bool:
     top, bottom = head.state.heap[key], end.heap[key]
+    if top == bottom and is_row(top):
+        return False
     if isinstance(bottom, Ref) or isinstance(top, Ref):
         changed = (
             not (isinstance(top, Ref) and isinstance(bottom, Ref)) or end.memory[bottom.location] is not head.state.memory[top.location]
@@ -292,7 +310,7 @@ def learn_object(ctx: Lowering, entry: State, plan: Plan, head: Head, end: State
         kept, ctx.state = ctx.state, end
         scratch = Block()
         with ctx.inside(scratch):
-            type_ = ctx.whole(Obj(key)).type
+            type_ = ctx.held(Obj(key)).type
         ctx.state = kept
         old = plan.heap.get(key)
         return plan.add(plan.heap, key, join(old, type_) if isinstance(old, Type) else type_)
@@ -349,6 +367,9 @@ def learn_sharing(ctx: Lowering, entry: State, plan: Plan, head: Head, end: Stat
     for pair in related_objects(ctx, entry, head, objects, end):
         news = news or pair not in plan.kin
         plan.kin[pair] = None
+    for list_key in shared_in_round(entry, head, objects, end, [name for name in plan.rows if is_of_row(plan.names[name])]):
+        news = news or list_key not in plan.shared
+        plan.shared[list_key] = None
     items = list(ends.items())
     for n, (a, one) in enumerate(items):
         if one in end.stale and a not in plan.stale and a in head.places and head.places[a] not in head.state.stale:
@@ -366,6 +387,24 @@ def learn_sharing(ctx: Lowering, entry: State, plan: Plan, head: Head, end: Stat
     return news
 
 
+def shared_in_round(entry: State, head: Head, objects: Mapping[Any, HeapKey], end: State, seen: Container[Any]) -> Iterator[HeapKey]:
+    """The lists of lists that do not alone hold the lists in them after a round, or that are, with them, another object in each round."""
+    kept = {key for key in head.objects.values() if is_row(head.state.heap.get(key))}  # they are seen in the same list of lists
+    firsts = [first for key, first in head.firsts.items() if key not in kept]
+    ends = [
+        end.heap.get(k)
+        for place, k in objects.items()
+        if place in head.objects and head.objects[place] not in kept and place[0] not in seen
+    ]
+    renamed = [*(entry.heap.get(key) for key in firsts), *ends]
+    locations = {content.location for content in renamed if isinstance(content, Ref)}
+    for key in entry.heap:
+        content = head.state.heap.get(key)
+        if isinstance(content, Ref) and not is_row(content) and content.location in head.state.owning:
+            if content.location in locations or content.location not in end.owning:
+                yield key
+
+
 def end_operands(ctx: Lowering, plan: Plan, head: Head, end: State, block: Block) -> list[Operand]:
     """The operands that the body hands to its next round, in the order of the head."""
     operands: list[Operand] = []
@@ -379,7 +418,7 @@ def end_operands(ctx: Lowering, plan: Plan, head: Head, end: State, block: Block
         operands += [end.memory[location] for location in plan.memory]
         for key, form in plan.heap.items():
             if isinstance(form, Type):
-                operands.append(ctx.whole(Obj(key)))
+                operands.append(ctx.held(Obj(key)))
             else:
                 content = dict(end.heap[key])  # type: ignore[arg-type]
                 for k, part in form:
@@ -409,7 +448,8 @@ def after_loop(ctx: Lowering, plan: Plan, outs: list[Value]) -> None:
     for key, form in plan.heap.items():
         content = entry.heap[key]
         if isinstance(form, Type):
-            location = content.location if isinstance(content, Ref) else Location(None, ctx.builder.loc)
+            location = location_of(ctx, content, plan, key)
+            state.owning |= {location} if key not in plan.shared and owns_items(entry, key) else frozenset()
             state.memory[location] = values.pop(0)
             state.heap[key] = Ref(location)
             head.places[(key, WHOLE), 0] = location

@@ -9,12 +9,28 @@ from dataclasses import replace
 from typing import Any
 
 from symgrad.errors import BadArgument, ShapeMismatch, UnknownType, UnsupportedSyntax, UnsureAlias
-from symgrad.frontend.bindings import Binding, Broken, External, Location, Maybe, Missing, Num, Obj, OneOf, Ref, State, Static, Step, Tup
+from symgrad.frontend.bindings import (
+    Binding,
+    Broken,
+    External,
+    Location,
+    Maybe,
+    Missing,
+    Num,
+    Obj,
+    OneOf,
+    Ref,
+    State,
+    Static,
+    Step,
+    Tup,
+    is_row,
+)
 from symgrad.frontend.interruptions import NeedsState
 from symgrad.frontend.known import TESTS
 from symgrad.frontend.members import plain
 from symgrad.frontend.mixed import MIXING
-from symgrad.frontend.reach import memory_within
+from symgrad.frontend.reach import memory_within, reached
 from symgrad.frontend.shared_state import SharedState
 from symgrad.frontend.skeletons import Skeleton, settled, skeleton
 from symgrad.frontend.tables import PARTS, SPREAD
@@ -93,10 +109,13 @@ class Conversions(SharedState):
             case Num(operand):
                 return operand
             case Ref(location, path):
+                if is_row(binding):
+                    return self.held(binding)
                 self.check_fresh(binding)
-                value = self.state.memory[location]
                 if not path:
-                    return value
+                    self.share_rows(location)
+                    return self.state.memory[location]
+                value = self.state.memory[location]
                 operands = [o for step in path for o in step.operands]
                 with self.unwatched():  # the index was checked when the view was made
                     return self.call("view", value, *operands, index=spelled(path), hint=None)
@@ -171,6 +190,41 @@ class Conversions(SharedState):
             return value
         return self.read(binding, node)
 
+    # -------------------------------------------------------------- lists of lists
+
+    def held(self, binding: Binding) -> Operand:
+        """What a list holds, for a reader that does not hand on the lists in it."""
+        content = self.state.heap[binding.key] if isinstance(binding, Obj) and binding.key.kind == "list" else binding
+        if not isinstance(content, Ref):
+            return self.whole(binding) if isinstance(binding, Obj) else self.read(binding)
+        if content.path and not is_row(content):
+            return self.read(content)
+        self.check_fresh(content)
+        value = self.state.memory[content.location]
+        with self.unwatched():  # the index was checked when the item was read
+            for step in content.path:
+                index, owner, item = step.operands
+                value = item if value is owner else self.call("list_take", value, index)
+        return value
+
+    def share_rows(self, location: Location) -> None:
+        """Note that the lists in a list may be held by others from here on; those that were read from it are lists of their own."""
+        if location in self.state.owning:
+            self.state.owning -= {location}
+            self.part_rows()
+
+    def part_rows(self) -> None:
+        """Give memory of their own to lists that were read from a list which does not alone hold the lists in it any more."""
+        for key in reached(self.state):
+            row = self.state.heap.get(key)
+            if isinstance(row, Ref) and is_row(row) and (location := row.location) not in self.state.owning:
+                own = Location(None, self.builder.loc)
+                self.state.memory[own] = self.held(row)
+                self.state.heap[key] = Ref(own)
+                self.state.pair(own, location)
+                if location in self.state.stale:
+                    self.state.stale[own] = self.state.stale[location]
+
     def list_of(self, items: Any, node: ast.AST | None = None) -> Operand:
         """A list value with the given items."""
         self.holes = self.holes or any(isinstance(item, Static) and item.value is None or isinstance(item, Maybe) for item in items)
@@ -196,6 +250,8 @@ class Conversions(SharedState):
                 type_ = self.state.memory[location].type
                 if not path:
                     return type_
+                if is_row(binding):
+                    return type_.item if isinstance(type_, List) else UNKNOWN
                 operands = [o for step in path for o in step.operands]
                 types = [type_, *(o.type for o in operands)]
                 view_type = ROWS["view"].law(types, {"index": spelled(path)}, self.builder.asked([self.state.memory[location], *operands]))

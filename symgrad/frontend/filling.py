@@ -76,9 +76,9 @@ def operand_of(ctx: Lowering, binding: Binding) -> Operand:
         case Num(operand):
             return operand
         case Ref(location):
-            return UNDEF if location in ctx.state.stale else ctx.read(binding)
+            return UNDEF if location in ctx.state.stale else ctx.held(binding)
         case Obj():  # a list that becomes one of any length
-            return ctx.whole(binding)
+            return ctx.held(binding)
         case Maybe() | OneOf():  # what has no form but that of anything
             return ctx.read(binding)
         case Static(value=value) if value is None or isinstance(value, str):

@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from typing import Any
 
 from symgrad.errors import UnknownType, UnsupportedSyntax, UnsureAlias
-from symgrad.frontend.bindings import Binding, Broken, HeapKey, Location, Maybe, Missing, Obj, Ref, Step
+from symgrad.frontend.bindings import NO_KEYS, Binding, Broken, HeapKey, Location, Maybe, Missing, Obj, Ref, Step, is_row, row_at
 from symgrad.frontend.conversions import Conversions, kind_word, spelled
 from symgrad.frontend.interruptions import NeedsState
 from symgrad.frontend.reach import memory_within
-from symgrad.frontend.skeletons import settled
+from symgrad.frontend.skeletons import decided, settled
 from symgrad.frontend.tables import SPREAD
 from symgrad.ir.core import Const, Operand, Value
-from symgrad.ir.types import Array, List, Object, Scalar, Unknown
+from symgrad.ir.types import UNDEFINED, Array, List, Object, Scalar, Unknown
 
 
 class Heap(Conversions):
@@ -36,6 +36,19 @@ class Heap(Conversions):
         held = self.list_in_memory(binding)
         self.state.twins |= {held.key}  # the list holds it too
         return held
+
+    def item_at(self, owner: Ref, index: Operand) -> Binding:
+        """An item of a list of any length; a list that nothing else holds is seen in the memory of its owner."""
+        held = self.held(owner)
+        item = self.call("list_take", held, index)
+        type_ = item.type
+        if owner.location not in self.state.owning or owner.path or not isinstance(type_, List):
+            return self.item_of(owner, item)
+        if type_.of != "list" or type_.named is not None or not (isinstance(type_.item, Scalar) or type_.item == UNDEFINED):
+            return self.item_of(owner, item)
+        row = self.new_object("list", row_at(owner.location, index, held, item))
+        self.state.twins |= {row.key}
+        return row
 
     def list_sharing(self, value: Operand, *owners: Binding) -> Obj:
         """A new list whose items are items of other lists: the arrays among them are the same arrays."""
@@ -86,6 +99,21 @@ class Heap(Conversions):
         if any(location in bases for bases in self.state.bases.values()):
             SPREAD["renewed"](self, location)
 
+    def to_change(self, content: Ref, owns: bool = False) -> Operand:
+        """What a list holds, as a value that may be written to."""
+        if is_row(content):
+            return self.call("copy", self.held(content))
+        return self.held(content) if owns else self.read(content)
+
+    def replace_list(self, content: Ref, value: Operand, owns: bool = False) -> None:
+        """Give a list its next content; ``owns``: the lists in it are still held by nothing else."""
+        location = content.location
+        if is_row(content):
+            value = self.call("list_set", self.state.memory[location], content.path[0].operands[0], value)
+        elif not owns:
+            self.share_rows(location)
+        self.replace_version(location, value)
+
     def replace_version(self, location: Location, value: Operand) -> None:
         """Give a location its next content."""
         if location in self.state.bases:
@@ -99,7 +127,7 @@ class Heap(Conversions):
             self.storing.replaced(location, before)
         for key in list(self.state.kin):
             content = self.state.heap.get(key)
-            if isinstance(content, Ref) and content.location is location:
+            if isinstance(content, Ref) and content.location is location and not is_row(content):
                 self.spread(key, None)
 
     # -------------------------------------------------------------- changes of objects
@@ -107,6 +135,12 @@ class Heap(Conversions):
     def change(self, key: HeapKey, content: tuple[tuple[Any, Binding], ...] | Ref) -> None:
         """Give an object its next content; what may be the same object has it where it is."""
         self.check_alone(key)
+        held = self.state.heap.get(key)
+        if isinstance(held, Ref) and is_row(held):
+            self.replace_list(held, self.held(content) if isinstance(content, Ref) else self.list_of([item for _, item in content]))
+            return
+        if isinstance(held, Ref):
+            self.share_rows(held.location)
         before, self.state.heap[key] = self.state.heap.get(key, ()), content
         if self.storing is not None:
             self.storing.changed(key, before)
@@ -119,12 +153,23 @@ class Heap(Conversions):
 
     def check_alone(self, key: HeapKey) -> None:
         """Refuse to change an object that another name may or may not be bound to."""
-        if key in self.state.twins:
+        others = [other for other, same in self.state.kin.get(key, NO_KEYS).items() if decided(same, self.state) is not False]
+        if key in self.state.twins and not self.is_in_place(key) or not self.state.twins.isdisjoint(others):
             raise UnsureAlias(f"{kind_word(Obj(key))} that another name may or may not be bound to is changed", self.builder.loc)
         if key in self.state.kin and isinstance(held := self.state.heap.get(key), Ref):  # the others have theirs in memory of their own
             copy = self.call("list_slice", self.read(held), Const(None), Const(None), Const(None))
             self.state.memory[held.location] = copy
         self.compared(key)
+
+    def is_in_place(self, key: HeapKey) -> bool:
+        """Is a list an item of a list of lists that alone holds it, so that what is done to it is done there?"""
+        row = self.state.heap.get(key)
+        if not isinstance(row, Ref) or not is_row(row) or row.location not in self.state.owning or key in self.state.kin:
+            return False
+        owners = {k for k, content in self.state.heap.items() if isinstance(content, Ref) and content.location is row.location}
+        return owners.isdisjoint(self.state.handles) and all(
+            is_row(self.state.heap[k]) or k not in self.state.twins and k not in self.state.kin for k in owners
+        )
 
     def stands_for(self, object_key: HeapKey, keys: Iterable[HeapKey]) -> None:
         """Note that an object is, on some path, one of the arguments."""

@@ -25,7 +25,7 @@ from symgrad.frontend.generators import gathered
 from symgrad.frontend.interruptions import NeedsState
 from symgrad.frontend.members import is_enumeration
 from symgrad.frontend.outside import outside, rely_on_keys
-from symgrad.frontend.sequences import FEW, item_value, sequence_of, shares
+from symgrad.frontend.sequences import FEW, item_value, see_within, sequence_of, shares, takes_over
 from symgrad.frontend.stepping import begin
 from symgrad.ir.core import ONE, ZERO, Const, Operand
 from symgrad.ir.types import Array, List
@@ -193,7 +193,7 @@ def of_memory(ctx: Lowering, ref: Ref, node: ast.AST) -> Items:
     """The rows of an array, or the items of a list of any length."""
     type_ = ctx.type_of(ref)
     if isinstance(type_, List):
-        return Items((ZERO, ctx.call("list_len", ctx.read(ref)), ONE), lambda index: list_item(ctx, ref, index))
+        return Items((ZERO, ctx.call("list_len", ctx.held(ref)), ONE), lambda index: list_item(ctx, ref, index))
     if not isinstance(type_, Array) or type_.shape is None:
         raise UnknownType("the type of what is iterated over is not known", ctx.loc(node))
     if not type_.shape:
@@ -213,7 +213,7 @@ def element(ctx: Lowering, ref: Ref, index: Operand) -> Binding:
 
 def list_item(ctx: Lowering, ref: Ref, index: Operand) -> Binding:
     """One item of a list of any length; an array in it shares the list's memory."""
-    return ctx.item_of(ref, ctx.call("list_take", ctx.read(ref), index))
+    return ctx.item_at(ref, index)
 
 
 def over_range(ctx: Lowering, parts: tuple[Operand, ...], node: ast.AST) -> Items:
@@ -436,8 +436,12 @@ def append(ctx: Lowering, owner: Binding, value: Binding, node: ast.AST) -> Bind
     content = ctx.state.heap[owner.key]
     ctx.check_still(owner.key)
     if isinstance(content, Ref):
-        version = ctx.call("list_append", ctx.read(content), item_value(ctx, value, node))
-        ctx.replace_version(content.location, version)
+        owns = takes_over(ctx, content, value)
+        place = ctx.call("list_len", ctx.held(content)) if owns else ZERO
+        version = ctx.call("list_append", ctx.to_change(content, owns), item_value(ctx, value, node))
+        ctx.replace_list(content, version, owns)
+        if owns:
+            see_within(ctx, content, value, place)
         shares(ctx, value, content)
     else:
         ctx.change(owner.key, tuple(enumerate([*(b for _, b in content), value])))
@@ -452,7 +456,7 @@ def shorten(ctx: Lowering, owner: Obj, keeps_first: bool = False) -> None:
     content = ctx.state.heap[owner.key]
     ends = (0, most) if keeps_first or not most else (-most, None)
     if isinstance(content, Ref):
-        ctx.replace_version(content.location, ctx.call("list_slice", ctx.read(content), Const(ends[0]), Const(ends[1]), Const(None)))
+        ctx.replace_list(content, ctx.call("list_slice", ctx.read(content), Const(ends[0]), Const(ends[1]), Const(None)))
     else:
         ctx.change(owner.key, tuple(enumerate([b for _, b in content][slice(*ends)])))
 

@@ -30,6 +30,8 @@ from symgrad.frontend.bindings import (
     Static,
     Tup,
     View,
+    is_row,
+    row_at,
 )
 from symgrad.frontend.branch_sides import Side, only_where, passed_on
 from symgrad.frontend.context import Lowering
@@ -38,7 +40,7 @@ from symgrad.frontend.filling import operands_of
 from symgrad.frontend.frames import CODE, RAISED
 from symgrad.frontend.joined_arrays import JoinedArrays
 from symgrad.frontend.known import in_all
-from symgrad.frontend.reach import memory_within, objects_in, reached
+from symgrad.frontend.reach import memory_within, objects_in, reached, rows_seen
 from symgrad.frontend.skeletons import (
     DIFFERENT,
     Skeleton,
@@ -49,11 +51,12 @@ from symgrad.frontend.skeletons import (
     or_missing,
     places_in,
     rebuild,
+    rows_in,
     settled,
 )
 from symgrad.identity import Same
 from symgrad.ir.core import FALSE, TRUE, UNDEF, Block, Const, If, Operand
-from symgrad.ir.types import BOOL, List, Object, Scalar, Type, join
+from symgrad.ir.types import BOOL, INT, List, Object, Scalar, Type, join
 from symgrad.location import Loc
 
 
@@ -64,6 +67,8 @@ def join_states(ctx: Lowering, entry: State, test: Operand, then: Side, orelse: 
         joining = Joining(ctx, entry, then, orelse, op)
         ctx.state = joining.joined()
         ctx.builder.append(op)
+        if any(side.state.owning > ctx.state.owning for side in (then, orelse) if not side.state.dead):
+            ctx.part_rows()
         for location in joining.apart:
             ctx.state.memory[location] = copied_where(ctx, ctx.state.memory[location], where)
     return op
@@ -95,6 +100,7 @@ class Joining(JoinedArrays):
     chosen: dict[HeapKey, tuple[HeapKey | None, HeapKey | None]] = field(default_factory=dict)  #: new objects: what they are on each side
     together: set[tuple[Binding, Binding]] = field(default_factory=set)  #: objects that become one, of which the items are being joined
     apart: dict[Location, None] = field(default_factory=dict)  #: lists that have memory of their own: others may be the same list
+    owning: frozenset[Location] = frozenset()  #: joined lists of lists that alone hold the lists in them
     outer: frozenset[Binding] | None = None  #: the bindings of names from before the branch, once they are asked for
 
     def joined(self) -> State:
@@ -141,6 +147,7 @@ class Joining(JoinedArrays):
         if gone and not gone.isdisjoint(reached(state)):
             raise UnsureAlias("what an object holds depends on the exception that is raised", self.ctx.builder.loc)
         self.relate()
+        state.owning = frozenset.intersection(*(side.owning for side in alive)) | self.owning
         outside = (*self.ctx.arrays.values(), *self.ctx.owned.values())
         state.drop_partners(held.location for held in outside if isinstance(held, Ref))
         state.codes = frozenset().union(*(s.codes for s in alive))
@@ -176,6 +183,8 @@ class Joining(JoinedArrays):
         """Record for each joined object whether it is one of the other reachable objects, from what is known on each side."""
         live = reached(self.state) | self.ctx.arguments.keys() if self.chosen else set()
         objects = {key: sides for key, sides in self.chosen.items() if key in live}
+        ends = (self.then.state, self.orelse.state)  # what is read whole for the join may have gone into a list meanwhile
+        self.state.twins |= {k for k, sides in objects.items() if any(own in end.twins for own, end in zip(sides, ends, strict=True))}
         for n, (key, sides) in enumerate(objects.items()):
             near: dict[HeapKey, None] = {}
             for own, side in zip(sides, (self.then.state, self.orelse.state), strict=True):
@@ -196,12 +205,22 @@ class Joining(JoinedArrays):
         answers = [state.sameness(a, b) for state, a, b in alive]
         return self.of_both(answers[0], answers[-1])
 
+    def share_rows(self, side: Side, content: Any) -> None:
+        """Note on one side that another list stands for a list, or for one of the lists in it, after the join."""
+        if isinstance(content, Ref) and not side.state.dead and content.location in side.state.owning:
+            kept, self.ctx.state = self.ctx.state, side.state
+            with self.ctx.inside(side.block):
+                self.ctx.share_rows(content.location)
+            self.ctx.state = kept
+
     def stand(self, joint: Binding, a: Binding, b: Binding, form: Skeleton) -> None:
         """Record which object each new object in a joined binding is on each side."""
         sides = [self.alive(side).heap for side in (self.then, self.orelse)]
         for key, *own in zip(*(objects_of(x, form, h) for x, h in zip((joint, a, b), (self.state.heap, *sides), strict=True)), strict=True):
             if key is not None:
                 self.chosen[key] = (own[0], own[1])
+                for side, held in zip((self.then, self.orelse), () if is_row(self.state.heap[key]) else own):
+                    self.share_rows(side, side.state.heap.get(held))
 
     def read(self, side: Side, binding: Binding) -> Operand:
         kept, self.ctx.state = self.ctx.state, side.state
@@ -260,7 +279,8 @@ class Joining(JoinedArrays):
 
     def of_form(self, a: Binding, b: Binding, name: str, form: Skeleton) -> Binding:
         """One binding of a form that covers both."""
-        form = self.anew(form)
+        alive = [side.state.owning for side in (self.then, self.orelse) if not side.state.dead]
+        form = rows_in(self.anew(form), frozenset.intersection(*alive))
         operands = [self.operands(side, binding, form) for side, binding in ((self.then, a), (self.orelse, b))]
         named = (len(operands[0]) == 1 or form.form == "maybe") and not name.startswith("%")
         words = leaf_names(form, name) if named else [None] * len(operands[0])
@@ -370,9 +390,17 @@ class Joining(JoinedArrays):
         self.ctx.stands_for(joined_key, keys)
         self.expose(joined_key, held, a, b)
         self.chosen[joined_key] = (held[0], held[1])
+        if (row := self.row_in_both(contents)) is not None:
+            self.state.heap[joined_key] = row
+            self.done[a, b] = Obj(joined_key)
+            return Obj(joined_key)
+        owns = whole and self.own_rows(a, b, contents)
+        for side, content in zip((self.then, self.orelse), contents, strict=True):
+            self.share_rows(side, content)
         self.done[a, b] = Obj(joined_key)
         if whole:
-            self.state.heap[joined_key] = self.whole_list(held, contents)
+            self.state.heap[joined_key] = joined_list = self.whole_list(held, contents)
+            self.owning |= {joined_list.location} if owns else frozenset()
             return Obj(joined_key)
         first, second = dict(contents[0] or ()), dict(contents[1] or ())  # type: ignore[arg-type]
         self.together.add((a, b))
@@ -382,6 +410,27 @@ class Joining(JoinedArrays):
         else:
             self.state.heap[joined_key] = self.items(first, second)
         return Obj(joined_key)
+
+    def own_rows(self, a: Binding, b: Binding, contents: list[Any]) -> bool:
+        """Does one of two lists of lists, as it is on its side, alone hold the lists in it?"""
+        sides = [(side.state, content) for side, content in zip((self.then, self.orelse), contents, strict=True) if not side.state.dead]
+        for state, content in sides:
+            if content == ():
+                continue
+            if not isinstance(content, Ref) or content.location not in state.owning or rows_seen(content.location, state):
+                return False
+        return not self.held_elsewhere(a, b)
+
+    def row_in_both(self, contents: list[Any]) -> Ref | None:
+        """What a list holds that is seen on both sides in one list of lists, or on one side, where the other has none."""
+        rows = [content for content in contents if content != ()]
+        if not all(map(is_row, rows)) or len({row.location for row in rows}) != 1:
+            return None
+        alive = [side.state for side in (self.then, self.orelse) if not side.state.dead]
+        if not all(rows[0].location in state.owning for state in alive):
+            return None
+        indices = [UNDEF if content == () else content.path[0].operands[0] for content in contents]
+        return row_at(rows[0].location, self.out(indices[0], indices[1], INT, None))
 
     def either(self, a: Binding, b: Binding) -> Binding:
         """One of two values of different classes, each with what it is on its path."""
@@ -434,6 +483,8 @@ class Joining(JoinedArrays):
     def whole_list(self, keys: list[Any], contents: list[Any]) -> Ref:
         """Two lists joined as one value, which shares memory with the arrays in both."""
         sides = (self.then, self.orelse)
+        for side, content in zip(sides, contents, strict=True):
+            self.share_rows(side, content)
         present = [k is not None and not side.state.dead for k, side in zip(keys, sides, strict=True)]
         for key, content in zip(keys, contents, strict=True):
             if key is not None:

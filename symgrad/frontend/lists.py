@@ -43,7 +43,7 @@ def become_value(ctx: Lowering, owner: Obj, value: Operand) -> Binding:
     ctx.check_still(owner.key)
     content = ctx.state.heap[owner.key]
     assert isinstance(content, Ref)
-    ctx.replace_version(content.location, value)
+    ctx.replace_list(content, value)
     return Static(None)
 
 
@@ -157,7 +157,7 @@ def deque_extend_left(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> B
     assert isinstance(whole, Obj)
     ctx.check_still(owner.key)
     if isinstance(content := ctx.state.heap[owner.key], Ref):
-        ctx.replace_version(content.location, ctx.read(whole, node))
+        ctx.replace_list(content, ctx.read(whole, node))
         shares(ctx, whole, content)
     else:
         ctx.change(owner.key, ctx.state.heap[whole.key])
@@ -182,7 +182,7 @@ def deque_rotate(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Bindin
 def list_insert(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
     if (most := longest(owner)) is not None:
         items = known_of(ctx, owner)
-        fits = Const(len(items) < most) if items is not None else ctx.call("less", ctx.call("list_len", ctx.read(owner)), Const(most))
+        fits = Const(len(items) < most) if items is not None else ctx.call("less", ctx.call("list_len", ctx.held(owner)), Const(most))
         if not isinstance(fits, Const) or not fits.value:
             fail_unless(ctx, fits, IndexError, "deque already at its maximum size")
     return inserted(ctx, owner, args, node)

@@ -289,7 +289,7 @@ def view_or_copy(ctx: Lowering, owner: Ref, index: Index) -> Binding:
 
 def load_list(ctx: Lowering, owner: Ref, index: Index, node: ast.AST) -> Binding:
     if index.spec == "i":
-        return ctx.item_of(owner, ctx.call("list_take", ctx.read(owner), index.operands[0]))
+        return ctx.item_at(owner, index.operands[0])
     if index.spec == "s":
         return ctx.list_sharing(ctx.call("list_slice", ctx.read(owner), *index.operands), owner)
     raise UnsupportedSyntax("a list takes one index", ctx.loc(node))
@@ -479,7 +479,7 @@ def become_value(ctx: Lowering, owner: Obj, value: Binding, node: ast.AST) -> No
     ctx.check_still(owner.key)
     content = ctx.state.heap[owner.key]
     assert isinstance(content, Ref)
-    ctx.replace_version(content.location, ctx.whole(value, node))
+    ctx.replace_list(content, ctx.whole(value, node))
     shares(ctx, value, content)
 
 

@@ -187,7 +187,10 @@ def array_tolist(ctx: Lowering, owner: Ref, args: list[Binding], node: ast.AST) 
     value = ctx.read(owner, node)
     wide = {"f16": "f64", "f32": "f64", "c64": "c128"}.get(getattr(value.type, "dtype", None) or "")  # Python's numbers
     items = ctx.make(ctx.call("list_from", value if wide is None else ctx.call("cast", value, dtype=wide), depth=rank, python=True))
-    return ctx.new_object("list", items) if isinstance(items, Ref) else items
+    if not isinstance(items, Ref):
+        return items
+    ctx.state.owning |= {items.location}
+    return ctx.new_object("list", items)
 
 
 # ------------------------------------------------------------------ of dicts
@@ -297,7 +300,7 @@ def list_extend(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -
     joined = ctx.state.heap[ctx.list_sharing(whole, owner, args[0]).key]
     assert isinstance(joined, Ref)
     if isinstance(content, Ref):
-        ctx.replace_version(content.location, ctx.state.memory[joined.location])
+        ctx.replace_list(content, ctx.state.memory[joined.location])
         ctx.state.pair(content.location, joined.location)
     else:
         ctx.change(owner.key, joined)
@@ -324,7 +327,7 @@ def list_sort(ctx: Lowering, owner: Obj, args: list[Binding], kwargs: dict[str, 
     plainly = ctx.storing is not None and set(kwargs) <= {"reverse"}
     with nullcontext() if ctx.storing is None else ctx.storing.sorting(ctx.read(kwargs.get("reverse", Num(FALSE))) if plainly else None):
         if isinstance(content, Ref) and isinstance(ordered, Ref):
-            ctx.replace_version(content.location, ctx.read(ordered))
+            ctx.replace_list(content, ctx.read(ordered))
         else:
             ctx.change(owner.key, ordered)
     return Static(None)
@@ -339,14 +342,14 @@ def list_pop(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> B
         if place == 0:
             item = ctx.item_of(content, ctx.call("list_take", ctx.read(content), Const(0)))
             rest = ctx.call("list_slice", ctx.read(content), Const(1), Const(None), Const(None))
-            ctx.replace_version(content.location, rest)
+            ctx.replace_list(content, rest)
             return item
         if place != -1:
             item = load(ctx, owner, Index("i", (ctx.read(args[0], node),), (args[0],)), node)
             become_value(ctx, owner, ctx.apply(Static(without_popped), [as_list(ctx, owner), args[0]], {}, node), node)
             return item
         item = ctx.item_of(content, ctx.call("list_take", ctx.read(content), Const(-1)))
-        ctx.replace_version(content.location, ctx.call("list_drop", ctx.read(content)))
+        ctx.replace_list(content, ctx.call("list_drop", ctx.to_change(content)))
         return item
     items = [b for _, b in content]
     if not items:

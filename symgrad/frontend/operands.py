@@ -137,7 +137,7 @@ def array_of(ctx: Lowering, binding: Binding, dtype: str | None, node: ast.AST) 
     if any(single) and all(one or isinstance(type_, Scalar) for one, type_ in zip(single, types, strict=True)):
         numbers = [ctx.read(element_of(item) if one else item, node) for one, item in zip(single, items, strict=True)]
         return ctx.array_of(ctx.call("list_of", *numbers), dtype, (len(numbers),))
-    return ctx.array_of(ctx.read(binding, node), dtype, display_shape(ctx, binding))
+    return ctx.array_of(ctx.held(binding), dtype, display_shape(ctx, binding))
 
 
 def with_items(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from symgrad.frontend.bindings import Binding, HeapKey, Location, Name, State
+from symgrad.frontend.bindings import MISSING, Binding, HeapKey, Location, Name, State
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.skeletons import Skeleton, objects_of, places_in
+from symgrad.frontend.skeletons import Skeleton, is_of_row, objects_of, places_in
 from symgrad.ir.core import Operand, Value
 from symgrad.ir.types import Type
 
@@ -24,12 +24,23 @@ class Plan:
     shares: dict[tuple[Any, Any], None] = field(default_factory=dict)
     twins: dict[Any, None] = field(default_factory=dict)  #: places of objects, and objects, that other names may reach after a round
     stale: dict[Any, None] = field(default_factory=dict)
+    shared: dict[HeapKey, None] = field(default_factory=dict)  #: lists that do not alone hold the lists in them
+    locations: dict[HeapKey, Location] = field(default_factory=dict)  #: the memory of lists that were known item by item before
+    rows: dict[Name, None] = field(default_factory=dict)  #: names that are bound to items of lists of lists, as is found out later
     kin: dict[tuple[Any, Any], None] = field(default_factory=dict)  #: objects, by place or before the loop, that may be one
     #: places of arrays that are one of some from before the loop; None where they may be others
     bases: dict[Any, dict[Location, None] | None] = field(default_factory=dict)
     #: places among what is carried where a round may hand on a number of a narrower class
     mixed: dict[int, None] = field(default_factory=dict)
     exposed: dict[Any, None] = field(default_factory=dict)  #: what the caller may hold after a round: see ``exposed``
+
+    def seen_in_list(self, name: Name, form: Skeleton, last: Skeleton, entry: State) -> Skeleton:
+        """The form of a name that each round binds to an item of a list of lists, as shows once that list is carried."""
+        own = last.anew if last.form == "same" else last
+        if own is None or not is_of_row(own) or is_of_row(form) or name in self.rows or entry.names.get(name, MISSING) != MISSING:
+            return form
+        self.rows[name] = None
+        return own
 
     def add(self, table: dict[Any, Any], key: Any, value: Any) -> bool:
         """Enter a form; True if that is news."""

@@ -25,6 +25,7 @@ from symgrad.frontend.bindings import (
     Static,
     Tup,
     View,
+    is_row,
 )
 
 
@@ -113,6 +114,11 @@ def reached(state: State) -> set[HeapKey]:
     for binding in state.roots():
         objects_in(binding, state, seen)
     return seen
+
+
+def rows_seen(location: Location, state: State) -> bool:
+    """Can the program still reach a list that was read from a list of lists?"""
+    return any(isinstance(row := state.heap.get(key), Ref) and is_row(row) and row.location is location for key in reached(state))
 
 
 def holders(location: Location, state: State) -> int:

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import ast
 import functools
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, Obj, Ref, Static, Tup, View
+from symgrad.frontend.bindings import NO_KEYS, Binding, HeapKey, Obj, Ref, State, Static, Tup, View, is_row, row_at
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.filling import operands_of
-from symgrad.frontend.reach import memory_within, objects_around
-from symgrad.frontend.skeletons import Skeleton, leaves, merge, rebuild
+from symgrad.frontend.reach import count_ways, memory_within, objects_around, objects_in
+from symgrad.frontend.skeletons import Skeleton, decided, leaves, merge, rebuild
 from symgrad.frontend.tables import PARTS, entered
 from symgrad.ir.core import FALSE, UNDEF, Call, Operand, Value
 from symgrad.ir.types import UNDEFINED, Array, List, Scalar, Struct, Type
@@ -91,7 +92,49 @@ def hold(ctx: Lowering, binding: Binding) -> None:
     if kinds or holds_view(binding):
         what = f"a {kinds[0] if kinds else 'view of a dict'} in a list of any length would become a list"
         raise UnsupportedSyntax(what, ctx.builder.loc, "put a list or an array in it")
-    ctx.state.twins |= frozenset(held)
+    same = (other for key in held for other, is_same in ctx.state.kin.get(key, NO_KEYS).items() if decided(is_same, ctx.state) is not False)
+    ctx.state.twins |= frozenset([*held, *same])
+    for key in held:
+        if isinstance(content := ctx.state.heap.get(key), Ref):
+            ctx.share_rows(content.location)
+
+
+def takes_over(ctx: Lowering, content: Ref, item: Binding) -> bool:
+    """Does a list that alone holds the lists in it alone hold this one too, once it is in it?  Names of it see it there from then on."""
+    state = ctx.state
+    if content.location not in state.owning or not isinstance(item, Obj) or not is_plain(item.key):
+        return False
+    if item.key in state.twins or item.key in state.kin:
+        return False
+    seen: set[HeapKey] = set()
+    for binding in [*state.names.values(), *(held for held in state.operands if held != item)]:
+        objects_in(binding, state, seen)
+    if any(is_row(row := state.heap.get(key)) and row.location is content.location for key in seen):  # type: ignore[union-attr]
+        return False
+    return item.key not in seen or isinstance(state.heap[item.key], Ref)
+
+
+def see_within(ctx: Lowering, content: Ref, item: Binding, index: Operand) -> None:
+    """Let a list that went into a list of lists be seen there."""
+    if isinstance(item, Obj) and isinstance(ctx.state.heap[item.key], Ref):
+        ctx.state.heap[item.key] = row_at(content.location, index)
+
+
+def is_plain(key: HeapKey) -> bool:
+    """Is it a list of Python's own class?"""
+    return key.kind == "list" and key.cls is None and key.exact is None
+
+
+def owns_items(state: State, key: HeapKey) -> bool:
+    """Does a list of known items alone hold the lists that are in it?"""
+    content = state.heap[key]
+    if isinstance(content, Ref) or not is_plain(key) or key in state.twins:
+        return False
+    ways: Counter[HeapKey] = Counter()
+    for binding in state.roots():
+        count_ways(binding, state, ways)
+    items = [item.key if isinstance(item, Obj) else None for _, item in content]
+    return all(k is not None and is_plain(k) and ways[k] == 1 and k not in state.twins for k in items)
 
 
 def holds_view(binding: Binding) -> bool:
@@ -180,4 +223,5 @@ def sequence_of(ctx: Lowering, items: Sequence[Binding], node: ast.AST) -> Ref |
     return sequence
 
 
-__all__ = ["FEW", "has_parts", "item_value", "listed", "of_any_length", "own_lists", "sequence_of", "shares"]
+__all__ = ["FEW", "has_parts", "item_value", "listed", "of_any_length", "own_lists", "owns_items", "see_within", "sequence_of", "shares",
+    "takes_over"]  # fmt: skip

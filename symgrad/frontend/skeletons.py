@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import enum
 import functools
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Container, Mapping
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -27,6 +27,8 @@ from symgrad.frontend.bindings import (
     State,
     Static,
     Tup,
+    is_row,
+    row_at,
 )
 from symgrad.ir.core import Const, Operand, Value
 from symgrad.ir.types import BOOL, INT, UNDEFINED, UNKNOWN, Array, List, Object, Type, Unknown, join
@@ -41,15 +43,17 @@ class Skeleton:
     """The form of a binding: what it is made of, with types for values.
 
     ``form`` is "num", "array", "tuple", "object" (one that is another from round to round: ``same`` is its kind, class and keys;
-    a list of any length has ``None`` for keys, and one item), "maybe" (its one item, or what ``same`` says), "oneof" (one of the
-    constants in ``same``), "same" (a binding that must not change), "missing" or "broken".
+    a list of any length has ``None`` for keys, and one item; a list that is seen in a list of lists has the memory of that one for
+    keys, and its index for an item), "maybe" (its one item, or what ``same`` says), "oneof" (one of the constants in ``same``),
+    "same" (a binding that must not change), "missing" or "broken".
     """
 
     form: str
     type: Type = UNDEFINED
     items: tuple[Skeleton, ...] = ()
     same: Any = None
-    anew: Skeleton | None = field(default=None, compare=False)  #: of an object that is "same": its form if it were not
+    #: of an object that is "same", or seen in a list of lists: its form if it were not
+    anew: Skeleton | None = field(default=None, compare=False)
 
 
 NOTHING = Skeleton("missing")
@@ -92,9 +96,31 @@ def _object_skeleton(key: HeapKey, state: State, type_of: Any, above: tuple[Heap
     if content is None or key.kind not in ("list", "dict", "record") or key.doubtful or key in above:
         return None
     if isinstance(content, Ref):
-        return Skeleton("object", items=(skeleton(content, state, type_of),), same=(key.kind, key.cls, None, key.exact))
+        whole = Skeleton("object", items=(skeleton(content, state, type_of),), same=(key.kind, key.cls, None, key.exact))
+        return row_of(content.location, whole) if is_row(content) else whole
     items = tuple(skeleton(b, state, type_of, (*above, key)) for _, b in content)
     return Skeleton("object", items=items, same=(key.kind, key.cls, tuple(k for k, _ in content), key.exact))
+
+
+def row_of(location: Location, whole: Skeleton) -> Skeleton:
+    """The form of a list that is seen in the list of lists that alone holds it: its index; ``whole`` is its form elsewhere."""
+    kind, cls, _, exact = whole.same
+    return Skeleton("object", items=(PLACE,), same=(kind, cls, location, exact), anew=whole)
+
+
+def is_of_row(form: Skeleton) -> bool:
+    """Is it the form of a list that is seen in a list of lists?"""
+    return form.form == "object" and isinstance(form.same[2], Location)
+
+
+def rows_in(form: Skeleton, owning: Container[Location]) -> Skeleton:
+    """A form in which a list is seen in a list of lists only where that alone holds it."""
+    if is_of_row(form) and form.same[2] not in owning:
+        assert form.anew is not None
+        return form.anew
+    if form.items:
+        return replace(form, items=tuple(rows_in(item, owning) for item in form.items))
+    return form
 
 
 def decided(operand: Operand, state: State) -> bool | None:
@@ -216,13 +242,17 @@ def _merged_objects(a: Skeleton, b: Skeleton) -> Skeleton | None:
     one, two = (x if x.form == "object" else x.anew for x in (a, b))
     if one is None or two is None or (*one.same[:2], one.same[3]) != (*two.same[:2], two.same[3]):
         return None
+    if one.same[2] != two.same[2]:
+        one, two = (x.anew if is_of_row(x) and x.anew is not None else x for x in (one, two))
     if one.same[0] == "list" and one.same[2] != two.same[2]:
         one, two = _of_any_length(one), _of_any_length(two)
         if one is None or two is None:
             return None
     if one.same[2] != two.same[2]:
         return None
-    return Skeleton("object", items=tuple(merged_item(x, y) for x, y in zip(one.items, two.items, strict=True)), same=one.same)
+    items = tuple(merged_item(x, y) for x, y in zip(one.items, two.items, strict=True))
+    whole = _merged_objects(one.anew, two.anew) if is_of_row(one) and one.anew is not None and two.anew is not None else None
+    return Skeleton("object", items=items, same=one.same, anew=whole)
 
 
 def _of_any_length(form: Skeleton) -> Skeleton | None:
@@ -252,7 +282,7 @@ def leaf_names(form: Skeleton, name: str) -> list[str]:
         case "tuple", _:
             return [n for item in form.items for n in leaf_names(item, name)]
         case "object", (_, _, keys, _):
-            words = [name] if keys is None else [f"{name}_{k}" if is_name(k) else name for k in keys]
+            words = [name] if keys is None or is_of_row(form) else [f"{name}_{k}" if is_name(k) else name for k in keys]
             return [n for item, word in zip(form.items, words, strict=True) for n in leaf_names(item, word)]
         case "maybe", _:
             return [f"has_{name}", *leaf_names(form.items[0], name)]
@@ -272,6 +302,8 @@ def item_of(binding: Binding, form: Skeleton, heap: Mapping[HeapKey, Any]) -> li
         content, keys = heap[binding.key], form.same[2]
         if keys is None:
             return [content if isinstance(content, Ref) else binding]
+        if is_of_row(form):
+            return [Num(content.path[0].operands[0]) if isinstance(content, Ref) and is_row(content) else MISSING]
         if not isinstance(content, Ref):
             return [dict(content).get(k, MISSING) for k in keys]
     return [MISSING] * len(form.items)
@@ -297,6 +329,10 @@ def rebuild(form: Skeleton, values: list[Value], state: State, name: str | None,
             kind, cls, keys, exact = form.same
             key = HeapKey(kind, cls, exact=exact)
             items = [rebuild(item, values, state, name, loc) for item in form.items]
+            if is_of_row(form):
+                state.heap[key] = row_at(keys, items[0].operand)  # type: ignore[attr-defined]
+                state.twins |= {key}
+                return Obj(key)
             state.heap[key] = tuple(zip(keys, items, strict=True)) if keys is not None else items[0]  # type: ignore[assignment]
             return Obj(key)
         case "oneof":

@@ -49,7 +49,7 @@ from symgrad.frontend.memory import (
 from symgrad.frontend.operands import pinned
 from symgrad.frontend.outside import change_outside
 from symgrad.frontend.overlapping import order_matters
-from symgrad.frontend.sequences import item_value, shares
+from symgrad.frontend.sequences import item_value, see_within, shares, takes_over
 from symgrad.frontend.several import each, is_one_of_kinds
 from symgrad.ir.core import NONE, ZERO, Const, Operand
 from symgrad.ir.types import Array, List, Scalar, Type
@@ -191,7 +191,11 @@ def store_list(ctx: Lowering, owner: Obj, index: Index, value: Binding, node: as
     if index.spec != "i":
         raise UnsupportedSyntax("a slice of a list of unknown length cannot be assigned to", ctx.loc(node))
     ctx.check_alone(owner.key)
-    ctx.replace_version(content.location, ctx.call("list_set", ctx.read(content), index.operands[0], item_value(ctx, value, node)))
+    owns = takes_over(ctx, content, value)
+    changed = ctx.call("list_set", ctx.to_change(content, owns), index.operands[0], item_value(ctx, value, node))
+    ctx.replace_list(content, changed, owns)
+    if owns:
+        see_within(ctx, content, value, index.operands[0])
     shares(ctx, value, content)
 
 

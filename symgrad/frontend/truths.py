@@ -63,7 +63,7 @@ def truth(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
                 if key.kind == "dict" and all(ctx.is_doubtful(item) for _, item in content):
                     ctx.check_keys(key, node)
                 return Const(bool(content) or key.kind == "record")
-            return ctx.call("greater", ctx.call("list_len", ctx.read(binding)), Const(0))
+            return ctx.call("greater", ctx.call("list_len", ctx.held(binding)), Const(0))
         case External(value, text) if not isinstance(value, np.ndarray):
             ctx.rely(text, bool(value), "truth")
             return Const(bool(value))
