@@ -16,7 +16,7 @@ from typing import Any
 
 from symgrad.codegen.texts import Kernel, Pair
 from symgrad.errors import NotCompiled
-from symgrad.ir.types import Array, Scalar, Type
+from symgrad.ir.types import Array, List, Scalar, Type
 from symgrad.location import Loc
 from symgrad.loops.reach import CompilerFailed, OutOfReach, check_length, in_words
 from symgrad.pipeline.target import GiveUp, Read, Texts
@@ -285,7 +285,9 @@ class Layouts:
 
 
 def read_type(type_: Type, leaf: str, read: Read) -> Any:
-    """numba's type of an argument: of a number by its type, of an array by itself, for it may lie in any order."""
+    """numba's type of an argument: of a number by its type, of an array by itself, for it may lie in any order; one of a list does not."""
+    if isinstance(type_, List):
+        return seed_type(type_.item)
     return type_of(read(leaf)) if isinstance(type_, Array) else seed_type(type_)
 
 

@@ -28,6 +28,9 @@ def compiled_sooner(body: list[ast.stmt]) -> list[ast.stmt]:
         for name in ("body", "orelse"):
             if inner := getattr(statement, name, None):
                 setattr(statement, name, compiled_sooner(inner))
+        if isinstance(statement, ast.If) and isinstance(statement.test, ast.Constant) and statement.test.value is True:
+            statements += statement.body
+            continue
         Choices().visit(statement)
         if isinstance(statement, ast.If) and is_check(statement):
             statement.test = any_of(tests_of(statement.test))

@@ -8,8 +8,9 @@ raises what Python raises, or gives the right result.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any
 
@@ -21,8 +22,8 @@ from symgrad.codegen.header import Header, no_lines, result_text
 from symgrad.codegen.python import emit
 from symgrad.codegen.texts import DECORATOR, Kernel, Seed
 from symgrad.codegen.trees import replaced
-from symgrad.ir.core import Func, Operand, uses
-from symgrad.ir.types import Array, Scalar, Type
+from symgrad.ir.core import Func, Operand, Value, uses
+from symgrad.ir.types import Array, List, Scalar, Type
 from symgrad.runtime.find import find
 from symgrad.text import docstring, identifier, is_dotted, is_name
 
@@ -47,6 +48,26 @@ class Surface:
     result: str
     objects: Mapping[str, Any]
     lines: Lines = no_lines
+    lists: Mapping[int, str] = field(default_factory=dict)  #: parameters that are lists, each with the dtype of the array that is passed
+    numpy: str = ""  #: the name of NumPy that makes these arrays
+
+    def with_lists(self, lists: Mapping[int, str]) -> Surface:
+        """The same, where lists are passed as arrays."""
+        taken = {*self.objects, *names_in([*self.leaves, f"lambda {self.signature}: 0"])}
+        (name,) = distinct(["np"], taken)
+        return replace(self, objects={**self.objects, name: np}, lists=lists, numpy=name)
+
+    def type_of(self, place: int, parameter: Value) -> Type:
+        """The type of what is passed for a parameter of the kernel; a list for an array that is made of one."""
+        return List(parameter.type) if place in self.lists else parameter.type
+
+    @property
+    def passed_leaves(self) -> list[str]:
+        """The expression of each parameter of the kernel."""
+        return [
+            leaf if k not in self.lists else f"{self.numpy}.array({leaf}, {self.numpy}.{NUMPY_TYPES[self.lists[k]]})"
+            for k, leaf in enumerate(self.leaves)
+        ]
 
 
 def emit_kernel(func: Func, surface: Surface) -> Kernel:
@@ -69,18 +90,19 @@ def emit_kernel(func: Func, surface: Surface) -> Kernel:
     plain = all(map(is_name, parameters))
     results = func.body.yields
     template = ast.parse(result_text(surface.result, len(results)), mode="eval").body
-    flat = plain and list(surface.leaves) == parameters and all(is_reached(value.type) for value in func.params)
+    flat = plain and not surface.lists and list(surface.leaves) == parameters and all(is_reached(value.type) for value in func.params)
     flat = flat and not names_in([ast.unparse(template)]) & set(surface.objects)
     whole = flat and is_nest(template) and not any(map(converted, results))
     read = uses(func.body)
     used = [k for k, value in enumerate(func.params) if flat or value in read]
     values = [func.params[k] for k in used]
-    leaves = [surface.leaves[k] for k in used]
+    leaves = [surface.passed_leaves[k] for k in used]
 
+    types = [surface.type_of(k, func.params[k]) for k in used]
     func.body.args = values
     kernel, fallback = f"{surface.name}_kernel", f"{surface.name}_numpy"
     text = module_text(func, kernel, surface.result if whole else "", surface.lines)
-    emitted = Kernel(surface.name, kernel, text, "", fallback, leaves, [value.type for value in values], whole, flat)
+    emitted = Kernel(surface.name, kernel, text, "", fallback, leaves, types, whole, flat)
     emitted.caller = caller_text(emitted, surface, template, list(zip(func.results, results, strict=False)))
     return emitted
 
@@ -126,6 +148,15 @@ def filled(template: str, texts: Sequence[str]) -> str:
     tree = ast.parse(result_text(template, len(texts)), mode="eval").body
     space = {f"__result_{k}__": ast.parse(text, mode="eval").body for k, text in enumerate(texts)}
     return ast.unparse(ast.fix_missing_locations(replaced(tree, space)))
+
+
+def as_lists(template: str, places: Container[int]) -> str:
+    """A template in which lists are made of the results, which are arrays, at these places.
+
+    >>> as_lists("({0}, {{'c': {1}}})", {1})
+    "({0}, {{'c': {1}.tolist()}})"
+    """
+    return re.sub(r"\{\{|\}\}|\{(\d+)\}", lambda m: f"{m[0]}.tolist()" if m[1] and int(m[1]) in places else m[0], template)
 
 
 def is_reached(type_: Type) -> bool:
@@ -201,4 +232,4 @@ def names_in(texts: Iterable[str]) -> set[str]:
     return {node.id for node in nodes if isinstance(node, ast.Name)} | {node.arg for node in nodes if isinstance(node, ast.arg)}
 
 
-__all__ = ["Surface", "emit_kernel"]
+__all__ = ["Surface", "as_lists", "emit_kernel"]

@@ -68,7 +68,7 @@ def emit_pair(surface: Surface, halves: Halves, again: Again) -> Pair:
     ahead, back, fallback = f"{stem}_forward_kernel", f"{stem}_backward_kernel", f"{stem}_numpy"
     words = words_of(surface, halves, again, {ahead, back, fallback, again.name})
     keeping, kept = kept_arguments(surface, halves, again, words)
-    leaves, passed = only_read(halves.forward, surface.leaves), only_read(halves.backward, given_to(halves, words))
+    leaves, passed = only_read(halves.forward, surface.passed_leaves), only_read(halves.backward, given_to(halves, words))
     out = filled(halves.out, converted_all(words.numpy, words.results[:own], halves.forward))
     gradients = filled(halves.gradients, converted_all(words.numpy, words.gradients, halves.backward))
     lines = [f"def {stem}({surface.signature}):", f"    {docstring(halves.doc)}", "    try:"]
@@ -79,7 +79,7 @@ def emit_pair(surface: Surface, halves: Halves, again: Again) -> Pair:
     lines += [f"            {', '.join(words.gradients)} = {back}({', '.join(passed)})", f"        except Exception:  {LEFT}"]
     lines += [f"            return {again.name}({', '.join([*kept, *(seed.fitted for seed in halves.seeds)])})"]
     lines += [f"        return {gradients}", "", f"    return {halves.returned}", ""]
-    types = only_read(halves.forward, [value.type for value in halves.forward.params])
+    types = only_read(halves.forward, [surface.type_of(k, value) for k, value in enumerate(halves.forward.params)])
     taken = only_read(halves.backward, [own + k if k < residuals else v.type for k, v in enumerate(halves.backward.params)])
     for half in (halves.forward, halves.backward):
         half.body.args = only_read(half, half.params)
@@ -107,10 +107,11 @@ def kept_arguments(surface: Surface, halves: Halves, again: Again, words: Words)
     lines, kept = [], []
     for k, word in zip(again.places, words.kept, strict=True):
         text, type_ = surface.leaves[k], halves.forward.params[k].type
-        if isinstance(type_, Array) and k in halves.copies and type_.layout in ("C", "?"):
+        if isinstance(type_, Array) and k not in surface.lists and k in halves.copies and type_.layout in ("C", "?"):
             word = words.results[halves.copies[k]]
         else:
-            lines.append(f"{word} = {f'laid_alike({text})' if isinstance(type_, Array) else text}")
+            copied = f"list({text})" if k in surface.lists else f"laid_alike({text})" if isinstance(type_, Array) else text
+            lines.append(f"{word} = {copied}")
         kept.append(word)
     return lines, kept
 

@@ -109,6 +109,35 @@ def roll(lowering: Context, op: Call) -> Thing:
     return shown(x, x.extents, at, price=3)
 
 
+def repeat(lowering: Context, op: Call) -> Thing:
+    """Each element, or each row along an axis, a number of times."""
+    x, writer = lowering.form(op.args[0]), lowering.writer
+    count = repeats(lowering, op)
+    if op.settings["axis"] is None:
+        x = shown_at(x, reshaped(writer, x.extents, reshape_extents(writer, x.extents, [Const(-1)])))
+    (along,) = axes(op, op.settings["axis"] or 0, x.rank)
+    extents = [writer.multiply(e, count) if k == along else e for k, e in enumerate(x.extents)]
+    divisor = writer.larger(count, ONE)
+
+    def at(index: Index) -> Index:
+        return tuple(writer.pure("floor_divide", i, divisor, via=None) if k == along else i for k, i in enumerate(index))
+
+    return shown(x, extents, at, price=3)
+
+
+def repeats(lowering: Context, op: Call) -> Operand:
+    """How often ``repeat`` repeats everything; a count for each element is left to NumPy."""
+    count = op.args[-1]
+    if not isinstance(count.type, Scalar) or count.type.kind != "int":
+        raise OutOfReach(f"{function_in_words(op)} with a count for each element", op.loc)
+    lowered = lowering.number(count)
+    if (known := number(lowered)) is not None and known < 0:
+        raise OutOfReach(f"{function_in_words(op)} a negative number of times", op.loc)
+    if known is None:
+        lowering.writer.check("check_at_least", lowered, ZERO)
+    return lowered
+
+
 def triangle(lowering: Context, op: Call) -> Thing:
     """``triu`` and ``tril``."""
     x, writer = lowering.form(op.args[0]), lowering.writer
@@ -263,6 +292,7 @@ RULES = {
     "expand_dims": expand_dims,
     "squeeze": squeeze,
     "flip": flip,
+    "repeat": repeat,
     "roll": roll,
     **dict.fromkeys(("triu", "tril", "triangle"), triangle),
     **dict.fromkeys(("diag", "diagonal"), diagonal),

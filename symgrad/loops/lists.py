@@ -201,17 +201,30 @@ def list_len(context: Context, op: Call) -> Thing:
 
 
 def list_zeros(context: Context, op: Call) -> Thing:
-    """As many zeros, of the shapes of the items."""
-    writer, like = context.writer, listed(context, op.args[0])
+    """As many zeros, of the shapes of the items; of an argument, which is an array here, as many as it has elements."""
+    writer, out = context.writer, op.outs[0].type
+    if isinstance(op.args[0].type, Array):
+        assert isinstance(out, List)
+        return zeros(context, kept(context, out.item), context.form(op.args[0]).extents[0])
+    like = listed(context, op.args[0])
+    if isinstance(like.item, Scalar):
+        return zeros(context, like.item, writer.call("list_len", like.known))
+    assert isinstance(like.item, Array)
     listing = begun(context, like.item)
     with over(context, like) as place:
-        if isinstance(like.item, Scalar):
-            writer.whole("list_append", listing.known, zero(like.item))
-        elif isinstance(like.item, Array):
-            item = item_of(context, like, place)
-            nothing = writer.call("zeros", *read_extents(context, item, like.item), dtype=like.item.dtype)
-            writer.whole("list_append", listing.known, nothing)
+        item = item_of(context, like, place)
+        nothing = writer.call("zeros", *read_extents(context, item, like.item), dtype=like.item.dtype)
+        writer.whole("list_append", listing.known, nothing)
     return listing
+
+
+def zeros(context: Context, item: Scalar | Array, count: Operand) -> Listing:
+    """A list of so many zeros."""
+    assert isinstance(item, Scalar)
+    some: Operand = cast_to(context.writer, zero(item), item.dtype) if is_sized(item) and item.dtype else zero(item)
+    handle = context.writer.call("list_of_same", some, count)
+    handle.type = List(item)
+    return Listing(item, handle)
 
 
 def copied(context: Context, op: Call) -> Thing:
@@ -266,6 +279,21 @@ def list_add_slice(context: Context, op: Call) -> Thing:
         total = writer.call("add", item_of(context, listing, place), item_of(context, added, k))
         writer.keep(listing.known, place, number_for(context, listing.item, total))
     return listing
+
+
+def list_add(context: Context, op: Call) -> Thing:
+    """The sums of the items of two lists of numbers."""
+    writer, out = context.writer, op.outs[0].type
+    first, second = (listed(context, a, out.item if isinstance(out, List) else None) for a in op.args)
+    if not isinstance(first.item, Scalar):
+        raise OutOfReach(f"sums of lists of {plural(in_words(first.item))}", op.loc)
+    count = writer.call("list_len", first.known)
+    writer.check("check_equal", count, writer.call("list_len", second.known))
+    total = zeros(context, first.item, count)
+    with over(context, total) as place:
+        both = writer.call("add", item_of(context, first, place), item_of(context, second, place))
+        writer.keep(total.known, place, number_for(context, total.item, both))  # type: ignore[arg-type]
+    return total
 
 
 def item_of(context: Context, listing: Listing, place: Operand) -> Value:
@@ -332,6 +360,7 @@ RULES: dict[str, Any] = {
     "list_append": list_append,
     "list_drop": list_drop,
     "list_set": list_set,
+    "list_add": list_add,
     "list_add_at": list_add_at,
     "list_len": list_len,
     "list_zeros": list_zeros,

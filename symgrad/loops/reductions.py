@@ -17,7 +17,7 @@ from symgrad.loops.accesses import depends
 from symgrad.loops.arrays import axes, constant, dtype_of
 from symgrad.loops.context import Context, Thing
 from symgrad.loops.forms import Form, Index, Support, broadcast_index, cast_to, filled, mapped, shown, stored
-from symgrad.loops.layout import diagonal
+from symgrad.loops.layout import diagonal, repeats, shown_at
 from symgrad.loops.making import spread_to
 from symgrad.loops.paths import product_of, reshape_extents, reshaped
 from symgrad.loops.reach import OutOfReach, function_in_words
@@ -247,6 +247,19 @@ def mean(lowering: Context, op: Call) -> Thing:
     return finish(lowering, op, scaled(lowering, total, count_of(lowering, x, gone), dtype))
 
 
+def repeat_back(lowering: Context, op: Call) -> Thing:
+    """The sums of what stands where ``repeat`` has put one element."""
+    g, writer, count = lowering.form(op.args[0]), lowering.writer, repeats(lowering, op)
+    extents, axis = [*lowering.extents(op.args[1])], op.settings["axis"]
+    own = [product_of(writer, extents)] if axis is None else extents
+    (along,) = axes(op, axis or 0, len(own))
+    apart = [*own[: along + 1], count, *own[along + 1 :]]
+    g = shown_at(g, reshaped(writer, g.extents, reshape_extents(writer, g.extents, apart)))
+    total = reduce(lowering, g, [along + 1], False, sum_fold(writer, dtype_of(op)), own_name(op))
+    assert isinstance(total, Form)
+    return finish(lowering, op, shown_at(total, reshaped(writer, total.extents, extents)) if axis is None else total)
+
+
 def variance(lowering: Context, op: Call) -> Thing:
     """``var`` and ``std``: of the differences from the mean."""
     writer, dtype = lowering.writer, dtype_of(op)
@@ -420,6 +433,7 @@ RULES = {
     **dict.fromkeys(("max", "min"), plain(extreme_fold)),
     **dict.fromkeys(("any", "all"), truth),
     "mean": mean,
+    "repeat_back": repeat_back,
     **dict.fromkeys(("var", "std"), variance),
     "count_nonzero": counted_nonzero,
     **dict.fromkeys(("argmax", "argmin"), argument_of_extreme),

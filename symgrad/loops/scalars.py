@@ -183,10 +183,19 @@ def is_known_finite(name: str, args: Args) -> bool:
         return bool(np.isfinite(getattr(np, name)(*(float(a.value) for a in args if isinstance(a, Const)))))
 
 
+def as_float(build: Builder, number: Operand) -> Operand:
+    """A number as a float; numba knows none of a bool."""
+    if getattr(number.type, "kind", None) != "bool":
+        return build.call("number", number, kind="float")
+    value = build.call("where", number, Const(1.0), Const(0.0), via=None)
+    value.type = Scalar("float")
+    return value
+
+
 def counted(build: Builder, op: Call, args: Args) -> list[Operand]:
     """Sums, differences, products and powers; of Python integers they are computed as floats too, to see their size."""
     if is_python_int(*(a.type for a in args)) and not is_index_arithmetic(op, args):
-        unless_small(build, build.call(op.name, *(build.call("number", a, kind="float") for a in args)))
+        unless_small(build, build.call(op.name, *(as_float(build, a) for a in args)))
     return again(build, op, args)
 
 
@@ -198,7 +207,7 @@ def shifted(build: Builder, op: Call, args: Args) -> list[Operand]:
         bail_out(build, build.call("less", count, Const(0)))
         bail_out(build, build.call("greater_equal", count, Const(width)))
     if op.name == "left_shift" and is_python_int(number.type, count.type):
-        floats = [build.call("number", a, kind="float") for a in args]
+        floats = [as_float(build, a) for a in args]
         unless_small(build, build.call("multiply", floats[0], build.call("exp2", floats[1])))
     return again(build, op, args)
 
@@ -219,7 +228,7 @@ def divided(build: Builder, op: Call, args: Args) -> list[Operand]:
     if is_python(*(a.type for a in args)) or op.name != "divide":
         if_zero(build, args[1])
     if op.name == "floor_divide" and is_python_int(*(a.type for a in args)) and not isinstance(args[1], Const):
-        unless_small(build, build.call("number", args[0], kind="float"))  # -2**63 // -1 has 64 bits
+        unless_small(build, as_float(build, args[0]))  # -2**63 // -1 has 64 bits
     elif op.name != "divide" and is_signed(op.outs[0].type):
         unless_opposite(build, args[1], bits(op.outs[0].type), args[0])
     return again(build, plainly(op) if op.name == "floor_divide" else op, args)  # np.floor_divide is floor(x / y) to numba
@@ -264,7 +273,7 @@ def remainder(build: Builder, op: Call, args: Args) -> list[Operand]:
     """The remainder with the sign of the dividend; of integers numba gives that of ``%``."""
     if any(getattr(a.type, "kind", None) != "float" for a in args) and not is_python(*(a.type for a in args)):
         raise OutOfReach("np.fmod of integers", op.loc)
-    size = [build.call("number", a, kind="float") if getattr(a.type, "kind", None) != "float" else a for a in args]
+    size = [as_float(build, a) if getattr(a.type, "kind", None) != "float" else a for a in args]
     results = divided(build, plainly(op), size)
     if op.settings.get("via") == "math":
         unless_finite(build, results[0])
@@ -368,6 +377,8 @@ def converted(build: Builder, op: Call, args: Args) -> list[Operand]:
     target_kind = op.settings["kind"]
     if isinstance(args[0].type, Object):
         raise OutOfReach("a number that is read from a text", op.loc)
+    if target_kind == "float" and kind == "bool":
+        return [as_float(build, args[0])]
     if target_kind == "int" and kind == "float":
         unless_small(build, args[0])
     dtype = getattr(args[0].type, "dtype", None)
@@ -417,7 +428,7 @@ def lowered_power(build: Builder, op: Call, args: Args) -> list[Operand]:
 
 def slope(build: Builder, op: Call, args: Args) -> list[Operand]:
     """A slope that may be infinite: kernels compute with NumPy's infinities."""
-    floats = [build.call("number", a, kind="float") if getattr(a.type, "kind", None) != "float" else a for a in args]
+    floats = [as_float(build, a) if getattr(a.type, "kind", None) != "float" else a for a in args]
     return [build.call(SLOPES[op.name], *floats, hint=op.outs[0].name)]
 
 

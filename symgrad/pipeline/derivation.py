@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
@@ -20,7 +20,7 @@ from symgrad.adjoint.pullback import with_seeds
 from symgrad.adjoint.reverse import gradient
 from symgrad.adjoint.reverse import split_pullback as split_halves
 from symgrad.codegen.header import Header
-from symgrad.codegen.numba import Surface, emit_kernel
+from symgrad.codegen.numba import Surface, as_lists, emit_kernel
 from symgrad.codegen.pairs import Halves, emit_pair
 from symgrad.codegen.python import emit
 from symgrad.codegen.texts import Again, Emitted, Kernel, Pair
@@ -28,7 +28,7 @@ from symgrad.errors import NotActive, UnsureAlias
 from symgrad.frontend.lowered_function import Lowered
 from symgrad.frontend.results import Result
 from symgrad.identity import Same
-from symgrad.ir.core import Call, Func, clone, holds_complex, uses, walk
+from symgrad.ir.core import Call, Func, Operand, clone, holds_complex, uses, walk
 from symgrad.ir.show import reachable
 from symgrad.ir.types import Array, List, Scalar, is_float
 from symgrad.ir.verify import verify
@@ -83,7 +83,8 @@ class Derivation:
         surface = Surface(
             self.name, parameter_text(job), passed_text(job), self.doc, leaves, self.result, job.lowered.objects, lines_of(job)
         )
-        return self.kernels(job, surface)
+        lists = crossing_lists([value for value, _ in job.lowered.inputs])
+        return self.kernels(job, surface.with_lists(lists)) if lists else self.kernels(job, surface)
 
     def primal(self) -> tuple[ast.Module, dict[str, Any], str]:
         """The function itself, to be run once: a tree, what that names, and its own name."""
@@ -312,8 +313,18 @@ def halves_in_loops(job: Job, values: int, seeds: int) -> tuple[Func, Func, Mapp
 def whole_kernel(job: Job, surface: Surface) -> Kernel:
     """The kernel of a function that is one piece."""
     func = in_loops(job, "optimized")
+    surface = replace(surface, result=as_lists(surface.result, crossing_lists(job.stages["optimized"].body.yields)))
     with timed(func.notes, "print", "emit"):
         return emit_kernel(func, surface)
+
+
+def crossing_lists(operands: Sequence[Operand]) -> dict[int, str]:
+    """Which parameters or results are lists that a kernel takes, or gives, as arrays, each with the dtype."""
+    if not any(isinstance(operand.type, List) for operand in operands):
+        return {}
+    from symgrad.loops.crossing import crosses  # of the stages for kernels, which NumPy code does not need
+
+    return {k: dtype for k, operand in enumerate(operands) if (dtype := crosses(operand.type)) is not None}
 
 
 def program(func: Func, texts: list[str], result: Result, lowered: Lowered, order: list[int]) -> Lowered:
@@ -371,7 +382,8 @@ def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Deriv
 
     def kernels(job: Job, surface: Surface) -> Pair:
         doc = document(job, "Value and pullback")
-        halves = Halves(*halves_in_loops(job, count, len(seeds)), result, header.result, seeds, returned, doc)
+        gradients_text = as_lists(header.result, crossing_lists(backward.body.yields))
+        halves = Halves(*halves_in_loops(job, count, len(seeds)), result, gradients_text, seeds, returned, doc)
         return emit_pair(surface, halves, again(job, whole, count, replace(header, name=f"{surface.name}_again")))
 
     return Derivation(job, f"{name}_vjp", emission, kernels)
