@@ -8,7 +8,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import MISSING, Binding, Bound, Broken, Choice, Fun, Generator, Maybe, Obj, Partial, Ref, Static, Tup
+from symgrad.frontend.bindings import (
+    MISSING,
+    Binding,
+    Bound,
+    Broken,
+    Choice,
+    Fun,
+    Generator,
+    HeapKey,
+    Maybe,
+    Obj,
+    Partial,
+    Ref,
+    Static,
+    Tup,
+)
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exceptions import fail
 from symgrad.frontend.flow import proceed, run
@@ -18,6 +33,7 @@ from symgrad.frontend.interruptions import Raised
 from symgrad.frontend.opaque import FOLLOWED, root_of
 from symgrad.frontend.operands import as_array, static_binding
 from symgrad.frontend.outside import outside
+from symgrad.frontend.reach import parts_of
 from symgrad.frontend.reading import owner_name
 from symgrad.frontend.scopes import body_nodes, yields
 from symgrad.frontend.several import each
@@ -110,7 +126,7 @@ def body_result(ctx: Lowering, frame: Frame, function: ast.FunctionDef | ast.Lam
         result = Static(None)
     elif NEXT in codes and result != Static(None):
         result = Broken("the function may end without a return")
-    if not holds_function(ctx, result):
+    if not holds_function(ctx, result) and not is_held(ctx, frame, function):
         for name in [n for n in ctx.state.names if n[0] is frame]:
             del ctx.state.names[name]
     proceed(ctx)
@@ -135,6 +151,34 @@ def holds_function(ctx: Lowering, binding: Binding) -> bool:
             content = ctx.state.heap.get(key)
             return not isinstance(content, Ref) and any(holds_function(ctx, b) for _, b in content or ())
     return False
+
+
+def is_held(ctx: Lowering, frame: Frame, function: ast.FunctionDef) -> bool:
+    """Can the program still reach a function that was made in a frame, and reads the variables there when it is called?"""
+    if not any(isinstance(node, ast.Lambda | ast.FunctionDef) for statement in function.body for node in ast.walk(statement)):
+        return False
+    arguments = [(frame, a.arg) for a in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)]
+    kept = [binding for name, binding in ctx.state.names.items() if name[0] is not frame or name in arguments]  # the caller holds them
+    todo: list[Any] = [*kept, *ctx.state.operands]
+    seen: set[HeapKey] = set()
+    while todo:
+        match todo.pop():
+            case Fun(frame=home) | Generator(frame=home) if is_within(home, frame):
+                return True
+            case Obj(key) if key not in seen:
+                seen.add(key)
+                content = ctx.state.heap.get(key, ())
+                todo += [] if isinstance(content, Ref) else [item for _, item in content]
+            case Binding() as binding:
+                todo += parts_of(binding)
+    return False
+
+
+def is_within(frame: Any, outer: Frame) -> bool:
+    """Is a frame another one, or one of a function inside of it?"""
+    while frame is not None and frame is not outer:
+        frame = frame.parent
+    return frame is outer
 
 
 def bind_arguments(ctx: Lowering, arguments: ast.arguments, args: list[Binding], kwargs: dict[str, Binding],

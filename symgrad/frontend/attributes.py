@@ -41,6 +41,7 @@ from symgrad.frontend.context import Lowering
 from symgrad.frontend.distributions import distribution_of
 from symgrad.frontend.exact import exact_class, possible_classes
 from symgrad.frontend.exceptions import GIVEN
+from symgrad.frontend.filling import extent_of, size_of
 from symgrad.frontend.flow import choose
 from symgrad.frontend.opaque import GENERATORS, followed
 from symgrad.frontend.outside import outside, rely_on_class, variable_of_module
@@ -293,6 +294,8 @@ def of_array(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding
         return Bound(owner, attr)
     match attr:
         case "shape" if type_.shape is not None:
+            if isinstance(owner, Ref):
+                return Tup(tuple(Num(extent_of(ctx, owner, k)) for k in range(len(type_.shape))))
             value = ctx.read(owner)
             return Tup(tuple(Num(Const(e) if isinstance(e, int) else ctx.call("extent", value, axis=k)) for k, e in enumerate(type_.shape)))
         case "shape":
@@ -300,7 +303,7 @@ def of_array(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding
         case "ndim" if type_.shape is not None:
             return Num(Const(len(type_.shape)))
         case "size":
-            return Num(ctx.call("size", ctx.read(owner)))
+            return Num(size_of(ctx, owner) if isinstance(owner, Ref) else ctx.call("size", ctx.read(owner)))
         case "dtype" if type_.dtype is not None:
             return Static(np.dtype(DTYPES[type_.dtype]), f"np.dtype({np.dtype(DTYPES[type_.dtype]).name!r})")
         case "mT" | "imag" if type_.shape is not None:

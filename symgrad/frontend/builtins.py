@@ -20,6 +20,7 @@ from symgrad.frontend.conversions import standing_for
 from symgrad.frontend.dicts import is_dict
 from symgrad.frontend.exact import NUMBERS, classes_of, exact_class, is_callable, is_instance, possible_classes
 from symgrad.frontend.exceptions import fail_unless, instance_of
+from symgrad.frontend.filling import extent_of
 from symgrad.frontend.flow import choose
 from symgrad.frontend.folding import fold
 from symgrad.frontend.iterate import append, indices_of, items_of, known_items, sequence
@@ -147,8 +148,7 @@ def len_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
             if isinstance(type_, Array) and type_.shape == ():
                 return definite(ctx, MISSING, node, TypeError, "len() of unsized object")
             if isinstance(type_, Array) and type_.shape:
-                extent = type_.shape[0]
-                return Num(Const(extent) if isinstance(extent, int) else ctx.call("extent", ctx.read(args[0]), axis=0))
+                return Num(extent_of(ctx, args[0], 0))
         case Num(operand) if isinstance(operand.type, Scalar):
             word = NUMBERS[operand.type.kind].__name__ if operand.type.dtype is None else "a number of NumPy's"
             return definite(ctx, MISSING, node, TypeError, f"object of type {word!r} has no len()")

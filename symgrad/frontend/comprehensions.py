@@ -140,7 +140,8 @@ def gather(ctx: Lowering, generators: list[ast.comprehension], start: Any, step:
         assert not isinstance(items, list)
         going = Going(held_lists(ctx, over))
         ctx.going.append(going)
-        if ctx.unroll and (indices := indices_of(items)) is not None:
+        written_out = ctx.unroll or isinstance(getattr(node, "elt", None), ast.Lambda)  # a list of any length holds no functions
+        if written_out and (indices := indices_of(items)) is not None:
             for place in indices:
                 bind(ctx, generator.target, items.item(Const(place)))
                 filtered(generator.ifs)

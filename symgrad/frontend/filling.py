@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from symgrad.frontend.bindings import Binding, Choice, Maybe, Missing, Num, Obj, OneOf, Ref, Static
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.skeletons import Skeleton, item_of, leaves, settled
@@ -97,9 +99,28 @@ def filled(ctx: Lowering, type_: Type) -> Operand:
     return ctx.call("zeros", *known, dtype=type_.dtype) if len(known) == len(extents) else UNDEF
 
 
+def extent_of(ctx: Lowering, ref: Ref, axis: int) -> Operand:
+    """An extent of an array, which no store changes: where what it holds is doubtful, that of another array with the same extent."""
+    shape = getattr(ctx.type_of(ref), "shape", None) or ()
+    extent = shape[axis] if axis < len(shape) else None
+    if isinstance(extent, int):
+        return Const(extent)
+    known = extent_in_reach(ctx, extent) if ref.location in ctx.state.stale and extent is not None else None
+    return known or ctx.call("extent", ctx.read(ref), axis=axis)
+
+
+def size_of(ctx: Lowering, ref: Ref) -> Operand:
+    """How many elements an array has."""
+    shape = getattr(ctx.type_of(ref), "shape", None)
+    if ref.location not in ctx.state.stale or not shape:
+        return ctx.call("size", ctx.read(ref))
+    extents = [extent_of(ctx, ref, axis) for axis in range(len(shape))]
+    return functools.reduce(lambda total, extent: ctx.call("multiply", total, extent), extents)
+
+
 def extent_in_reach(ctx: Lowering, dim: Dim) -> Operand | None:
     """The value of an extent as an operand, if there is an array that has it."""
-    for value in (*ctx.state.memory.values(), *ctx.texts):
+    for value in (*(value for location, value in ctx.state.memory.items() if location not in ctx.state.stale), *ctx.texts):
         shape = value.type.shape if isinstance(value.type, Array) else None
         for axis, extent in enumerate(shape or ()):
             if isinstance(extent, Dim) and same_extent(extent, dim):
@@ -107,4 +128,4 @@ def extent_in_reach(ctx: Lowering, dim: Dim) -> Operand | None:
     return None
 
 
-__all__ = ["operands_of"]
+__all__ = ["extent_of", "operands_of", "size_of"]

@@ -386,10 +386,13 @@ def unpack(ctx: Lowering, binding: Binding, targets: list[ast.expr], node: ast.A
     star = next((k for k, t in enumerate(targets) if isinstance(t, ast.Starred)), None)
     binding = sequence(ctx, binding, node)
     items = items_of(ctx, binding, node)
+    if star is not None and isinstance(items, Items) and not isinstance(binding, Obj):
+        binding = ctx.apply(Static(list), [binding], {}, node)
+        items = items_of(ctx, binding, node)
     if star is not None and isinstance(items, Items) and isinstance(binding, Obj):
         return unpack_list(ctx, binding, items, star, len(targets) - star - 1, node)
     if not isinstance(items, list):
-        items = unpack_memory(ctx, binding, items, len(targets), star, node)
+        items = unpack_memory(ctx, items, len(targets), node)
     if star is None:
         if len(items) != len(targets):
             word, held = ("not enough", f", got {len(items)}") if len(items) < len(targets) else ("too many", "")
@@ -417,13 +420,11 @@ def unpack_list(ctx: Lowering, binding: Obj, items: Items, first: int, last: int
     return [*(items.item(Const(k)) for k in range(first)), ctx.list_sharing(rest, binding), *ends]
 
 
-def unpack_memory(ctx: Lowering, binding: Binding, items: Items, count: int, star: int | None, node: ast.AST) -> list[Binding]:
+def unpack_memory(ctx: Lowering, items: Items, count: int, node: ast.AST) -> list[Binding]:
     items = plain(ctx, items)
     extent = ctx.builder.extent_of(items.bounds[1])
     if isinstance(extent, int):
         return [items.item(Const(k)) for k in range(extent)]
-    if star is not None:
-        raise UnsupportedSyntax("a starred target needs something of known length", ctx.loc(node), "use slices")
     if items.counts:
         raise UnsupportedSyntax("a range cannot be unpacked", ctx.loc(node))
     check_count(ctx, items.bounds[1], Const(count), f"too many or too few values to unpack (expected {count})")

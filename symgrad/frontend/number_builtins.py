@@ -9,7 +9,7 @@ import operator
 from typing import Any
 
 from symgrad.frontend.absent import definite
-from symgrad.frontend.bindings import MISSING, Binding, Generator, Iter, Num, Obj, Ref, Tup, View
+from symgrad.frontend.bindings import MISSING, Binding, Generator, Iter, Num, Obj, Ref, Static, Tup, View
 from symgrad.frontend.comparison import comparison, negated
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exact import exact_class
@@ -23,6 +23,7 @@ from symgrad.frontend.truths import as_bool, truth
 from symgrad.ir.core import Const
 from symgrad.ir.types import Scalar
 from symgrad.ops import spelling
+from symgrad.ops.composed import operators
 
 Args = list[Binding]
 Kwargs = dict[str, Binding]
@@ -139,6 +140,15 @@ SPECIAL[operator.abs] = lambda ctx, args, kwargs, node: abs_(ctx, args, kwargs, 
 @special(operator.not_)
 def not_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     return Num(negated(ctx, truth(ctx, args[0], node)))
+
+
+OTHER_NAMES = {"countOf": "count_of", "indexOf": "index_of"}
+for _name in operator.__all__:
+    _text = vars(operators).get(OTHER_NAMES.get(_name, _name))
+    if _text is not None:
+        SPECIAL[getattr(operator, _name)] = functools.partial(
+            lambda ctx, args, kwargs, node, text: ctx.apply(text, args, kwargs, node), text=Static(_text)
+        )
 
 
 SPECIAL[operator.truth] = lambda ctx, args, kwargs, node: bool_(ctx, args, kwargs, node)

@@ -183,7 +183,8 @@ def _clip_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Resu
 
 def _inside_text(settings: dict[str, Any], types: list[Type]) -> str:
     low, high = is_none(types[1]), is_none(types[2])
-    return {(False, False): "(low <= x) & (x <= high)", (True, False): "x <= high", (False, True): "low <= x", (True, True): "True"}[
+    everywhere = "True" if isinstance(types[0], Scalar) else "np.full(np.shape(x), True)"
+    return {(False, False): "(low <= x) & (x <= high)", (True, False): "x <= high", (False, True): "low <= x", (True, True): everywhere}[
         low, high
     ]
 

@@ -160,7 +160,9 @@ def _list_join(types: list[Type], settings: dict[str, Any], dim: Extents) -> Typ
 
 
 def _list_slice_text(settings: dict[str, Any], types: list[Type]) -> str:
-    return "l[slice(start, stop, step)]"
+    """A slice as it is written: without the parts that are None."""
+    start, stop, step = ("" if type_ == Object("None") else word for word, type_ in zip(("start", "stop", "step"), types[1:], strict=True))
+    return f"l[{start}:{stop}{f':{step}' if step else ''}]"
 
 
 def _list_add_text(settings: dict[str, Any], types: list[Type]) -> str:

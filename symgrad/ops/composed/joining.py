@@ -29,6 +29,8 @@ def column_stack(tup: Any) -> Any:
 
 def dstack(tup: Any) -> Any:
     """``np.dstack``: along the third axis."""
+    if np.ndim(tup[0]) == 0:
+        return np.reshape(np.stack(tup), (1, 1, -1))
     if np.ndim(tup[0]) == 1:
         return np.expand_dims(np.stack(tup, axis=1), 0)
     if np.ndim(tup[0]) == 2:

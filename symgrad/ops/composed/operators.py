@@ -1,0 +1,157 @@
+"""Functions of ``operator`` by the operators that they stand for, with what Python does for each class of operands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+# each function is lowered where it is called, as if it were the user's own
+
+__all__ = [
+    "and_", "call", "concat", "count_of", "delitem", "getitem", "iadd", "iand", "iconcat", "ifloordiv", "ilshift", "imatmul",
+    "imod", "imul", "index_of", "invert", "ior", "ipow", "irshift", "isub", "itruediv", "ixor", "lshift", "methodcaller", "neg",
+    "or_", "pos", "rshift", "setitem", "xor",
+]  # fmt: skip
+
+
+def neg(a: Any) -> Any:
+    return -a
+
+
+def pos(a: Any) -> Any:
+    return +a
+
+
+def invert(a: Any) -> Any:
+    return ~a
+
+
+def and_(a: Any, b: Any) -> Any:
+    return a & b
+
+
+def or_(a: Any, b: Any) -> Any:
+    return a | b
+
+
+def xor(a: Any, b: Any) -> Any:
+    return a ^ b
+
+
+def lshift(a: Any, b: Any) -> Any:
+    return a << b
+
+
+def rshift(a: Any, b: Any) -> Any:
+    return a >> b
+
+
+def concat(a: Any, b: Any) -> Any:
+    return a + b
+
+
+def getitem(a: Any, b: Any) -> Any:
+    return a[b]
+
+
+def setitem(a: Any, b: Any, c: Any) -> None:
+    a[b] = c
+
+
+def delitem(a: Any, b: Any) -> None:
+    del a[b]
+
+
+def call(obj: Any, /, *args: Any, **kwargs: Any) -> Any:
+    return obj(*args, **kwargs)
+
+
+def methodcaller(name: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """A function that calls a method of its argument."""
+
+    def caller(obj: Any) -> Any:
+        return getattr(obj, name)(*args, **kwargs)
+
+    return caller
+
+
+def count_of(a: Any, b: Any) -> Any:
+    """How many items are ``b``, or equal to it."""
+    return sum(1 for item in a if b in (item,))
+
+
+def index_of(a: Any, b: Any) -> Any:
+    """The place of the first item that is ``b``, or equal to it."""
+    for place, item in enumerate(a):
+        if b in (item,):
+            return place
+    raise ValueError("sequence.index(x): x not in sequence")
+
+
+def iadd(a: Any, b: Any) -> Any:
+    a += b
+    return a
+
+
+def isub(a: Any, b: Any) -> Any:
+    a -= b
+    return a
+
+
+def imul(a: Any, b: Any) -> Any:
+    a *= b
+    return a
+
+
+def itruediv(a: Any, b: Any) -> Any:
+    a /= b
+    return a
+
+
+def ifloordiv(a: Any, b: Any) -> Any:
+    a //= b
+    return a
+
+
+def imod(a: Any, b: Any) -> Any:
+    a %= b
+    return a
+
+
+def ipow(a: Any, b: Any) -> Any:
+    a **= b
+    return a
+
+
+def imatmul(a: Any, b: Any) -> Any:
+    a @= b
+    return a
+
+
+def iand(a: Any, b: Any) -> Any:
+    a &= b
+    return a
+
+
+def ior(a: Any, b: Any) -> Any:
+    a |= b
+    return a
+
+
+def ixor(a: Any, b: Any) -> Any:
+    a ^= b
+    return a
+
+
+def ilshift(a: Any, b: Any) -> Any:
+    a <<= b
+    return a
+
+
+def irshift(a: Any, b: Any) -> Any:
+    a >>= b
+    return a
+
+
+def iconcat(a: Any, b: Any) -> Any:
+    a += b
+    return a
