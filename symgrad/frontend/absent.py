@@ -18,7 +18,7 @@ from symgrad.ir.core import FALSE, Const, Operand
 NOT_A_VALUE = "what stands here is None"
 
 
-def definite(ctx: Lowering, binding: Binding, node: ast.AST, error: type[Exception] = TypeError, what: str = NOT_A_VALUE) -> Binding:
+def definite(ctx: Lowering, binding: Binding, node: ast.AST, error: type[Exception] = TypeError, what: Any = NOT_A_VALUE) -> Binding:
     """What something is where it is there: where it is not, Python raises, and so does the program."""
     binding = settled(binding, ctx.state)
     if not (isinstance(binding, Maybe) or binding in (ABSENT, MISSING)):
@@ -93,7 +93,7 @@ def has_item(ctx: Lowering, key: HeapKey, name: object) -> Operand:
     return Const(held != MISSING)
 
 
-def definite_item(ctx: Lowering, held: Binding, node: ast.AST, error: type[Exception], what: str) -> Binding:
+def definite_item(ctx: Lowering, held: Binding, node: ast.AST, error: type[Exception], what: Any) -> Binding:
     """An item of an object; where the object has none, Python raises."""
     missing = held == MISSING or isinstance(held, Maybe) and held.absent == MISSING
     return definite(ctx, held, node, error, what) if missing else held

@@ -16,7 +16,6 @@ from symgrad.frontend.bindings import (
     Choice,
     Fun,
     Generator,
-    HeapKey,
     Maybe,
     Obj,
     Partial,
@@ -33,7 +32,7 @@ from symgrad.frontend.interruptions import Raised
 from symgrad.frontend.opaque import FOLLOWED, root_of
 from symgrad.frontend.operands import as_array, static_binding
 from symgrad.frontend.outside import outside
-from symgrad.frontend.reach import parts_of
+from symgrad.frontend.reach import functions_in
 from symgrad.frontend.reading import owner_name
 from symgrad.frontend.scopes import body_nodes, yields
 from symgrad.frontend.several import each
@@ -159,19 +158,7 @@ def is_held(ctx: Lowering, frame: Frame, function: ast.FunctionDef) -> bool:
         return False
     arguments = [(frame, a.arg) for a in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)]
     kept = [binding for name, binding in ctx.state.names.items() if name[0] is not frame or name in arguments]  # the caller holds them
-    todo: list[Any] = [*kept, *ctx.state.operands]
-    seen: set[HeapKey] = set()
-    while todo:
-        match todo.pop():
-            case Fun(frame=home) | Generator(frame=home) if is_within(home, frame):
-                return True
-            case Obj(key) if key not in seen:
-                seen.add(key)
-                content = ctx.state.heap.get(key, ())
-                todo += [] if isinstance(content, Ref) else [item for _, item in content]
-            case Binding() as binding:
-                todo += parts_of(binding)
-    return False
+    return any(is_within(held.frame, frame) for held in functions_in([*kept, *ctx.state.operands], ctx.state))
 
 
 def is_within(frame: Any, outer: Frame) -> bool:

@@ -6,11 +6,12 @@ has been refused, for a function that stores to neither of two arrays afterwards
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 
-from symgrad.frontend.bindings import Location, Ref, Step
+from symgrad.frontend.bindings import Binding, Location, Ref, Step
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.flow import branch
+from symgrad.frontend.flow import branch, choose
 from symgrad.frontend.skeletons import decided
 from symgrad.frontend.tables import SPREAD, entered
 from symgrad.ir.core import FALSE, TRUE, Block, Const, If, Operand, Value
@@ -71,6 +72,23 @@ def version_of_one(ctx: Lowering, left: Bases) -> Operand:
     return out
 
 
+def is_one_of_several(ctx: Lowering, binding: Binding) -> bool:
+    """Is it known of which arrays it is one, by path?"""
+    return isinstance(binding, Ref) and len(ctx.state.bases.get(binding.location, ())) > 1
+
+
+def of_each(ctx: Lowering, binding: Binding, use: Callable[[Binding], Binding], node: ast.AST) -> Binding:
+    """What is made of whichever array it is."""
+    assert isinstance(binding, Ref)
+    path = binding.path
+
+    def of(left: Bases) -> Binding:
+        (base, test), *others = left
+        return use(Ref(base, path)) if not others else choose(ctx, test, node, lambda: use(Ref(base, path)), lambda: of(others))
+
+    return of(possible(ctx, binding.location))
+
+
 def one_array(ctx: Lowering, one: Location, other: Location) -> Operand | None:
     """A bool that says whether an array that is one of several is another one; None where nobody knows."""
     if one is other or not (one in ctx.state.bases or other in ctx.state.bases):
@@ -82,4 +100,4 @@ def one_array(ctx: Lowering, one: Location, other: Location) -> Operand | None:
     return next((test for test in tests[0] if test is not TRUE), TRUE)
 
 
-__all__ = ["one_array"]
+__all__ = ["is_one_of_several", "of_each", "one_array"]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import UnsupportedArgument
+from symgrad.frontend.aliases import is_one_of_several, of_each
 from symgrad.frontend.attributes import attribute_of
 from symgrad.frontend.besides import dtype_named, in_order, known
 from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Step, Tup, held_items, is_none
@@ -162,6 +163,9 @@ def make_array(ctx: Lowering, binding: Binding, dtype: str | None, copy: bool, n
     if isinstance(binding, Obj | Tup):
         return ctx.make(array_of(ctx, binding, dtype, node))
     type_: Type = ctx.type_of(binding)
+    if not copy and isinstance(type_, Array) and type_.dtype is None and dtype is not None and is_one_of_several(ctx, binding):
+        # of each of them it is known whether it has the dtype, so that it is the result itself
+        return of_each(ctx, binding, lambda base: make_array(ctx, base, dtype, copy, node), node)
     if isinstance(type_, Object) and dtype is None:
         return opaque(ctx, np.array, "np.array", [binding], {}, node)
     value = ctx.read(binding, node)

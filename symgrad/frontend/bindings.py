@@ -7,7 +7,7 @@ Memory becomes values here: an array object is a ``Location`` whose content is t
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
@@ -100,6 +100,7 @@ class HeapKey:
     cls: Any = None
     doubtful: bool = False  #: there is no such object on one of the paths that lead here
     exact: type | None = None  #: its class, where that is none of ``list``, ``dict`` and ``cls``
+    unordered: bool = False  #: a dict of which the order of the keys depends on the path taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,8 +259,8 @@ NO_KEYS: Keys = MappingProxyType({})
 #: the arrays that were made for the caller of one array, each with the path of the view that it is of
 StoredArrays = tuple[tuple[tuple[Step, ...], Operand], ...]
 
-#: what is known on a path: of bools, and of places of constants, whether they are these
-Known = Mapping[Operand | tuple[Operand, int], bool]
+#: what is known on a path: of bools; of places of constants and of numbers, whether they are these, or among several
+Known = Mapping[Operand | tuple[Operand, Hashable], bool]
 NOTHING_KNOWN: Known = MappingProxyType({})
 
 
@@ -426,6 +427,11 @@ def is_slice(binding: Any) -> bool:
     return isinstance(binding, Iter) and binding.kind == "slice" or isinstance(binding, Static) and isinstance(binding.value, slice)
 
 
+def is_plain_tuple(binding: Binding) -> bool:
+    """Is it a tuple of known length, and no named one?"""
+    return isinstance(binding, Tup) and not isinstance(binding, View) and binding.kind is None
+
+
 def is_taken_whole(binding: Binding) -> bool:
     """Does NumPy take it for one object: an iterator, a dict, a view of one, or a set?"""
     match binding:
@@ -456,6 +462,6 @@ def is_list(type_: Type) -> bool:
 __all__ = [
     "ABSENT", "Above", "Binding", "Bound", "Broken", "Choice", "External", "Frozen", "Fun", "Generator", "HeapKey", "Iter", "Keys",
     "Known", "Location", "MISSING", "Maybe", "Missing", "NO_KEYS", "Name", "Num", "Obj", "OneOf", "Partial", "ROW", "Ref", "State",
-    "Static", "Step", "Tup", "View", "element_of", "held_items", "is_list", "is_long", "is_none", "is_row", "is_slice",
+    "Static", "Step", "Tup", "View", "element_of", "held_items", "is_list", "is_long", "is_none", "is_plain_tuple", "is_row", "is_slice",
     "is_taken_whole", "replace", "row_at",
 ]  # fmt: skip

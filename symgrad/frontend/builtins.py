@@ -125,7 +125,7 @@ def len_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
                 count = binary(ctx, ast.Add, count, CONVERTING[int](ctx, [Num(has_item(ctx, key, name))], {}, node), node)
             return count
         case Obj(key):
-            ctx.check_keys(key, node)
+            ctx.check_keys(key, node, in_order=False)
             content = ctx.state.heap[key]
             return Num(ctx.call("list_len", ctx.held(args[0]))) if isinstance(content, Ref) else Num(Const(len(content)))
         case External(value) | Static(value) if from_class(ctx, type(value), "__len__") is None:

@@ -1,4 +1,4 @@
-"""Items of lists and tuples of objects at a place that is computed: one of them is read, one of them is stored."""
+"""Items of lists and tuples at a place that is computed: one of them is read, one of them is stored."""
 
 from __future__ import annotations
 
@@ -7,20 +7,35 @@ from collections.abc import Callable
 from typing import Any
 
 from symgrad.frontend.absent import definite
-from symgrad.frontend.bindings import MISSING, Binding, Num, Obj
+from symgrad.frontend.bindings import MISSING, Binding, Num, Obj, Ref, Tup
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.flow import branch, choose
+from symgrad.frontend.flow import branch, choose, choose_in_turn
 from symgrad.ir.core import ZERO, Const, Operand
 
+#: arrays of which it is followed which one of them is written to
+SEVERAL = 24
 
-def one_of_items(ctx: Lowering, items: list[Binding], index: Operand, node: ast.AST) -> Binding:
-    """The list, dict or instance at a place that is computed."""
+
+def list_item_at(ctx: Lowering, owner: Binding, items: list[Binding], index: Operand, node: ast.AST) -> Binding:
+    """An index that is computed, into items that are known: numbers and arrays are one list of the program's, others are chosen among."""
+    kinds = {type(item) for item in items}
+    if kinds == {Tup} and len({(len(i.items), i.kind) for i in items if isinstance(i, Tup)}) == 1:
+        columns = zip(*(i.items for i in items if isinstance(i, Tup)), strict=True)
+        kind = items[0].kind if isinstance(items[0], Tup) else None
+        return Tup(tuple(list_item_at(ctx, owner, list(column), index, node) for column in columns), kind)
+    if not items or not kinds <= {Num, Ref} or ctx.tagged and Ref in kinds and len(items) <= SEVERAL:
+        return one_of_items(ctx, items, index, node, "tuple" if isinstance(owner, Tup) else "list")
+    return ctx.shared(ctx.call("list_take", ctx.list_of(items, node), index), *items)
+
+
+def one_of_items(ctx: Lowering, items: list[Binding], index: Operand, node: ast.AST, word: str = "list") -> Binding:
+    """The item at a place that is computed: a list, dict, instance, function, text, or items that are not alike."""
     place = from_the_front(ctx, index, len(items), node)
 
     def of(first: int) -> Binding:
         if first == len(items):
-            return definite(ctx, MISSING, node, IndexError, "list index out of range")
-        return choose(ctx, ctx.call("equal", place, Const(first)), node, lambda: items[first], lambda: of(first + 1))
+            return definite(ctx, MISSING, node, IndexError, f"{word} index out of range")
+        return choose_in_turn(ctx, ctx.call("equal", place, Const(first)), node, lambda: items[first], lambda: of(first + 1))
 
     return of(0)
 
@@ -47,4 +62,4 @@ def store_at(ctx: Lowering, owner: Obj, content: tuple[tuple[Any, Binding], ...]
     of(0)
 
 
-__all__ = ["one_of_items", "store_at"]
+__all__ = ["list_item_at", "one_of_items", "store_at"]

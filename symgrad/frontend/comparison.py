@@ -7,7 +7,7 @@ import collections
 from typing import Any
 
 from symgrad.errors import UnknownType, UnsupportedSyntax
-from symgrad.frontend.absent import as_python_does, definite, either, has_item, is_absent, present
+from symgrad.frontend.absent import as_python_does, definite, either, is_absent, present
 from symgrad.frontend.aliases import one_array
 from symgrad.frontend.bindings import (
     ABSENT,
@@ -19,6 +19,7 @@ from symgrad.frontend.bindings import (
     Generator,
     Iter,
     Maybe,
+    Missing,
     Num,
     Obj,
     OneOf,
@@ -27,14 +28,16 @@ from symgrad.frontend.bindings import (
     Tup,
     View,
 )
+from symgrad.frontend.computed_keys import is_among, known_key
 from symgrad.frontend.containers import is_outside, with_content
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.dict_items import has_key
 from symgrad.frontend.dicts import elements_of, is_dict, is_set
 from symgrad.frontend.exact import exact_class, is_single, never_equal
 from symgrad.frontend.flow import choose, choose_in_turn
 from symgrad.frontend.iterate import items_of
 from symgrad.frontend.members import as_number
-from symgrad.frontend.operands import is_range, static_key, with_items
+from symgrad.frontend.operands import is_range, static_binding, static_key, with_items
 from symgrad.frontend.operators import ORDERS, STATIC_OPERATORS, are_containers, binary, first_answer, own_tries, row_of
 from symgrad.frontend.outside import rely_on_keys
 from symgrad.frontend.protocols import COMPARISONS, ITERABLE, Namespace, class_of, defines_any, own_method
@@ -47,7 +50,7 @@ from symgrad.ir.core import FALSE, TRUE, ZERO, Const, Operand
 from symgrad.ir.types import Array, Object, Scalar, Undefined, Unknown
 from symgrad.kinds import is_closed
 from symgrad.ops.composed import iterating
-from symgrad.text import is_interned
+from symgrad.text import has_literal, is_interned
 
 
 def own_comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.AST) -> Binding | None:
@@ -264,7 +267,7 @@ def items_compared(ctx: Lowering, a: Binding, b: Binding) -> list[tuple[Binding,
 def dicts_compared(ctx: Lowering, op: ast.cmpop, a: Any, b: Any, node: ast.AST) -> Binding:
     """``==`` and ``!=`` of two dicts: the same keys, in the same order if both are ordered, and equal items."""
     for held in (a, b):
-        ctx.check_keys(held.key, node)
+        ctx.check_keys(held.key, node, in_order=held.key.exact is collections.OrderedDict)
     one, two = dict(ctx.state.entries(a.key)), dict(ctx.state.entries(b.key))
     ordered = a.key.exact is b.key.exact is collections.OrderedDict
     if collections.Counter in (a.key.exact, b.key.exact):
@@ -404,7 +407,7 @@ def membership(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
             return Num(Const(bool(test.value) != negate))
         return Num(ctx.call("not_", test) if negate else test)
     if isinstance(b, Obj) and b.key.kind == "dict":
-        test = has_item(ctx, b.key, static_key(ctx, a, node))
+        test = has_key(ctx, b, a, node)
         return Num(Const(test.value != negate) if isinstance(test, Const) else ctx.call("not_", test) if negate else test)
     if isinstance(b, External) and not defines_any(ctx, b.value, "__contains__", *ITERABLE):
         ctx.rely(b.text, type(b.value), "type")
@@ -414,7 +417,14 @@ def membership(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
         rely_on_keys(ctx, b.value, b.text)
         if isinstance(b.value, list | tuple):
             ctx.rely(b.text, tuple(b.value), "keys")
-        return Num(Const((static_key(ctx, a, node) in b.value) != negate))
+        if not isinstance(sought := known_key(a), Missing):
+            as_python_does(ctx, node, lambda: {sought: None})
+            return Num(Const((sought in b.value) != negate))
+        if type(b.value) in (list, tuple) and all(map(has_literal, b.value)):
+            test = among_items(ctx, a, [*map(static_binding, b.value)], node)
+        else:
+            test = is_among(ctx, a, b.value, node)
+        return Num(Const(test.value != negate) if isinstance(test, Const) else ctx.call("not_", test) if negate else as_bool(ctx, test))
     if isinstance(b, Static) and isinstance(b.value, str) and isinstance(a, Num | Ref | Tup | Obj | Iter | Generator):
         kind = exact_class(ctx, a, node).__name__
         return definite(ctx, MISSING, node, TypeError, f"'in <string>' requires string as left operand, not {kind}")
@@ -434,7 +444,7 @@ def membership(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
     items = items_of(ctx, b, node)
     if not isinstance(items, list):
         return Num(ctx.call("not_contains" if negate else "contains", ctx.read(b, node), ctx.read(a, node)))
-    is_among = among_items(ctx, a, items, node)
-    if isinstance(is_among, Const):
-        return Num(Const(bool(is_among.value) != negate))
-    return Num(ctx.call("not_", is_among) if negate else as_bool(ctx, is_among))
+    test = among_items(ctx, a, items, node)
+    if isinstance(test, Const):
+        return Num(Const(bool(test.value) != negate))
+    return Num(ctx.call("not_", test) if negate else as_bool(ctx, test))

@@ -108,6 +108,7 @@ class Copier:
             self.done[key] = self.ctx.apply_method(binding, "copy", [], self.node)
             return self.done[key]
         result = self.done[key] = self.ctx.new_object(key.kind, (), key.cls, key.exact)
+        result.key.unordered = key.unordered
         self.ctx.change(result.key, tuple((k, self.copied(b)) for k, b in content))
         return result
 

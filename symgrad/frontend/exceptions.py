@@ -7,12 +7,13 @@ the edges in it are closed: what is pending is handed out of it, until the state
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax, UnsureAlias
-from symgrad.frontend.bindings import MISSING, Binding, Name, Num, State, Static, Tup
+from symgrad.frontend.bindings import MISSING, Binding, Name, Num, State, Static, Tup, is_plain_tuple
 from symgrad.frontend.branch_sides import Side, only_where, passed_on
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.frames import NEXT, RAISED, Loop
@@ -166,17 +167,24 @@ def fail_unless(ctx: Lowering, test: Operand, cls: type[Exception], what: Any) -
     if is_seen(ctx, raisable):
         with ctx.unwatched():
             fails = opposite(ctx, test)
-        arguments = Tup((Static(what) if isinstance(what, str) else Num(Const(what)),))
+        arguments = Tup((what if isinstance(what, Binding) else Static(what) if isinstance(what, str) else Num(Const(what)),))
         exception = ctx.new_object("record", (("args", arguments), (GIVEN, arguments)), cls)
         raise_where(ctx, fails, raisable, lambda: exception, arguments)
         return
-    raised = Call([], ctx.builder.loc, "raise_error", [ctx.constant(cls, cls.__name__), Const(what)], {})
+    told = told_by(ctx, what) if isinstance(what, Binding) else Const(what)
+    raised = Call([], ctx.builder.loc, "raise_error", [ctx.constant(cls, cls.__name__), told], {})
     if isinstance(test, Const):
         ctx.builder.append(raised)
         ctx.state.dead = True
     else:
         ctx.builder.append(If([], ctx.builder.loc, test, Block(), Block([], [raised])))
         ctx.state.known = {**ctx.state.known, **ctx.decided.by(test, True)}
+
+
+def told_by(ctx: Lowering, what: Binding, node: ast.AST | None = None) -> Operand:
+    """What an exception for the caller is given; a tuple is a tuple there."""
+    operand = ctx.read(what, node)
+    return ctx.call("opaque_pure", ctx.constant(tuple, "tuple"), operand) if is_plain_tuple(what) else operand
 
 
 def check_count(ctx: Lowering, number: Operand, count: Operand, what: str) -> None:
@@ -412,4 +420,5 @@ __all__ = [
     "GIVEN", "KIND", "RAISED", "Edge", "Pending", "Raisable", "Watcher", "after_rounds", "args_of", "both", "check_count", "close",
     "come_out", "common", "either", "end_round", "fail", "fail_unless", "instance_of", "is_seen", "join_pending", "kind_now", "kind_of",
     "name_of", "name_of_taken", "of_handlers_around", "opposite", "raise_here", "raise_where", "reopen", "sees", "taken_by",
+    "told_by",
 ]  # fmt: skip

@@ -273,6 +273,7 @@ def round_(ctx: Lowering, loop_: Loop, block: Block, body: Callable[[], None]) -
     ctx.state.names[loop_.stop] = Num(FALSE)
     ctx.state.names[loop_.exit] = ctx.state.names.get(loop_.exit, Num(Const(0)))
     entry = ctx.state.copy() if ctx.watchers else ctx.state
+    in_order = [key for key in ctx.state.heap if key.kind == "dict" and not key.unordered]
     pending: list[Pending] = []
     try:
         with pended(ctx, block, pending), ctx.operands():
@@ -282,6 +283,9 @@ def round_(ctx: Lowering, loop_: Loop, block: Block, body: Callable[[], None]) -
         assert ctx.state.dead
     finally:
         ctx.frame.loop = outer
+    if any(key.unordered for key in in_order):
+        what = "in which order the keys of a dict stand depends on the rounds of this loop"
+        raise UnsupportedSyntax(what, ctx.builder.loc, "store under all keys in one order before the loop")
     if pending:
         with ctx.builder.inside(block):
             end_round(ctx, loop_, entry, pending)

@@ -184,11 +184,14 @@ class Heap(Conversions):
 
     # -------------------------------------------------------------- what is refused
 
-    def check_keys(self, key: HeapKey, node: ast.AST | None = None) -> None:
-        """Refuse to ask which keys a dict has, if that depends on the path taken."""
+    def check_keys(self, key: HeapKey, node: ast.AST | None = None, in_order: bool = True) -> None:
+        """Refuse to ask which keys a dict has, and in which order, if that depends on the path taken."""
         content = self.state.heap[key]
         if not isinstance(content, Ref) and any(self.is_doubtful(b) for _, b in content):
             raise self.refuse(UnknownType, "which keys this dict has depends on the path taken", node)
+        if in_order and key.unordered:
+            what = "in which order the keys of this dict stand depends on the path taken"
+            raise self.refuse(UnknownType, what, node, "store under all keys in one order before the branch")
 
     def is_doubtful(self, item: Binding) -> bool:
         """Does it depend on the path whether a dict has this item?"""

@@ -40,7 +40,7 @@ from symgrad.frontend.filling import operands_of
 from symgrad.frontend.frames import CODE, RAISED
 from symgrad.frontend.joined_arrays import JoinedArrays
 from symgrad.frontend.known import in_all
-from symgrad.frontend.reach import memory_within, objects_in, reached, rows_seen
+from symgrad.frontend.reach import memory_within, objects_in, reached, rows_seen, tuple_and_items
 from symgrad.frontend.skeletons import (
     DIFFERENT,
     Skeleton,
@@ -101,7 +101,7 @@ class Joining(JoinedArrays):
     together: set[tuple[Binding, Binding]] = field(default_factory=set)  #: objects that become one, of which the items are being joined
     apart: dict[Location, None] = field(default_factory=dict)  #: lists that have memory of their own: others may be the same list
     owning: frozenset[Location] = frozenset()  #: joined lists of lists that alone hold the lists in them
-    outer: frozenset[Binding] | None = None  #: the bindings of names from before the branch, once they are asked for
+    outer: frozenset[Binding] | None = None  #: what names and objects hold before the branch, once it is asked for
 
     def joined(self) -> State:
         a, b = self.then.state, self.orelse.state
@@ -164,11 +164,14 @@ class Joining(JoinedArrays):
             return one
         if isinstance(one, Ref) or isinstance(two, Ref) or key.kind == "list" and len(one) != len(two):
             return self.whole_list([key, key], [one, two])
-        return self.items(dict(one), dict(two))
+        return self.items(dict(one), dict(two), key)
 
-    def items(self, first: dict[Any, Binding], second: dict[Any, Binding]) -> tuple[tuple[Any, Binding], ...]:
+    def items(self, first: dict[Any, Binding], second: dict[Any, Binding], key: HeapKey) -> tuple[tuple[Any, Binding], ...]:
         """What an object holds, item by item; an item that is not there on one path may be missing."""
-        return tuple((k, self.item(first.get(k, MISSING), second.get(k, MISSING), str(k))) for k in dict.fromkeys([*first, *second]))
+        several = [dict.fromkeys([*first, *second]), dict.fromkeys([*second, *first])]
+        in_order = [keys for keys in several if all([k for k in keys if k in one] == [*one] for one in (first, second))]
+        key.unordered |= key.kind == "dict" and key.cls is not set and not in_order
+        return tuple((k, self.item(first.get(k, MISSING), second.get(k, MISSING), str(k))) for k in (in_order or several)[0])
 
     def item(self, a: Binding, b: Binding, name: str) -> Binding:
         if a != b:
@@ -242,27 +245,28 @@ class Joining(JoinedArrays):
 
     def is_outer(self, binding: Binding) -> bool:
         """Was this binding there before the branch?"""
-        if not isinstance(binding, (Num, Ref, Obj, Tup, Maybe, OneOf)) and not chooses_object(binding):
+        if not isinstance(binding, (Num, Ref, Obj, Tup, Maybe, OneOf, Choice)):
             return True
         if self.outer is None:
-            self.outer = frozenset(self.entry.names.values())
+            items = [b for content in self.entry.heap.values() if not isinstance(content, Ref) for _, b in content]
+            self.outer = frozenset(x for b in (*self.entry.names.values(), *items) for x in tuple_and_items(b))
         return binding in self.outer
 
     def new_binding(self, a: Binding, b: Binding, name: str) -> Binding:
         if (sites := sites_of(a)) and (others := sites_of(b)):
             return Broken(DIFFERENT, "make each a list", sites | others)
-        if a == b and isinstance(a, Choice) and chooses_object(a):  # one of the sides is gone
+        if a == b and isinstance(a, Choice) and (chooses_object(a) or can_be_called(a)):  # one of the sides is gone
             return self.alone(self.orelse if self.then.state.dead else self.then, a)
         if any(isinstance(x, Choice) and not can_be_called(x) for x in (a, b)) and MISSING not in (a, b):
             return self.either(a, b)
-        if MISSING in (a, b) and any(isinstance(x, Choice) and chooses_object(x) for x in (a, b)):
+        if MISSING in (a, b) and any(isinstance(x, Choice) and (chooses_object(x) or can_be_called(x)) for x in (a, b)):
             return self.alone(self.orelse, b) if a == MISSING else self.alone(self.then, a)
         if isinstance(inner_of(a), Obj) or isinstance(inner_of(b), Obj):
             return self.objects_or_none(a, b, name) if any(x == ABSENT or isinstance(x, Maybe) for x in (a, b)) else self.objects(a, b)
         if isinstance(a, Tup) and isinstance(b, Tup) and self.are_joined_item_by_item(a, b):
             return Tup(tuple(self.binding(x, y, name) for x, y in zip(a.items, b.items, strict=True)), a.kind)
         if can_be_called(a) and can_be_called(b):
-            return Choice(self.op.test, a, b)
+            return Choice(self.op.test, self.function(self.then, a), self.function(self.orelse, b))
         form = merge(self.form(self.then, a), self.form(self.orelse, b))
         return self.of_form(a, b, name, self.in_places(form) if form.form == "oneof" else form)
 
@@ -384,6 +388,7 @@ class Joining(JoinedArrays):
         lengths = {len(c or ()) for c in contents if not isinstance(c, Ref)}
         whole = any(isinstance(c, Ref) for c in contents) or not alone and keys[0].kind == "list" and len(lengths) > 1
         joined_key = HeapKey(keys[0].kind, keys[0].cls, alone or any(k.doubtful for k in keys), keys[0].exact)
+        joined_key.unordered = any(k.unordered for k in keys)
         if any(k in state.twins for k, state in zip(held, states, strict=True)):
             self.state.twins |= {joined_key}
         self.ctx.compared(*keys)
@@ -408,7 +413,7 @@ class Joining(JoinedArrays):
             keys_ = dict.fromkeys([*first, *second])
             self.state.heap[joined_key] = tuple((k, self.binding(first.get(k, MISSING), second.get(k, MISSING), str(k))) for k in keys_)
         else:
-            self.state.heap[joined_key] = self.items(first, second)
+            self.state.heap[joined_key] = self.items(first, second, joined_key)
         return Obj(joined_key)
 
     def own_rows(self, a: Binding, b: Binding, contents: list[Any]) -> bool:
@@ -439,8 +444,14 @@ class Joining(JoinedArrays):
             return Broken("it is bound to different objects on different paths")
         return Choice(self.op.test, sides[0], sides[1])
 
+    def function(self, side: Side, binding: Binding) -> Binding:
+        """A function of one path, or one of several, after the join."""
+        return self.alone(side, binding) if isinstance(binding, Choice) and not self.is_outer(binding) else binding
+
     def alone(self, side: Side, binding: Binding) -> Binding:
         """A value of one path, after the join, where nobody reads it on the other."""
+        if isinstance(binding, Fun | Bound):
+            return binding
         pair = (binding, MISSING) if side is self.then else (MISSING, binding)
         if isinstance(binding, Obj):
             return self.binding(*pair, "%alone")  # type: ignore[call-arg]

@@ -29,6 +29,7 @@ from symgrad.frontend import (
     managers,
     match,
     number_builtins,
+    operator_module,
     operators,
     ordering,
     raising,
@@ -49,8 +50,8 @@ from symgrad.signature import Signature, is_relation
 
 #: they fill the tables
 CONSTRUCTS = (arrays, attributes, builtins, calls, comparison, complexes, comprehensions, copying, expressions, factors, failing, folding,
-              fourier, iterators, keyed, lists, loops, managers, match, number_builtins, operators, ordering, raising, statements,
-              truths, try_statements)  # fmt: skip
+              fourier, iterators, keyed, lists, loops, managers, match, number_builtins, operator_module, operators, ordering, raising,
+              statements, truths, try_statements)  # fmt: skip
 RESTARTS = 200
 
 

@@ -201,7 +201,7 @@ def mapping(ctx: Lowering, pattern: ast.MatchMapping, subject: Binding) -> Case:
     """``{"kind": "circle", "radius": r, **rest}``."""
     match subject:
         case Obj(key) if key.kind == "dict" and key.cls is not set:
-            ctx.check_keys(key, pattern)
+            ctx.check_keys(key, pattern, in_order=pattern.rest is not None)
             content = dict(ctx.state.entries(key))
         case External(value, text) if isinstance(value, Mapping):
             rely_on_keys(ctx, value, text)

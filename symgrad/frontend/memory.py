@@ -6,20 +6,20 @@ import ast
 import collections
 import enum
 import operator
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from symgrad.errors import UnknownType, UnsupportedSyntax
-from symgrad.frontend.absent import argument, as_python_does, definite, definite_item, has_item
+from symgrad.frontend.absent import argument, as_python_does, definite
 from symgrad.frontend.bindings import (
     MISSING,
     Binding,
     External,
     Iter,
     Maybe,
-    Missing,
     Num,
     Obj,
     OneOf,
@@ -29,29 +29,26 @@ from symgrad.frontend.bindings import (
     Tup,
     View,
 )
-from symgrad.frontend.chosen import one_of_items
+from symgrad.frontend.chosen import list_item_at
 from symgrad.frontend.containers import item_of_range
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.dicts import is_dict, missing_item
+from symgrad.frontend.dict_items import item_of_dict, item_of_external
+from symgrad.frontend.dicts import is_dict
 from symgrad.frontend.exact import exact_class
 from symgrad.frontend.exceptions import fail, sees
 from symgrad.frontend.failing import is_step_open
-from symgrad.frontend.flow import choose
 from symgrad.frontend.members import is_enumeration, plain
-from symgrad.frontend.operands import known_value, pinned, static_binding
-from symgrad.frontend.outside import item_text, outside, rely_on_absence, rely_on_keys
+from symgrad.frontend.operands import known_value, pinnable, pinned, static_binding
 from symgrad.frontend.protocols import as_index
 from symgrad.frontend.reading import owner_name
 from symgrad.frontend.sequences import shares
 from symgrad.frontend.several import each, is_one_of_kinds
-from symgrad.frontend.skeletons import settled
 from symgrad.frontend.stepping import is_iterator
 from symgrad.ir.core import NONE, ONE, ZERO, Const, Operand
 from symgrad.ir.types import INT, Array, List, Scalar, Type, Unknown
 from symgrad.kinds import is_closed
 from symgrad.ops.composed import joining
 from symgrad.ops.indexing import OPERANDS, is_basic
-from symgrad.text import is_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +71,33 @@ def index_of(ctx: Lowering, node: ast.expr | Index) -> Index:
         return node
     nodes = node.elts if isinstance(node, ast.Tuple) else [node]
     items = [slice_parts(ctx, n) if isinstance(n, ast.Slice) else ctx.evaluate(n) for n in nodes]
-    is_tuple = isinstance(node, ast.Tuple)
+    return index_of_items(ctx, items, nodes, isinstance(node, ast.Tuple))
+
+
+def index_of_items(ctx: Lowering, items: list[Any], nodes: Sequence[ast.AST], is_tuple: bool) -> Index:
+    """The index that items between brackets are; a slice is a tuple of its parts."""
     if not is_tuple and isinstance(items[0], Tup):
         items, is_tuple = list(items[0].items), True
-    letters, operands = "", []
-    for item, part in zip(items, nodes if len(nodes) == len(items) else [node] * len(items), strict=True):
+    letters, operands = "", list[Operand]()
+    for item, part in zip(items, nodes if len(nodes) == len(items) else [nodes[0]] * len(items), strict=True):
         letter, values = index_item(ctx, item, part)
         letters += letter
         operands += values
     return Index(letters, tuple(operands), tuple(items), is_tuple)
+
+
+def subscript(ctx: Lowering, owner: Binding, node: ast.expr) -> Index:
+    """Evaluate what stands between the brackets behind an owner: a key of a dict is no index."""
+    if is_dict(owner) or isinstance(owner, External) and isinstance(owner.value, dict):
+        return Index("", (), (held_item(ctx, node, node),))
+    return index_of(ctx, node)
+
+
+def subscript_of(ctx: Lowering, owner: Binding, value: Binding, node: ast.AST) -> Index:
+    """The subscript that one value is, which may be a tuple."""
+    if is_dict(owner) or isinstance(owner, External) and isinstance(owner.value, dict):
+        return Index("", (), (value,))
+    return index_of_items(ctx, [value], [node], False)
 
 
 def bools_as_masks(ctx: Lowering, owner: Ref, index: Index) -> tuple[Ref, Index]:
@@ -167,6 +182,8 @@ def held_item(ctx: Lowering, node: ast.expr | Index, whole: ast.AST) -> Binding:
         return Iter("slice", parts)
     if not isinstance(node, Index):
         return ctx.evaluate(node)
+    if node.is_tuple and all(isinstance(item, Binding) for item in node.bindings):
+        return Tup(node.bindings)
     if len(node.bindings) != 1 or not isinstance(node.bindings[0], Binding):
         raise UnsupportedSyntax("an instance that is indexed and augmented takes one index", ctx.loc(whole))
     return node.bindings[0]
@@ -196,7 +213,7 @@ def load(ctx: Lowering, owner: Binding, node: ast.expr | Index, whole: ast.AST) 
                 return load_list(ctx, content, index_of(ctx, node), whole)
             return load_sequence(ctx, owner, [b for _, b in content], index_of(ctx, node), whole)
         case Obj() if is_dict(owner):
-            return load_dict(ctx, owner, index_of(ctx, node), whole)
+            return item_of_dict(ctx, owner, held_item(ctx, node, whole), whole)
         case Iter(kind="range"):
             index = index_of(ctx, node)
             return item_of_range(ctx, owner, index.spec, index.operands, whole)
@@ -211,7 +228,7 @@ def load(ctx: Lowering, owner: Binding, node: ast.expr | Index, whole: ast.AST) 
         case External(value) if value is np.mgrid or value is np.ogrid:
             return grid(ctx, value, index_of(ctx, node), whole)
         case External(value, text):
-            return load_external(ctx, value, text, index_of(ctx, node), whole)
+            return item_of_external(ctx, value, text, held_item(ctx, node, whole), whole)
         case Static(value) if is_enumeration(value):
             return Static(value[static_index(ctx, index_of(ctx, node), whole)])
         case Static(value) if isinstance(value, str | bytes | range):
@@ -299,6 +316,8 @@ def load_sequence(ctx: Lowering, owner: Binding, items: list[Binding], index: In
     """A tuple or list of known structure."""
     if index.spec == "i" and not isinstance(index.operands[0], Const):
         return list_item_at(ctx, owner, items, index.operands[0], node)
+    if index.spec == "s" and isinstance(owner, Obj) and owner.key.cls is None and is_part_computed(ctx, items, index):
+        return ctx.list_sharing(ctx.call("list_slice", ctx.list_of(items, node), *index.operands), *items)
     key = static_index(ctx, index, node)
     if isinstance(key, slice):
         chosen = items[key]
@@ -310,18 +329,11 @@ def load_sequence(ctx: Lowering, owner: Binding, items: list[Binding], index: In
     return items[key]
 
 
-def list_item_at(ctx: Lowering, owner: Binding, items: list[Binding], index: Operand, node: ast.AST) -> Binding:
-    """An index that is computed, into items that are known: they must be alike."""
-    kinds = {type(item) for item in items}
-    if kinds == {Tup} and len({(len(i.items), i.kind) for i in items if isinstance(i, Tup)}) == 1:
-        columns = zip(*(i.items for i in items if isinstance(i, Tup)), strict=True)
-        kind = items[0].kind if isinstance(items[0], Tup) else None
-        return Tup(tuple(list_item_at(ctx, owner, list(column), index, node) for column in columns), kind)
-    if kinds == {Obj}:
-        return one_of_items(ctx, items, index, node)
-    if not kinds <= {Num, Ref} or not items:
-        raise UnsupportedSyntax("an index that is computed needs items that are all numbers or all arrays", ctx.loc(node))
-    return ctx.shared(ctx.call("list_take", ctx.list_of(items, node), index), *items)
+def is_part_computed(ctx: Lowering, items: list[Binding], index: Index) -> bool:
+    """Are the ends of a slice computed, of a list of numbers or of arrays?"""
+    open_ends = [Num(o) for o in index.operands if not isinstance(o, Const)]
+    alike = {type(item) for item in items} in ({Num}, {Ref})
+    return bool(open_ends) and alike and all(pinnable(ctx, end) is None for end in open_ends)
 
 
 def static_index(ctx: Lowering, index: Index, node: ast.AST) -> Any:
@@ -329,81 +341,6 @@ def static_index(ctx: Lowering, index: Index, node: ast.AST) -> Any:
         raise pinned(ctx, UnsupportedSyntax("this index must be a literal", ctx.loc(node)), map(Num, index.operands))
     values = [o.value for o in index.operands if isinstance(o, Const)]
     return slice(*values) if index.spec == "s" else values[0] if values else None
-
-
-def key_of(index: Index) -> Any:
-    """The dict key that an index stands for; ``MISSING`` if it is computed."""
-
-    def one(item: Any) -> Any:
-        match item:
-            case Static(value):
-                return value
-            case Num(Const(value)):
-                return value
-            case Tup(items):
-                return whole(items)
-        return MISSING
-
-    def whole(items: tuple[Any, ...]) -> Any:
-        keys = tuple(one(b) for b in items)
-        return MISSING if any(isinstance(m, Missing) for m in keys) else keys
-
-    return whole(index.bindings) if index.is_tuple else one(index.bindings[0])
-
-
-def load_dict(ctx: Lowering, owner: Obj, index: Index, node: ast.AST) -> Binding:
-    if len(index.bindings) == 1 and isinstance(held := index.bindings[0], OneOf):
-        return each(ctx, held, node, lambda value: load_dict(ctx, owner, replace(index, bindings=(value,)), node))
-    content = dict(ctx.state.heap[owner.key])  # type: ignore[arg-type]
-    key = key_of(index)
-    if isinstance(key, Missing):
-        refusal = UnsupportedSyntax("a dict key must be a literal", ctx.loc(node), "use an array or a list for keys that are computed")
-        raise pinned(ctx, refusal, index.bindings)
-    if isinstance(owner.key.cls, tuple):
-        return held_or_made(ctx, owner, key, node)
-    if key not in content:
-        if sees(ctx, KeyError) and isinstance(key, str | int):
-            fail(ctx, KeyError, key)
-        raise UnsupportedSyntax(f"key {key!r} is not in this dict", ctx.loc(node))
-    return definite_item(ctx, content[key], node, KeyError, repr(key))
-
-
-def held_or_made(ctx: Lowering, owner: Obj, key: Any, node: ast.AST) -> Binding:
-    """The item of a dict that makes missing items: the one that it holds, or a new one."""
-    content = dict(ctx.state.entries(owner.key))
-    held = content.pop(key, MISSING)
-
-    def new_item() -> Binding:
-        ctx.change(owner.key, tuple(content.items()))
-        return missing_item(ctx, owner, key, node)
-
-    test = has_item(ctx, owner.key, key)
-    if isinstance(test, Const):
-        return settled(held, ctx.state) if test.value else new_item()
-    return choose(ctx, test, node, lambda: settled(held, ctx.state), new_item)
-
-
-def load_external(ctx: Lowering, value: Any, text: str, index: Index, node: ast.AST) -> Binding:
-    if len(index.bindings) == 1 and isinstance(held := index.bindings[0], OneOf):
-        return each(ctx, held, node, lambda one: load_external(ctx, value, text, replace(index, bindings=(one,)), node))
-    key = key_of(index)
-    if isinstance(value, list) and isinstance(key, Missing) and index.spec == "i":
-        rely_on_keys(ctx, value, text)
-        items = [outside(ctx, v, f"{text}[{k}]", f"item_{k}") for k, v in enumerate(value)]
-        return list_item_at(ctx, MISSING, items, index.operands[0], node)
-    if isinstance(key, Missing | slice):
-        raise pinned(ctx, UnsupportedSyntax("this index must be a literal", ctx.loc(node)), map(Num, index.operands))
-    try:
-        item = value[key]
-    except (KeyError, IndexError, TypeError) as error:
-        if isinstance(error, LookupError) and sees(ctx, type(error)) and isinstance(key, str | int):
-            rely_on_absence(ctx, value, text, key)
-            fail(ctx, type(error), *error.args)
-        raise UnsupportedSyntax(f"this index fails: {type(error).__name__}: {error}", ctx.loc(node)) from None
-    if isinstance(key, int) and key < 0:
-        ctx.rely(text, len(value), "len")
-    name = key if is_name(key) else f"item_{key}" if type(key) is int and key >= 0 else "item"
-    return outside(ctx, item, item_text(ctx, text, key), name)
 
 
 # ------------------------------------------------------------------ writing
@@ -497,4 +434,4 @@ def items_known(ctx: Lowering, value: Binding, node: ast.AST) -> list[Binding]:
     return [b for _, b in content]
 
 
-__all__ = ["Index", "as_list", "become_value", "index_of", "key_of", "load"]
+__all__ = ["Index", "as_list", "become_value", "index_of", "load", "subscript", "subscript_of"]

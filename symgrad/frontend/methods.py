@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import UnknownFunction, UnknownType, UnsupportedSyntax
-from symgrad.frontend.absent import as_python_does, definite, has_item
-from symgrad.frontend.bindings import MISSING, Binding, External, Generator, Num, Obj, Ref, Static, Step, Tup, View
+from symgrad.frontend import dict_items
+from symgrad.frontend.absent import as_python_does, definite
+from symgrad.frontend.bindings import ABSENT, MISSING, Binding, External, Generator, Num, Obj, Ref, Static, Step, Tup, View
+from symgrad.frontend.computed_keys import at_key
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.conversions import standing_for
 from symgrad.frontend.counts_of_arguments import check_method
@@ -25,8 +27,7 @@ from symgrad.frontend.dicts import merged
 from symgrad.frontend.distributions import call_distribution, distribution_of
 from symgrad.frontend.draws import drawn, is_generator
 from symgrad.frontend.exact import exact_class
-from symgrad.frontend.exceptions import GIVEN, fail
-from symgrad.frontend.flow import choose
+from symgrad.frontend.exceptions import GIVEN
 from symgrad.frontend.generators import gathered
 from symgrad.frontend.iterate import append, discard, indices_of, items_of, shorten
 from symgrad.frontend.memory import Index, as_list, become_value, load
@@ -35,11 +36,10 @@ from symgrad.frontend.operands import static_binding, unwrap
 from symgrad.frontend.outside import change_outside, item_text, outside, rely_on_class, rely_on_keys
 from symgrad.frontend.reading import from_class, generated
 from symgrad.frontend.rows import call_row
-from symgrad.frontend.skeletons import settled
 from symgrad.frontend.stepping import begin
 from symgrad.frontend.stores import store_result
 from symgrad.frontend.tables import METHODS, method
-from symgrad.ir.core import FALSE, Const, Operand, Value
+from symgrad.ir.core import FALSE, Const, Operand
 from symgrad.ir.types import Array, Scalar, Unknown
 from symgrad.ops import spelling
 from symgrad.ops.composed.lists import without_popped
@@ -199,6 +199,9 @@ def array_tolist(ctx: Lowering, owner: Ref, args: list[Binding], node: ast.AST) 
 def external_dict_method(ctx: Lowering, value: dict[Any, Any], text: str, name: str, args: list[Binding], node: ast.AST) -> Binding:
     check_method(ctx, dict, name, args, node)
     rely_on_keys(ctx, value, text)
+    if name == "get":
+        default = args[1] if len(args) > 1 else ABSENT
+        return at_key(ctx, args[0], value, node, lambda key, _: dict_items.known_item(ctx, value, text, key, node), lambda _: default)
     pairs: list[tuple[Binding, Binding]] = [(Static(k), outside(ctx, v, item_text(ctx, text, k), key_word(k))) for k, v in value.items()]
     return dict_view(name, pairs, args, node, ctx)
 
@@ -211,52 +214,37 @@ def dict_view(name: str, pairs: list[tuple[Binding, Binding]], args: list[Bindin
             return View(tuple(k for k, _ in pairs), keys=True)
         case "values":
             return View(tuple(v for _, v in pairs))
-    key = unwrap(args[0])
-    for k, v in pairs:
-        if unwrap(k) == key:
-            return v
-    return args[1] if len(args) > 1 else Static(None)
+    raise UnsupportedSyntax(f"method {name!r} of a dict cannot be differentiated here", ctx.loc(node))
 
 
 def dict_method(name: str) -> Callable[..., Binding]:
     def run_(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
         content = ctx.state.heap[owner.key]
         assert not isinstance(content, Ref)
-        if name != "get":
-            ctx.check_keys(owner.key, node)
-        elif (key := unwrap(args[0])) in dict(content) and isinstance(test := has_item(ctx, owner.key, key), Value):
-            default = args[1] if len(args) > 1 else Static(None)
-            return choose(ctx, test, node, lambda: settled(dict(content)[key], ctx.state), lambda: default)
+        ctx.check_keys(owner.key, node)
         result = dict_view(name, [(static_binding(k), b) for k, b in content], args, node, ctx)
-        return replace(result, owner=owner.key) if name in ("items", "values", "keys") and isinstance(result, View) else result
+        return replace(result, owner=owner.key) if isinstance(result, View) else result
 
     return run_
 
 
-for _name in ("items", "keys", "values", "get"):
+for _name in ("items", "keys", "values"):
     METHODS["dict", _name] = dict_method(_name)
+
+
+@method("dict", "get")
+def dict_get(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
+    return dict_items.item_or(ctx, owner, args[0], args[1] if len(args) > 1 else ABSENT, node)
 
 
 @method("dict", "setdefault")
 def dict_setdefault(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
-    ctx.check_keys(owner.key, node)
-    content, key = dict(ctx.state.heap[owner.key]), unwrap(args[0])  # type: ignore[arg-type]
-    value = content.setdefault(key, args[1] if len(args) > 1 else Static(None))
-    ctx.change(owner.key, tuple(content.items()))
-    return value
+    return dict_items.item_or_set(ctx, owner, args[0], args[1] if len(args) > 1 else ABSENT, node)
 
 
 @method("dict", "pop")
 def dict_pop(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
-    ctx.check_keys(owner.key, node)
-    content, key = dict(ctx.state.heap[owner.key]), unwrap(args[0])  # type: ignore[arg-type]
-    if key not in content and len(args) < 2:
-        if isinstance(key, str | int):
-            fail(ctx, KeyError, key)
-        raise UnsupportedSyntax(f"key {key!r} is not in this dict", ctx.loc(node))
-    value = content.pop(key, args[-1])
-    ctx.change(owner.key, tuple(content.items()))
-    return value
+    return dict_items.taken_out(ctx, owner, args[0], args[1] if len(args) > 1 else None, node)
 
 
 @method("dict", "update")
@@ -376,4 +364,6 @@ def list_copy(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> 
     content = ctx.state.heap[owner.key]
     if isinstance(content, Ref):
         return ctx.list_sharing(ctx.call("list_slice", ctx.read(content), Const(None), Const(None), Const(None)), owner)
-    return ctx.new_object(owner.key.kind, content, owner.key.cls, owner.key.exact)
+    copied = ctx.new_object(owner.key.kind, content, owner.key.cls, owner.key.exact)
+    copied.key.unordered = owner.key.unordered
+    return copied

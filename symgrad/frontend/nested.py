@@ -205,7 +205,7 @@ class Fresh:
             case Tup(items, kind):
                 return Tup(tuple(map(self.binding, items)), kind)
             case Obj(key) if not isinstance(self.ctx.state.heap[key], Ref):
-                new_key = HeapKey(key.kind, key.cls, exact=key.exact)
+                new_key = HeapKey(key.kind, key.cls, exact=key.exact, unordered=key.unordered)
                 self.ctx.state.heap[new_key] = tuple((k, self.binding(b)) for k, b in self.ctx.state.entries(key))
                 return Obj(new_key)
             case Maybe(present, inner, absent):

@@ -1,29 +1,23 @@
-"""table: builtins and functions of ``math`` and ``operator`` on numbers: conversions, rounding, arithmetic, operators."""
+"""table: builtins and functions of ``math`` on numbers: conversions, rounding, arithmetic."""
 
 from __future__ import annotations
 
 import ast
-import functools
 import math
-import operator
 from typing import Any
 
 from symgrad.frontend.absent import definite
-from symgrad.frontend.bindings import MISSING, Binding, Generator, Iter, Num, Obj, Ref, Static, Tup, View
-from symgrad.frontend.comparison import comparison, negated
+from symgrad.frontend.bindings import MISSING, Binding, Generator, Iter, Num, Obj, Ref, Tup, View
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exact import exact_class
-from symgrad.frontend.opaque import opaque
 from symgrad.frontend.operands import known_value
 from symgrad.frontend.operators import binary
-from symgrad.frontend.protocols import as_float, as_index, asked_of, checked, own_method
+from symgrad.frontend.protocols import as_float, asked_of, checked, own_method
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.tables import SPECIAL, special
 from symgrad.frontend.truths import as_bool, truth
 from symgrad.ir.core import Const
-from symgrad.ir.types import Scalar
 from symgrad.ops import spelling
-from symgrad.ops.composed import operators
 
 Args = list[Binding]
 Kwargs = dict[str, Binding]
@@ -112,58 +106,6 @@ def round_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
         return own
     operands = [ctx.read(a, node) for a in [*args, *kwargs.values()]]
     return ctx.make(ctx.call("rounded", *operands))
-
-
-OPERATOR_MODULE = {
-    operator.add: ast.Add, operator.sub: ast.Sub, operator.mul: ast.Mult, operator.truediv: ast.Div, operator.pow: ast.Pow,
-    operator.matmul: ast.MatMult, operator.floordiv: ast.FloorDiv, operator.mod: ast.Mod,
-}  # fmt: skip
-for _operation, _syntax in OPERATOR_MODULE.items():
-    SPECIAL[_operation] = functools.partial(
-        lambda ctx, args, kwargs, node, syntax: binary(ctx, syntax, args[0], args[1], node), syntax=_syntax
-    )
-
-
-def _compared(kind: type[ast.cmpop]) -> Any:
-    return lambda ctx, args, kwargs, node: comparison(ctx, kind(), args[0], args[1], node)
-
-
-for _function, _operator in {
-    operator.eq: ast.Eq, operator.ne: ast.NotEq, operator.lt: ast.Lt, operator.le: ast.LtE, operator.gt: ast.Gt, operator.ge: ast.GtE,
-    operator.is_: ast.Is, operator.is_not: ast.IsNot,
-}.items():  # fmt: skip
-    SPECIAL[_function] = _compared(_operator)
-SPECIAL[operator.contains] = lambda ctx, args, kwargs, node: comparison(ctx, ast.In(), args[1], args[0], node)
-SPECIAL[operator.abs] = lambda ctx, args, kwargs, node: abs_(ctx, args, kwargs, node)
-
-
-@special(operator.not_)
-def not_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    return Num(negated(ctx, truth(ctx, args[0], node)))
-
-
-OTHER_NAMES = {"countOf": "count_of", "indexOf": "index_of"}
-for _name in operator.__all__:
-    _text = vars(operators).get(OTHER_NAMES.get(_name, _name))
-    if _text is not None:
-        SPECIAL[getattr(operator, _name)] = functools.partial(
-            lambda ctx, args, kwargs, node, text: ctx.apply(text, args, kwargs, node), text=Static(_text)
-        )
-
-
-SPECIAL[operator.truth] = lambda ctx, args, kwargs, node: bool_(ctx, args, kwargs, node)
-
-
-@special(operator.index)
-def index_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    """``operator.index``: the value as an integer, as an index is; a float raises ``TypeError``."""
-    held = as_index(ctx, args[0], node)
-    type_ = ctx.type_of(held) if isinstance(held, Num) else None
-    if isinstance(type_, Scalar) and type_.kind in ("int", "bool"):
-        return CONVERTING[int](ctx, [held], {}, node)  # type: ignore[no-any-return]
-    if isinstance(type_, Scalar) and type_.dtype is None:
-        return definite(ctx, MISSING, node, TypeError, f"{type_.kind!r} object cannot be interpreted as an integer")
-    return opaque(ctx, operator.index, "operator.index", [held], {}, node)
 
 
 @special(pow)

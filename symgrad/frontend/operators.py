@@ -358,10 +358,15 @@ def unary(ctx: Lowering, node: ast.UnaryOp) -> Binding:
     if isinstance(node.op, ast.Not):
         test = truth(ctx, binding, node.operand)
         return Num(Const(not test.value) if isinstance(test, Const) else ctx.call("not_", test))
+    return signed(ctx, type(node.op), binding, node)
+
+
+def signed(ctx: Lowering, kind: type[ast.unaryop], binding: Binding, node: ast.AST) -> Binding:
+    """``-binding`` and its like."""
     binding = definite(ctx, binding, node)
     if isinstance(binding, Num) and isinstance(binding.operand, Const) and binding.operand.name is None:
         value = binding.operand.value
-        return Num(Const(as_python_does(ctx, node, lambda: SIGNS[type(node.op)](value))))
-    if own_method(ctx, binding, word := OWN_SIGNS[type(node.op)]) is not None:
+        return Num(Const(as_python_does(ctx, node, lambda: SIGNS[kind](value))))
+    if own_method(ctx, binding, word := OWN_SIGNS[kind]) is not None:
         return ctx.apply_method(binding, word, [], node)
-    return ctx.make(ctx.call(row_of(ctx, type(node.op), node), ctx.read(binding, node)))
+    return ctx.make(ctx.call(row_of(ctx, kind, node), ctx.read(binding, node)))

@@ -10,7 +10,7 @@ from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import MISSING, Binding, Num, Obj, Static, Tup
 from symgrad.frontend.classes import construct
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.exceptions import GIVEN, KIND, Pending, Raisable, args_of, is_seen, kind_of, name_of, raise_here
+from symgrad.frontend.exceptions import GIVEN, KIND, Pending, Raisable, args_of, is_seen, kind_of, name_of, raise_here, told_by
 from symgrad.frontend.flow import branch
 from symgrad.frontend.operands import known_value
 from symgrad.frontend.tables import method, statement
@@ -77,7 +77,7 @@ def raise_class(ctx: Lowering, cls: type, args: list[Binding], node: ast.AST, ca
     """Raise an exception of a class, and say from which other one."""
     raisable = Raisable((cls,), exact=True, own=True)
     if not is_seen(ctx, raisable):
-        operands = [ctx.read(argument, node) for argument in args]
+        operands = [told_by(ctx, argument, node) for argument in args]
         if (place := ctx.frame.place) is not None and isinstance(operands[0], Const):  # raised by a composition of ours
             operands[0] = Const(f"{operands[0].value} ({Path(place.file).name}:{place.line})")
         ctx.builder.call_many("raise_error", ctx.constant(cls, cls.__name__), *operands)
@@ -168,7 +168,7 @@ def raise_op(ctx: Lowering, kind: int, exception: Binding, args: Binding) -> Non
     """The op that raises an exception, for the caller to see."""
     raisable = ctx.raisables[kind]
     with ctx.unwatched():
-        operands = [ctx.read(item) for item in (items_in(args) if raisable.own else (exception,))]
+        operands = [told_by(ctx, item) for item in items_in(args)] if raisable.own else [ctx.read(exception)]
     if raisable.own:
         (cls,) = raisable.classes
         ctx.builder.call_many("raise_error", ctx.constant(cls, cls.__name__), *operands)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from symgrad.frontend.bindings import (
     Above,
+    Binding,
     Bound,
     Choice,
     Frozen,
@@ -27,6 +28,14 @@ from symgrad.frontend.bindings import (
     View,
     is_row,
 )
+
+
+def tuple_and_items(binding: Binding) -> Iterator[Binding]:
+    """A binding, and the items of a tuple."""
+    yield binding
+    if isinstance(binding, Tup):
+        for item in binding.items:
+            yield from tuple_and_items(item)
 
 
 def parts_of(binding: Any) -> Iterator[Any]:
@@ -98,6 +107,21 @@ def count_ways(binding: Any, state: State, ways: Counter[HeapKey]) -> None:
         return
     for part in parts_of(binding):
         count_ways(part, state, ways)
+
+
+def functions_in(bindings: Iterable[Any], state: State) -> Iterator[Fun | Generator]:
+    """Every function written in the program, and every call of one that yields, that bindings reach."""
+    todo, seen = [*bindings], set[HeapKey]()
+    while todo:
+        match todo.pop():
+            case Obj(key):
+                content = () if key in seen else state.heap.get(key, ())
+                seen.add(key)
+                todo += [] if isinstance(content, Ref) else [item for _, item in content]
+            case binding:
+                if isinstance(binding, Fun | Generator):
+                    yield binding
+                todo += parts_of(binding)
 
 
 def reached_twice(state: State) -> set[HeapKey]:

@@ -93,7 +93,7 @@ def skeleton(binding: Binding, state: State, type_of: Any, above: tuple[HeapKey,
 def _object_skeleton(key: HeapKey, state: State, type_of: Any, above: tuple[HeapKey, ...]) -> Skeleton | None:
     """The form of an object, if another one may take its place."""
     content = state.heap.get(key)
-    if content is None or key.kind not in ("list", "dict", "record") or key.doubtful or key in above:
+    if content is None or key.kind not in ("list", "dict", "record") or key.doubtful or key.unordered or key in above:
         return None
     if isinstance(content, Ref):
         whole = Skeleton("object", items=(skeleton(content, state, type_of),), same=(key.kind, key.cls, None, key.exact))

@@ -21,7 +21,7 @@ from symgrad.frontend.frames import BREAK, CONTINUE, RESULT, RETURN
 from symgrad.frontend.generators import yielded
 from symgrad.frontend.interruptions import GlobalAssigned
 from symgrad.frontend.keeping import KEEPS
-from symgrad.frontend.memory import index_of, load
+from symgrad.frontend.memory import load, subscript
 from symgrad.frontend.operands import known_value
 from symgrad.frontend.operators import binary
 from symgrad.frontend.outside import change_outside, outside, variable_of_module
@@ -71,7 +71,7 @@ def augmented(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
                 cut_stored(ctx, node.target)
         case ast.Subscript():
             owner = ctx.evaluate(node.target.value)
-            index = index_of(ctx, node.target.slice)
+            index = subscript(ctx, owner, node.target.slice)
             old = load(ctx, owner, index, node.target)
             ctx.hold(old)
             value = ctx.evaluate(node.value)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import collections
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from symgrad.errors import ShapeMismatch, UnknownType, UnsupportedSyntax
+from symgrad.frontend import dict_items
 from symgrad.frontend.absent import definite
 from symgrad.frontend.bindings import (
     ABSENT,
@@ -17,10 +17,8 @@ from symgrad.frontend.bindings import (
     Binding,
     Iter,
     Maybe,
-    Missing,
     Num,
     Obj,
-    OneOf,
     Ref,
     Static,
     Step,
@@ -43,10 +41,8 @@ from symgrad.frontend.memory import (
     index_of,
     is_in_a_row,
     items_known,
-    key_of,
     static_index,
 )
-from symgrad.frontend.operands import pinned
 from symgrad.frontend.outside import change_outside
 from symgrad.frontend.overlapping import order_matters
 from symgrad.frontend.sequences import item_value, see_within, shares, takes_over
@@ -70,7 +66,7 @@ def store_item(ctx: Lowering, owner: Binding, node: ast.expr | Index, value: Bin
             check_changed(ctx, owner, index, whole)
             store_list(ctx, owner, index, value, whole)
         case Obj(key) if is_dict(owner):
-            store_dict(ctx, owner, index_of(ctx, node), value, whole)
+            dict_items.store(ctx, owner, held_item(ctx, node, whole), value, whole)
         case Ref() | Num():
             raise UnknownType("the type of what is written to is not known", ctx.loc(whole))
         case Iter(kind="flat", parts=(Ref() as target,)):
@@ -87,18 +83,6 @@ def store_item(ctx: Lowering, owner: Binding, node: ast.expr | Index, value: Bin
 
 def done(_: None) -> Binding:
     """What a store gives."""
-    return ABSENT
-
-
-def store_dict(ctx: Lowering, owner: Obj, index: Index, value: Binding, node: ast.AST) -> Binding:
-    """``owner[key] = value``; gives None, as for one of several keys each has a path of its own."""
-    if len(index.bindings) == 1 and isinstance(held := index.bindings[0], OneOf):
-        return each(ctx, held, node, lambda one: store_dict(ctx, owner, replace(index, bindings=(one,)), value, node))
-    key = key_of(index)
-    if isinstance(key, Missing):
-        refusal = UnsupportedSyntax("a dict key must be a literal", ctx.loc(node), "use an array or a list for keys that are computed")
-        raise pinned(ctx, refusal, index.bindings)
-    ctx.change(owner.key, tuple({**dict(ctx.state.entries(owner.key)), key: value}.items()))
     return ABSENT
 
 
@@ -237,14 +221,11 @@ def delete_item(ctx: Lowering, owner: Binding, target: ast.Subscript) -> None:
     change_outside(ctx, owner)
     if not isinstance(owner, Obj) or isinstance(ctx.state.heap[owner.key], Ref):
         raise UnsupportedSyntax("items can only be deleted from a list or dict made in the function", ctx.loc(target))
+    if owner.key.kind == "dict":
+        dict_items.delete(ctx, owner, held_item(ctx, target.slice, target), target)
+        return
     content = list(ctx.state.heap[owner.key])  # type: ignore[arg-type]
     index = index_of(ctx, target.slice)
-    if owner.key.kind == "dict":
-        ctx.check_keys(owner.key, target)
-        if (gone := key_of(index)) not in dict(content) and owner.key.exact is not collections.Counter:
-            definite(ctx, MISSING, target, KeyError, repr(gone))
-        ctx.change(owner.key, tuple((k, b) for k, b in content if k != gone))
-        return
     check_changed(ctx, owner, index, target)
     items, place = [b for _, b in content], static_index(ctx, index, target)
     if isinstance(place, int) and not -len(items) <= place < len(items):

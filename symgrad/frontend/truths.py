@@ -61,7 +61,7 @@ def truth(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
             content = ctx.state.heap[key]
             if not isinstance(content, Ref):
                 if key.kind == "dict" and all(ctx.is_doubtful(item) for _, item in content):
-                    ctx.check_keys(key, node)
+                    ctx.check_keys(key, node, in_order=False)
                 return Const(bool(content) or key.kind == "record")
             return ctx.call("greater", ctx.call("list_len", ctx.held(binding)), Const(0))
         case External(value, text) if not isinstance(value, np.ndarray):

@@ -1,0 +1,265 @@
+"""Keys that are computed while the program runs: which of the known keys of a dict, or elements of a set, a value is equal to.
+
+Python finds the key that is equal and has the same hash. For a number that is a test for each known key, one after the other. What the
+tests decide is known on the paths behind them, so that ``if k in d: d[k] += x`` asks no second time whether there is such a key.
+"""
+
+from __future__ import annotations
+
+import ast
+import enum
+import types
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from symgrad.errors import UnsupportedSyntax
+from symgrad.frontend.absent import as_python_does, definite, either
+from symgrad.frontend.bindings import MISSING, NOTHING_KNOWN, Binding, Known, Maybe, Missing, Num, Obj, OneOf, Ref, Static, Tup
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.flow import choose, choose_in_turn
+from symgrad.frontend.interruptions import Raised
+from symgrad.frontend.operands import pinnable, pinned
+from symgrad.frontend.several import among, each, is_one_of_kinds
+from symgrad.ir.core import FALSE, NONE, TRUE, Const, Operand
+from symgrad.ir.types import Array, Scalar
+
+#: what is made of a known key, and of the value that is equal to it
+Use = Callable[[Any, Binding], Binding]
+#: classes of keys that are equal to no number
+NO_NUMBERS = (str, bytes, tuple, frozenset, types.NoneType, types.FunctionType, types.BuiltinFunctionType, type)
+#: among more integers than these, half of them are ruled out by one test
+FEW = 8
+#: up to here each integer is a float of its own
+EXACT = 2**53
+
+
+def known_key(held: Any) -> Any:
+    """The dict key that a binding stands for; ``MISSING`` if it is computed."""
+    match held:
+        case Static(value):
+            return value
+        case Num(Const(value)):
+            return value
+        case Tup(items):
+            keys = tuple(map(known_key, items))
+            return MISSING if any(isinstance(key, Missing) for key in keys) else keys
+    return MISSING
+
+
+def at_key(ctx: Lowering, held: Binding, keys: Iterable[Any], node: ast.AST, use: Use, absent: Callable[[Binding], Binding]) -> Binding:
+    """What is made of the one of some keys that a value is equal to; ``absent`` says what is made of a value that is none of them."""
+    keys = list(keys)
+    if isinstance(held, OneOf) or is_one_of_kinds(held):
+        return each(ctx, held, node, lambda one: at_key(ctx, one, keys, node, use, absent))
+    if isinstance(held, Maybe):
+        return either(ctx, held, node, lambda one: at_key(ctx, one, keys, node, use, absent))
+    key = known_key(held)
+    if not isinstance(key, Missing):
+        as_python_does(ctx, node, lambda: {key: None})
+        return use(key, held) if key in dict.fromkeys(keys) else absent(held)
+    check_computed(ctx, held, node)
+    goes_on = False
+
+    def none_of_them() -> Binding:
+        nonlocal goes_on
+        result = absent(held)
+        goes_on = True
+        return result
+
+    def of(left: list[Any]) -> Binding:
+        if not left:
+            return none_of_them()
+        if len(left) > FEW and isinstance(held, Num) and all(type(k) is int for k in left):
+            half = len(left) // 2
+            below = ctx.call("less", held.operand, Const(left[half]))
+            return choose(ctx, below, node, lambda: of(left[:half]), lambda: of(left[half:]))
+        first, *others = left
+        test = is_key(ctx, held, first, node)
+        if isinstance(test, Const):
+            return use(first, held) if test.value else of(others)
+        if not others and surely_among(ctx, held, keys):
+            return use(first, held)
+        return choose_in_turn(ctx, test, node, lambda: use(first, held), lambda: of(others))
+
+    left = possible(ctx, held, keys)
+    result = of(sorted(left) if len(left) > FEW and all(type(k) is int for k in left) else left)
+    if isinstance(held, Num) and not goes_on:
+        ctx.state.known = {**ctx.state.known, (held.operand, frozenset(keys)): True}
+    return result
+
+
+def is_among(ctx: Lowering, held: Binding, keys: Iterable[Any], node: ast.AST) -> Operand:
+    """Is a value equal to one of some keys?"""
+    keys = list(keys)
+    if not isinstance(held, Num) or isinstance(held.operand, Const):
+        answer = at_key(ctx, held, keys, node, lambda key, _: Num(TRUE), lambda _: Num(FALSE))
+        assert isinstance(answer, Num)
+        return answer.operand
+    check_computed(ctx, held, node)
+    left = possible(ctx, held, keys)
+    if left and surely_among(ctx, held, keys):
+        return TRUE
+    disjunction: Operand = FALSE
+    for key in left:
+        test = is_key(ctx, held, key, node)
+        if isinstance(test, Const):
+            if test.value:
+                return TRUE
+            continue
+        disjunction = test if isinstance(disjunction, Const) else ctx.call("logical_or", disjunction, test)
+    note(ctx, disjunction, {(held.operand, key): False for key in left}, {(held.operand, frozenset(keys)): True})
+    return disjunction
+
+
+def possible(ctx: Lowering, held: Binding, keys: list[Any]) -> list[Any]:
+    """The keys that no test on this path has ruled out, or the one that it has been found equal to."""
+    if not isinstance(held, Num):
+        return keys
+    known = ctx.state.known
+    sure = [key for key in keys if known.get((held.operand, key))]
+    return sure[:1] or [key for key in keys if known.get((held.operand, key)) is not False]
+
+
+def surely_among(ctx: Lowering, held: Binding, keys: list[Any]) -> bool:
+    """Has a test on this path decided that a number is one of these keys?"""
+    if not isinstance(held, Num):
+        return False
+    known, there = ctx.state.known, dict.fromkeys(keys)
+    if any(known.get((held.operand, key)) for key in keys):
+        return True
+    several = [fact[1] for fact, holds in known.items() if holds and isinstance(fact, tuple) and fact[0] is held.operand]
+    return any(
+        isinstance(one, frozenset) and all(key in there or known.get((held.operand, key)) is False for key in one) for one in several
+    )
+
+
+def check_computed(ctx: Lowering, held: Binding, node: ast.AST) -> None:
+    """Refuse a key of which nobody can tell what it is equal to; Python raises where it has no hash."""
+    refusal = UnsupportedSyntax("a dict key must be a literal", ctx.loc(node), "use an array or a list for keys that are computed")
+    if pinnable(ctx, held) is not None:  # with its value the key is known
+        raise pinned(ctx, refusal, [held])
+    match held:
+        case Num(operand) if isinstance(operand.type, Scalar) and operand.type.kind in ("int", "bool", "float"):
+            return
+        case Tup(items, None):
+            for item in items:
+                if isinstance(known_key(item), Missing) and not isinstance(item, OneOf | Maybe):
+                    check_computed(ctx, item, node)
+            return
+        case Ref() if isinstance(type_ := ctx.type_of(held), Array) and type_.shape is not None:
+            definite(ctx, MISSING, node, TypeError, "unhashable type: 'numpy.ndarray'")
+        case Obj(key) if key.kind == "list" and key.cls is None and key.exact is None:
+            definite(ctx, MISSING, node, TypeError, "unhashable type: 'list'")
+    raise refusal
+
+
+def is_key(ctx: Lowering, held: Binding, key: Any, node: ast.AST) -> Operand:
+    """Is a value equal to a known key?"""
+    known = known_key(held)
+    if not isinstance(known, Missing):
+        return Const(known in {key: None})
+    match held:
+        case Num(operand):
+            return is_number(ctx, operand, key, node)
+        case OneOf(values=values):
+            return among(ctx, held, [k for k, value in enumerate(values) if value.value in {key: None}], node)
+        case Maybe():
+            answer = either(ctx, held, node, lambda one: Num(is_key(ctx, one, key, node)))
+            assert isinstance(answer, Num)
+            return answer.operand
+        case Tup(items):
+            if not isinstance(key, tuple) or len(key) != len(items):
+                return FALSE
+            conjunction: Operand = TRUE
+            for item, part in zip(items, key, strict=True):
+                test = is_key(ctx, item, part, node)
+                if isinstance(test, Const):
+                    if not test.value:
+                        return FALSE
+                    continue
+                conjunction = test if conjunction is TRUE else ctx.call("logical_and", conjunction, test)
+            return conjunction
+    raise UnsupportedSyntax("whether this is one of the keys is not known while compiling", ctx.loc(node), "use numbers or texts for keys")
+
+
+def is_number(ctx: Lowering, operand: Operand, key: Any, node: ast.AST) -> Operand:
+    """Is a number that is computed equal to a known key, as Python compares them: by their exact values?"""
+    number, type_ = number_in(ctx, key, node), operand.type
+    assert isinstance(type_, Scalar)
+    if number is None:
+        return FALSE
+    if type_.kind == "bool":
+        if number not in (0, 1):
+            return FALSE
+        note(ctx, operand, {(operand, 1): False, (operand, 0): True}, {(operand, 1): True, (operand, 0): False})
+        return operand if number else ctx.call("not_", operand)
+    if type_.kind == "int":
+        if number != number // 1:
+            return FALSE
+        number = int(number)
+    elif not is_of_dtype(number, type_.dtype):
+        return FALSE
+    compared: Binding = Num(operand)
+    if type_.dtype == "any" and not is_of_dtype(number, "f16"):  # NumPy would compare in the precision of this number
+        compared = ctx.apply(Static(float, "float"), [compared], {}, node)
+    test = ctx.call("equal", ctx.read(compared, node), Const(number))
+    note(ctx, test, {(operand, key): False}, {(operand, key): True})
+    return test
+
+
+def number_in(ctx: Lowering, key: Any, node: ast.AST) -> int | float | None:
+    """The number that a key is, if it is one."""
+    if isinstance(key, complex | np.complexfloating):
+        key = float(key.real) if key.imag == 0 else ""
+    if isinstance(key, NO_NUMBERS) and type(key).__eq__ in [kind.__eq__ for kind in NO_NUMBERS]:
+        return None
+    if isinstance(key, enum.Enum) and type(key).__eq__ is object.__eq__:
+        return None
+    if isinstance(key, np.bool_ | np.integer | np.floating):
+        key = key.item()
+    if isinstance(key, bool | int) and type(key).__eq__ is int.__eq__ and abs(key) <= EXACT:
+        return int(key)
+    if isinstance(key, float) and type(key).__eq__ is float.__eq__ and (abs(key) <= EXACT or abs(key) == np.inf):
+        return float(key)
+    raise UnsupportedSyntax(f"whether a number is equal to the key {key!r} is not known while compiling", ctx.loc(node))
+
+
+def is_of_dtype(number: float, dtype: str | None) -> bool:
+    """Is there a float of a dtype that has exactly this value?"""
+    if dtype not in ("f32", "f16"):
+        return True
+    with np.errstate(over="ignore"):
+        nearest = np.float32(number) if dtype == "f32" else np.float16(number)
+    return bool(nearest.item() == number)
+
+
+def note(ctx: Lowering, test: Operand, where_false: Known, where_true: Known) -> None:
+    """Note what a test decides on the paths behind it."""
+    if isinstance(test, Const):
+        return
+    known = ctx.decided.table.get(test, (NOTHING_KNOWN, NOTHING_KNOWN))
+    ctx.decided.table[test] = ({**known[0], **where_false}, {**known[1], **where_true})
+
+
+def new_key(ctx: Lowering, held: Binding, is_possible: bool, node: ast.AST) -> Binding:
+    """A store under a key that is none of those that a dict has: it would have one more, which nobody knows while compiling.
+
+    Where the key may be one that the dict has, that is refused when it runs, if it is none.
+    """
+    what = "a key that is computed is none of those that the dict has"
+    hint = "make the dict with all of its keys, or use an array or a list for keys that are computed"
+    if not ctx.unroll or not is_possible:
+        refusal = UnsupportedSyntax("a dict key must be a literal", ctx.loc(node), "use an array or a list for keys that are computed")
+        raise pinned(ctx, refusal, [held])
+    if (place := ctx.loc(node)) is not None:
+        what += f" ({Path(place.file).name}:{place.line})"
+    refused = ctx.constant(UnsupportedSyntax, "UnsupportedSyntax")
+    ctx.builder.call_many("raise_error", refused, Const(what), NONE, Const(hint))
+    ctx.state.dead = True
+    raise Raised
+
+
+__all__ = ["at_key", "is_among", "known_key", "new_key", "possible"]
