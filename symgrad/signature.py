@@ -20,7 +20,7 @@ from symgrad.ir.core import Func
 from symgrad.ir.sums import ONE, Sum, extent_of, read_expression
 from symgrad.ir.types import Array, Dim, Extent, List, Type
 from symgrad.location import Loc
-from symgrad.text import attribute, each, is_inside, is_name, literal
+from symgrad.text import attribute, each, is_inside, is_name, keys_of, literal
 from symgrad.text import item as item_of
 
 
@@ -37,11 +37,19 @@ class Static:
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """A container with a fixed structure: ``kind`` is the class, ``names`` the keys, attributes or positions."""
+    """A container with a fixed structure: ``kind`` is the class, ``names`` the keys, attributes or positions.
+
+    ``exactly`` tells keys apart that are equal and not of one class, as 1, 1.0 and True are; None where all are texts.
+    """
 
     kind: type
     names: tuple[Any, ...]
     items: tuple[Abstract, ...]
+    exactly: tuple[Any, ...] | None = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        exactly = keys_of(self.names) if self.form == "mapping" else self.names
+        object.__setattr__(self, "exactly", None if exactly == self.names else exactly)
 
     @property
     def form(self) -> Literal["sequence", "mapping", "named", "object"]:
@@ -219,16 +227,17 @@ ASPECTS: dict[str, Callable[[Any], Any]] = {
     "type": type,
     "dtype": lambda value: value.dtype,
     "len": len,
-    "keys": tuple,
+    "keys": keys_of,
     "truth": bool,
     "set": set,
 }
 
 #: what is asked of an object and a name: presence and absence count as much as what is there
-QUESTIONS: dict[str, Callable[[Any, str], bool]] = {
+QUESTIONS: dict[str, Callable[[Any, Any], bool]] = {
     "has": hasattr,
     "lacks": lambda value, name: not hasattr(value, name),
     "undefined": lambda cls, name: name not in vars(cls),
+    "silent": lambda logger, level: not logger.isEnabledFor(level),
     "unset": lambda mapping, name: name not in mapping,
     "unknown": lambda modules, name: name not in modules and not is_importable(name),
 }

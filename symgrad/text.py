@@ -13,7 +13,7 @@ import keyword
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any, TypeGuard
 
@@ -111,12 +111,12 @@ def literal(value: Any) -> str:
 
 
 def plain_key(key: Any) -> Any:
-    """A key of a dict as the text or integer that finds the same item; ValueError for keys of other kinds.
+    """A key of a dict as one with a literal that finds the same item; ValueError for keys of other kinds.
 
     What overrides comparison or hash may be found by itself alone. Members of ``IntEnum`` and the like are their values.
     """
     kind: Any = type(key)
-    if kind in (str, int, bool):
+    if has_literal(key):
         return key
     base: Any = next((base for base in (str, int) if issubclass(kind, base)), None)
     if base is None or not (kind.__eq__ is base.__eq__ and kind.__hash__ is base.__hash__ or kind.__module__ == "numpy"):
@@ -124,8 +124,28 @@ def plain_key(key: Any) -> Any:
     return EXACT[base](key)
 
 
+def keys_of(mapping: Iterable[Any]) -> tuple[Any, ...]:
+    """The keys of a dict, and what tells apart those that are equal and not of one class; nothing where all are texts.
+
+    >>> keys_of({"a": 0}), keys_of({1: 0}), keys_of({True: 0}) == keys_of({1.0: 0})
+    (('a',), (1, '1'), False)
+    """
+    keys = tuple(mapping)
+    if all(type(key) is str for key in keys):
+        return keys
+    return (*keys, ", ".join(map(exact_word, keys)))
+
+
+def exact_word(key: Any) -> str:
+    """A word for a key that equal keys of different classes do not share."""
+    try:
+        return literal(plain_key(key))
+    except ValueError:
+        return type(key).__qualname__
+
+
 def has_plain_keys(mapping: Mapping[Any, Any]) -> bool:
-    """Are all keys texts and integers, or as good as these?"""
+    """Have all keys a literal, or are as good as a text or an integer?"""
     try:
         for key in mapping:
             plain_key(key)
@@ -399,6 +419,6 @@ def docstring(words: str) -> str:
 __all__ = [
     "array_copy_of", "attribute", "copy_of", "docstring", "each",
     "exact", "has_literal", "has_plain_keys", "identifier", "is_dotted", "is_getattr", "is_inside",
-    "is_interned", "is_name", "item", "key_word", "literal", "names_in", "one_line", "plain_key", "quoted", "respelled", "root_of",
-    "tree_of", "value_of",
+    "is_interned", "is_name", "item", "key_word", "keys_of", "literal", "names_in", "one_line", "plain_key", "quoted", "respelled",
+    "root_of", "tree_of", "value_of",
 ]  # fmt: skip

@@ -20,7 +20,7 @@ from symgrad.codegen.comments import Lines
 from symgrad.codegen.expressions import NUMPY_TYPES, Names, literal
 from symgrad.codegen.header import Header, no_lines, result_text
 from symgrad.codegen.python import emit
-from symgrad.codegen.texts import DECORATOR, Kernel, Seed
+from symgrad.codegen.texts import DECORATOR, Emitted, Kernel, Seed
 from symgrad.codegen.trees import replaced
 from symgrad.ir.core import Func, Operand, Value, uses
 from symgrad.ir.types import Array, List, Scalar, Type
@@ -50,6 +50,15 @@ class Surface:
     lines: Lines = no_lines
     lists: Mapping[int, str] = field(default_factory=dict)  #: parameters that are lists, each with the dtype of the array that is passed
     numpy: str = ""  #: the name of NumPy that makes these arrays
+    effects: Emitted | None = None  #: what is called behind the kernel, by the name ``effects_name``
+    effects_name: str = ""
+    shown: Sequence[int] = ()  #: the parameters that it takes, by place; it takes the last ``handed`` results of the kernel, too
+    handed: int = 0
+
+    def with_effects(self, name: str, effects: Emitted, parameters: Sequence[int], handed: int) -> Surface:
+        """The same, where something is done behind the kernel."""
+        objects = {**self.objects, **effects.namespace}
+        return replace(self, objects=objects, effects=effects, effects_name=name, shown=parameters, handed=handed)
 
     def with_lists(self, lists: Mapping[int, str]) -> Surface:
         """The same, where lists are passed as arrays."""
@@ -90,7 +99,13 @@ def emit_kernel(func: Func, surface: Surface) -> Kernel:
     plain = all(map(is_name, parameters))
     results = func.body.yields
     template = ast.parse(result_text(surface.result, len(results)), mode="eval").body
-    flat = plain and not surface.lists and list(surface.leaves) == parameters and all(is_reached(value.type) for value in func.params)
+    flat = (
+        plain
+        and not surface.lists
+        and surface.effects is None
+        and list(surface.leaves) == parameters
+        and all(is_reached(value.type) for value in func.params)
+    )
     flat = flat and not names_in([ast.unparse(template)]) & set(surface.objects)
     whole = flat and is_nest(template) and not any(map(converted, results))
     read = uses(func.body)
@@ -212,7 +227,13 @@ def caller_text(kernel: Kernel, surface: Surface, template: ast.expr, results: l
     if kernel.direct:
         lines.append(f"        return {call}")
     else:
-        taken = {kernel.name, kernel.fallback, *surface.objects, *names_in([surface.signature and f"lambda {surface.signature}: 0"])}
+        taken = {
+            kernel.name,
+            kernel.fallback,
+            surface.effects_name,
+            *surface.objects,
+            *names_in([surface.signature and f"lambda {surface.signature}: 0"]),
+        }
         taken |= names_in([*kernel.leaves, ast.unparse(template)])
         words = distinct([name for name, _ in results], taken)
         lines.append(f"        {', '.join(words) or '_'} = {call}" if words else f"        {call}")
@@ -221,6 +242,11 @@ def caller_text(kernel: Kernel, surface: Surface, template: ast.expr, results: l
         names = Spellings(distinct(["np"], taken | set(words))[0])
         texts = [names.converted(word, operand) for word, (_, operand) in zip(words, results, strict=True)]
         kernel.namespace[names.numpy] = np
+        if surface.effects is not None:
+            kernel.namespace |= surface.effects.namespace
+            handed = texts[len(texts) - surface.handed :]
+            lines.append(f"    {surface.effects_name}({', '.join([*(surface.leaves[k] for k in surface.shown), *handed])})")
+            lines = [*surface.effects.text.rstrip().splitlines(), "", "", *lines]
         kernel.results, kernel.returned = tuple(words), filled(surface.result, texts)
         lines.append(f"    return {kernel.returned}")
     return "\n".join(lines) + "\n"

@@ -12,7 +12,7 @@ from symgrad.dispatch.watch import Names
 from symgrad.identity import Same
 from symgrad.ir.types import DTYPES, Array, List, Scalar
 from symgrad.signature import FEW, Abstract, Many, Static, Tree, part_of
-from symgrad.text import literal, respelled
+from symgrad.text import keys_of, literal, respelled
 
 
 def condition(text: str, item: Abstract, names: Names) -> list[str] | None:
@@ -103,7 +103,10 @@ def _tree_condition(text: str, tree: Tree, names: Names) -> list[str] | None:
         case "sequence":
             tests.append(f"{names.of(len)}({text}) == {len(tree.items)}")
         case "mapping":
-            tests.append(f"{names.of(tuple)}({text}) == {names.of(tree.names)}")
+            if tree.exactly is None:
+                tests.append(f"{names.of(tuple)}({text}) == {names.of(tree.names)}")
+            else:
+                tests.append(f"{names.of(keys_of)}({text}) == {names.of(tree.exactly)}")
         case "object":
             tests.append(f"{names.of(tuple)}({text}.__dict__) == {names.of(tree.names)}")
     for name, inner in zip(tree.names, tree.items, strict=True):

@@ -6,6 +6,7 @@ the slow way: bind, find the signature, look it up, compile. Failures are not ke
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import types
 import weakref
@@ -22,7 +23,7 @@ from symgrad.errors import NotActiveWarning, SymgradError, UnknownType, Unsuppor
 from symgrad.examples import examples_of
 from symgrad.ir.types import INT, Array
 from symgrad.runtime.locks import LOCK
-from symgrad.signature import Comparable, Compiled, Related, Signature, holds_many, is_relation
+from symgrad.signature import FEW, Comparable, Compiled, Related, Signature, holds_many, is_relation
 from symgrad.tracebacks import refused
 from symgrad.verification.duplicate import Duplicate, NotCopied
 from symgrad.verification.first_call import Comparison, FirstCall, Parts, Verify, compared, verified
@@ -270,14 +271,18 @@ class Table:
             return self.sized(laid, arguments, refusal, trail)
 
     def sized(self, signature: Signature, arguments: Mapping[str, Any], refusal: SymgradError, trail: Trail) -> Entry:
-        """A function that cannot be followed for any sizes, for these: loops can then be written out, lists have known lengths."""
-        pins = sizes(self.function, signature, arguments)
-        if pins is None:
-            raise refusal
-        try:
-            return self.compile(signature, arguments, pins, trail)
-        except SymgradError:
-            raise refusal from None
+        """A function that cannot be followed for any sizes, for these: loops can then be written out, lists have known lengths.
+
+        That is tried with the smallest sizes alone first: loops over others stay loops.
+        """
+        tried: Pins = ()
+        for most in (FEW, LARGE):
+            pins = sizes(self.function, signature, arguments, most)
+            if pins != tried:
+                tried = pins
+                with contextlib.suppress(SymgradError):
+                    return self.compile(signature, arguments, pins, trail)
+        raise refusal from None
 
     def entry(self, signature: Signature, pins: Pins = ()) -> Entry:
         """The code for a signature given in advance."""
@@ -365,8 +370,8 @@ KNOWN = 300  #: arguments of more items are not tried item by item: time and mem
 LARGE = 64  #: sizes beyond this are not made part of a signature
 
 
-def sizes(function: types.FunctionType, signature: Signature, arguments: Mapping[str, Any]) -> Pins | None:
-    """The extents of the arrays and the integers among the arguments, as pins; None if there are none, or large ones."""
+def sizes(function: types.FunctionType, signature: Signature, arguments: Mapping[str, Any], most: int) -> Pins:
+    """The extents of the arrays and the integers among the arguments that are no larger than ``most``, as pins."""
     texts = [
         f"{path}.shape[{k}]"
         for path, item in signature.leaves()
@@ -375,5 +380,4 @@ def sizes(function: types.FunctionType, signature: Signature, arguments: Mapping
         if e != 1
     ]
     texts += [path for path, item in signature.leaves() if item == INT]
-    pins = tuple((text, evaluated(function, text, {}, arguments)) for text in texts)
-    return pins if pins and all(abs(value) <= LARGE for _, value in pins) else None
+    return tuple((text, value) for text in texts if abs(value := evaluated(function, text, {}, arguments)) <= most)

@@ -25,9 +25,10 @@ from symgrad.frontend.context import Lowering
 from symgrad.frontend.declared import call_itself, is_declared
 from symgrad.frontend.distinct import arrays_of_objects, owned_arrays, related_outside, told_apart
 from symgrad.frontend.frames import OUTSIDE, Frame
-from symgrad.frontend.interruptions import Raised, StoredOutside, Unresolved
+from symgrad.frontend.interruptions import LoggersChange, Raised, StoredOutside, Unresolved
 from symgrad.frontend.lowered_function import Lowered
 from symgrad.frontend.memory_groups import copy_written
+from symgrad.frontend.messages import change_loggers
 from symgrad.frontend.outside import constant_text, outside
 from symgrad.frontend.overriding import check_container, check_named_tuple
 from symgrad.frontend.reading import owner_name, read_name
@@ -71,6 +72,7 @@ class Attempt:
     read_sources: frozenset[Same] = frozenset()  #: functions and classes of libraries whose source is read
     global_sources: Mapping[Any, Any] = field(default_factory=dict)  #: functions that assign to global variables, by these
     recursive_sites: frozenset[Any] = frozenset()  #: functions that have turned out to call themselves
+    loggers_change: bool = False  #: the function changes which messages loggers take
     met: set[Same] = field(default_factory=set)  #: those that are called, and not read
     parted: bool = False  #: that was done
     laid: bool = False  #: it was asked how arrays lie in memory
@@ -110,6 +112,7 @@ class Attempt:
             met_sources=self.met,
             recursive_sites=self.recursive_sites,
             global_sources=self.global_sources,
+            loggers_change=self.loggers_change,
         )
         try:
             return self.lowered_by(ctx, frame, body)
@@ -143,6 +146,8 @@ class Attempt:
         self.inputs = split(ctx.builder, body, self.inputs, self.paths)
         body.args, operands = [value for value, _ in self.inputs], body.yields
         func = Func(self.source.name, body, result_names(operands), self.source.loc(node))
+        if ctx.is_silent and change_loggers(func):
+            raise LoggersChange
         mutated = self.written_to(ctx, func, node)
         related = related_outside(self.known, self.joined, {*mutated, *ctx.stored, *ctx.identities})
         return Lowered(func, self.inputs, result, list(ctx.captured.values()), dict(ctx.external_names),

@@ -234,11 +234,15 @@ class Generator(Binding):
 
 @dataclass(frozen=True, slots=True)
 class Broken(Binding):
-    """Not usable here, and why; reading it is refused. ``sites``: where the iterators are made that would have to have a position."""
+    """Not usable here, and why; reading it is refused. ``sites``: where the iterators are made that would have to have a position.
+
+    ``pin`` is the expression that reads an integer or bool which, if it were known while compiling, would make it usable.
+    """
 
     why: str
     hint: str = ""
     sites: frozenset[Any] = frozenset()
+    pin: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,6 @@ from symgrad.frontend.attributes import attribute_of, class_of_failure
 from symgrad.frontend.bindings import MISSING, Binding, Choice, External, HeapKey, Iter, Num, Obj, OneOf, Ref, Static, Tup, View
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.conversions import standing_for
-from symgrad.frontend.dicts import is_dict
 from symgrad.frontend.exact import NUMBERS, classes_of, exact_class, is_callable, is_instance, possible_classes
 from symgrad.frontend.exceptions import fail_unless, instance_of
 from symgrad.frontend.filling import extent_of
@@ -27,6 +26,7 @@ from symgrad.frontend.iterate import append, indices_of, items_of, known_items, 
 from symgrad.frontend.number_builtins import CONVERTING
 from symgrad.frontend.operands import static_key, unwrap
 from symgrad.frontend.operators import binary
+from symgrad.frontend.outside import entries_of
 from symgrad.frontend.printed import shown, text_of
 from symgrad.frontend.protocols import Namespace, as_index, asked_of, own_method
 from symgrad.frontend.reading import from_class, has_attribute, owner_name, users_bases
@@ -234,15 +234,12 @@ def rows_of(ctx: Lowering, array: Ref, node: ast.AST) -> list[Binding] | None:
 def dict_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     content: dict[Any, Binding] = {}
     for item in args:
-        match item:
-            case Obj(key) if is_dict(item):
-                ctx.check_keys(key, node)
-                content.update(dict(ctx.state.heap[key]))  # type: ignore[arg-type]
-            case _:
-                pairs = known_items(ctx, sequence(ctx, item, node), node)
-                if pairs is None or not all(isinstance(p, Tup) for p in pairs):
-                    raise UnsupportedSyntax("a dict is made of pairs that are known", ctx.loc(node))
-                content.update({static_key(ctx, p.items[0], node): p.items[1] for p in pairs})  # type: ignore[attr-defined]
+        if (entries := entries_of(ctx, item, node)) is None:
+            pairs = known_items(ctx, sequence(ctx, item, node), node)
+            if pairs is None or not all(isinstance(p, Tup) for p in pairs):
+                raise UnsupportedSyntax("a dict is made of pairs that are known", ctx.loc(node))
+            entries = {static_key(ctx, p.items[0], node): p.items[1] for p in pairs}  # type: ignore[attr-defined]
+        content.update(entries)
     content.update(kwargs)
     return ctx.new_object("dict", content.items())
 

@@ -36,7 +36,6 @@ from symgrad.frontend.comprehensions import comprehension, first_of, sum_generat
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.counts_of_arguments import check_call
 from symgrad.frontend.declared import call_declared, call_function, is_declared
-from symgrad.frontend.dicts import is_dict
 from symgrad.frontend.distributions import distribution_of
 from symgrad.frontend.dtype_questions import dtype_question
 from symgrad.frontend.exact import exact_class
@@ -50,7 +49,7 @@ from symgrad.frontend.nested import derivative_of, make_derivative, make_pullbac
 from symgrad.frontend.numba_kinds import as_python, numba_kind
 from symgrad.frontend.opaque import followed, opaque, root_of
 from symgrad.frontend.operands import are_complex, known_value
-from symgrad.frontend.outside import item_text, outside, rely_on_class, rely_on_keys
+from symgrad.frontend.outside import entries_of, item_text, outside, rely_on_class, rely_on_keys
 from symgrad.frontend.printed import shown
 from symgrad.frontend.protocols import as_float, class_of
 from symgrad.frontend.reading import LIBRARIES, from_class, owner_name
@@ -100,17 +99,11 @@ def call_expression(ctx: Lowering, node: ast.Call) -> Binding:
         if keyword.arg is not None:
             kwargs[keyword.arg] = value
             continue
-        if is_dict(value):
-            assert isinstance(value, Obj)
-            ctx.check_keys(value.key, node)
-            if not all(isinstance(key, str) for key, _ in ctx.state.entries(value.key)):
-                return definite(ctx, MISSING, node, TypeError, "keywords must be strings")
-            kwargs.update(dict(ctx.state.heap[value.key]))  # type: ignore[arg-type]
-        elif isinstance(value, External) and isinstance(value.value, dict):
-            rely_on_keys(ctx, value.value, value.text)
-            kwargs.update({k: outside(ctx, v, item_text(ctx, value.text, k), k) for k, v in value.value.items()})
-        else:
+        if (entries := entries_of(ctx, value, keyword.value)) is None:
             raise UnsupportedSyntax("only a dict of known keys can be spread with **", ctx.loc(keyword.value))
+        if not all(isinstance(key, str) for key in entries):
+            return definite(ctx, MISSING, node, TypeError, "keywords must be strings")
+        kwargs.update(entries)
     ctx.handing = height
     return ctx.apply(held, args, kwargs, node)
 

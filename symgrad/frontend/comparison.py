@@ -50,7 +50,7 @@ from symgrad.ir.core import FALSE, TRUE, ZERO, Const, Operand
 from symgrad.ir.types import Array, Object, Scalar, Undefined, Unknown
 from symgrad.kinds import is_closed
 from symgrad.ops.composed import iterating
-from symgrad.text import has_literal, is_interned
+from symgrad.text import has_literal, is_interned, keys_of
 
 
 def own_comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.AST) -> Binding | None:
@@ -416,7 +416,7 @@ def membership(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
     if isinstance(b, External):
         rely_on_keys(ctx, b.value, b.text)
         if isinstance(b.value, list | tuple):
-            ctx.rely(b.text, tuple(b.value), "keys")
+            ctx.rely(b.text, keys_of(b.value), "keys")
         if not isinstance(sought := known_key(a), Missing):
             as_python_does(ctx, node, lambda: {sought: None})
             return Num(Const((sought in b.value) != negate))

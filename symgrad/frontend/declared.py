@@ -21,6 +21,7 @@ from symgrad.frontend.memory_groups import copy_written
 from symgrad.frontend.nested import Fresh, free_values
 from symgrad.frontend.numba_functions import call_numba
 from symgrad.frontend.numba_kinds import numba_kind
+from symgrad.frontend.purity import is_pure
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.source import read, seen_through
 from symgrad.ir.core import Block, Const, Func, Operand, Value, substitute
@@ -51,7 +52,9 @@ def call_function(ctx: Lowering, function: Any, args: list[Binding], kwargs: dic
         return call()
     tree = read(inner).node
     kept = kept_result(ctx, function, args, kwargs)
-    return run_again(ctx, tree, call, node) if kept is None else kept
+    if kept is not None:
+        return kept
+    return run_again(ctx, tree, call, node, [*args, *kwargs.values()] if is_pure(function) else [])
 
 
 def call_declared(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:

@@ -10,10 +10,11 @@ from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import as_python_does
 from symgrad.frontend.bindings import Binding, Fun, Num, Obj, Static, Tup
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.dicts import ELEMENT, is_dict, new_set
+from symgrad.frontend.dicts import ELEMENT, new_set
 from symgrad.frontend.iterate import indices_of, items_of
 from symgrad.frontend.memory import load
 from symgrad.frontend.operands import known_value, static_key
+from symgrad.frontend.outside import entries_of
 from symgrad.frontend.printed import shown
 from symgrad.frontend.protocols import own_method
 from symgrad.frontend.tables import expression
@@ -63,11 +64,10 @@ def dict_(ctx: Lowering, node: ast.Dict) -> Binding:
     content: dict[Any, Binding] = {}
     for key, value in zip(node.keys, node.values, strict=True):
         if key is None:
-            merged = ctx.evaluate(value)
-            if not (isinstance(merged, Obj) and is_dict(merged)):
-                raise UnsupportedSyntax("only a dict made in the function can be unpacked with **", ctx.loc(value))
-            ctx.check_keys(merged.key, value)
-            content.update(dict(ctx.state.heap[merged.key]))  # type: ignore[arg-type]
+            merged = entries_of(ctx, ctx.evaluate(value), value)
+            if merged is None:
+                raise UnsupportedSyntax("only a dict of known keys can be unpacked with **", ctx.loc(value))
+            content.update(merged)
         else:
             known_key = static_key(ctx, ctx.evaluate(key), key)
             content[known_key] = ctx.evaluate(value)

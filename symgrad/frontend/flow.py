@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -20,6 +21,7 @@ from symgrad.frontend.exceptions import Pending, after_rounds, come_out, end_rou
 from symgrad.frontend.frames import BREAK, CODE, NEXT, RESULT, RETURN, Frame, Loop
 from symgrad.frontend.interruptions import Raised, Unresolved
 from symgrad.frontend.joins import join_states
+from symgrad.frontend.operands import pinnable
 from symgrad.frontend.plans import Head
 from symgrad.frontend.scopes import assigned
 from symgrad.frontend.tables import STATEMENTS
@@ -172,8 +174,17 @@ def fork(ctx: Lowering, entry: State, test: Operand, ways: list[tuple[Side, Call
             taken = True
             break
     op = join_states(ctx, entry, test, sides[0], sides[1], loc)
+    note_what_decides(ctx, entry, test)
     come_out(ctx, entry, op, pending)
     return taken
+
+
+def note_what_decides(ctx: Lowering, entry: State, test: Operand) -> None:
+    """Note of names that the two sides of a branch bind to different things which integer of the call decides that, if one does."""
+    text = pinnable(ctx, Num(test))
+    for key, binding in list(ctx.state.names.items()) if text is not None else ():
+        if isinstance(binding, Broken) and binding.pin is None and not isinstance(entry.names.get(key), Broken):
+            ctx.state.names[key] = replace(binding, pin=text)
 
 
 @contextmanager

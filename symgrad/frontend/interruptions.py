@@ -51,6 +51,10 @@ class GlobalAssigned(Exception):
         self.source = source
 
 
+class LoggersChange(Exception):
+    """Messages were left out that loggers did not take, and the function changes loggers: it is lowered again with all messages."""
+
+
 class GivenUp(Exception):
     """Something is refused, and nobody will be told: the function is lowered in another way next, or was refused before in a better one."""
 

@@ -24,6 +24,7 @@ from symgrad.frontend.flow import branch
 from symgrad.frontend.generators import gathered
 from symgrad.frontend.interruptions import NeedsState
 from symgrad.frontend.members import is_enumeration
+from symgrad.frontend.operands import pinned_extent
 from symgrad.frontend.outside import outside, rely_on_keys
 from symgrad.frontend.sequences import FEW, item_value, see_within, sequence_of, shares, takes_over
 from symgrad.frontend.stepping import begin
@@ -339,11 +340,9 @@ def first_items(ctx: Lowering, items: Items, count: int, node: ast.AST) -> list[
     start, stop, step = items.bounds
     extent = ctx.builder.extent_of(stop)
     if not (isinstance(extent, int) and isinstance(start, Const) and isinstance(step, Const)):
-        raise UnsupportedSyntax(
-            "a tuple or list beside an array in zip needs a length that is known",
-            ctx.loc(node),
-            "unpack the array first, as in a, b = x, or make the other one an array",
-        )
+        what = "a tuple or list beside an array in zip needs a length that is known"
+        way = "unpack the array first, as in a, b = x, or make the other one an array"
+        raise pinned_extent(ctx, UnsupportedSyntax(what, ctx.loc(node), way), extent)
     return [items.item(Const(k)) for k in range(start.value, extent, step.value)][:count]
 
 

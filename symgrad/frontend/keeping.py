@@ -6,7 +6,7 @@ import ast
 import enum
 import functools
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Num, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.opaque import root_of
-from symgrad.frontend.operands import known_value
+from symgrad.frontend.operands import known_value, pinned
 from symgrad.frontend.outside import outside
 from symgrad.frontend.purity import is_pure
 from symgrad.frontend.reading import is_of_library, owner_name
@@ -48,6 +48,8 @@ def kept_result(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[
         return None
     try:
         plain = function.__wrapped__(*positional, **named)  # a number is not kept for that
+        if has_literal(plain) and function.__wrapped__(*positional, **named) != plain:
+            return None  # drawn from a generator whose seed was None
         result = plain if has_literal(plain) else function(*positional, **named)
     except Exception:
         return None
@@ -84,10 +86,11 @@ def constant_of(binding: Binding) -> Any:
     return known[0] if not is_code or is_of_library(known[0]) else UNKNOWN
 
 
-def run_again(ctx: Lowering, tree: ast.AST, call: Callable[[], Binding], node: ast.AST) -> Binding:
+def run_again(ctx: Lowering, tree: ast.AST, call: Callable[[], Binding], node: ast.AST, pins: Sequence[Binding] = ()) -> Binding:
     """A call of a function whose results are kept, lowered as if they were not.
 
     Refused where that would be another program: where it changes something, draws random numbers, or gives what can be changed.
+    ``pins`` are arguments for which it could be called while compiling, if their values were known.
     """
     block, before = ctx.builder.block, len(ctx.builder.block.ops)
     result = None if any(map(changes_something, ast.walk(tree))) else call()
@@ -95,7 +98,8 @@ def run_again(ctx: Lowering, tree: ast.AST, call: Callable[[], Binding], node: a
     ops = walk(Block([], block.ops[before:]))
     if not number or any(isinstance(op, Call) and op.name in SEEN for op in ops):
         what = "a function whose results are kept is called, which changes something, draws random numbers or does not give a number"
-        raise UnsupportedSyntax(what, ctx.loc(node), "leave functools.lru_cache out, or call the function before")
+        refusal = UnsupportedSyntax(what, ctx.loc(node), "leave functools.lru_cache out, or call the function before")
+        raise pinned(ctx, refusal, pins)
     ctx.keeps.append(ctx.loc(node))
     return result if result is not None else Static(None)
 

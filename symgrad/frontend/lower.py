@@ -39,7 +39,7 @@ from symgrad.frontend import (
 )
 from symgrad.frontend.attempt import Attempt
 from symgrad.frontend.caller import Captured
-from symgrad.frontend.interruptions import CallsItself, GivenUp, GlobalAssigned, NeedsState, Recapture, StoredOutside
+from symgrad.frontend.interruptions import CallsItself, GivenUp, GlobalAssigned, LoggersChange, NeedsState, Recapture, StoredOutside
 from symgrad.frontend.libraries import Varied, unread_sources
 from symgrad.frontend.lowered_function import Lowered
 from symgrad.frontend.source import Source
@@ -144,13 +144,13 @@ def attempt_until_known(source: Source, signature: Signature, wrt: frozenset[str
     stored: frozenset[str] = frozenset()
     recursive_sites: frozenset[Any] = frozenset()
     global_sources: dict[Any, Any] = {}
-    tagged, sequences, laid = False, True, False
+    tagged, sequences, laid, loggers_change = False, True, False, False
     for _ in range(RESTARTS):
         told = Notes() if options.tells else None
         unroll = refused is not None
         attempt = Attempt(source, signature, captured, options.derive, options.no_grad, options.pins, unroll, told, stateful, tagged,
                           sequences, stored, wrt, options.keeps_text, options.read_sources, global_sources, recursive_sites,
-                          options.met)  # fmt: skip
+                          loggers_change, options.met)  # fmt: skip
         try:
             return Result(attempt.lowered(), told, refused)
         except Recapture as request:
@@ -159,6 +159,8 @@ def attempt_until_known(source: Source, signature: Signature, wrt: frozenset[str
             recursive_sites |= {request.site}
         except GlobalAssigned as request:
             global_sources[request.key] = request.source
+        except LoggersChange:
+            loggers_change = True
         except StoredOutside as request:
             stored |= request.texts
             captured = [laid_out_now(held) if held.text in request.texts else held for held in captured]

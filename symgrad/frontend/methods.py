@@ -31,6 +31,7 @@ from symgrad.frontend.exceptions import GIVEN
 from symgrad.frontend.generators import gathered
 from symgrad.frontend.iterate import append, discard, indices_of, items_of, shorten
 from symgrad.frontend.memory import Index, as_list, become_value, load
+from symgrad.frontend.messages import is_message, logged
 from symgrad.frontend.opaque import MUTATORS, followed, opaque_method
 from symgrad.frontend.operands import static_binding, unwrap
 from symgrad.frontend.outside import change_outside, item_text, outside, rely_on_class, rely_on_keys
@@ -52,6 +53,8 @@ def call_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], k
         return drawn(ctx, owner, name, args, kwargs, node)
     if not name.startswith("_") and (distribution := distribution_of(ctx, owner)) is not None:
         return call_distribution(ctx, distribution, name, args, kwargs, node)
+    if isinstance(owner, External) and is_message(ctx, owner, name):
+        return logged(ctx, owner, name, args, kwargs, node)
     match owner:
         case Static(value):
             return ctx.apply(Static(getattr(value, name), name), args, kwargs, node)
@@ -202,7 +205,7 @@ def external_dict_method(ctx: Lowering, value: dict[Any, Any], text: str, name: 
     if name == "get":
         default = args[1] if len(args) > 1 else ABSENT
         return at_key(ctx, args[0], value, node, lambda key, _: dict_items.known_item(ctx, value, text, key, node), lambda _: default)
-    pairs: list[tuple[Binding, Binding]] = [(Static(k), outside(ctx, v, item_text(ctx, text, k), key_word(k))) for k, v in value.items()]
+    pairs = [(static_binding(k), outside(ctx, v, item_text(ctx, text, k), key_word(k))) for k, v in value.items()]
     return dict_view(name, pairs, args, node, ctx)
 
 

@@ -11,7 +11,7 @@ from symgrad.errors import SymgradError, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Iter, Num, Obj, Ref, Static, Tup, element_of, held_items, is_long, is_taken_whole
 from symgrad.frontend.context import Lowering
 from symgrad.ir.core import ZERO, Const, Operand, Value
-from symgrad.ir.types import Array, List, Scalar, is_complex
+from symgrad.ir.types import Array, Dim, List, Scalar, is_complex
 from symgrad.ops import spelling
 
 
@@ -99,7 +99,22 @@ def integer_behind(ctx: Lowering, value: Operand, seen: set[Operand]) -> str | N
 
 def pinned(ctx: Lowering, refusal: SymgradError, bindings: Iterable[Any]) -> SymgradError:
     """The refusal of something that is not known while compiling, which says which integer would do, if one would."""
-    refusal.pin = next((text for one in bindings if (text := pinnable(ctx, one)) is not None), None)
+    return pinned_as(ctx, refusal, next((text for one in bindings if (text := pinnable(ctx, one)) is not None), None))
+
+
+def pinned_extent(ctx: Lowering, refusal: SymgradError, extent: Any) -> SymgradError:
+    """The refusal of something that would be known if an extent were, which says which extent of the call that is."""
+    if not isinstance(extent, Dim):
+        return refusal
+    arrays = [(path, value.type) for value, path in ctx.texts.items() if isinstance(value.type, Array)]
+    extents = ((path, k, e) for path, array in arrays for k, e in enumerate(array.shape or ()) if isinstance(e, Dim))
+    texts = (f"{path}.shape[{k}]" for path, k, e in extents if e.symbol == extent.symbol)
+    return pinned_as(ctx, refusal, next(texts, None))
+
+
+def pinned_as(ctx: Lowering, refusal: SymgradError, text: str | None) -> SymgradError:
+    """The refusal of something that would be known if the integer were that an expression reads."""
+    refusal.pin = text
     refusal.objects = dict(ctx.external_names)
     return refusal
 

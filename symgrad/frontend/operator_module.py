@@ -18,7 +18,7 @@ from symgrad.frontend.protocols import as_index
 from symgrad.frontend.tables import SPECIAL, special
 from symgrad.frontend.truths import truth
 from symgrad.ir.types import Scalar
-from symgrad.ops.composed import operators
+from symgrad.ops.composed.operators import FUNCTIONS
 
 Args = list[Binding]
 Kwargs = dict[str, Binding]
@@ -28,16 +28,11 @@ BINARY: dict[Any, type[ast.operator]] = {
     operator.add: ast.Add, operator.sub: ast.Sub, operator.mul: ast.Mult, operator.truediv: ast.Div, operator.pow: ast.Pow,
     operator.matmul: ast.MatMult, operator.floordiv: ast.FloorDiv, operator.mod: ast.Mod,
 }  # fmt: skip
-#: functions of ``ops.composed.operators`` that have another name there
-NAMED = {"countOf": "count_of", "indexOf": "index_of"}
 
 for _function, _kind in BINARY.items():
     SPECIAL[_function] = functools.partial(lambda ctx, args, kwargs, node, kind: binary(ctx, kind, args[0], args[1], node), kind=_kind)
-for _name in operator.__all__:
-    if (_text := vars(operators).get(NAMED.get(_name, _name))) is not None:
-        SPECIAL[getattr(operator, _name)] = functools.partial(
-            lambda ctx, args, kwargs, node, text: ctx.apply(text, args, kwargs, node), text=Static(_text)
-        )
+for _function, _text in FUNCTIONS.items():
+    SPECIAL[_function] = functools.partial(lambda ctx, args, kwargs, node, text: ctx.apply(text, args, kwargs, node), text=Static(_text))
 
 
 def _compared(kind: type[ast.cmpop]) -> Any:
@@ -65,7 +60,7 @@ SPECIAL[operator.truth] = lambda ctx, args, kwargs, node: bool_(ctx, args, kwarg
 def index_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     """``operator.index``: the value as an integer, as an index is; a float raises ``TypeError``."""
     held = as_index(ctx, args[0], node)
-    type_ = ctx.type_of(held) if isinstance(held, Num) else None
+    type_ = ctx.type_of(held)
     if isinstance(type_, Scalar) and type_.kind in ("int", "bool"):
         return CONVERTING[int](ctx, [held], {}, node)  # type: ignore[no-any-return]
     if isinstance(type_, Scalar) and type_.dtype is None:

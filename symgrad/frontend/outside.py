@@ -16,9 +16,10 @@ from symgrad.frontend.absent import definite
 from symgrad.frontend.bindings import MISSING, Binding, Broken, External, Missing, Name, Num, Static, Tup
 from symgrad.frontend.caller import Captured
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.dicts import is_dict
 from symgrad.frontend.exceptions import sees
 from symgrad.frontend.interruptions import Recapture
-from symgrad.frontend.operands import static_binding
+from symgrad.frontend.operands import pinned_as, static_binding
 from symgrad.frontend.overriding import check_container, check_named_tuple
 from symgrad.frontend.reading import owner_name, read_name, users_bases
 from symgrad.frontend.tables import expression
@@ -28,7 +29,7 @@ from symgrad.ir.types import BOOL, Array, List, Scalar
 from symgrad.kinds import conversion, is_closed
 from symgrad.signature import Many, Tree, containers_of
 from symgrad.signature import Static as StaticArgument
-from symgrad.text import attribute, has_literal, identifier, literal
+from symgrad.text import attribute, has_literal, identifier, key_word, keys_of, literal
 
 
 @expression(ast.Name)
@@ -58,9 +59,9 @@ def variable(ctx: Lowering, key: Name, node: ast.AST) -> Binding:
             return definite(ctx, binding, node, UnboundLocalError, what)
         case Missing():
             raise UnsupportedSyntax(f"{name_!r} is not bound here", ctx.loc(node))
-        case Broken(why, hint):
+        case Broken(why, hint, pin=pin):
             ctx.check_position(binding)
-            raise UnknownType(f"{name_!r} cannot be used: {why}", ctx.loc(node), hint or None)
+            raise pinned_as(ctx, UnknownType(f"{name_!r} cannot be used: {why}", ctx.loc(node), hint or None), pin)
         case _ if ctx.may_be_unbound(binding) and any(issubclass(k, NameError) for w in ctx.watchers for k in w.kinds):
             what = f"whether {name_!r} is bound here, where a handler takes that it is not, is not known while compiling"
             raise UnsupportedSyntax(what, ctx.loc(node), "bind it to None before, and test for that")
@@ -162,11 +163,22 @@ def rely_on_keys(ctx: Lowering, value: Any, text: str) -> None:
     ctx.rely(text, type(value), "type")
     match value:
         case dict():
-            ctx.rely(text, tuple(value), "keys")
+            ctx.rely(text, keys_of(value), "keys")
         case set() | frozenset():
             ctx.rely(text, set(value), "set")
         case _:
             ctx.rely(text, len(value), "len")
+
+
+def entries_of(ctx: Lowering, binding: Binding, node: ast.AST) -> dict[Any, Binding] | None:
+    """The items of a dict, by their keys, of which the program contains which there are; None of anything else."""
+    if isinstance(binding, External) and isinstance(binding.value, dict):
+        rely_on_keys(ctx, binding.value, binding.text)
+        return {key: outside(ctx, value, item_text(ctx, binding.text, key), key_word(key)) for key, value in binding.value.items()}
+    if not is_dict(binding):
+        return None
+    ctx.check_keys(binding.key, node)
+    return dict(ctx.state.heap[binding.key])  # type: ignore[arg-type]
 
 
 def rely_on_absence(ctx: Lowering, value: Any, text: str, key: Any) -> None:

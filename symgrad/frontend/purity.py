@@ -2,7 +2,8 @@
 
 The text of a function is looked through, and that of the functions of the user's that it calls. It may use its own variables, some
 builtins, and functions of NumPy, SciPy and ``math`` that draw nothing and write to nothing; it reads no other global variable, for that
-may be another one at the time of the call.
+may be another one at the time of the call. It may store in lists, dicts, sets and arrays that it has made itself, and draw from a random
+generator that it has made from a seed.
 """
 
 from __future__ import annotations
@@ -32,6 +33,16 @@ BUILTINS = frozenset({
 PURE = ("numpy", "math", "cmath", "scipy", "operator", "_operator", "itertools", "functools", "builtins")
 #: functions and classes, but no object that calls others: a ``partial``, an ``np.vectorize``
 FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, np.ufunc, type, type(np.sum))
+#: displays that make a list, dict or set
+DISPLAYS = (ast.List, ast.ListComp, ast.Dict, ast.DictComp, ast.Set, ast.SetComp)
+#: functions of NumPy that make an array
+MAKERS = frozenset({
+    "array", "arange", "empty", "empty_like", "eye", "full", "full_like", "linspace", "ones", "ones_like", "zeros", "zeros_like",
+})  # fmt: skip
+#: methods by which a list, dict or set is changed
+CHANGING = frozenset({"add", "append", "clear", "discard", "extend", "insert", "pop", "remove", "reverse", "setdefault", "update"})
+#: functions of NumPy that make a random generator, which is the same each time for the same seed
+SEEDED = (np.random.default_rng, np.random.RandomState)
 #: what a function does that changes something, or waits
 CHANGES = (ast.Global, ast.Nonlocal, ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor, ast.AsyncWith, ast.Delete, ast.NamedExpr, ast.With)
 
@@ -50,11 +61,13 @@ def is_pure(function: Any, seen: frozenset[Any] = frozenset()) -> bool:
     node = source.node
     if source.cells or not all(map(has_literal, source.defaults.values())):
         return False
-    if any(isinstance(one, CHANGES) or stores_inside(one) for one in ast.walk(node)):
+    fresh = names_of_fresh(node, source)
+    if any(isinstance(one, CHANGES) or stores_inside(one, fresh) for one in ast.walk(node)):
         return False
     own = local_names(node) | {arg.arg for one in ast.walk(node) if isinstance(one, ast.Lambda) for arg in one.args.args}
     own |= {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
     inside = {Same(one.value) for one in ast.walk(node) if isinstance(one, ast.Attribute)}
+    inside |= {Same(one.func) for one in ast.walk(node) if isinstance(one, ast.Call) and makes_seeded(source, one, own)}
     return all(
         is_pure_use(source, one, own, seen | {inner})
         for one in ast.walk(node)
@@ -62,11 +75,62 @@ def is_pure(function: Any, seen: frozenset[Any] = frozenset()) -> bool:
     )
 
 
-def stores_inside(node: ast.AST) -> bool:
-    """Does a node store in something, or call something for its effect?"""
-    if isinstance(node, ast.Subscript | ast.Attribute):
-        return isinstance(node.ctx, ast.Store | ast.Del)
-    return isinstance(node, ast.Expr) and not isinstance(node.value, ast.Constant)
+def names_of_fresh(node: ast.AST, source: Source) -> frozenset[str]:
+    """The variables of a function that stand for nothing but lists, dicts, sets and arrays that it has made itself."""
+    stored = [one for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)]
+    fresh: set[Same] = set()
+    for one in ast.walk(node):
+        match one:
+            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)) if len(targets) == len(values):
+                fresh |= {Same(target) for target, value in zip(targets, values, strict=True) if makes_fresh(value, source)}
+            case ast.Assign(targets=[target], value=value) if makes_fresh(value, source):
+                fresh.add(Same(target))
+            case ast.AnnAssign(target=target, value=ast.expr() as value) if makes_fresh(value, source):
+                fresh.add(Same(target))
+            case ast.AugAssign(target=target):
+                fresh.add(Same(target))  # of what is fresh by its other bindings, or of a number
+    others = {one.id for one in stored if Same(one) not in fresh}
+    others |= {one.arg for one in ast.walk(node) if isinstance(one, ast.arg)}
+    return frozenset({one.id for one in stored} - others)
+
+
+def makes_fresh(value: ast.expr, source: Source) -> bool:
+    """Does an expression make a list, dict, set or array that nobody else holds?"""
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
+        return value.func.id in ("list", "dict", "set") and value.func.id not in source.globals
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and isinstance(value.func.value, ast.Name):
+        return value.func.attr in MAKERS and source.globals.get(value.func.value.id) is np
+    return isinstance(value, DISPLAYS)
+
+
+def stores_inside(node: ast.AST, fresh: frozenset[str]) -> bool:
+    """Does a node store in something, or call something for its effect?  It may in what is ``fresh``."""
+    match node:
+        case ast.Subscript(ctx=ast.Store() | ast.Del(), value=owner):
+            return not (isinstance(owner, ast.Name) and owner.id in fresh)
+        case ast.Attribute(ctx=ast.Store() | ast.Del()):
+            return True
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method))):
+            return name not in fresh or method not in CHANGING
+        case ast.Expr():
+            return not isinstance(node.value, ast.Constant)
+    return False
+
+
+def makes_seeded(source: Source, call: ast.Call, own: frozenset[str] | set[str]) -> bool:
+    """Is it a call that makes a random generator from a seed?"""
+    seed = call.args[0] if call.args else ast.Constant(None)
+    if isinstance(seed, ast.Starred) or isinstance(seed, ast.Constant) and seed.value is None:
+        return False
+    words: list[str] = []
+    function = call.func
+    while isinstance(function, ast.Attribute):
+        words.insert(0, function.attr)
+        function = function.value
+    value = None if not isinstance(function, ast.Name) or function.id in own else source.globals.get(function.id)
+    for word in words:
+        value = getattr(value, word, None) if isinstance(value, types.ModuleType) else None
+    return any(value is maker for maker in SEEDED)
 
 
 def is_pure_use(source: Source, node: ast.expr, own: frozenset[str] | set[str], seen: frozenset[Any]) -> bool:

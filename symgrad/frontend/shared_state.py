@@ -57,6 +57,8 @@ class SharedState:
     edges: list[Any] = field(default_factory=list)  #: to these, in the blocks that are being built
     raisables: list[Any] = field(default_factory=list)  #: what they may be
     handling: list[Any] = field(default_factory=list)  #: the exceptions that handlers around have taken
+    is_silent: bool = False  #: a message was left out that its logger does not take
+    loggers_change: bool = False  #: the function changes which messages are taken
     keeps: list[Loc] = field(default_factory=list)  #: where functions are called whose results are kept
     stack: list[Any] = field(default_factory=list)
     forms: dict[Any, Any] = field(default_factory=dict)  #: what loops carried when they were last lowered

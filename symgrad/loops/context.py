@@ -128,7 +128,7 @@ class Context:
             self.env[value] = parameter
         elif isinstance(value.type, ShapeOf) and value.type.shape is not None:
             self.env[value] = tuple(self.writer.pure("shape_part", parameter, axis=k) for k in range(len(value.type.shape)))
-        else:
+        elif self.facts.count.get(value, 0):
             raise OutOfReach(f"{named(value)}, which is {in_words(value.type)}", self.func.loc)
 
     def check_integers(self) -> None:

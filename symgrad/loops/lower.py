@@ -6,9 +6,9 @@ a recipe for its elements, written out in the loops that read it, or memory.
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 
-from symgrad.ir.core import NONE, ONE, TRUE, ZERO, Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, uses, walk
+from symgrad.ir.core import NONE, ONE, TRUE, ZERO, Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, walk
 from symgrad.ir.types import Array, Dim, List, Object, Scalar, ShapeOf, Tape, Type, Undefined
 from symgrad.loops import lists, slots
 from symgrad.loops.arrays import as_float
@@ -398,27 +398,11 @@ class Lowering(Context):
 
 
 def without_messages(func: Func) -> Func:
-    """Without the texts of errors, in place: a kernel only leaves, and the NumPy code says why.
-
-    So it does where something is called for its effect alone, ``print`` for example, on some paths: it has had no effect before.
-    """
-    read = uses(func.body)
+    """Without the texts of errors, in place: a kernel only leaves, and the NumPy code says why."""
     for op in walk(func.body):
         if isinstance(op, Call) and op.name in ("check", "raise_error", "raise_again"):
             op.args = [op.args[0], NONE] if op.name == "check" else [NONE]
-        for block in op.blocks if isinstance(op, If) else ():
-            block.ops = [left_to_python(inner) if is_effect_alone(inner, read) else inner for inner in block.ops]
     return dce(func)
-
-
-def is_effect_alone(op: Op, read: Container[Value]) -> bool:
-    """Is it a call of a function of Python of which nobody reads the result?"""
-    return isinstance(op, Call) and op.name == "opaque" and not any(out in read for out in op.outs)
-
-
-def left_to_python(op: Op) -> Call:
-    """The op that leaves the kernel there."""
-    return Call([], op.loc, "bail_out", [TRUE], {})
 
 
 # ------------------------------------------------------------------ questions to the program

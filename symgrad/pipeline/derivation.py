@@ -290,15 +290,6 @@ def itself(job: Job, func: Func) -> Derivation:
     return Derivation(job, name, lambda job: emitted_for(job, func, name, text, doc), whole_kernel, text, doc)
 
 
-def in_loops(job: Job, stage: str) -> Func:
-    """The function after a stage, as loops over numbers."""
-    from symgrad.pipeline.lowering import to_loops  # a third of all stages, which NumPy code does not need
-
-    func = to_loops(job.stages[stage])
-    func.notes = job.stages[stage].notes
-    return func
-
-
 def halves_in_loops(job: Job, values: int, seeds: int) -> tuple[Func, Func, Mapping[int, int]]:
     """A pullback as loops over numbers, lowered as a whole, so that its halves may share what is no argument: tapes, lists.
 
@@ -310,9 +301,30 @@ def halves_in_loops(job: Job, values: int, seeds: int) -> tuple[Func, Func, Mapp
     return halves.forward, halves.backward, halves.copies
 
 
+def with_effects(job: Job, surface: Surface, program: Func) -> Surface:
+    """Take what is called for its effect out of a program that becomes a kernel, in place; the caller does it behind the kernel."""
+    from symgrad.loops.behind import effects_behind  # of the stages for kernels
+
+    effects = effects_behind(program)
+    if effects is None:
+        return surface
+    func, name = printed(effects.func, job), f"{surface.name}_effects"
+    words = argument_names([value.name for value in func.params])
+    bind = dict(zip(func.params, words, strict=True))
+    doc = f"What {job.source.name} does beside computing."
+    text = emit(func, Header(name, ", ".join(words), bind, "", doc, lines_of(job), objects=job.lowered.objects))
+    handed = len(func.params) - len(effects.parameters)
+    return surface.with_effects(name, text, effects.parameters, handed)
+
+
 def whole_kernel(job: Job, surface: Surface) -> Kernel:
     """The kernel of a function that is one piece."""
-    func = in_loops(job, "optimized")
+    from symgrad.pipeline.lowering import to_loops  # a third of all stages, which NumPy code does not need
+
+    program = clone(job.stages["optimized"])
+    surface = with_effects(job, surface, program)
+    func = to_loops(program)
+    func.notes = program.notes
     surface = replace(surface, result=as_lists(surface.result, crossing_lists(job.stages["optimized"].body.yields)))
     with timed(func.notes, "print", "emit"):
         return emit_kernel(func, surface)

@@ -64,6 +64,8 @@ PASSES: dict[str, Pass] = {
         # for kernels: array statements
         Pass("halves"),
         Pass("loops.crossing", optional=False),
+        Pass("loops.trying"),
+        Pass("loops.leaving"),
         Pass("loops.predicates"),
         Pass("loops.recalled"),
         Pass("loops.rounds"),
@@ -132,7 +134,8 @@ READABLE = stage("readable", "verbatim dce fold dce fold cse dce added repeated 
 #: the form of a function whose derivative runs fastest as a kernel
 PREPARE_COMPILED = stage("prepare", "paired dce aggregates fold cse conditions dce cancel lift cse dce")
 #: a gradient as array statements, before it becomes loops; a pullback is parted first, and its halves are not joined
-ARRAYS = stage("arrays", "loops.crossing refilled halves loops.predicates loops.recalled loops.rounds loops.ordering loops.messages")
+ARRAYS = stage("arrays", "loops.crossing refilled halves loops.trying loops.leaving loops.predicates loops.recalled loops.rounds"
+               " loops.ordering loops.messages")  # fmt: skip
 #: tapes of which the number of items is not known become lists
 GROWING = stage("growing tapes", "stacks apart")
 #: what every number is, and whether every name is bound

@@ -47,6 +47,7 @@ REASONS: dict[tuple[str, str], tuple[int, str]] = {
     ("iterate", "items_of"): (1, "a field of a binding"),
     ("outside", "variable_of_module"): (1, "which module it is"),
     ("purity", "is_pure_use"): (2, "what a function that may be called is written in; it is called by name"),
+    ("purity", "makes_seeded"): (1, "the same"),
     ("kept_texts", "_read_before"): (1, "the file of the program, which a notebook does not have"),
     ("kept_texts", "texts_of_file"): (1, "where a text is kept"),
     ("matching", "*"): (8, "the fields of code objects and nodes, and the loader of a module"),

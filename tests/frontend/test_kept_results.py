@@ -38,6 +38,21 @@ class Methods:
     @staticmethod
     @functools.cache
     def weights(n): return np.linspace(0.0, 1.0, n)
+@functools.cache
+def drawn(n, seed): return np.random.default_rng(seed).standard_normal(n) + np.random.RandomState(7).uniform(-1.0, 1.0, n)
+@functools.cache
+def one_drawn(seed): return float(np.random.default_rng(seed).standard_normal())
+@functools.cache
+def parsed(text):
+    rows, counts, table = [], {}, np.zeros(3)
+    for k, letter in enumerate(text):
+        rows.append(float(letter))
+        counts[letter] = counts.get(letter, 0) + 1
+        table[k] = rows[-1] * counts[letter]
+    rows += [1.0]
+    return table, tuple(rows)
+class Settings:
+    count = 3
 """
 #: expressions of a vector of three numbers
 EXPRESSIONS = [
@@ -45,7 +60,8 @@ EXPRESSIONS = [
     "x * len(table(int, 5)[0]['b'])", "module_of(np.ndarray).exp(x)", "module_of(type(x)).exp(x)", "module_of(float).exp(x[0])",
     "x * coefficient(2)", "x * sum(coefficient(k) for k in (0, 1, 2))", "x * (2.0 if word(True) == 'on' else 3.0)",
     "x if nothing(3) is None else x * 2", "x * (2.0 if is_there('here') else 3.0)", "x * (2.0 if is_there('gone') else 3.0)",
-    "x * Methods.weights(3)", "x * (table(float)[0]['kind'] is float)",
+    "x * Methods.weights(3)", "x * drawn(3, 5)", "x * one_drawn(5)", "x * parsed('252')[0]", "x * parsed('252')[1][3]",
+    "x * drawn(Settings.count, Settings.count + 1)", "x * (table(float)[0]['kind'] is float)",
 ]  # fmt: skip
 
 
@@ -85,6 +101,11 @@ IMPURE = {
     "a print": "print(n)\n    return np.ones(n)",
     "an iterator": "return np.full(n, float(next(ITEMS)))",
     "an object that calls": "y = PART(n)\n    return np.ones(n)",
+    "a part of an argument": "rows = [CALLS]\n    for row in rows:\n        row.append(n)\n    return np.ones(n)",
+    "an argument under another name": "rows = CALLS\n    rows.append(n)\n    return np.ones(n)",
+    "a name that is bound twice": "rows = []\n    rows = CALLS\n    rows[0:] = [n]\n    return np.ones(n)",
+    "a draw without a seed": "return np.random.default_rng().normal(size=n)",
+    "a number drawn without a seed": "seed = None\n    return np.random.default_rng(seed).normal()",
     "a comprehension": "a = [CALLS.append(k) for k in range(n)]\n    return np.ones(n)",
 }
 

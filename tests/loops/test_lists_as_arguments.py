@@ -51,6 +51,11 @@ def in_pairs(c, x):
     return sum(a * b for a, b in zip(c, x, strict=True)) + sum(a * b for a, b in zip(c, c[1:], strict=False))
 
 
+def word(value: Any) -> str:
+    """What a case is called by."""
+    return getattr(value, "__name__", str(value))
+
+
 FUNCTIONS = (horner, gone_over, as_array, from_the_end, copied_and_changed, in_pairs)
 
 
@@ -61,7 +66,7 @@ def derivative(f: Callable[..., Any], args: list[Any], jit: bool, order: int) ->
     return symgrad.value_and_grad(f, (0, 1), jit=jit)(*args)
 
 
-@pytest.mark.parametrize(("f", "kind", "length"), list(product(FUNCTIONS, (list, tuple), (9, 12))), ids=str)
+@pytest.mark.parametrize(("f", "kind", "length"), list(product(FUNCTIONS, (list, tuple), (9, 12))), ids=word)
 def test_gradients_of_lists_are_those_of_numpy_code(f: Callable[..., Any], kind: type, length: int) -> None:
     args = [kind(COEFFICIENTS[:length]), X[:length]]
     with warnings.catch_warnings():
@@ -77,7 +82,7 @@ def test_gradients_of_lists_are_those_of_numpy_code(f: Callable[..., Any], kind:
     np.testing.assert_allclose(c_grad, slopes, rtol=1e-5, atol=1e-7)
 
 
-@pytest.mark.parametrize("f", FUNCTIONS, ids=str)
+@pytest.mark.parametrize("f", FUNCTIONS, ids=word)
 def test_pullbacks_of_lists_may_be_called_again_when_the_list_has_changed(f: Callable[..., Any]) -> None:
     def changed_later(jit: bool) -> list[Any]:
         c = list(COEFFICIENTS)

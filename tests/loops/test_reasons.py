@@ -26,7 +26,8 @@ def complexes(x):
 
 
 def prints(x):
-    print(end="")
+    for _ in range(2):
+        print(end="")
     return x * x if x < 1.0 else opened(x)
 
 

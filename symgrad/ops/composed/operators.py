@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
-
-# each function is lowered where it is called, as if it were the user's own
-
-__all__ = [
-    "and_", "call", "concat", "count_of", "delitem", "getitem", "iadd", "iand", "iconcat", "ifloordiv", "ilshift", "imatmul",
-    "imod", "imul", "index_of", "invert", "ior", "ipow", "irshift", "isub", "itruediv", "ixor", "lshift", "methodcaller", "neg",
-    "or_", "pos", "rshift", "setitem", "xor",
-]  # fmt: skip
 
 
 def neg(a: Any) -> Any:
@@ -155,3 +148,15 @@ def irshift(a: Any, b: Any) -> Any:
 def iconcat(a: Any, b: Any) -> Any:
     a += b
     return a
+
+
+#: functions of ``operator``, each with the one that is lowered in its place, as if it were the user's own
+FUNCTIONS: dict[Any, Any] = {
+    getattr(operator, one.__name__): one
+    for one in (
+        neg, pos, invert, and_, or_, xor, lshift, rshift, concat, getitem, setitem, delitem, call, methodcaller, iadd, isub, imul, itruediv,
+        ifloordiv, imod, ipow, imatmul, iand, ior, ixor, ilshift, irshift, iconcat,
+    )
+} | {operator.inv: invert, operator.countOf: count_of, operator.indexOf: index_of}  # fmt: skip
+
+__all__ = ["FUNCTIONS"]

@@ -1,0 +1,101 @@
+"""Calls for their effect in the body of a function -> a function of their own, which runs behind the kernel. Works in place.
+
+    def f(x): t = sum(x); print("total", t); return t * t     ->     def f(x): t = sum(x); return t * t, t
+                                                                     def effects(t): print("total", t)
+
+A kernel that raises has done nothing, and the NumPy code does all from the start; so what is done behind the kernel is done once, in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from symgrad.ir.core import Block, Call, Const, Func, Op, Operand, Value, clone, uses
+from symgrad.ir.types import Array, Scalar
+from symgrad.ops.declare import ROWS
+from symgrad.passes.facts import halves_kept
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """Calls for their effect as a function; its parameters are some of the program's, by place, and then the last results of the kernel."""
+
+    func: Func
+    parameters: list[int]
+
+
+def effects_behind(func: Func) -> Effects | None:
+    """Take the calls for their effect out of a function, in place; what they read beside its parameters are its last results then.
+
+    None where there are no such calls, or where one of them has to stay: something is computed of its result, or it reads what no kernel holds.
+    """
+    ops = behind(func)
+    own = {out for op in ops for out in op.outs}
+    read = dict.fromkeys(operand for op in ops for operand in operands_within(op) if isinstance(operand, Value) and operand not in own)
+    parameters = [value for value in read if value in func.params]
+    computed = [value for value in read if value not in func.params]
+    if not ops or not all(can_be_handed(value) for value in computed):
+        return None
+    effects = clone(Func(f"{func.name}_effects", Block([*parameters, *computed], list(ops), []), [], func.loc))
+    effects.split = effects.notes = None
+    handed = [kept_as_it_is(func, value, ops) if isinstance(value.type, Array) else value for value in computed]
+    with halves_kept(func):
+        func.body.ops = [op for op in func.body.ops if op not in ops]
+    func.body.yields, func.results = [*func.body.yields, *handed], [*func.results, *(value.name or "shown" for value in computed)]
+    return Effects(effects, [func.params.index(value) for value in parameters])
+
+
+def behind(func: Func) -> list[Op]:
+    """The calls for their effect that the body of a function consists of, with what is computed for them alone and is no number."""
+    counts = uses(func.body)
+    chosen = {op: None for op in func.body.ops if is_for_effect(op) and not any(counts.get(out) for out in op.outs)}
+    makers = {out: op for op in func.body.ops for out in op.outs}
+    if len(chosen) < sum(1 for op in func.body.ops if is_for_effect(op)):
+        return []  # another one stays, and they are done in order
+    todo = list(chosen)
+    while todo:
+        for operand in operands_within(todo.pop()):
+            maker = makers.get(operand) if isinstance(operand, Value) else None
+            if maker is None or maker in chosen or can_be_handed(operand) or maker.blocks:
+                continue
+            if all(reader in chosen for reader in func.body.ops if operand in set(operands_within(reader))):
+                chosen[maker] = None
+                todo.append(maker)
+    return [op for op in func.body.ops if op in chosen]
+
+
+def is_for_effect(op: Op) -> bool:
+    """Is it a call of something that cannot be seen into?"""
+    return isinstance(op, Call) and op.name == "opaque"
+
+
+def operands_within(op: Op) -> Iterator[Operand]:
+    """All that an op reads, with what is in it."""
+    yield from op.operands
+    for block in op.blocks:
+        yield from block.yields
+        for inner in block.ops:
+            yield from operands_within(inner)
+
+
+def can_be_handed(operand: Operand) -> bool:
+    """Can a kernel give it as a result: a number or an array of real numbers?"""
+    match operand.type:
+        case Scalar(kind=kind):
+            return kind != "complex"
+        case Array(dtype=str() as dtype, shape=tuple()):
+            return dtype[0] != "c"
+    return isinstance(operand, Const)
+
+
+def kept_as_it_is(func: Func, value: Value, ops: list[Op]) -> Value:
+    """A copy of an array as it is where it is read first."""
+    first = next(k for k, op in enumerate(func.body.ops) if op in ops and value in set(operands_within(op)))
+    copy = Value(value.type, value.name)
+    with halves_kept(func):
+        func.body.ops.insert(first, Call([copy], func.body.ops[first].loc, "copy", [value], dict(ROWS["copy"].settings)))
+    return copy
+
+
+__all__ = ["effects_behind"]

@@ -1,0 +1,56 @@
+"""A branch that prints, logs or calls another function of Python for its effect -> one that leaves the kernel. Works in place.
+
+    if error > limit: print(f"large: {error:.2f}")     ->      if error > limit: <leave>
+
+A kernel has no effects, so its caller can run the NumPy code instead, from the start, and that prints. A kernel that always came to such
+a call would be of no use, so only branches are looked at. What was computed for the call alone goes, its texts above all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from symgrad.ir.core import TRUE, Block, Call, For, Func, If, Op, While, substitute, uses, walk
+from symgrad.passes.dce import dce
+
+
+def leaving(func: Func) -> Func:
+    """Leave the kernel in branches that call something for its effect, in place."""
+    branches = [block for op in walk(func.body) if isinstance(op, If) for block in op.blocks]
+    left = [leave_in(branch) for branch in branches if any(is_for_effect(op) for block in begun_in(branch) for op in block.ops)]
+    return dce(func) if any(left) else func
+
+
+def leave_in(branch: Block) -> bool:
+    """Leave at the beginning of a branch that calls something for its effect, without those calls that give nothing to anybody."""
+    for block in begun_in(branch):
+        # an array that was handed to a call has a new version, and a value that may raise has a reader: nobody comes so far
+        touched = {op.outs[0]: op.args[0] for op in block.ops if isinstance(op, Call) and op.name == "touched"}
+        block.ops = [op for op in block.ops if not isinstance(op, Call) or op.name not in ("touched", "evaluated")]
+        substitute(branch, dict(touched))
+    counts = uses(branch)
+    left: Op | None = None
+    for block in begun_in(branch):
+        for op in [op for op in block.ops if is_for_effect(op) and not any(counts.get(out) for out in op.outs)]:
+            block.ops.remove(op)
+            left = left or op
+    if left is not None:
+        branch.ops.insert(0, Call([], left.loc, "bail_out", [TRUE], {}))
+    return left is not None
+
+
+def is_for_effect(op: Op) -> bool:
+    """Is it a call of something that cannot be seen into?"""
+    return isinstance(op, Call) and op.name == "opaque"
+
+
+def begun_in(branch: Block) -> Iterator[Block]:
+    """The block of a branch and those of the loops in it, but not those of further branches."""
+    yield branch
+    for op in branch.ops:
+        if isinstance(op, For | While):
+            for inner in op.blocks:
+                yield from begun_in(inner)
+
+
+__all__ = ["leaving"]

@@ -1,0 +1,69 @@
+"""Operations whose exceptions the program looks at -> the same without that: a kernel leaves where one of them raises. Works in place.
+
+    try: c = np.linalg.cholesky(a)
+    except np.linalg.LinAlgError: c = ...     ->      c = np.linalg.cholesky(a)     # leaves the kernel where this raises
+
+Kernels leave wherever NumPy code raises, and that then runs from the start, handlers and all. The operation gets a reader, so that it is
+carried out even if nothing else reads it; one that is not there any more is looked at as before.
+"""
+
+from __future__ import annotations
+
+from symgrad.ir.core import FALSE, NONE, Block, Call, Const, Func, If, Operand, Value, substitute
+from symgrad.ops.trying import lambda_of
+from symgrad.passes.dce import dce
+from symgrad.passes.fold import fold
+
+#: of an operation on the way to a place: itself, and the block in which it stands
+Place = tuple[Call, Block]
+
+
+def trying(func: Func) -> Func:
+    """Take it that operations whose exceptions are looked at do not raise, in place."""
+    table: dict[Value, Operand] = {}
+    visit(func.body, [], {}, table)
+    substitute(func.body, table)
+    return dce(fold(func)) if table else func
+
+
+def visit(block: Block, before: list[Place], tests: dict[Operand, Call], table: dict[Value, Operand]) -> None:
+    """Look through a block; ``before`` are the operations on the way to it, ``tests`` the failures that are asked for there."""
+    failures: dict[Operand, Call] = {}
+    known = list(before)
+    for op in list(block.ops):
+        if isinstance(op, Call):
+            known.append((op, block))
+            if op.name == "failure":
+                failures[op.outs[0]] = op
+            elif op.name == "is_failure" and op.args[0] in failures:
+                tests = {**tests, op.outs[0]: failures[op.args[0]]}
+        elif isinstance(op, If) and (failure := tests.get(op.test)) is not None:
+            inside = [(inner, op.orelse) for inner in op.orelse.ops if isinstance(inner, Call)]
+            place = next((place for place in (*inside, *reversed(known)) if is_of(place[0], failure)), None)
+            if place is not None and isinstance(op.test, Value):
+                read(*place)
+                table |= {op.test: FALSE, failure.outs[0]: NONE}
+        for inner_block in op.blocks:
+            visit(inner_block, known, tests, table)
+
+
+def is_of(op: Call, failure: Call) -> bool:
+    """Is it the operation of which ``failure`` tells whether it raises?"""
+    if not op.outs or len(op.args) != len(failure.args) or not all(map(are_one, op.args, failure.args)):
+        return False
+    return bool(lambda_of(op.name, op.settings, [a.type for a in op.args]) == failure.settings["run"])
+
+
+def are_one(one: Operand, other: Operand) -> bool:
+    """Are two operands the same value, or the same number?"""
+    if isinstance(one, Const) and isinstance(other, Const):
+        return one.type == other.type and bool(one.value == other.value)
+    return one is other
+
+
+def read(op: Call, block: Block) -> None:
+    """Put a reader behind an operation."""
+    block.ops.insert(block.ops.index(op) + 1, Call([], op.loc, "evaluated", [op.outs[0]], {}))
+
+
+__all__ = ["trying"]

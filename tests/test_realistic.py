@@ -1,0 +1,89 @@
+"""Programs as users of many fields write them, who know nothing of symgrad: right on NumPy, and most of them compiled.
+
+The two tables say what is not there yet, with a part of the message that comes instead: whoever mends one takes its entry out.
+``python -m tests.realistic.run`` prints what becomes of all, with times.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import io
+import warnings
+from types import ModuleType
+
+import pytest
+
+import symgrad
+from symgrad.errors import NotCompiled, SymgradError
+from tests.realistic.run import NAMES, TOLERANCE, disagreement
+
+#: programs that are refused
+REFUSED = {
+    "alignment": "this index must be a literal",  # first[i - 1] of a text
+    "chess": "this cannot be indexed",  # board[a][b] == "." of a tuple of texts
+    "huckel": "a dict key must be a literal",  # SCALE[frozenset(...)]
+    "karplus_strong": "a tuple or list beside an array in zip needs a length that is known",  # then deque(..., maxlen=<computed>)
+    "logistic": "the elements of this are not known while compiling",  # set(labels.tolist()) <= {0, 1}
+    "shortest_path": "the elements of this are not known while compiling",  # set(<list of computed tuples>) & set(...)
+}
+#: programs that run as NumPy code with ``jit=True``
+UNCOMPILED = {
+    "asian_barrier_option": "a saved value that is a list of floats",
+    "billiard": "format text of numbers",
+    "ekf": "operations, which numba would take minutes to compile",
+    "gaussian_process": "which is now a number, now an array",
+    "hidden_markov": "a saved value that is a list of floats",
+    "kinetics": "a saved value that is saved values",
+    "lennard_jones": "a list of lists of values of unknown type",
+    "projectile": "arrays in a list that are stored to",
+    "spectral_loss": "arrays of complex128",
+    "trajectory": "arrays in a list that are stored to",
+}
+
+
+def program(name: str) -> ModuleType:
+    return importlib.import_module(f"tests.realistic.{name}")
+
+
+def check(name: str, jit: bool) -> list[str]:
+    """The program's value and gradient, against the program and its differences; the notices of what is not compiled."""
+    module = program(name)
+    arguments = module.arguments()
+    with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stdout(io.StringIO()):
+        warnings.simplefilter("always")
+        value, gradients = symgrad.value_and_grad(module.loss, wrt=module.WRT, jit=jit)(*arguments)
+        plain = module.loss(*module.arguments())
+    assert value == pytest.approx(plain, rel=1e-10)
+    assert disagreement(module.loss, module.WRT, module.arguments(), gradients) < TOLERANCE
+    assert [w.message for w in caught if not isinstance(w.message, NotCompiled)] == []
+    return [str(w.message) for w in caught]
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in REFUSED])
+def test_right_on_numpy(name: str) -> None:
+    assert check(name, jit=False) == []
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused_with_this_message(name: str) -> None:
+    module = program(name)
+    with pytest.raises(SymgradError) as refusal:
+        symgrad.value_and_grad(module.loss, wrt=module.WRT)(*module.arguments())
+    assert REFUSED[name] in str(refusal.value)
+
+
+@pytest.mark.slow  # the kernel of ``heat`` leaves in each call, for that program prints how far it is
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in REFUSED | UNCOMPILED])
+def test_compiled(name: str) -> None:
+    pytest.importorskip("numba")
+    assert check(name, jit=True) == []
+    derived = symgrad.value_and_grad(program(name).loss, wrt=program(name).WRT, jit=True)
+    assert "_kernel(" in derived.source(*program(name).arguments())
+
+
+@pytest.mark.parametrize("name", UNCOMPILED)
+def test_not_compiled_with_this_notice(name: str) -> None:
+    pytest.importorskip("numba")
+    (notice,) = check(name, jit=True)
+    assert UNCOMPILED[name] in notice
