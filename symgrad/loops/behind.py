@@ -28,7 +28,7 @@ class Effects:
 def effects_behind(func: Func) -> Effects | None:
     """Take the calls for their effect out of a function, in place; what they read beside its parameters are its last results then.
 
-    None where there are no such calls, or where one of them has to stay: something is computed of its result, or it reads what no kernel holds.
+    None where there are no such calls, or where one of them has to stay: its result is used, or it reads what no kernel holds.
     """
     ops = behind(func)
     own = {out for op in ops for out in op.outs}
