@@ -9,13 +9,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from symgrad.ir.core import ONE, ZERO, Call, Const, Operand, Value
+from symgrad.ir.core import FALSE, ONE, ZERO, Call, Const, Operand, Value
 from symgrad.ir.types import Array, List, Scalar, Type, Undefined
 from symgrad.loops import arrays
 from symgrad.loops.arrays import as_float, dtype_of
 from symgrad.loops.context import Context, Listing, Slots, Stacks, Thing
 from symgrad.loops.forms import Form, cast_to, mapped, refuse, refuse_dtype
 from symgrad.loops.reach import OutOfReach, function_in_words, in_words, plural
+from symgrad.loops.scalars import bail_out
 from symgrad.loops.slots import DTYPES
 from symgrad.loops.writer import Writer
 
@@ -296,6 +297,19 @@ def list_add(context: Context, op: Call) -> Thing:
     return total
 
 
+def contains(context: Context, op: Call) -> Thing:
+    """Is a number among the items?"""
+    writer, listing, sought = context.writer, listed(context, op.args[0]), context.thing(op.args[1])
+    if not isinstance(listing.item, Scalar) or isinstance(sought, Form | tuple | Stacks | Slots | Listing):
+        raise OutOfReach(f"{function_in_words(op)} of a list of {plural(in_words(listing.item))}", op.loc)
+    if getattr(sought.type, "kind", None) == "float":  # Python takes a nan for itself
+        bail_out(writer.build, writer.call("not_equal", sought, sought))
+    among = writer.running(Scalar("bool"), FALSE, op.outs[0].name)
+    with over(context, listing) as place:
+        writer.let(among, writer.call("logical_or", among, writer.call("equal", item_of(context, listing, place), sought)))
+    return writer.call("logical_not", among) if op.name == "not_contains" else among
+
+
 def item_of(context: Context, listing: Listing, place: Operand) -> Value:
     """The item at a place."""
     item = context.writer.call("list_take", listing.known, place)
@@ -360,6 +374,7 @@ RULES: dict[str, Any] = {
     "list_append": list_append,
     "list_drop": list_drop,
     "list_set": list_set,
+    **dict.fromkeys(("contains", "not_contains"), contains),
     "list_add": list_add,
     "list_add_at": list_add_at,
     "list_len": list_len,

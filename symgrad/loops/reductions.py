@@ -247,6 +247,26 @@ def mean(lowering: Context, op: Call) -> Thing:
     return finish(lowering, op, scaled(lowering, total, count_of(lowering, x, gone), dtype))
 
 
+def mean_of_numbers(lowering: Context, op: Call) -> Thing:
+    """``np.nanmean``: of what is no nan."""
+    writer, x, dtype = lowering.writer, lowering.form(op.args[0]), dtype_of(op)
+    if x.dtype[0] != "f":
+        return mean(lowering, op)
+    gone, keepdims = axes(op, op.settings["axis"], x.rank), bool(op.settings["keepdims"])
+
+    def is_number(e: Operand) -> Operand:
+        return writer.call("equal", e, e)
+
+    kept = mapped(
+        writer, "f64", [x], lambda e: cast_to(writer, writer.call("where", is_number(e[0]), e[0], Const(0.0), via=None), "f64"), 1
+    )
+    ones = mapped(writer, "f64", [x], lambda e: writer.call("where", is_number(e[0]), Const(1.0), Const(0.0), via=None), 1)
+    sums = [reduce(lowering, form, gone, keepdims, sum_fold(writer, "f64")) for form in (kept, ones)]
+    if not all(isinstance(total, Form) for total in sums):
+        return finish(lowering, op, cast_to(writer, writer.call("divide", *sums, via=None), dtype))  # type: ignore[arg-type]
+    return finish(lowering, op, mapped(writer, dtype, sums, lambda e: cast_to(writer, writer.call("divide", *e, via=None), dtype), 4))
+
+
 def repeat_back(lowering: Context, op: Call) -> Thing:
     """The sums of what stands where ``repeat`` has put one element."""
     g, writer, count = lowering.form(op.args[0]), lowering.writer, repeats(lowering, op)
@@ -433,6 +453,7 @@ RULES = {
     **dict.fromkeys(("max", "min"), plain(extreme_fold)),
     **dict.fromkeys(("any", "all"), truth),
     "mean": mean,
+    "nanmean": mean_of_numbers,
     "repeat_back": repeat_back,
     **dict.fromkeys(("var", "std"), variance),
     "count_nonzero": counted_nonzero,

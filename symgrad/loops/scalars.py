@@ -362,6 +362,24 @@ def clipped(build: Builder, op: Call, args: Args) -> list[Operand]:
     return settled(build, op, x)
 
 
+def made_finite(build: Builder, op: Call, args: Args) -> list[Operand]:
+    """``np.nan_to_num``: a choice for each value that is not finite."""
+    x = args[0]
+    if not is_wide(x.type):
+        raise OutOfReach(f"{function_in_words(op)} of what is no float of 64 bits", op.loc)
+    largest = float(np.finfo(float).max)
+    values = (
+        op.settings["nan"],
+        *(sign if own is None else own for sign, own in ((largest, op.settings["posinf"]), (-largest, op.settings["neginf"]))),
+    )
+    if not all(isinstance(value, bool | int | float) for value in values):
+        raise OutOfReach(f"{function_in_words(op)} with values that are computed", op.loc)
+    result: Operand = x
+    for value, test in zip(values[1:], (build.call("equal", x, Const(np.inf)), build.call("equal", x, Const(-np.inf))), strict=True):
+        result = build.call("where", test, Const(float(value)), result, via=None)
+    return settled(build, op, build.call("where", build.call("not_equal", x, x), Const(float(values[0])), result, via=None))
+
+
 def whole(build: Builder, op: Call, args: Args) -> list[Operand]:
     """Rounding; the functions of ``math`` and ``round`` give Python integers."""
     if op.settings.get("via") == "math" or op.name == "rounded":
@@ -477,6 +495,7 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(("digamma", "polygamma"), gammas),
     **dict.fromkeys(PROBABILITIES, composed), "erfcx_slope": slope_of_erfcx,
     "clip": clipped,
+    "nan_to_num": made_finite,
     "number": converted,
     "invert": inverted,
     "where": chosen,

@@ -188,3 +188,50 @@ def test_bools_are_numbers() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error", NotCompiled)
         np.testing.assert_allclose(symgrad.grad(counted_in_floats, jit=True)(X), (X > 0.5).astype(float))
+
+
+def allowed(x, sizes):
+    if len(x) not in sizes:
+        raise ValueError("size")
+    return np.sum(x**2) + (x[0] if 3 in sizes else 0.0)
+
+
+def among(x, marks):
+    return sum(v * v for v in x if v in marks)
+
+
+def test_what_is_in_a_list() -> None:
+    sizes = [2, 3, 5, 10, 20, 30, 50, 100, 200]
+    df = symgrad.grad(allowed, jit=True)
+    marks = [0.2, 1.5, *np.linspace(3.0, 4.0, 8).tolist()]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", NotCompiled)
+        np.testing.assert_allclose(df(X[:5], sizes), 2 * X[:5] + np.eye(5)[0])
+        np.testing.assert_allclose(symgrad.grad(among, jit=True)(X, marks), symgrad.grad(among)(X, marks))
+        with pytest.raises(ValueError, match="size"):
+            df(X[:4], sizes)
+    nan = float("nan")
+    one = symgrad.value_and_grad(lambda x, marks: x * 2.0 if marks[0] in marks else x, jit="auto")
+    assert one(1.0, [nan] * 9) == (2.0, 2.0)
+
+
+def finite(x, y):
+    return np.sum(np.nan_to_num(x / y, nan=0.5, posinf=2.0, neginf=-2.0) * x) + np.nan_to_num(x[0])
+
+
+def mean_of_what_is_there(x, y):
+    return np.nanmean(x) ** 2 + np.sum(np.nanmean(np.outer(y, x), axis=0) ** 2) + np.sum(np.nanmean(np.outer(y, y), axis=1, keepdims=True))
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("f", [finite, mean_of_what_is_there], ids=word)
+def test_what_is_not_finite(f: Callable[..., Any]) -> None:
+    df, own = symgrad.value_and_grad(f, (0, 1), jit=True), symgrad.value_and_grad(f, (0, 1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", NotCompiled)
+        for x in (X[:3], np.array([0.5, np.nan, 1.0]), np.array([np.nan] * 3), np.array([0.0, 1.0, -1.0])):
+            for y in (np.array([1.0, 2.0, 4.0]), np.array([0.0, 2.0, 0.0])):
+                (value, gradients), (expected, others) = df(x, y), own(x, y)
+                np.testing.assert_allclose(value, expected, rtol=1e-12)
+                np.testing.assert_allclose(gradients[0], others[0], rtol=1e-12)
+                np.testing.assert_allclose(gradients[1], others[1], rtol=1e-12)
