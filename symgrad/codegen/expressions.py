@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import builtins
 import math
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -449,6 +450,8 @@ def opaque_call(op: Call, operands: list[ast.expr]) -> ast.expr:
     function, *arguments = operands
     if isinstance(op.args[0], Const) and op.args[0].value is tuple and len(arguments) == 1 and isinstance(arguments[0], ast.List):
         return ast.Tuple(arguments[0].elts)
+    if isinstance(op.args[0], Const) and op.args[0].value is operator.getitem and len(arguments) == 2:
+        return ast.Subscript(*arguments)
     plain = len(arguments) - len(words)
     named = [ast.keyword(w, v) if is_name(w) else spread(w, v) for w, v in zip(words, arguments[plain:], strict=True)]
     return ast.Call(function, arguments[:plain], named)

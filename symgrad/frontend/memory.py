@@ -232,7 +232,12 @@ def load(ctx: Lowering, owner: Binding, node: ast.expr | Index, whole: ast.AST) 
         case Static(value) if is_enumeration(value):
             return Static(value[static_index(ctx, index_of(ctx, node), whole)])
         case Static(value) if isinstance(value, str | bytes | range):
-            key = static_index(ctx, index_of(ctx, node), whole)
+            index = index_of(ctx, node)
+            if index.spec == "i" and isinstance(value, str) and not isinstance(index.operands[0], Const):
+                return Num(
+                    ctx.call("opaque_pure", Const(operator.getitem, owner_name(ctx, operator.getitem)), ctx.read(owner), *index.operands)
+                )
+            key = static_index(ctx, index, whole)
             if isinstance(key, int) and not -len(value) <= key < len(value):
                 word = {str: "string index", bytes: "index", range: "range object index"}[type(value)]
                 return definite(ctx, MISSING, whole, IndexError, f"{word} out of range")
