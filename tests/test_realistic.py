@@ -20,9 +20,9 @@ from tests.realistic.run import NAMES, TOLERANCE, disagreement
 
 #: programs that are refused
 REFUSED = {
-    "alignment": "this index must be a literal",  # first[i - 1] of a text
+    "alignment": "a dict key must be a literal",  # CLASSES[a] of a letter of a text
     "chess": "this cannot be indexed",  # board[a][b] == "." of a tuple of texts
-    "huckel": "a dict key must be a literal",  # SCALE[frozenset(...)]
+    "huckel": "this cannot be iterated over",  # frozenset(first[i] + second[j])
     "karplus_strong": "a tuple or list beside an array in zip needs a length that is known",  # then deque(..., maxlen=<computed>)
     "logistic": "the elements of this are not known while compiling",  # set(labels.tolist()) <= {0, 1}
     "shortest_path": "the elements of this are not known while compiling",  # set(<list of computed tuples>) & set(...)

@@ -451,7 +451,7 @@ def opaque_call(op: Call, operands: list[ast.expr]) -> ast.expr:
     if isinstance(op.args[0], Const) and op.args[0].value is tuple and len(arguments) == 1 and isinstance(arguments[0], ast.List):
         return ast.Tuple(arguments[0].elts)
     if isinstance(op.args[0], Const) and op.args[0].value is operator.getitem and len(arguments) == 2:
-        return ast.Subscript(*arguments)
+        return ast.Subscript(arguments[0], arguments[1])
     plain = len(arguments) - len(words)
     named = [ast.keyword(w, v) if is_name(w) else spread(w, v) for w, v in zip(words, arguments[plain:], strict=True)]
     return ast.Call(function, arguments[:plain], named)
