@@ -16,6 +16,7 @@ from symgrad.ir.core import Apply, Block, Call, Func, Operand, Value, substitute
 from symgrad.ir.layout import Layout
 from symgrad.location import Loc
 from symgrad.ops.build import Builder
+from symgrad.ops.sharing import shares_of
 
 Key = tuple[Func, tuple[int, ...], tuple[int, ...]]
 
@@ -34,10 +35,12 @@ class Pairs:
             if writes_to_params(func, set()):
                 raise NoDerivative(f"{func.name} is called and writes to its argument", loc, hint="let it return a new array")
             self.pairs[key] = pair = (Func(f"{func.name}_forward", loc=func.loc), Func(f"{func.name}_backward", loc=func.loc))
+            pair[0].shares = (*shares_of(func), ())  # the box is memory of its own
             whole = self.differentiate(func, wrt, active_results, self)
-            first, second = split_pullback(whole, values=len(func.body.yields), seeds=len(active_results))
+            first, second = split_pullback(whole, values=len(func.body.yields), seeds=len(active_results), parts=True)
             count = len(first.body.yields) - len(func.body.yields)
             boxed(first, pair[0], count)
+            pair[0].shares = None
             unboxed(second, pair[1], count)
         return self.pairs[key]
 

@@ -14,6 +14,7 @@ from symgrad.ir.core import Apply, Block, Call, For, Func, If, Op, Operand, Valu
 from symgrad.ir.layout import Layout, Place
 from symgrad.ir.types import UNKNOWN, Array, Box, List, Scalar, Tape, Type, Unknown
 from symgrad.ops.declare import ROWS
+from symgrad.ops.sharing import sources_of
 
 
 def has_memory(type_: Type) -> bool:
@@ -94,8 +95,8 @@ class Memory:
                         self.join(out, op.then.yields[k])
                         self.join(out, op.orelse.yields[k])
                 case Apply():
-                    for out in op.outs:
-                        for source in op.args:
+                    for out, sources in zip(op.outs, sources_of(op), strict=True):
+                        for source in sources:
                             self.join(out, source)
             for inner in op.blocks:
                 self.read(inner, stores)

@@ -9,17 +9,18 @@ from __future__ import annotations
 from symgrad.adjoint.activity import may_be_active
 from symgrad.adjoint.memory import Memory, has_memory
 from symgrad.adjoint.presence import Presence
-from symgrad.ir.core import NONE, Block, Call, Func, If, Op, Operand, Value, clone, substitute, uses
+from symgrad.ir.core import NONE, Block, Call, Func, If, Op, Operand, Value, clone, substitute, uses, walk
 from symgrad.ir.layout import Layout
 from symgrad.ir.types import UNKNOWN, Array, List, Scalar, Type
 from symgrad.ir.unbound import Unbound, is_undefined
+from symgrad.ops.declare import ROWS
 
 
-def split_pullback(func: Func, values: int | None = None, seeds: int | None = None) -> tuple[Func, Func]:
+def split_pullback(func: Func, values: int | None = None, seeds: int | None = None, parts: bool = False) -> tuple[Func, Func]:
     """The pair for a gradient made with ``seeds=True``.
 
     ``values`` is the number of its results that are ``func``'s own, ``seeds`` that of its last
-    parameters that are cotangents; without them they are read off the function.
+    parameters that are cotangents; without them they are read off the function. ``parts``: of the parameters only what is kept is copied.
     """
     whole = clone(func)
     assert whole.split is not None
@@ -34,6 +35,8 @@ def split_pullback(func: Func, values: int | None = None, seeds: int | None = No
     here.update(out for op in early for out in op.outs)
     residuals = [v for v in uses(after) if v in here]
     before = Block(params, early, whole.body.yields[:own])
+    if parts:
+        take_parts(before, residuals)
     first = forward(Func(f"{func.name}_forward", before, whole.results[:own], func.loc, notes=func.notes), residuals)
     return first, backward(Func(f"{func.name}_backward", after, whole.results[own:], func.loc, notes=func.notes), residuals, doubtful)
 
@@ -115,6 +118,23 @@ def forward(func: Func, residuals: list[Value]) -> Func:
     body.yields += [table.get(k, k) if isinstance(k, Value) else k for k in kept]
     func.results = [*func.results, *(r.name or f"residual{k}" for k, r in enumerate(residuals))]
     return func
+
+
+def take_parts(body: Block, residuals: list[Value]) -> None:
+    """Let views that are kept own their memory, so that what they are views of need not live on."""
+    ops = list(walk(body))
+    consumed = {op.operands[0] for op in ops if isinstance(op, Call) and ROWS[op.name].consumes}
+    kept: set[Operand] = {*residuals}
+    size = 0
+    while size != (size := len(kept)):
+        for op in ops:
+            if isinstance(op, If):
+                kept.update(side.yields[k] for side in op.blocks for k, out in enumerate(op.outs) if out in kept)
+    kept -= consumed
+    for op in ops:
+        if isinstance(op, Call) and op.name == "view" and op.outs[0] in kept and isinstance(op.outs[0].type, Array):
+            if "." not in str(op.settings["index"]):
+                op.name = "take"
 
 
 def bound(residual: Value, body: Block, presence: Presence) -> Operand:

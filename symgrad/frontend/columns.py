@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.recursion import applied
 from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Operand, Value, While, substitute, walk
 from symgrad.ir.types import UNDEFINED, Array, List, Scalar, Struct, Type, join
 from symgrad.location import Loc
 from symgrad.ops.build import Builder
+from symgrad.ops.sharing import applied
 
 #: what is done to a list of items with parts as it is to each list of parts
 EACH = frozenset(

@@ -292,6 +292,10 @@ def round_(ctx: Lowering, loop_: Loop, block: Block, body: Callable[[], None]) -
             body()
     except Raised:
         assert ctx.state.dead
+    except Unresolved:
+        if not ctx.passes_over:
+            raise
+        ctx.unresolved += 1
     finally:
         ctx.frame.loop = outer
     if any(key.unordered for key in in_order):

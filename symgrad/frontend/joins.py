@@ -247,6 +247,9 @@ class Joining(JoinedArrays):
         """Was this binding there before the branch?"""
         if not isinstance(binding, (Num, Ref, Obj, Tup, Maybe, OneOf, Choice)):
             return True
+        if isinstance(binding, Ref) and binding.location in self.entry.memory:
+            if all(isinstance(operand, Const) for step in binding.path for operand in step.operands):
+                return True
         if self.outer is None:
             items = [b for content in self.entry.heap.values() if not isinstance(content, Ref) for _, b in content]
             self.outer = frozenset(x for b in (*self.entry.names.values(), *items) for x in tuple_and_items(b))

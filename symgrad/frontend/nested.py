@@ -21,7 +21,7 @@ from symgrad.frontend.operators import binary
 from symgrad.frontend.recursion import close
 from symgrad.frontend.scopes import parameters
 from symgrad.frontend.tables import SPREAD, callee
-from symgrad.ir.core import Block, Call, Func, Op, Operand, Value, clone_block, substitute
+from symgrad.ir.core import Apply, Block, Call, Func, Op, Operand, Value, clone_block, substitute, walk
 from symgrad.ir.types import Array, Scalar, is_complex, is_float
 
 
@@ -314,6 +314,7 @@ def inline(ctx: Lowering, func: Func, operands: list[Operand]) -> list[Operand]:
     arguments = dict(zip(copy.args, operands, strict=True))
     copy.args = []
     substitute(copy, arguments)
+    ctx.completed.update(op for op in walk(copy) if isinstance(op, Apply))
     ctx.builder.block.ops += copy.ops
     return list(copy.yields)
 

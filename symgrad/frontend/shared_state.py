@@ -91,6 +91,8 @@ class SharedState:
     nested: int = 0  #: in how many branches and loops the current block stands
     going: list[Going] = field(default_factory=list)  #: for each loop around, what it goes over
     unresolved: int = 0  #: how often a path ended at a recursive call whose result was not known yet
+    bodies: int = 0  #: in how many bodies of functions that call themselves the current block stands
+    passes_over: bool = False  #: a loop whose round ends at such a call goes on as if it had no rounds
     external_names: dict[str, Any] = field(default_factory=dict)
     relied: dict[tuple[str, str, Any], Any] = field(default_factory=dict)  #: what was read of what is outside: see ``Relied``
     keeps_text: bool = False  #: values keep the text of the user's expressions, for a derivative that is read and never run

@@ -374,6 +374,20 @@ def places_in(binding: Binding, form: Skeleton, heap: Mapping[HeapKey, Any], who
     return [binding.location if isinstance(binding, Ref) and not (whole and binding.path) else None]
 
 
+def sure_arrays(binding: Binding, form: Skeleton) -> list[Ref | None]:
+    """The array or view at each leaf of a form, None where there is none or it may be absent."""
+    if form.form == "tuple" and isinstance(binding, Tup):
+        return [held for item, part in zip(binding.items, form.items, strict=True) for held in sure_arrays(item, part)]
+    return [binding if isinstance(binding, Ref) and form is leaf else None for leaf in leaves(form)]
+
+
+def with_arrays(binding: Binding, refs: Mapping[Location, Ref]) -> Binding:
+    """The same with other arrays in the places of some."""
+    if isinstance(binding, Tup):
+        return Tup(tuple(with_arrays(item, refs) for item in binding.items), binding.kind)
+    return refs.get(binding.location, binding) if isinstance(binding, Ref) else binding
+
+
 def objects_of(binding: Binding, form: Skeleton, heap: Mapping[HeapKey, Any]) -> list[HeapKey | None]:
     """The object behind each "object" of a form in a binding, None where there is none."""
     held = _inner(binding)

@@ -244,7 +244,8 @@ class Func:
     ``results`` names the results for reading (``out``, ``x_grad``); ``split`` is the number of
     leading ops that are the forward half, where the function has two. ``notes``: where stages tell
     what they decide, if somebody asked; copies of the function share it. ``guarded``: where something of these
-    classes is raised, the function as it was read is called instead.
+    classes is raised, the function as it was read is called instead. ``shares``: what its results may share memory with, see
+    ``ops/sharing.py``, where its body is still being made.
     """
 
     name: str
@@ -255,6 +256,7 @@ class Func:
     doc: str = ""
     notes: Notes | None = None
     guarded: frozenset[str] = frozenset()
+    shares: Any = None
 
     @property
     def params(self) -> list[Value]:

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from symgrad.ir.core import Block, Call, Const, Func, Op, Operand, Value, clone, uses
-from symgrad.ir.types import Array, Scalar
+from symgrad.ir.mixed import mixed
+from symgrad.ir.types import Array, Scalar, Type
 from symgrad.ops.declare import ROWS
 from symgrad.passes.facts import halves_kept
 
@@ -37,6 +38,9 @@ def effects_behind(func: Func) -> Effects | None:
     computed = [value for value in read if value not in func.params]
     if not ops or not all(can_be_handed(value) for value in computed):
         return None
+    within = {operand for op in ops if not is_shown_as_text(op) for operand in operands_within(op)}
+    if not mixed([func.body]).isdisjoint(computed) or any(is_of_either(value.type) for value in within.intersection(computed)):
+        return None  # a kernel has one class for what is an integer on one path and a float on another, Python's or NumPy's
     effects = clone(Func(f"{func.name}_effects", Block([*parameters, *computed], list(ops), []), [], func.loc))
     effects.split = effects.notes = None
     handed = [kept_as_it_is(func, value, ops) if isinstance(value.type, Array) else value for value in computed]
@@ -68,6 +72,16 @@ def behind(func: Func) -> list[Op]:
 def is_for_effect(op: Op) -> bool:
     """Is it a call of something that cannot be seen into?"""
     return isinstance(op, Call) and op.name == "opaque"
+
+
+def is_shown_as_text(op: Op) -> bool:
+    """Does it take numbers one by one, so that it is the same whether they are Python's or NumPy's?"""
+    return isinstance(op, Call) and op.name in ("opaque", "format_text")
+
+
+def is_of_either(type_: Type) -> bool:
+    """May it be a number of Python's or of NumPy's?"""
+    return isinstance(type_, Scalar) and type_.dtype == "any"
 
 
 def operands_within(op: Op) -> Iterator[Operand]:

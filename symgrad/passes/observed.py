@@ -10,22 +10,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from symgrad.ir.core import Block, Call, Const, For, Func, Op, Operand, Value, uses, walk
+from symgrad.ir.core import Apply, Block, Call, Const, For, Func, Op, Operand, Value, uses, walk
 from symgrad.ir.types import Array
 from symgrad.ops.indexing import steps
 from symgrad.ops.parts import PATHS
 from symgrad.ops.raising import may_raise
+from symgrad.ops.sharing import applied
 from symgrad.passes.dce import Marks, is_reader
 
 
 def observed(func: Func) -> Func:
     """Let every op that may raise be read.
 
-    The result of such an op is read by another that is kept, or by an ``evaluated`` put behind it.
+    The result of such an op is read by another that is kept, or by an ``evaluated`` put behind it. The same is done in the functions that
+    it calls: of one without results, what may raise in it is an effect then.
     """
-    marks = Marks(func)
-    marks.run()
-    _Observer(marks, counts=uses(func.body)).block(func.body)
+    for each in [*applied(func.body)[::-1], func]:
+        marks = Marks(each)
+        marks.run()
+        _Observer(marks, counts=uses(each.body)).block(each.body)
     return func
 
 
@@ -49,8 +52,8 @@ class _Observer:
                 self.block(inner)
             if is_reader(op) and self.is_idle(op, ops):
                 continue
-            if isinstance(op, Call) and op.outs and op not in self.marks.kept:
-                if op.name != "view" and self.raises(op, ops):
+            if isinstance(op, Call | Apply) and op.outs and op not in self.marks.kept:
+                if isinstance(op, Apply) or op.name != "view" and self.raises(op, ops):
                     reader = Call([], op.loc, "evaluated", [op.outs[0]])
                     self.marks.also(reader, self.marks.parent[op])
                     ops.append(reader)
