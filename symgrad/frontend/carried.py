@@ -30,7 +30,7 @@ from symgrad.frontend.reach import memory_in, memory_within, reached_twice
 from symgrad.frontend.sequences import owns_items
 from symgrad.frontend.skeletons import Skeleton, is_of_row, leaf_names, leaves, merge, merged_item, objects_of, places_in, rebuild, rows_in
 from symgrad.ir.core import FALSE, UNDEF, Block, Operand, Value
-from symgrad.ir.types import BOOL, Type, join
+from symgrad.ir.types import BOOL, List, Type, Undefined, join
 from symgrad.text import is_name
 
 TRIALS = 16
@@ -129,7 +129,7 @@ def head_object(ctx: Lowering, entry: State, state: State, key: HeapKey, plan: P
     content, form = entry.heap[key], plan.heap[key]
     if isinstance(form, Type):
         ctx.check_sure(key, content)
-        owns = key not in plan.shared and owns_items(entry, key)
+        owns = is_owning(entry, plan, key, form)
         init = ctx.held(Obj(key))
         state.twins |= entry.twins
         head.inits.append(init)
@@ -148,6 +148,12 @@ def head_object(ctx: Lowering, entry: State, state: State, key: HeapKey, plan: P
         items[k] = binding = rebuild(part, list(args), state, None, ctx.builder.loc)
         head.enter((key, k), binding, part)
     state.heap[key] = tuple(items.items())
+
+
+def is_owning(entry: State, plan: Plan, key: HeapKey, type_: Type) -> bool:
+    """Does a list that is carried as one value alone hold the lists that are in it, if there are any?"""
+    holds_lists = isinstance(type_, List) and isinstance(type_.item, List | Undefined)
+    return holds_lists and key not in plan.shared and owns_items(entry, key)
 
 
 def location_of(ctx: Lowering, content: Any, plan: Plan, key: HeapKey) -> Location:
@@ -449,7 +455,7 @@ def after_loop(ctx: Lowering, plan: Plan, outs: list[Value]) -> None:
         content = entry.heap[key]
         if isinstance(form, Type):
             location = location_of(ctx, content, plan, key)
-            state.owning |= {location} if key not in plan.shared and owns_items(entry, key) else frozenset()
+            state.owning |= {location} if is_owning(entry, plan, key, form) else frozenset()
             state.memory[location] = values.pop(0)
             state.heap[key] = Ref(location)
             head.places[(key, WHOLE), 0] = location
