@@ -82,6 +82,7 @@ def test_compiled(name: str) -> None:
     assert "_kernel(" in derived.source(*program(name).arguments())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", UNCOMPILED)
 def test_not_compiled_with_this_notice(name: str) -> None:
     pytest.importorskip("numba")

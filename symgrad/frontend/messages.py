@@ -9,7 +9,7 @@ a function that changes loggers itself all messages are such calls.
 from __future__ import annotations
 
 import ast
-import logging
+import sys
 import types
 from typing import Any, TypeGuard
 
@@ -23,17 +23,15 @@ from symgrad.ir.show import reachable
 from symgrad.text import attribute
 
 #: the methods that hand a message on, with their levels
-LEVELS = {
-    "debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR, "exception": logging.ERROR,
-    "critical": logging.CRITICAL,
-}  # fmt: skip
+LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40, "exception": 40, "critical": 50}
 #: what loggers and the module of loggers are asked, beside messages
 ASKING = frozenset({*LEVELS, "log", "getLogger", "getLevelName", "isEnabledFor", "getEffectiveLevel", "hasHandlers", "getChild"})
 
 
 def is_logger(owner: Binding) -> TypeGuard[External]:
-    """Is it a logger from outside, of the library's own class?"""
-    return isinstance(owner, External) and type(owner.value) in (logging.Logger, logging.RootLogger)
+    """Is it a logger from outside, of the library's own class?  The library is imported if there is one."""
+    library = sys.modules.get("logging")
+    return library is not None and isinstance(owner, External) and type(owner.value) in (library.Logger, library.RootLogger)
 
 
 def is_message(ctx: Lowering, owner: Binding, name: str) -> bool:
@@ -41,7 +39,7 @@ def is_message(ctx: Lowering, owner: Binding, name: str) -> bool:
     if not is_logger(owner) or name not in (*LEVELS, "log") or is_own_attribute(owner.value, name):
         return False
     function = from_class(ctx, type(owner.value), name)
-    if not isinstance(function, types.FunctionType) or function.__module__ != logging.__name__:
+    if not isinstance(function, types.FunctionType) or function.__module__ != "logging":
         return False
     ctx.rely(f"{attribute(owner.text, name)}.__func__", function)
     return True
@@ -80,7 +78,7 @@ def change_loggers(func: Func) -> bool:
             function = op.args[0]
             name = attributes.get(function) or getattr(function.value if isinstance(function, Const) else None, "__name__", "")
             of_module = isinstance(function, Const) and (getattr(function.value, "__module__", None) or "").startswith("logging")
-            on_logger = any(isinstance(a, Const) and isinstance(a.value, logging.Logger) for a in op.args[1:])
+            on_logger = any(isinstance(a, Const) and any(c.__module__ == "logging" for c in type(a.value).__mro__) for a in op.args[1:])
             if name in ("setLevel", "addFilter", "removeFilter") or (of_module or on_logger) and name not in ASKING:
                 return True
     return False

@@ -111,6 +111,8 @@ class Faithful:
         if func not in self.functions:
             self.functions[func] = number = len(self.functions)
             self.said.append(None)
+            if func.shares is not None:
+                raise Unfaithful("a function whose body is still being made")
             head = [func.name, list(func.results), self.place(func.loc), func.split, func.doc, sorted(func.guarded)]
             self.said[number] = [*head, self.block(func.body)]
         return self.functions[func]

@@ -156,7 +156,8 @@ def last_above(x: Any, limit: Any) -> Any:
 
 
 def text_of(x: Any) -> Any:
-    print(f"{len(x)} numbers")
+    for v in x:
+        print(f"{v:.1f}")
     return np.sum(x * x)
 
 

@@ -141,6 +141,7 @@ def outcome(call: Any, capsys: pytest.CaptureFixture[str]) -> tuple[Any, str]:
     return result, capsys.readouterr().out
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
 def test_compiled_and_as_plain_python(function: Any, capsys: pytest.CaptureFixture[str]) -> None:
     """A notice that something is not compiled would be an error here."""
@@ -161,6 +162,7 @@ def test_compiled_and_as_plain_python(function: Any, capsys: pytest.CaptureFixtu
     assert "_kernel(" in derived.source(X, FUNCTIONS[function][0])
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
 def test_pullbacks(function: Any, capsys: pytest.CaptureFixture[str]) -> None:
     for limit in FUNCTIONS[function]:

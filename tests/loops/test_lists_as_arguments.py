@@ -66,6 +66,7 @@ def derivative(f: Callable[..., Any], args: list[Any], jit: bool, order: int) ->
     return symgrad.value_and_grad(f, (0, 1), jit=jit)(*args)
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize(("f", "kind", "length"), list(product(FUNCTIONS, (list, tuple), (9, 12))), ids=word)
 def test_gradients_of_lists_are_those_of_numpy_code(f: Callable[..., Any], kind: type, length: int) -> None:
     args = [kind(COEFFICIENTS[:length]), X[:length]]
