@@ -17,9 +17,7 @@ from symgrad.frontend.bindings import (
     Broken,
     Choice,
     Fun,
-    Generator,
     HeapKey,
-    Iter,
     Location,
     Maybe,
     Num,
@@ -31,16 +29,17 @@ from symgrad.frontend.bindings import (
     Tup,
     View,
     is_row,
-    row_at,
 )
 from symgrad.frontend.branch_sides import Side, only_where, passed_on
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exposed import expose_on_both, hand_on, is_exposed, join_exposed, make_for_caller
 from symgrad.frontend.filling import operands_of
 from symgrad.frontend.frames import CODE, RAISED
+from symgrad.frontend.joinable import can_be_called, chooses_object, holds_object, inner_of, is_of_numbers, sites_of
 from symgrad.frontend.joined_arrays import JoinedArrays
+from symgrad.frontend.joined_rows import own_rows, row_in_both, share_rows
 from symgrad.frontend.known import in_all
-from symgrad.frontend.reach import memory_within, objects_in, reached, rows_seen, tuple_and_items
+from symgrad.frontend.reach import memory_within, objects_in, reached, tuple_and_items
 from symgrad.frontend.skeletons import (
     DIFFERENT,
     Skeleton,
@@ -56,7 +55,7 @@ from symgrad.frontend.skeletons import (
 )
 from symgrad.identity import Same
 from symgrad.ir.core import FALSE, TRUE, UNDEF, Block, Const, If, Operand
-from symgrad.ir.types import BOOL, INT, List, Object, Scalar, Type, join
+from symgrad.ir.types import BOOL, Object, join
 from symgrad.location import Loc
 
 
@@ -83,13 +82,6 @@ def copied_where(ctx: Lowering, held: Operand, test: Operand) -> Operand:
     for op in block.ops:
         ctx.builder.append(op)
     return block.yields[0]
-
-
-def can_be_called(binding: Binding) -> bool:
-    """Is it a function?"""
-    if isinstance(binding, Choice):
-        return can_be_called(binding.then) and can_be_called(binding.orelse)
-    return isinstance(binding, Fun | Bound) or isinstance(binding, Static) and callable(binding.value)
 
 
 @dataclass(slots=True)
@@ -208,14 +200,6 @@ class Joining(JoinedArrays):
         answers = [state.sameness(a, b) for state, a, b in alive]
         return self.of_both(answers[0], answers[-1])
 
-    def share_rows(self, side: Side, content: Any) -> None:
-        """Note on one side that another list stands for a list, or for one of the lists in it, after the join."""
-        if isinstance(content, Ref) and not side.state.dead and content.location in side.state.owning:
-            kept, self.ctx.state = self.ctx.state, side.state
-            with self.ctx.inside(side.block):
-                self.ctx.share_rows(content.location)
-            self.ctx.state = kept
-
     def stand(self, joint: Binding, a: Binding, b: Binding, form: Skeleton) -> None:
         """Record which object each new object in a joined binding is on each side."""
         sides = [self.alive(side).heap for side in (self.then, self.orelse)]
@@ -223,7 +207,7 @@ class Joining(JoinedArrays):
             if key is not None:
                 self.chosen[key] = (own[0], own[1])
                 for side, held in zip((self.then, self.orelse), () if is_row(self.state.heap[key]) else own):
-                    self.share_rows(side, side.state.heap.get(held))
+                    share_rows(self.ctx, side, side.state.heap.get(held))
 
     def read(self, side: Side, binding: Binding) -> Operand:
         kept, self.ctx.state = self.ctx.state, side.state
@@ -398,13 +382,13 @@ class Joining(JoinedArrays):
         self.ctx.stands_for(joined_key, keys)
         self.expose(joined_key, held, a, b)
         self.chosen[joined_key] = (held[0], held[1])
-        if (row := self.row_in_both(contents)) is not None:
+        if (row := row_in_both((self.then, self.orelse), contents, self.out)) is not None:
             self.state.heap[joined_key] = row
             self.done[a, b] = Obj(joined_key)
             return Obj(joined_key)
-        owns = whole and self.own_rows(a, b, contents)
+        owns = whole and own_rows((self.then, self.orelse), contents) and not self.held_elsewhere(a, b)
         for side, content in zip((self.then, self.orelse), contents, strict=True):
-            self.share_rows(side, content)
+            share_rows(self.ctx, side, content)
         self.done[a, b] = Obj(joined_key)
         if whole:
             self.state.heap[joined_key] = joined_list = self.whole_list(held, contents)
@@ -418,27 +402,6 @@ class Joining(JoinedArrays):
         else:
             self.state.heap[joined_key] = self.items(first, second, joined_key)
         return Obj(joined_key)
-
-    def own_rows(self, a: Binding, b: Binding, contents: list[Any]) -> bool:
-        """Does one of two lists of lists, as it is on its side, alone hold the lists in it?"""
-        sides = [(side.state, content) for side, content in zip((self.then, self.orelse), contents, strict=True) if not side.state.dead]
-        for state, content in sides:
-            if content == ():
-                continue
-            if not isinstance(content, Ref) or content.location not in state.owning or rows_seen(content.location, state):
-                return False
-        return not self.held_elsewhere(a, b)
-
-    def row_in_both(self, contents: list[Any]) -> Ref | None:
-        """What a list holds that is seen on both sides in one list of lists, or on one side, where the other has none."""
-        rows = [content for content in contents if content != ()]
-        if not all(map(is_row, rows)) or len({row.location for row in rows}) != 1:
-            return None
-        alive = [side.state for side in (self.then, self.orelse) if not side.state.dead]
-        if not all(rows[0].location in state.owning for state in alive):
-            return None
-        indices = [UNDEF if content == () else content.path[0].operands[0] for content in contents]
-        return row_at(rows[0].location, self.out(indices[0], indices[1], INT, None))
 
     def either(self, a: Binding, b: Binding) -> Binding:
         """One of two values of different classes, each with what it is on its path."""
@@ -498,7 +461,7 @@ class Joining(JoinedArrays):
         """Two lists joined as one value, which shares memory with the arrays in both."""
         sides = (self.then, self.orelse)
         for side, content in zip(sides, contents, strict=True):
-            self.share_rows(side, content)
+            share_rows(self.ctx, side, content)
         present = [k is not None and not side.state.dead for k, side in zip(keys, sides, strict=True)]
         for key, content in zip(keys, contents, strict=True):
             if key is not None:
@@ -515,33 +478,3 @@ class Joining(JoinedArrays):
                     if source is not location:
                         self.state.pair(location, source)
         return Ref(location)
-
-
-def is_of_numbers(type_: Type) -> bool:
-    """Does a list hold nothing but numbers, which share no memory with where they come from?"""
-    return isinstance(type_, List) and isinstance(type_.item, Scalar)
-
-
-def sites_of(binding: Binding) -> frozenset[Any]:
-    """Where an iterator without a position is made, or those that something may be."""
-    if isinstance(binding, Broken):
-        return binding.sites
-    return frozenset({binding.key.cls}) if isinstance(binding, Iter | Generator) and binding.key is not None else frozenset()
-
-
-def holds_object(binding: Binding) -> bool:
-    """Is it a list, dict or instance, or a tuple with one in it?"""
-    binding = inner_of(binding)
-    return isinstance(binding, Obj) or isinstance(binding, Tup) and any(map(holds_object, binding.items))
-
-
-def chooses_object(binding: Binding) -> bool:
-    """Is it, on some path, what ``holds_object`` says?"""
-    if isinstance(binding, Choice):
-        return chooses_object(binding.then) or chooses_object(binding.orelse)
-    return holds_object(binding)
-
-
-def inner_of(binding: Binding) -> Binding:
-    """What something is where it is not None."""
-    return binding.inner if isinstance(binding, Maybe) else binding

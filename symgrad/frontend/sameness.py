@@ -14,7 +14,7 @@ from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import MISSING, Binding, HeapKey, Obj, Ref, State
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.flow import branch
-from symgrad.frontend.joins import is_of_numbers
+from symgrad.frontend.joinable import is_of_numbers
 from symgrad.frontend.reach import reached
 from symgrad.frontend.skeletons import decided
 from symgrad.frontend.tables import SPREAD, entered

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from symgrad.ir.core import ZERO, Const, Operand, Value
-from symgrad.ir.types import Array, Type
+from symgrad.ir.types import Array, Scalar, Type
 from symgrad.loops.reach import OutOfReach, dtype_in_words
 from symgrad.loops.writer import Writer, key_of, number, scalar
 
@@ -165,3 +165,10 @@ def refuse_dtype(dtype: str | None) -> str:
     if dtype in ("f16", "c64", "c128"):
         raise OutOfReach(f"arrays of {dtype_in_words(dtype)}")
     return dtype
+
+
+def as_kind(operand: Operand, type_: Type) -> Operand:
+    """A literal as the kind of number that a variable holds."""
+    if isinstance(operand, Const) and type(operand.value) in (bool, int) and isinstance(type_, Scalar):
+        return Const({"float": float, "int": int, "bool": bool}.get(type_.kind, float)(operand.value))
+    return operand

@@ -13,10 +13,10 @@ from symgrad.ir.types import Array, Dim, List, Object, Scalar, ShapeOf, Tape, Ty
 from symgrad.loops import lists, slots
 from symgrad.loops.arrays import as_float
 from symgrad.loops.context import Context, Frame, Listing, Stacks, Thing, is_nothing
-from symgrad.loops.forms import CHEAP, Form, cast_to, mapped, refuse
+from symgrad.loops.forms import CHEAP, Form, as_kind, cast_to, mapped, refuse
 from symgrad.loops.reach import NoPlaces, OutOfReach, function_in_words, in_words, named
 from symgrad.loops.rules import COMPOSED, RULES, as_numpy_takes_it, pointwise, price_of, vector_name
-from symgrad.loops.scalars import as_kind, bail_out
+from symgrad.loops.scalars import bail_out
 from symgrad.loops.stencils import neighbours
 from symgrad.loops.tapes import exemplify, given_lists, parts_of
 from symgrad.loops.writer import Range, key_of, number, scalar

@@ -364,20 +364,14 @@ def clipped(build: Builder, op: Call, args: Args) -> list[Operand]:
 
 def made_finite(build: Builder, op: Call, args: Args) -> list[Operand]:
     """``np.nan_to_num``: a choice for each value that is not finite."""
-    x = args[0]
-    if not is_wide(x.type):
-        raise OutOfReach(f"{function_in_words(op)} of what is no float of 64 bits", op.loc)
-    largest = float(np.finfo(float).max)
-    values = (
-        op.settings["nan"],
-        *(sign if own is None else own for sign, own in ((largest, op.settings["posinf"]), (-largest, op.settings["neginf"]))),
-    )
-    if not all(isinstance(value, bool | int | float) for value in values):
-        raise OutOfReach(f"{function_in_words(op)} with values that are computed", op.loc)
+    x, own, largest = args[0], op.settings, float(np.finfo(float).max)
+    limits = {np.inf: largest if own["posinf"] is None else own["posinf"], -np.inf: -largest if own["neginf"] is None else own["neginf"]}
+    if not is_wide(x.type) or not all(isinstance(value, bool | int | float) for value in (own["nan"], *limits.values())):
+        raise OutOfReach(f"{function_in_words(op)} of other floats than those of 64 bits, or with values that are computed", op.loc)
     result: Operand = x
-    for value, test in zip(values[1:], (build.call("equal", x, Const(np.inf)), build.call("equal", x, Const(-np.inf))), strict=True):
-        result = build.call("where", test, Const(float(value)), result, via=None)
-    return settled(build, op, build.call("where", build.call("not_equal", x, x), Const(float(values[0])), result, via=None))
+    for limit, value in limits.items():
+        result = build.call("where", build.call("equal", x, Const(limit)), Const(float(value)), result, via=None)
+    return settled(build, op, build.call("where", build.call("not_equal", x, x), Const(float(own["nan"])), result, via=None))
 
 
 def whole(build: Builder, op: Call, args: Args) -> list[Operand]:
@@ -504,10 +498,3 @@ RULES: dict[str, Rule] = {
     "log_of_base": log_of_base,
     **dict.fromkeys(("stop_gradient", "cut", "conjugate", "real"), same),
 }  # fmt: skip
-
-
-def as_kind(operand: Operand, type_: Type) -> Operand:
-    """A literal as the kind of number that a variable holds."""
-    if isinstance(operand, Const) and type(operand.value) in (bool, int) and isinstance(type_, Scalar):
-        return Const({"float": float, "int": int, "bool": bool}.get(type_.kind, float)(operand.value))
-    return operand

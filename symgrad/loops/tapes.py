@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator
 from symgrad.ir.core import Call, Const, Operand, Value
 from symgrad.ir.types import INT, Array, Scalar, ShapeOf, Tape, Type
 from symgrad.loops.context import Context, Stacks, Thing
-from symgrad.loops.forms import refuse_dtype
+from symgrad.loops.forms import as_kind, refuse_dtype
 from symgrad.loops.reach import OutOfReach, in_words
-from symgrad.loops.scalars import as_kind
 
 
 def parts_of(lowering: Context, items: tuple[Type, ...], name: str | None) -> list[Value]:

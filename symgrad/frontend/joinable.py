@@ -1,0 +1,48 @@
+"""What two paths bind a name to, as a join asks of it: functions, objects, iterators, lists of numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from symgrad.frontend.bindings import Binding, Bound, Broken, Choice, Fun, Generator, Iter, Maybe, Obj, Static, Tup
+from symgrad.ir.types import List, Scalar, Type
+
+
+def can_be_called(binding: Binding) -> bool:
+    """Is it a function?"""
+    if isinstance(binding, Choice):
+        return can_be_called(binding.then) and can_be_called(binding.orelse)
+    return isinstance(binding, Fun | Bound) or isinstance(binding, Static) and callable(binding.value)
+
+
+def is_of_numbers(type_: Type) -> bool:
+    """Does a list hold nothing but numbers, which share no memory with where they come from?"""
+    return isinstance(type_, List) and isinstance(type_.item, Scalar)
+
+
+def sites_of(binding: Binding) -> frozenset[Any]:
+    """Where an iterator without a position is made, or those that something may be."""
+    if isinstance(binding, Broken):
+        return binding.sites
+    return frozenset({binding.key.cls}) if isinstance(binding, Iter | Generator) and binding.key is not None else frozenset()
+
+
+def holds_object(binding: Binding) -> bool:
+    """Is it a list, dict or instance, or a tuple with one in it?"""
+    binding = inner_of(binding)
+    return isinstance(binding, Obj) or isinstance(binding, Tup) and any(map(holds_object, binding.items))
+
+
+def chooses_object(binding: Binding) -> bool:
+    """Is it, on some path, what ``holds_object`` says?"""
+    if isinstance(binding, Choice):
+        return chooses_object(binding.then) or chooses_object(binding.orelse)
+    return holds_object(binding)
+
+
+def inner_of(binding: Binding) -> Binding:
+    """What something is where it is not None."""
+    return binding.inner if isinstance(binding, Maybe) else binding
+
+
+__all__ = ["can_be_called", "chooses_object", "holds_object", "inner_of", "is_of_numbers", "sites_of"]

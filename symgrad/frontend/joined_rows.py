@@ -1,0 +1,46 @@
+"""Lists of lists at the join of two paths: whether they alone hold the lists in them, and lists that are seen in them on both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from symgrad.frontend.bindings import Ref, is_row, row_at
+from symgrad.frontend.branch_sides import Side
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.reach import rows_seen
+from symgrad.ir.core import UNDEF, Operand, Value
+from symgrad.ir.types import INT, Type
+
+
+def share_rows(ctx: Lowering, side: Side, content: Any) -> None:
+    """Note on one side that another list stands for a list, or for one of the lists in it, after the join."""
+    if isinstance(content, Ref) and not side.state.dead and content.location in side.state.owning:
+        kept, ctx.state = ctx.state, side.state
+        with ctx.inside(side.block):
+            ctx.share_rows(content.location)
+        ctx.state = kept
+
+
+def own_rows(sides: tuple[Side, Side], contents: list[Any]) -> bool:
+    """Does each of two lists of lists, on its side, alone hold the lists in it, of which none is seen otherwise?"""
+    for side, content in zip(sides, contents, strict=True):
+        if side.state.dead or content == ():
+            continue
+        if not isinstance(content, Ref) or content.location not in side.state.owning or rows_seen(content.location, side.state):
+            return False
+    return True
+
+
+def row_in_both(sides: tuple[Side, Side], contents: list[Any], out: Callable[[Operand, Operand, Type, str | None], Value]) -> Ref | None:
+    """What a list holds that is seen on both sides in one list of lists, or on one side, where the other has none."""
+    rows = [content for content in contents if content != ()]
+    if not all(map(is_row, rows)) or len({row.location for row in rows}) != 1:
+        return None
+    if not all(rows[0].location in side.state.owning for side in sides if not side.state.dead):
+        return None
+    indices = [UNDEF if content == () else content.path[0].operands[0] for content in contents]
+    return row_at(rows[0].location, out(indices[0], indices[1], INT, None))
+
+
+__all__ = ["own_rows", "row_in_both", "share_rows"]
