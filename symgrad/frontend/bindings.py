@@ -411,6 +411,11 @@ def is_long(binding: Any, state: State) -> bool:
     return isinstance(binding, Obj) and binding.key.kind == "list" and isinstance(state.heap[binding.key], Ref)
 
 
+def memory_of(content: Any) -> Location | None:
+    """The memory of a list of any length, by its content; None of a list whose items are known."""
+    return content.location if isinstance(content, Ref) else None
+
+
 def is_row(content: Any) -> bool:
     """Is it the content of a list that is an item of a list of lists, seen in the memory of that one?"""
     return isinstance(content, Ref) and bool(content.path) and content.path[0].spec == ROW
@@ -467,5 +472,5 @@ __all__ = [
     "ABSENT", "Above", "Binding", "Bound", "Broken", "Choice", "External", "Frozen", "Fun", "Generator", "HeapKey", "Iter", "Keys",
     "Known", "Location", "MISSING", "Maybe", "Missing", "NO_KEYS", "Name", "Num", "Obj", "OneOf", "Partial", "ROW", "Ref", "State",
     "Static", "Step", "Tup", "View", "element_of", "held_items", "is_list", "is_long", "is_none", "is_plain_tuple", "is_row", "is_slice",
-    "is_taken_whole", "replace", "row_at",
+    "is_taken_whole", "memory_of", "replace", "row_at",
 ]  # fmt: skip

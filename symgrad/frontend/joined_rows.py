@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from symgrad.frontend.bindings import Ref, is_row, row_at
+from symgrad.frontend.bindings import Ref, is_row, memory_of, row_at
 from symgrad.frontend.branch_sides import Side
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.reach import rows_seen
@@ -15,10 +15,11 @@ from symgrad.ir.types import INT, Type
 
 def share_rows(ctx: Lowering, side: Side, content: Any) -> None:
     """Note on one side that another list stands for a list, or for one of the lists in it, after the join."""
-    if isinstance(content, Ref) and not side.state.dead and content.location in side.state.owning:
+    location = memory_of(content)
+    if location is not None and not side.state.dead and location in side.state.owning:
         kept, ctx.state = ctx.state, side.state
         with ctx.inside(side.block):
-            ctx.share_rows(content.location)
+            ctx.share_rows(location)
         ctx.state = kept
 
 
@@ -27,7 +28,8 @@ def own_rows(sides: tuple[Side, Side], contents: list[Any]) -> bool:
     for side, content in zip(sides, contents, strict=True):
         if side.state.dead or content == ():
             continue
-        if not isinstance(content, Ref) or content.location not in side.state.owning or rows_seen(content.location, side.state):
+        location = memory_of(content)
+        if location is None or location not in side.state.owning or rows_seen(location, side.state):
             return False
     return True
 
