@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from symgrad.ir.core import Block, Call, Const, Func, Op, Operand, Value, clone, uses
-from symgrad.ir.mixed import mixed
+from symgrad.ir.core import Block, Call, Const, Func, Op, Operand, Value, clone, uses, walk
+from symgrad.ir.mixed import kind_in, meetings, mixed
 from symgrad.ir.types import Array, Scalar, Type
 from symgrad.ops.declare import ROWS
 from symgrad.passes.facts import halves_kept
@@ -39,8 +39,9 @@ def effects_behind(func: Func) -> Effects | None:
     if not ops or not all(can_be_handed(value) for value in computed):
         return None
     within = {operand for op in ops if not is_shown_as_text(op) for operand in operands_within(op)}
-    if not mixed([func.body]).isdisjoint(computed) or any(is_of_either(value.type) for value in within.intersection(computed)):
-        return None  # a kernel has one class for what is an integer on one path and a float on another, Python's or NumPy's
+    of_several = mixed([func.body]) | bools_and_integers(func)
+    if not of_several.isdisjoint(computed) or any(is_of_either(value.type) for value in within.intersection(computed)):
+        return None  # a kernel has one class for what is an integer on one path and a float or a bool on another, Python's or NumPy's
     effects = clone(Func(f"{func.name}_effects", Block([*parameters, *computed], list(ops), []), [], func.loc))
     effects.split = effects.notes = None
     handed = [kept_as_it_is(func, value, ops) if isinstance(value.type, Array) else value for value in computed]
@@ -72,6 +73,16 @@ def behind(func: Func) -> list[Op]:
 def is_for_effect(op: Op) -> bool:
     """Is it a call of something that cannot be seen into?"""
     return isinstance(op, Call) and op.name == "opaque"
+
+
+def bools_and_integers(func: Func) -> set[Value]:
+    """The integers that are bools on some path."""
+    joined = [(out, parts) for op in walk(func.body) for out, parts in meetings(op) if kind_in(out.type) == "int"]
+    several: set[Value] = set()
+    before = -1
+    while before != (before := len(several)):
+        several |= {out for out, parts in joined if any(part in several or kind_in(part.type) == "bool" for part in parts)}
+    return several
 
 
 def is_shown_as_text(op: Op) -> bool:

@@ -129,3 +129,22 @@ def test_pullbacks_run_as_numpy_code_and_do_it_once(capsys: pytest.CaptureFixtur
     out, pullback = symgrad.vjp(told, X, jit="auto")
     assert capsys.readouterr().out.count("start") == 1
     np.testing.assert_allclose(pullback(1.0)[0] if isinstance(pullback(1.0), tuple) else pullback(1.0), [0.0, *8 * X[1:]])
+
+
+def of_two_classes(a, n):
+    t = True if a > 0.0 else 2
+    k = False
+    for _ in range(n):
+        k = k + 1
+    u = 3 if a > 0.0 else 2.5
+    print(t, k, u, max(n, a))
+    return a * t + k
+
+
+def test_numbers_of_several_classes_are_shown_as_what_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    df = symgrad.grad(of_two_classes, jit="auto")
+    for args in ((0.5, 0), (0.5, 2), (-0.5, 0), (-0.5, 2), (3.5, 2)):
+        of_two_classes(*args)
+        expected = capsys.readouterr().out
+        df(*args)
+        assert capsys.readouterr().out == expected
