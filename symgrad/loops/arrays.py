@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from symgrad.ir.core import ONE, ZERO, Call, Const, Operand, Value
 from symgrad.ir.types import Array, Dim, Extent, Scalar, Type
 from symgrad.loops.context import Context, Thing
-from symgrad.loops.forms import Form, Index, cast_to, mapped, refuse, shown
+from symgrad.loops.forms import Form, Index, cast_to, filled, mapped, refuse, shown, stored
 from symgrad.loops.masks import without_masks
 from symgrad.loops.paths import Place, place_of, product_of
 from symgrad.loops.reach import OutOfReach
@@ -171,6 +171,19 @@ def item(lowering: Context, op: Call) -> Thing:
     return number_of(lowering, op, x.at(tuple(writer.in_range(i, e, x.memory is not None) for i, e in zip(index, x.extents, strict=True))))
 
 
+def item_place(lowering: Context, op: Call) -> Thing:
+    """Zeros with a number at one place; everywhere, if no place is named, for there is one element."""
+    writer, dtype, extents = lowering.writer, dtype_of(op), lowering.extents(op.args[1])
+    value, index = cast_to(writer, lowering.number(op.args[0]), dtype), [lowering.number(a) for a in op.args[2:]]
+    if not index:
+        return filled(dtype, extents, value)
+    if len(index) != len(extents):
+        raise OutOfReach("x.item of a flat index", op.loc)
+    handle = lowering.new_array(filled(dtype, extents, constant(dtype, 0)), op.outs[0].name)
+    writer.store(handle, value, tuple(writer.in_range(i, e, True) for i, e in zip(index, extents, strict=True)))
+    return stored(writer, handle, dtype, extents, frozenset({handle}))
+
+
 def number_of(lowering: Context, op: Call, value: Operand) -> Operand:
     """An element as a Python number."""
     type_ = op.outs[0].type
@@ -189,4 +202,5 @@ RULES = {
     "ndim": ndim,
     "reduced_size": reduced_size,
     "item": item,
+    "item_place": item_place,
 }

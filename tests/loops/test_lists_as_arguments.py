@@ -236,3 +236,16 @@ def test_what_is_not_finite(f: Callable[..., Any]) -> None:
                 np.testing.assert_allclose(value, expected, rtol=1e-12)
                 np.testing.assert_allclose(gradients[0], others[0], rtol=1e-12)
                 np.testing.assert_allclose(gradients[1], others[1], rtol=1e-12)
+
+
+def items(x):
+    m = np.outer(x, x)
+    return m.item(1, -1) ** 2 + x[:1].item() * x.item(2) + m[:1, :1].item()
+
+
+def test_items_are_compiled() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", NotCompiled)
+        got = symgrad.grad(items, jit=True)(X)
+    slopes = [(items(X + s) - items(X - s)) / 2e-6 for s in 1e-6 * np.eye(len(X))]
+    np.testing.assert_allclose(got, slopes, rtol=1e-6, atol=1e-8)
