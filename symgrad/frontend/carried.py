@@ -129,7 +129,7 @@ def head_object(ctx: Lowering, entry: State, state: State, key: HeapKey, plan: P
     content, form = entry.heap[key], plan.heap[key]
     if isinstance(form, Type):
         ctx.check_sure(key, content)
-        owns = is_owning(entry, plan, key, form)
+        owns = is_owning(ctx, entry, plan, key, form)
         init = ctx.held(Obj(key))
         state.twins |= entry.twins
         head.inits.append(init)
@@ -150,10 +150,10 @@ def head_object(ctx: Lowering, entry: State, state: State, key: HeapKey, plan: P
     state.heap[key] = tuple(items.items())
 
 
-def is_owning(entry: State, plan: Plan, key: HeapKey, type_: Type) -> bool:
+def is_owning(ctx: Lowering, entry: State, plan: Plan, key: HeapKey, type_: Type) -> bool:
     """Does a list that is carried as one value alone hold the lists that are in it, if there are any?"""
     holds_lists = isinstance(type_, List) and isinstance(type_.item, List | Undefined)
-    return holds_lists and key not in plan.shared and owns_items(entry, key)
+    return holds_lists and key not in plan.shared and owns_items(ctx, entry, key)
 
 
 def location_of(ctx: Lowering, content: Any, plan: Plan, key: HeapKey) -> Location:
@@ -455,7 +455,7 @@ def after_loop(ctx: Lowering, plan: Plan, outs: list[Value]) -> None:
         content = entry.heap[key]
         if isinstance(form, Type):
             location = location_of(ctx, content, plan, key)
-            state.owning |= {location} if is_owning(entry, plan, key, form) else frozenset()
+            state.owning |= {location} if is_owning(ctx, entry, plan, key, form) else frozenset()
             state.memory[location] = values.pop(0)
             state.heap[key] = Ref(location)
             head.places[(key, WHOLE), 0] = location

@@ -104,7 +104,7 @@ def takes_over(ctx: Lowering, content: Ref, item: Binding) -> bool:
     state = ctx.state
     if content.location not in state.owning or not isinstance(item, Obj) or not is_plain(item.key):
         return False
-    if item.key in state.twins or item.key in state.kin:
+    if item.key in state.twins or item.key in state.kin or is_of_caller(ctx, state, item.key):
         return False
     seen: set[HeapKey] = set()
     for binding in [*state.names.values(), *(held for held in state.operands if held != item)]:
@@ -125,7 +125,12 @@ def is_plain(key: HeapKey) -> bool:
     return key.kind == "list" and key.cls is None and key.exact is None
 
 
-def owns_items(state: State, key: HeapKey) -> bool:
+def is_of_caller(ctx: Lowering, state: State, key: HeapKey) -> bool:
+    """Does the caller hold an object: is it an argument, or stored in one?"""
+    return key in ctx.arguments or key in state.handles
+
+
+def owns_items(ctx: Lowering, state: State, key: HeapKey) -> bool:
     """Does a list of known items alone hold the lists that are in it?"""
     content = state.heap[key]
     if isinstance(content, Ref) or not is_plain(key) or key in state.twins:
@@ -134,7 +139,7 @@ def owns_items(state: State, key: HeapKey) -> bool:
     for binding in state.roots():
         count_ways(binding, state, ways)
     items = [item.key if isinstance(item, Obj) else None for _, item in content]
-    return all(k is not None and is_plain(k) and ways[k] == 1 and k not in state.twins for k in items)
+    return all(k is not None and is_plain(k) and ways[k] == 1 and k not in state.twins and not is_of_caller(ctx, state, k) for k in items)
 
 
 def holds_view(binding: Binding) -> bool:

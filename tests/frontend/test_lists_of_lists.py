@@ -147,3 +147,31 @@ POINT = np.array([0.4, 0.7, -0.3, 0.9])
 def test_programs_over_lists_of_lists(seed: int) -> None:
     text = Program(seed).text()
     assert verdict(text, POINT) in ("right", "refused", "not run"), text
+
+
+FROM_THE_CALLER = {
+    "an argument": "g.append(c)\n    g[-1][0] = x[0] * 2",
+    "an argument of a helper": "fill_last(g, c, x)",
+    "one under a key": "d = {'row': c}\n    g.append(d['row'])\n    g[-1][0] = x[0] * 2",
+    "at a place": "g[1] = c\n    g[1][0] = x[0] * 2",
+    "one of all": "g.append(c)\n    for r in g:\n        r[0] += 1.0",
+}
+
+
+@pytest.mark.parametrize("case", FROM_THE_CALLER)
+@pytest.mark.parametrize("n", [3, 12, 500])
+def test_a_list_of_the_caller_among_them_stays_his(case: str, n: int) -> None:
+    change = FROM_THE_CALLER[case]
+    text = f"{HEAD}\n\ndef fill_last(g, row, x):\n    g.append(row)\n    g[-1][0] = x[0] * 2\n\n"
+    f = function_of(f"{text}def f(c, x):\n    g = [[v] * 3 for v in x]\n    {change}\n    return sum(c) * x[1] + g[-1][1]\n")
+    x = np.linspace(0.3, 1.0, n)
+    plain, given = [0.1] * n, [0.1] * n
+    expected = f(plain, x.copy())
+    try:
+        value = symgrad.value_and_grad(f, wrt="x", verify=False)(given, x.copy())[0]
+    except SymgradError:
+        assert n > 3
+        return
+    assert value == pytest.approx(expected, rel=1e-12)
+    assert given == pytest.approx(plain, rel=1e-12)
+    assert plain != [0.1] * n
