@@ -248,6 +248,9 @@ def load(ctx: Lowering, owner: Binding, node: ast.expr | Index, whole: ast.AST) 
             index = index_of(ctx, node)
             return ctx.make(ctx.call("take", operand, *index.operands, index=index.spec))
         case Num(operand) if isinstance(operand.type, Scalar):
+            if operand.type.dtype is None and not isinstance(node, Index):
+                kind = exact_class(ctx, owner, whole).__name__
+                return definite(ctx, MISSING, whole, TypeError, f"{kind!r} object is not subscriptable")
             index = index_of(ctx, node)
             if index.spec == "":
                 return owner

@@ -46,7 +46,7 @@ class Mixed:
             self.joined(out, args[HOLDING[name]])
         elif name == "power":
             exponent = args[1]
-            whole = isinstance(exponent, Const) and exponent.value >= 0
+            whole = isinstance(exponent, Const) and isinstance(exponent.value, (int, float)) and exponent.value >= 0
             if kind_in(out.type) in ("int", "bool") and not whole:
                 self.unsure.add(out)
         elif name in ARITHMETIC and kind_in(out.type) in ("int", "bool") and any(a in self.unsure for a in args):

@@ -15,6 +15,7 @@ from symgrad.frontend.attributes import attribute_of
 from symgrad.frontend.bindings import MISSING, Binding, External, Fun, Obj, Ref, Static
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import SET_OPERATORS, is_dict, is_set, merged
+from symgrad.frontend.exceptions import fail
 from symgrad.frontend.expressions import defaults_of
 from symgrad.frontend.flow import branch, leave, run
 from symgrad.frontend.frames import BREAK, CONTINUE, RESULT, RETURN
@@ -22,7 +23,7 @@ from symgrad.frontend.generators import yielded
 from symgrad.frontend.interruptions import GlobalAssigned
 from symgrad.frontend.keeping import KEEPS
 from symgrad.frontend.memory import load, subscript
-from symgrad.frontend.operands import known_value
+from symgrad.frontend.operands import as_array, known_value
 from symgrad.frontend.operators import binary
 from symgrad.frontend.outside import change_outside, outside, variable_of_module
 from symgrad.frontend.protocols import OWN_OPERATORS, own_method
@@ -34,8 +35,9 @@ from symgrad.frontend.targets import bind, cut_stored, delete_attribute, store_a
 from symgrad.frontend.truths import truth
 from symgrad.frontend.verbatim import Beginning, as_written, begin, evaluated, name_view
 from symgrad.ir.core import Call
-from symgrad.ir.types import Array, List
+from symgrad.ir.types import Array, List, Scalar
 from symgrad.ops.declare import ROWS
+from symgrad.ops.shapes import rank_of
 
 
 @statement(ast.Assign)
@@ -112,6 +114,15 @@ def combined(ctx: Lowering, old: Binding, value: Binding, node: ast.AugAssign, b
     return as_written(ctx, whole, result, begun, is_augmented=True)
 
 
+def is_asked_first(ctx: Lowering, value: Binding) -> bool:
+    """Is it an array or a number of NumPy's, whose addition Python asks before a list is made longer?"""
+    type_ = ctx.type_of(value)
+    if isinstance(type_, Scalar) and type_.dtype == "any":
+        what = "whether this is a number of Python's or of NumPy's is not known: a list takes neither, and NumPy makes an array"
+        raise UnknownType(what, ctx.builder.loc, "write float(...) or np.float64(...)")
+    return isinstance(type_, Array) or isinstance(type_, Scalar) and type_.dtype is not None
+
+
 def in_place(ctx: Lowering, old: Binding, value: Binding, node: ast.AugAssign, begun: Beginning | None = None) -> Binding | None:
     """``old op= value``; None where memory was changed, else what the target is to be bound to."""
     old = argument(ctx, old, node)
@@ -120,6 +131,8 @@ def in_place(ctx: Lowering, old: Binding, value: Binding, node: ast.AugAssign, b
     if isinstance(old, Obj) and (old.key.cls is tuple or old.key.exact is frozenset):  # which nobody can change
         return binary(ctx, type(node.op), old, value, node)
     if isinstance(old, Obj) and old.key.kind == "list" and isinstance(node.op, ast.Add):
+        if is_asked_first(ctx, value):
+            return binary(ctx, ast.Add, old, value, node)
         ctx.apply_method(old, "extend", [value], node)
         return None
     if isinstance(node.op, ast.BitOr) and is_dict(old) and is_dict(value):
@@ -128,7 +141,8 @@ def in_place(ctx: Lowering, old: Binding, value: Binding, node: ast.AugAssign, b
     is_repeated = isinstance(node.op, ast.Mult) and isinstance(old, Obj) and old.key.kind == "list"
     if isinstance(old, Obj) and (is_repeated or is_set(old) and is_set(value) and type(node.op) in SET_OPERATORS):
         replacement = binary(ctx, type(node.op), old, value, node)
-        assert isinstance(replacement, Obj)
+        if not isinstance(replacement, Obj):
+            return replacement
         ctx.change(old.key, ctx.state.heap[replacement.key])
         return None
     word = f"__i{OWN_OPERATORS.get(type(node.op))}__"
@@ -140,6 +154,9 @@ def in_place(ctx: Lowering, old: Binding, value: Binding, node: ast.AugAssign, b
     if isinstance(type_, List):
         return binary(ctx, type(node.op), old, value, node)
     if isinstance(type_, Array) and type_.shape is not None:
+        if isinstance(node.op, ast.MatMult) and rank_of(ctx.type_of(as_array(ctx, value, node))) == 1:
+            what = "inplace matrix multiplication requires the first operand to have at least one and the second at least two dimensions."
+            fail(ctx, ValueError, what)
         result = ctx.read(combined(ctx, old, value, node, begun), node)
         check_cast(ctx, type_, result, node)
         check_axes(ctx, type_, result, node)

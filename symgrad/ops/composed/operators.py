@@ -1,56 +1,65 @@
-"""Functions of ``operator`` by the operators that they stand for, with what Python does for each class of operands."""
+"""Functions of ``operator``, each written with its operator, so that they do for each class of operands what the operator does."""
 
 from __future__ import annotations
 
 import operator
 from typing import Any
 
+from symgrad.ops.composed.refusing import need
 
-def neg(a: Any) -> Any:
+
+def neg(a: Any, /) -> Any:
     return -a
 
 
-def pos(a: Any) -> Any:
+def pos(a: Any, /) -> Any:
     return +a
 
 
-def invert(a: Any) -> Any:
+def invert(a: Any, /) -> Any:
     return ~a
 
 
-def and_(a: Any, b: Any) -> Any:
+def and_(a: Any, b: Any, /) -> Any:
     return a & b
 
 
-def or_(a: Any, b: Any) -> Any:
+def or_(a: Any, b: Any, /) -> Any:
     return a | b
 
 
-def xor(a: Any, b: Any) -> Any:
+def xor(a: Any, b: Any, /) -> Any:
     return a ^ b
 
 
-def lshift(a: Any, b: Any) -> Any:
+def lshift(a: Any, b: Any, /) -> Any:
     return a << b
 
 
-def rshift(a: Any, b: Any) -> Any:
+def rshift(a: Any, b: Any, /) -> Any:
     return a >> b
 
 
-def concat(a: Any, b: Any) -> Any:
+def concat(a: Any, b: Any, /) -> Any:
+    need_sequences(a, b)
     return a + b
 
 
-def getitem(a: Any, b: Any) -> Any:
+def need_sequences(a: Any, b: Any) -> None:
+    """Refuse what Python does not concatenate, though it has a sum."""
+    both = isinstance(a, (list, tuple, str)) and isinstance(b, (list, tuple, str))
+    need(both, "only lists, tuples and texts are concatenated")
+
+
+def getitem(a: Any, b: Any, /) -> Any:
     return a[b]
 
 
-def setitem(a: Any, b: Any, c: Any) -> None:
+def setitem(a: Any, b: Any, c: Any, /) -> None:
     a[b] = c
 
 
-def delitem(a: Any, b: Any) -> None:
+def delitem(a: Any, b: Any, /) -> None:
     del a[b]
 
 
@@ -67,12 +76,12 @@ def methodcaller(name: Any, /, *args: Any, **kwargs: Any) -> Any:
     return caller
 
 
-def count_of(a: Any, b: Any) -> Any:
+def count_of(a: Any, b: Any, /) -> Any:
     """How many items are ``b``, or equal to it."""
     return sum(1 for item in a if b in (item,))
 
 
-def index_of(a: Any, b: Any) -> Any:
+def index_of(a: Any, b: Any, /) -> Any:
     """The place of the first item that is ``b``, or equal to it."""
     for place, item in enumerate(a):
         if b in (item,):
@@ -80,72 +89,73 @@ def index_of(a: Any, b: Any) -> Any:
     raise ValueError("sequence.index(x): x not in sequence")
 
 
-def iadd(a: Any, b: Any) -> Any:
+def iadd(a: Any, b: Any, /) -> Any:
     a += b
     return a
 
 
-def isub(a: Any, b: Any) -> Any:
+def isub(a: Any, b: Any, /) -> Any:
     a -= b
     return a
 
 
-def imul(a: Any, b: Any) -> Any:
+def imul(a: Any, b: Any, /) -> Any:
     a *= b
     return a
 
 
-def itruediv(a: Any, b: Any) -> Any:
+def itruediv(a: Any, b: Any, /) -> Any:
     a /= b
     return a
 
 
-def ifloordiv(a: Any, b: Any) -> Any:
+def ifloordiv(a: Any, b: Any, /) -> Any:
     a //= b
     return a
 
 
-def imod(a: Any, b: Any) -> Any:
+def imod(a: Any, b: Any, /) -> Any:
     a %= b
     return a
 
 
-def ipow(a: Any, b: Any) -> Any:
+def ipow(a: Any, b: Any, /) -> Any:
     a **= b
     return a
 
 
-def imatmul(a: Any, b: Any) -> Any:
+def imatmul(a: Any, b: Any, /) -> Any:
     a @= b
     return a
 
 
-def iand(a: Any, b: Any) -> Any:
+def iand(a: Any, b: Any, /) -> Any:
     a &= b
     return a
 
 
-def ior(a: Any, b: Any) -> Any:
+def ior(a: Any, b: Any, /) -> Any:
     a |= b
     return a
 
 
-def ixor(a: Any, b: Any) -> Any:
+def ixor(a: Any, b: Any, /) -> Any:
     a ^= b
     return a
 
 
-def ilshift(a: Any, b: Any) -> Any:
+def ilshift(a: Any, b: Any, /) -> Any:
     a <<= b
     return a
 
 
-def irshift(a: Any, b: Any) -> Any:
+def irshift(a: Any, b: Any, /) -> Any:
     a >>= b
     return a
 
 
-def iconcat(a: Any, b: Any) -> Any:
+def iconcat(a: Any, b: Any, /) -> Any:
+    need_sequences(a, b)
     a += b
     return a
 
