@@ -20,7 +20,8 @@ def split_pullback(func: Func, values: int | None = None, seeds: int | None = No
     """The pair for a gradient made with ``seeds=True``.
 
     ``values`` is the number of its results that are ``func``'s own, ``seeds`` that of its last
-    parameters that are cotangents; without them they are read off the function. ``parts``: of the parameters only what is kept is copied.
+    parameters that are cotangents; without them they are read off the function. With ``parts``
+    only the kept parts of the parameters are copied.
     """
     whole = clone(func)
     assert whole.split is not None

@@ -1,7 +1,7 @@
 """Keys that are computed while the program runs: which of the known keys of a dict, or elements of a set, a value is equal to.
 
-Python finds the key that is equal and has the same hash. For a number that is a test for each known key, one after the other. What the
-tests decide is known on the paths behind them, so that ``if k in d: d[k] += x`` asks no second time whether there is such a key.
+Python finds the key that is equal and has the same hash. A number is compared with each known key, one after the other. The result of
+each comparison is known on the paths behind it, so that ``if k in d: d[k] += x`` does not look for the key twice.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from symgrad.frontend.several import among, each, is_one_of_kinds
 from symgrad.ir.core import FALSE, NONE, TRUE, Const, Operand
 from symgrad.ir.types import Array, Scalar
 
-#: what is made of a known key, and of the value that is equal to it
+#: gives the result for a known key and for the value that is equal to it
 Use = Callable[[Any, Binding], Binding]
 #: classes of keys that are equal to no number
 NO_NUMBERS = (str, bytes, tuple, frozenset, types.NoneType, types.FunctionType, types.BuiltinFunctionType, type)
@@ -37,7 +37,7 @@ EXACT = 2**53
 
 
 def known_key(held: Any) -> Any:
-    """The dict key that a binding stands for; ``MISSING`` if it is computed."""
+    """The value of a dict key that is known while compiling; ``MISSING`` if the key is computed."""
     match held:
         case Static(value):
             return value
@@ -50,7 +50,7 @@ def known_key(held: Any) -> Any:
 
 
 def at_key(ctx: Lowering, held: Binding, keys: Iterable[Any], node: ast.AST, use: Use, absent: Callable[[Binding], Binding]) -> Binding:
-    """What is made of the one of some keys that a value is equal to; ``absent`` says what is made of a value that is none of them."""
+    """The result of ``use`` for the key that a value equals, or of ``absent`` if it equals none."""
     keys = list(keys)
     if isinstance(held, OneOf) or is_one_of_kinds(held):
         return each(ctx, held, node, lambda one: at_key(ctx, one, keys, node, use, absent))

@@ -14,7 +14,7 @@ from symgrad.ir.types import INT, Type
 
 
 def share_rows(ctx: Lowering, side: Side, content: Any) -> None:
-    """Note on one side that another list stands for a list, or for one of the lists in it, after the join."""
+    """Note on one side that after the join a list, or a list in it, may be another one."""
     location = memory_of(content)
     if location is not None and not side.state.dead and location in side.state.owning:
         kept, ctx.state = ctx.state, side.state

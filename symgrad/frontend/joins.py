@@ -178,7 +178,7 @@ class Joining(JoinedArrays):
         """Record for each joined object whether it is one of the other reachable objects, from what is known on each side."""
         live = reached(self.state) | self.ctx.arguments.keys() if self.chosen else set()
         objects = {key: sides for key, sides in self.chosen.items() if key in live}
-        ends = (self.then.state, self.orelse.state)  # what is read whole for the join may have gone into a list meanwhile
+        ends = (self.then.state, self.orelse.state)  # read again: the join may have put a value into a list
         self.state.twins |= {k for k, sides in objects.items() if any(own in end.twins for own, end in zip(sides, ends, strict=True))}
         for n, (key, sides) in enumerate(objects.items()):
             near: dict[HeapKey, None] = {}

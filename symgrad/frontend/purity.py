@@ -76,7 +76,7 @@ def is_pure(function: Any, seen: frozenset[Any] = frozenset()) -> bool:
 
 
 def names_of_fresh(node: ast.AST, source: Source) -> frozenset[str]:
-    """The variables of a function that stand for nothing but lists, dicts, sets and arrays that it has made itself."""
+    """The variables of a function that are bound only to lists, dicts, sets and arrays that it has made itself."""
     stored = [one for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)]
     fresh: set[Same] = set()
     for one in ast.walk(node):

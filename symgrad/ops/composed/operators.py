@@ -1,4 +1,4 @@
-"""Functions of ``operator``, each written with its operator, so that they do for each class of operands what the operator does."""
+"""The functions of ``operator``, each written with its operator, so that classes of operands are treated alike in both."""
 
 from __future__ import annotations
 
