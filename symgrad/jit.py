@@ -285,7 +285,7 @@ class Layouts:
 
 
 def read_type(type_: Type, leaf: str, read: Read) -> Any:
-    """numba's type of an argument: of a number by its type, of an array by itself, for it may lie in any order; one of a list does not."""
+    """numba's type of an argument: of an array by the array itself, whose order in memory may vary; of a list, that of its array."""
     if isinstance(type_, List):
         return seed_type(type_.item)
     return type_of(read(leaf)) if isinstance(type_, Array) else seed_type(type_)
