@@ -130,7 +130,7 @@ def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast
         return not_operands(ctx, kind, a, b, node)
     if ctx.unroll and isinstance(a, Num) and isinstance(b, Num) and (known := folded(kind, a.operand, b.operand)) is not None:
         return Num(known)
-    p, q = ctx.read(as_array_operand(ctx, a, b, node), node), ctx.read(as_array_operand(ctx, b, a, node), node)
+    p, q = ctx.read(as_array_operand(ctx, kind, a, b, node), node), ctx.read(as_array_operand(ctx, kind, b, a, node), node)
     whole = getattr(p.type, "kind", None) in ("int", "bool") and getattr(p.type, "dtype", "") is None
     if kind is ast.Pow and whole and isinstance(q, Const) and type(q.value) is int and q.value < 0:
         p = ctx.call("number", p, kind="float")  # an integer to a negative power is a float
@@ -193,14 +193,20 @@ INTEGER_OPERATORS: dict[type[ast.AST], Any] = {
 }  # fmt: skip
 
 
-def as_array_operand(ctx: Lowering, one: Binding, other: Binding, node: ast.AST) -> Binding:
-    """A list, tuple or range beside an array in arithmetic is an array."""
-    if not (isinstance(other, Ref) and isinstance(ctx.type_of(other), Array)):
+def as_array_operand(ctx: Lowering, kind: type[ast.AST], one: Binding, other: Binding, node: ast.AST) -> Binding:
+    """A list, tuple or range beside an array or a number of NumPy's in arithmetic is an array."""
+    if not is_of_numpy(ctx, other) or kind is ast.Mult and isinstance(other, Num):  # which repeats a list
         return one
     one = with_items(ctx, one, node)
     if isinstance(one, Obj | Tup):
         return ctx.make(ctx.array_of(ctx.read(one), None))
     return one
+
+
+def is_of_numpy(ctx: Lowering, binding: Binding) -> bool:
+    """Is it surely an array or a number of NumPy's?"""
+    type_ = ctx.type_of(binding) if isinstance(binding, Ref | Num) else None
+    return isinstance(type_, Array) or isinstance(type_, Scalar) and type_.dtype not in (None, "any")
 
 
 OWN_SIGNS: dict[type[ast.AST], str] = {ast.USub: "__neg__", ast.UAdd: "__pos__", ast.Invert: "__invert__"}

@@ -24,7 +24,7 @@ from symgrad.frontend.interruptions import GlobalAssigned
 from symgrad.frontend.keeping import KEEPS
 from symgrad.frontend.memory import load, subscript
 from symgrad.frontend.operands import as_array, known_value
-from symgrad.frontend.operators import binary
+from symgrad.frontend.operators import binary, is_of_numpy
 from symgrad.frontend.outside import change_outside, outside, variable_of_module
 from symgrad.frontend.protocols import OWN_OPERATORS, own_method
 from symgrad.frontend.reach import holders
@@ -115,12 +115,12 @@ def combined(ctx: Lowering, old: Binding, value: Binding, node: ast.AugAssign, b
 
 
 def is_asked_first(ctx: Lowering, value: Binding) -> bool:
-    """Is it an array or a number of NumPy's, whose addition Python asks before a list is made longer?"""
+    """Has a value an addition of its own, which Python asks before it makes a list longer?"""
     type_ = ctx.type_of(value)
     if isinstance(type_, Scalar) and type_.dtype == "any":
         what = "whether this is a number of Python's or of NumPy's is not known: a list takes neither, and NumPy makes an array"
         raise UnknownType(what, ctx.builder.loc, "write float(...) or np.float64(...)")
-    return isinstance(type_, Array) or isinstance(type_, Scalar) and type_.dtype is not None
+    return is_of_numpy(ctx, value) or own_method(ctx, value, "__radd__") is not None
 
 
 def in_place(ctx: Lowering, old: Binding, value: Binding, node: ast.AugAssign, begun: Beginning | None = None) -> Binding | None:

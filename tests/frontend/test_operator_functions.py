@@ -75,11 +75,23 @@ def test_arrays_are_not_concatenated() -> None:
             symgrad.grad(function_of(f"{HEAD}def f(x):\n    return np.sum(operator.{name}(x, x))\n"))(np.ones(2))
 
 
+OWN = """
+class Own:
+    def __init__(self, v):
+        self.v = v
+    def __radd__(self, other):
+        return np.sin(self.v) * len(other)
+    def __iter__(self):
+        return iter([self.v])
+"""
 AUGMENTED = {
     "an array": ("l = [x, 2.0]; m = l", "l += np.array([x, 3.0 * x])", "np.sum(l) + 2.0 * sum(m)"),
     "a number of NumPy's": ("l = [x, 2.0]; m = l", "l += np.float64(2.0)", "np.sum(l) + 2.0 * sum(m)"),
     "an array into a tuple": ("l = (x, 2.0)", "l += np.array([x, x])", "np.sum(l)"),
     "a list": ("l = [x, 2.0]; m = l", "l += [x]", "np.sum(l) + 2.0 * sum(m)"),
+    "an instance with an addition of its own": ("l = [x, 2.0]; m = l", "l += Own(x)", "np.sum(l) + 2.0 * sum(m)"),
+    "an array to a list of any length": ("l = [v for v in np.full(3, x)]; m = l", "l += np.full(3, x)", "np.sum(l) + 2.0 * sum(m)"),
+    "a number to a list of any length": ("l = [v for v in np.full(3, x)]; m = l", "l += np.sin(x)", "np.sum(l) + 2.0 * sum(m)"),
     "an array as factor": ("l = [x, 2.0]; m = l", "l *= np.array([2, 3])", "np.sum(l) + 2.0 * sum(m)"),
     "a number as factor": ("l = [x, 2.0]; m = l", "l *= 2", "np.sum(l) + 2.0 * sum(m)"),
     "a product of matrices": ("l = np.ones((2, 2)) * x", "l @= np.array([[x, 1.0], [2.0, x]])", "np.sum(l)"),
@@ -91,7 +103,7 @@ AUGMENTED = {
 def test_an_operator_in_place_asks_the_operand_that_python_asks(case: str) -> None:
     before, change, after = AUGMENTED[case]
     for place in ("    {}\n", "    if x > 1.0:\n        {}\n", "    for _ in range(1):\n        {}\n"):
-        f = function_of(f"import numpy as np\n\ndef f(x):\n    {before}\n" + place.format(change) + f"    return {after}\n")
+        f = function_of(f"{HEAD}{OWN}\n\ndef f(x):\n    {before}\n" + place.format(change) + f"    return {after}\n")
         try:
             value, slope = symgrad.value_and_grad(f)(1.3)
         except symgrad.SymgradError:  # an array of one of two classes, by the path
@@ -121,3 +133,21 @@ def test_an_array_and_a_text_are_no_operands(power: str) -> None:
     f = function_of(f"import numpy as np\n\ndef f(x):\n    a = np.array([x, 2.0 * x])\n    return np.sum({power})\n")
     with pytest.raises(TypeError, match="ufunc"):
         symgrad.grad(f, verify=False)(1.3)
+
+
+@pytest.mark.parametrize("operation", ["l + {}", "{} + l", "l - {}", "{} - l", "l / {}", "{} / l", "l ** {}", "l * {}", "l % {}"])
+@pytest.mark.parametrize("number", ["x[0]", "np.sum(x)", "np.float64(2.0)"])
+@pytest.mark.parametrize("source", ["[v for v in x]", "[x[0], x[1], 2.0]"])
+def test_a_list_and_a_number_of_numpys(operation: str, number: str, source: str) -> None:
+    f = function_of(f"{HEAD}def f(x):\n    l = {source}\n    return np.sum({operation.format(number)}) * 1.0\n")
+    x = np.array([0.3, 0.7, 0.4])
+    try:
+        expected = f(x.copy())
+    except TypeError:  # a list is repeated by integers only
+        assert operation == "l * {}"
+        with pytest.raises((TypeError, symgrad.SymgradError)):
+            symgrad.grad(f, verify=False)(x)
+        return
+    value, gradient = symgrad.value_and_grad(f, verify=False)(x.copy())
+    assert value == pytest.approx(expected, rel=1e-12)
+    assert gradient == pytest.approx([(f(x + step) - f(x - step)) / 2e-6 for step in 1e-6 * np.eye(3)], rel=1e-6, abs=1e-8)
