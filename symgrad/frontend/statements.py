@@ -119,7 +119,7 @@ def is_asked_first(ctx: Lowering, value: Binding) -> bool:
     type_ = ctx.type_of(value)
     if isinstance(type_, Scalar) and type_.dtype == "any":
         what = "whether this is a number of Python's or of NumPy's is not known: a list takes neither, and NumPy makes an array"
-        raise UnknownType(what, ctx.builder.loc, "write float(...) or np.float64(...)")
+        raise UnknownType(what, ctx.builder.loc, "append the number to the list, or add it to np.array of the list")
     return is_of_numpy(ctx, value) or own_method(ctx, value, "__radd__") is not None
 
 
