@@ -122,6 +122,14 @@ def same(lowering: Context, op: Call) -> Thing:
     return lowering.thing(op.args[0])
 
 
+def array_or_zeros(lowering: Context, op: Call) -> Thing:
+    """The array; ``loops.ranks`` has put one wherever there was the number zero."""
+    cotangent, out = op.args[0].type, op.outs[0].type
+    if not isinstance(cotangent, Array) or cotangent.rank is None or cotangent.rank != getattr(out, "rank", None):
+        raise OutOfReach("a cotangent that is now a number, now an array", op.loc)
+    return lowering.thing(op.args[0])
+
+
 def copied(lowering: Context, op: Call) -> Thing:
     """The same elements, in another dtype if one is said."""
     if not isinstance(op.outs[0].type, Array):
@@ -196,6 +204,7 @@ RULES = {
     "take_written": take_written,
     **dict.fromkeys(("stop_gradient", "cut", "positive_alias", "or_one"), same),
     **dict.fromkeys(("copy", "copy_rows", "by_rows", "array", "asarray", "to_array"), copied),
+    "array_or_zeros": array_or_zeros,
     "shape_of": shape_of,
     "extent": extent,
     "size": size,

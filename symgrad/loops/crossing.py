@@ -9,11 +9,8 @@ from __future__ import annotations
 
 from symgrad.ir.core import Call, Func, Op, Operand, Value, walk
 from symgrad.ir.types import Array, Dim, List, Scalar, Type
+from symgrad.loops.forms import DTYPES
 from symgrad.ops.build import Builder, symbols
-
-#: the dtype in which the items of a list cross, by the kind of its numbers; NumPy's own numbers of these dtypes are Python's too
-DTYPES = {"float": "f64", "int": "i64", "bool": "bool"}
-
 
 #: rows that read a list, each with the row that reads an array so, and its settings
 READ: dict[str, tuple[str, dict[str, object]]] = {

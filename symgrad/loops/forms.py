@@ -17,6 +17,8 @@ from symgrad.loops.writer import Writer, key_of, number, scalar
 Index = tuple[Operand, ...]
 At = Callable[[Index], Operand]
 
+#: how numbers of Python's lie in arrays
+DTYPES = {"float": "f64", "int": "i64", "bool": "bool"}
 #: what an element may cost and still be computed wherever it is read
 CHEAP = 2
 
@@ -165,6 +167,12 @@ def refuse_dtype(dtype: str | None) -> str:
     if dtype in ("f16", "c64", "c128"):
         raise OutOfReach(f"arrays of {dtype_in_words(dtype)}")
     return dtype
+
+
+def dtype_in_array(item: Type) -> str:
+    """How a number of this type, or the elements of an array of it, lie in an array."""
+    dtype = getattr(item, "dtype", None)
+    return refuse_dtype(DTYPES.get(item.kind) if isinstance(item, Scalar) and dtype in (None, "any") else dtype)
 
 
 def as_kind(operand: Operand, type_: Type) -> Operand:

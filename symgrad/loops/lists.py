@@ -14,20 +14,20 @@ from symgrad.ir.types import Array, List, Scalar, Type, Undefined
 from symgrad.loops import arrays
 from symgrad.loops.arrays import as_float, dtype_of
 from symgrad.loops.context import Context, Listing, Slots, Stacks, Thing
-from symgrad.loops.forms import Form, cast_to, mapped, refuse, refuse_dtype
+from symgrad.loops.forms import DTYPES, Form, cast_to, dtype_in_array, mapped, refuse
 from symgrad.loops.reach import OutOfReach, function_in_words, in_words, plural
 from symgrad.loops.scalars import bail_out
-from symgrad.loops.slots import DTYPES
 from symgrad.loops.writer import Writer
+from symgrad.ops.declare import ROWS
 
 
 def kept(context: Context, item: Type) -> Scalar | Array:
     """How an item lies in a list."""
     match item:
-        case Scalar(kind="float" | "int" | "bool" as kind, dtype=dtype):
-            refuse_dtype(DTYPES[kind] if dtype in (None, "any") else dtype)
+        case Scalar(kind=kind) if kind in DTYPES:
+            dtype_in_array(item)
             return item
-        case Array(dtype=dtype, shape=shape):
+        case Array(shape=shape):
             return Array(refuse(item), shape, "C")
     raise OutOfReach(f"a list of {plural(in_words(item))}", context.writer.loc)
 
@@ -97,8 +97,17 @@ def put_in(context: Context, listing: Listing, lowered: Thing, operand: Operand 
     assert isinstance(listing.item, Array)
     if not isinstance(lowered, Form) or lowered.rank != len(listing.item.shape or ()) or lowered.dtype != listing.item.dtype:
         raise OutOfReach("a list of arrays of several kinds", context.writer.loc)
+    if isinstance(operand, Value) and lowered.memory is None and is_stored_view(context, operand):
+        raise OutOfReach("views in a list of arrays that are stored to", context.writer.loc)
     memory = context.materialised(operand).memory if operand is not None else None
     return context.new_array(lowered) if memory is None or memory in context.params else memory
+
+
+def is_stored_view(context: Context, value: Value) -> bool:
+    """May an array be memory of another one, and is anything stored to it?"""
+    maker = context.facts.maker.get(value)
+    is_new = isinstance(maker, Call) and ROWS[maker.name].alias == "fresh"
+    return not is_new and context.facts.find((value, False)) in context.stored_arrays
 
 
 def number_for(context: Context, item: Scalar, lowered: Thing) -> Operand:
@@ -127,6 +136,27 @@ def taken(context: Context, listing: Listing, place: Operand, out: Value) -> Thi
     return context.memory(item, out, context.extents_at(item, out)) if isinstance(out.type, Array) else item
 
 
+def as_array(context: Context, listing: Listing) -> Value:
+    """A new array of the numbers of a list."""
+    writer, item = context.writer, listing.item
+    assert isinstance(item, Scalar)
+    handle = writer.empty(dtype_in_array(item), [writer.call("list_len", listing.known)], listing.known.name)
+    with over(context, listing) as place:
+        writer.store(handle, item_of(context, listing, place), (place,))
+    return handle
+
+
+def from_array(context: Context, handle: Value, item: Scalar, name: str | None) -> Listing:
+    """A new list of the numbers of an array."""
+    writer, count = context.writer, context.writer.call("extent", handle, axis=0)
+    listing = zeros(context, item, count, name)
+    with writer.loop(count) as place:
+        number = writer.read(handle, (place,))
+        number.type = item
+        writer.keep(listing.known, place, number)
+    return listing
+
+
 @contextmanager
 def over(context: Context, listing: Listing) -> Iterator[Operand]:
     """A loop over the places of a list."""
@@ -135,11 +165,12 @@ def over(context: Context, listing: Listing) -> Iterator[Operand]:
 
 
 def settled(context: Context, op: Call) -> None:
-    """Leave arrays in lists to the NumPy target where any of them is written to: they may be others under another name."""
+    """Leave arrays in lists to the NumPy target where the caller's are among them and any is written to: kernels copy the caller's."""
     for value in (*op.args, *op.outs):
         if isinstance(value, Value) and isinstance(value.type, List) and not isinstance(value.type.item, Scalar | Undefined):
-            if context.facts.find((value, True)) in context.stored_arrays:
-                raise OutOfReach("arrays in a list that are stored to", op.loc)
+            held = context.facts.find((value, True))
+            if held in context.stored_arrays and held in {context.facts.find((param, False)) for param in context.func.params}:
+                raise OutOfReach("the caller's arrays in a list of arrays that are stored to", op.loc)
 
 
 # ------------------------------------------------------------------ rules
@@ -219,11 +250,11 @@ def list_zeros(context: Context, op: Call) -> Thing:
     return listing
 
 
-def zeros(context: Context, item: Scalar | Array, count: Operand) -> Listing:
+def zeros(context: Context, item: Scalar | Array, count: Operand, name: str | None = None) -> Listing:
     """A list of so many zeros."""
     assert isinstance(item, Scalar)
     some: Operand = cast_to(context.writer, zero(item), item.dtype) if is_sized(item) and item.dtype else zero(item)
-    handle = context.writer.call("list_of_same", some, count)
+    handle = context.writer.call("list_of_same", some, count, hint=name)
     handle.type = List(item)
     return Listing(item, handle)
 
@@ -332,7 +363,8 @@ def list_from(context: Context, op: Call) -> Thing:
     x, out = context.form(op.args[0]), op.outs[0].type
     if op.settings.get("depth", 1) != 1 or op.settings.get("axis", 0) != 0 or not isinstance(out, List) or not x.rank:
         raise OutOfReach(f"{function_in_words(op)} of {in_words(op.args[0].type)}", op.loc)
-    settled(context, op)
+    if isinstance(out.item, Array) and context.facts.find((op.outs[0], True)) in context.stored_arrays:
+        raise OutOfReach("views in a list of arrays that are stored to", op.loc)
     listing = begun(context, out.item, op.outs[0].name)
     with context.writer.loop(x.extents[0]) as row:
         part = Form(x.dtype, x.extents[1:], lambda index: x.at((row, *index)), (x,))

@@ -8,18 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symgrad.ir.core import ONE, ZERO, Call, Const, Operand, Value
-from symgrad.ir.types import INT, Array, Dim, List, Scalar, Tape, Type
-from symgrad.loops.forms import refuse_dtype
+from symgrad.ir.types import INT, Array, Dim, List, Scalar, Tape
+from symgrad.loops.forms import dtype_in_array
 from symgrad.loops.lists import new_list
 from symgrad.loops.reach import OutOfReach, in_words
-from symgrad.loops.slots import DTYPES
 from symgrad.loops.writer import Writer
 
 
 def copied(writer: Writer, handle: Value, extents: Sequence[Operand] | None = None) -> Value:
     """A new array with the same elements."""
     extents = extents_of(writer, handle) if extents is None else extents
-    copy = writer.empty(dtype_of(handle.type), extents, handle.name)
+    copy = writer.empty(dtype_in_array(handle.type), extents, handle.name)
     with writer.nest(extents) as index:
         writer.store(copy, writer.read(handle, index), index)
     return copy
@@ -31,7 +30,7 @@ def pack(writer: Writer, value: Value) -> list[Value]:
     length = writer.call("list_len", value)
     if isinstance(items[0], Array):
         return pack_arrays(writer, value, items[0], length)
-    arrays = [writer.empty(dtype_of(item), [length], value.name) for item in items]
+    arrays = [writer.empty(dtype_in_array(item), [length], value.name) for item in items]
     with writer.loop(length) as place:
         if isinstance(value.type, Tape):
             parts = [Value(item) for item in items]
@@ -53,7 +52,7 @@ def pack_arrays(writer: Writer, value: Value, item: Array, length: Operand) -> l
         for axis, extent in enumerate(extents):
             writer.store(shapes, extent, [place, Const(axis)])
         advance(writer, total, extents)
-    elements = writer.empty(dtype_of(item), [total], value.name)
+    elements = writer.empty(dtype_in_array(item), [total], value.name)
     start = writer.running(INT, ZERO, "start")
     with writer.loop(length) as place:
         one = item_at(writer, value, place)
@@ -69,7 +68,7 @@ def unpack(writer: Writer, value: Value) -> tuple[list[Value], Value]:
     items = items_of(value)
     if isinstance(items[0], Array):
         return unpack_arrays(writer, value, items[0])
-    params = [Value(Array(dtype_of(item), (Dim("?"),), "C"), value.name) for item in items]
+    params = [Value(Array(dtype_in_array(item), (Dim("?"),), "C"), value.name) for item in items]
     unpacked = begun(writer, value)
     with writer.loop(writer.call("extent", params[0], axis=0)) as place:
         parts = [writer.read(param, [place]) for param in params]
@@ -82,14 +81,14 @@ def unpack(writer: Writer, value: Value) -> tuple[list[Value], Value]:
 def unpack_arrays(writer: Writer, value: Value, item: Array) -> tuple[list[Value], Value]:
     """The same for arrays of all elements."""
     shapes = Value(Array("i64", (Dim("?"), len(item.shape or ())), "C"), "shapes")
-    elements = Value(Array(dtype_of(item), (Dim("?"),), "C"), value.name)
+    elements = Value(Array(dtype_in_array(item), (Dim("?"),), "C"), value.name)
     unpacked = begun(writer, value)
     start = writer.running(INT, ZERO, "start")
     with writer.loop(writer.call("extent", shapes, axis=0)) as place:
         extents = [writer.read(shapes, [place, Const(axis)]) for axis in range(item.rank or 0)]
         for extent in extents:
             extent.type = INT
-        one = writer.empty(dtype_of(item), extents)
+        one = writer.empty(dtype_in_array(item), extents)
         with writer.nest(extents) as index:
             writer.store(one, writer.read(elements, [element_at(writer, start, extents, index)]), index)
         append(writer, unpacked, [one])
@@ -107,12 +106,6 @@ def items_of(value: Value) -> list[Scalar | Array]:
     if not items or len(items) < len(types):
         raise OutOfReach(f"a value that a pullback keeps in {in_words(value.type)}")
     return items
-
-
-def dtype_of(item: Type) -> str:
-    """How an item lies in an array."""
-    dtype = getattr(item, "dtype", None)
-    return refuse_dtype(DTYPES.get(item.kind) if isinstance(item, Scalar) and dtype in (None, "any") else dtype)
 
 
 def extents_of(writer: Writer, handle: Value) -> list[Value]:

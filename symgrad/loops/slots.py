@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from symgrad.ir.core import NONE, ONE, ZERO, Call, Const, For, Operand, Value, walk
 from symgrad.ir.types import INT, Array, List, Scalar, ShapeOf, Tape
+from symgrad.loops import lists
 from symgrad.loops.context import Context, Saved, Slots, Thing
-from symgrad.loops.forms import Form, refuse_dtype, remember
+from symgrad.loops.forms import Form, dtype_in_array, refuse_dtype, remember
 from symgrad.loops.reach import NoPlaces, OutOfReach, in_words
 from symgrad.loops.writer import number
-
-#: how numbers of Python's lie in arrays
-DTYPES = {"float": "f64", "int": "i64", "bool": "bool"}
 
 
 def first_version(context: Context, value: Operand) -> Value | None:
@@ -95,9 +93,8 @@ def place_for(context: Context, operand: Operand, counts: tuple[Operand, ...]) -
     writer = context.writer
     name = f"{operand.name.lstrip('%')}_tape" if isinstance(operand, Value) and operand.name else "%tape"
     match operand.type:
-        case Scalar(kind=kind, dtype=dtype):
-            chosen = DTYPES.get(kind) if dtype in (None, "any") else dtype
-            return Saved(operand.type, [writer.empty(refuse_dtype(chosen), counts, name)])
+        case Scalar():
+            return Saved(operand.type, [writer.empty(dtype_in_array(operand.type), counts, name)])
         case Array(dtype=dtype, shape=shape) if shape is not None:
             refuse_dtype(dtype)
             extents = [context.resolve_here(e) for e in shape]
@@ -110,6 +107,8 @@ def place_for(context: Context, operand: Operand, counts: tuple[Operand, ...]) -
             known_extents = tuple(context.resolve_here(e) for e in shape)
             handles = [writer.empty("i64", counts, "%n_tape") for e in known_extents if e is None]
             return Saved(operand.type, handles, shape=known_extents)
+        case List(item=Scalar() as item):
+            return Saved(operand.type, [list_of_arrays(context, dtype_in_array(item), 1, counts, name)])
         case Tape():
             return inner_tape(context, operand, counts)
     raise OutOfReach(f"a saved value that is {in_words(operand.type)}", writer.loc)
@@ -215,6 +214,8 @@ def save(context: Context, tape: Slots, saved: Saved, operand: Operand, index: t
             memory = context.materialised(operand).memory
             assert memory is not None
             writer.keep(saved.handles[0], flat(context, tape, index), memory)
+        case List(item=item):
+            writer.keep(saved.handles[0], flat(context, tape, index), lists.as_array(context, lists.listed(context, operand, item)))
         case ShapeOf():
             open_extents = [e for e, known in zip(context.extents(operand), saved.shape, strict=True) if known is None]
             for handle, extent in zip(saved.handles, open_extents, strict=True):
@@ -248,6 +249,9 @@ def get(context: Context, op: Call) -> list[Thing]:
                 handle = writer.call("list_take", saved.handles[0], flat(context, tape, index), hint=out.name)
                 handle.type = Array(saved.type.dtype, saved.type.shape, "C")
                 values.append(context.memory(handle, out, context.extents_at(handle, out)))
+            case List(item=Scalar() as item):
+                handle = writer.call("list_take", saved.handles[0], flat(context, tape, index), hint="%items")
+                values.append(lists.from_array(context, handle, item, out.name))
             case ShapeOf():
                 pending = iter(saved.handles)
                 values.append(tuple(saved_extent(context, next(pending), index) if e is None else e for e in saved.shape))

@@ -1,19 +1,24 @@
-"""Tapes as lists: of tuples for all numbers saved together, and one for each array; shapes that the arguments say are not saved."""
+"""Tapes as lists: of tuples for all numbers saved together, and one for each array; shapes that the arguments say are not saved.
+
+A list of numbers is saved as an array. An inner tape is saved by its parts: what stands on its lists goes behind what stands on lists of
+the outer tape, and the lengths of its lists are numbers that are saved.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
 from symgrad.ir.core import Call, Const, Operand, Value
-from symgrad.ir.types import INT, Array, Scalar, ShapeOf, Tape, Type
-from symgrad.loops.context import Context, Stacks, Thing
-from symgrad.loops.forms import as_kind, refuse_dtype
-from symgrad.loops.reach import OutOfReach, in_words
+from symgrad.ir.types import INT, Array, Dim, List, Scalar, ShapeOf, Tape, Type, Undefined
+from symgrad.loops import lists
+from symgrad.loops.context import Context, Listing, Stacks, Thing
+from symgrad.loops.forms import as_kind, dtype_in_array, refuse_dtype
+from symgrad.loops.reach import NoPlaces, OutOfReach, in_words
 
 
 def parts_of(lowering: Context, items: tuple[Type, ...], name: str | None) -> list[Value]:
     """New values for the lists of a tape behind a join."""
-    return [Value(Tape(kept), name) for kept in kept_together(lowering, items)]
+    return [Value(kept, name) for kept in kept_together(lowering, items)]
 
 
 def given_lists(lowering: Context, stacks: Stacks, items: tuple[Type, ...]) -> list[Operand]:
@@ -26,11 +31,12 @@ def given_lists(lowering: Context, stacks: Stacks, items: tuple[Type, ...]) -> l
     return [begun(lowering, kept) for kept in groups]
 
 
-def kept_together(lowering: Context, items: tuple[Type, ...]) -> list[tuple[Type, ...]]:
-    """What stands on each list: the numbers of all items, then array by array."""
+def kept_together(lowering: Context, items: tuple[Type, ...]) -> list[Tape]:
+    """The lists of a tape: of the numbers of all items, then one for each array and each list of an inner tape."""
     parts = [part for type_ in items for part in saved(lowering, type_)]
     numbers = tuple(part for part in parts if isinstance(part, Scalar))
-    return [*([numbers] if numbers else []), *((part,) for part in parts if not isinstance(part, Scalar))]
+    others = [part if isinstance(part, Tape) else Tape((part,)) for part in parts if not isinstance(part, Scalar)]
+    return [*([Tape(numbers)] if numbers else []), *others]
 
 
 def saved(lowering: Context, type_: Type) -> list[Type]:
@@ -43,13 +49,22 @@ def saved(lowering: Context, type_: Type) -> list[Type]:
             return [Array(dtype, shape, "C")]
         case ShapeOf(shape=shape) if shape is not None:
             return [INT for extent in shape if lowering.resolve(extent) is None]
+        case List(item=Undefined()):
+            return []
+        case List(item=Scalar() as item):
+            return [Array(dtype_in_array(item), (Dim("?"),), "C")]
+        case Tape(items=items, indexed=False):
+            groups = kept_together(lowering, items)
+            return [*(INT for _ in groups), *groups]
+        case Tape():
+            raise NoPlaces("a tape with places on one that grows", lowering.writer.loc)
     raise OutOfReach(f"a saved value that is {in_words(type_)}", lowering.writer.loc)
 
 
-def begun(lowering: Context, kept: tuple[Type, ...]) -> Value:
+def begun(lowering: Context, kept: Tape) -> Value:
     """A new list."""
     tape = lowering.writer.call("tape", hint=None)
-    tape.type = Tape(kept)
+    tape.type = kept
     return tape
 
 
@@ -81,13 +96,15 @@ def push(lowering: Context, op: Call) -> Stacks:
     assert isinstance(old, Stacks)
     (out,) = op.outs
     assert isinstance(out.type, Tape)
-    lists = [v for v in given_lists(lowering, old, out.type.items) if isinstance(v, Value)]
+    stacks = [v for v in given_lists(lowering, old, out.type.items) if isinstance(v, Value)]
     parts = [part for operand, type_ in zip(op.args[1:], out.type.items, strict=True) for part in pushed(lowering, operand, type_)]
     numbers = [part for part in parts if isinstance(part.type, Scalar)]
-    arrays = [[part] for part in parts if not isinstance(part.type, Scalar)]
-    for stack, values in zip(lists, [*([numbers] if numbers else []), *arrays], strict=True):
-        lowering.writer.build.block.ops.append(Call([], lowering.writer.loc, "push", [stack, *values], {}))
-    return Stacks(out.type.items, lists)
+    others = [part for part in parts if not isinstance(part.type, Scalar)]
+    if numbers:
+        lowering.writer.whole("push", stacks[0], *numbers)
+    for stack, part in zip(stacks[len(stacks) - len(others) :], others, strict=True):
+        lowering.writer.whole("tape_extend" if isinstance(part.type, Tape) else "push", stack, part)
+    return Stacks(out.type.items, stacks)
 
 
 def pushed(lowering: Context, operand: Operand, type_: Type) -> list[Operand]:
@@ -102,6 +119,15 @@ def pushed(lowering: Context, operand: Operand, type_: Type) -> list[Operand]:
         case ShapeOf(shape=shape):
             extents = lowering.extents(operand)
             return [e for e, extent in zip(extents, shape or (), strict=True) if lowering.resolve(extent) is None]
+        case List(item=Undefined()):
+            return []
+        case List(item=item):
+            return [lists.as_array(lowering, lists.listed(lowering, operand, item))]
+        case Tape(items=items):
+            inner = lowering.thing(operand)
+            assert isinstance(inner, Stacks)
+            stacks = given_lists(lowering, inner, items)
+            return [*(lowering.writer.call("list_len", stack) for stack in stacks), *stacks]
     raise AssertionError(type_)
 
 
@@ -111,8 +137,8 @@ def pop(lowering: Context, op: Call) -> list[Thing]:
     assert isinstance(old, Stacks)
     rest = op.outs[0].type
     assert isinstance(rest, Tape)
-    lists = [v for v in given_lists(lowering, old, rest.items) if isinstance(v, Value)]
-    numbers, pending = numbers_taken(lowering, op, rest.items, lists), iter(lists if not has_numbers(lists) else lists[1:])
+    stacks = [v for v in given_lists(lowering, old, rest.items) if isinstance(v, Value)]
+    numbers, pending = numbers_taken(lowering, op, rest.items, stacks), iter(stacks if not has_numbers(stacks) else stacks[1:])
     results: list[Thing] = [Stacks(rest.items, old.lists)]
     for out, type_ in zip(op.outs[1:], rest.items, strict=True):
         match type_:
@@ -124,7 +150,25 @@ def pop(lowering: Context, op: Call) -> list[Thing]:
                 handle = Value(type_, out.name)
                 taken(lowering, next(pending), [handle])
                 results.append(lowering.memory(handle, out, lowering.extents_at(handle, out)))
+            case List(item=Scalar() as item):
+                (array,) = saved(lowering, type_)
+                handle = Value(array, "%items")
+                taken(lowering, next(pending), [handle])
+                results.append(lists.from_array(lowering, handle, item, out.name))
+            case List():
+                results.append(Listing(Undefined()))
+            case Tape(items=inner):
+                counts = [next(numbers) for _ in kept_together(lowering, inner)]
+                results.append(Stacks(inner, [part_taken(lowering, next(pending), count) for count in counts]))
     return results
+
+
+def part_taken(lowering: Context, stack: Value, count: Operand) -> Value:
+    """Take so many entries off a list: a list of an inner tape."""
+    part = lowering.writer.call("tape_part", stack, count)
+    part.type = stack.type
+    lowering.writer.whole("tape_cut", stack, count)
+    return part
 
 
 def has_numbers(lists: list[Value]) -> bool:

@@ -94,6 +94,12 @@ for _name in ("new_empty", "new_zeros"):
 # places for arrays, before these are made
 constant("list_of_same(item, count)", lambda types, settings, dim: List(types[0]), emit="[item] * count")
 
+# the last entries of a tape are those of an inner one
+constant("tape_extend(tape, other)", lambda types, settings, dim: types[0], emit="tape.extend(other)", statement=True, consumes=True)
+constant("tape_part(tape, count)", lambda types, settings, dim: types[0], emit="tape[slice(len(tape) - count, None)]")
+constant("tape_cut(tape, count)", lambda types, settings, dim: types[0], emit="del tape[slice(len(tape) - count, None)]", statement=True,
+         consumes=True)  # fmt: skip
+
 constant("list_part(l, start, stop)", lambda types, settings, dim: types[0], emit="l[slice(start, stop)]")
 
 # where the caller of a pullback is given the results, and gives the seeds

@@ -72,6 +72,7 @@ PASSES: dict[str, Pass] = {
         Pass("loops.ordering", at="loops.ordering:sorted_once"),
         Pass("loops.messages", at="loops.lower:without_messages", optional=False),
         Pass("loops.widths", preserves=("loops", "stores"), optional=False),
+        Pass("loops.ranks", preserves=("loops", "stores")),
         Pass("loops.bound", takes=("unsure",), preserves=("loops",), optional=False),
         # for kernels: loops over numbers
         Pass("loops.merge", takes=("writer",), loose=True, on_block=True),
@@ -139,7 +140,7 @@ ARRAYS = stage("arrays", "loops.crossing refilled halves loops.trying loops.leav
 #: tapes of which the number of items is not known become lists
 GROWING = stage("growing tapes", "stacks apart")
 #: what every number is, and whether every name is bound
-NUMBERS = stage("numbers", "loops.widths loops.bound")
+NUMBERS = stage("numbers", "loops.ranks loops.widths loops.bound")
 #: the loops that stand for the array statements, as they were written: values are handles of memory until ``loops.versions``
 LOOPS = stage("loops", "loops.merge loops.contract loops.buffers loops.strips loops.columns loops.unaliased loops.versions loops.finite dce"
               " loops.checks")  # fmt: skip

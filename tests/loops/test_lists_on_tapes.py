@@ -1,0 +1,218 @@
+"""Kernels that save lists and inner tapes, hold lists of arrays that are stored to, and begin cotangents of arrays as the number zero."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from targets import check_targets, stays
+
+import symgrad
+
+pytest.importorskip("numba")
+
+R = np.random.default_rng(5)
+
+
+@pytest.fixture(autouse=True)
+def in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SYMGRAD_CACHE_DIR", "off")
+
+
+# ------------------------------------------------------------------ lists of numbers that are saved
+
+
+def a_list_anew(x, w):
+    weights = [1.0, 0.5]
+    for k in range(len(x)):
+        weights = [a * x[k] + b for a, b in zip(weights, w)]
+        weights.append(x[k] * weights[0])
+        weights = [np.sin(a) * weights[-1] for a in weights]
+    return sum(weights)
+
+
+def in_a_while(x, w):
+    values, k = [x[0], x[1]], 0
+    while sum(values) < 9.0 and k < 6:
+        values = [a * a + w[k % 2] for a in values] + [x[k % len(x)]]
+        k += 1
+    return values[0] * values[-1] + sum(values)
+
+
+def of_integers(x, w):
+    order, total = list(range(len(x))), 0.0
+    for k in range(len(x)):
+        order = [(i * 2 + k) % len(x) for i in order]
+        total += w[order[0] % 2] * x[order[-1]] * x[order[k]]
+    return total
+
+
+def nothing_in_it_at_first(x, w):
+    total = 0.0
+    for k in range(len(x)):
+        values = []
+        for j in range(k):
+            if x[j] > 0.0:
+                values.append(x[j] * w[0])
+        total += sum(v * v for v in values) * x[k]
+    return total + w[1]
+
+
+# ------------------------------------------------------------------ loops of unknown length in others
+
+
+def two_deep(x, w):
+    total, k = 0.0, 0
+    while k < len(x):
+        a = x[k]
+        while a < 5.0:
+            a = a * a + w[0] + 1.0
+            total += a * w[1]
+        k += 1
+        total *= 0.9
+    return total
+
+
+def three_deep(x, w):
+    total, k = 0.0, 0
+    while k < len(x):
+        y = x * w[0]
+        j = 0
+        while j < 3:
+            y = np.sin(y) + x[j % len(x)]
+            b = y[0]
+            while b < 3.0:
+                b = b * b + 1.0 + w[1]
+                total += b * y[-1]
+            j += 1
+        total += y @ x
+        k += 1
+    return total
+
+
+def counted_in_uncounted(x, w):
+    total, k = 0.0, 0
+    while total < 4.0 and k < 5:
+        y = x.copy()
+        for j in range(1, len(x)):
+            y[j] = y[j - 1] * y[j] + w[0]
+        total += np.sum(y * y) + w[1]
+        k += 1
+    return total
+
+
+def lists_and_loops(x, w):
+    total, k = 0.0, 0
+    while k < 3:
+        values = [a * w[0] for a in x]
+        while values[-1] < 2.0:
+            values.append(values[-1] * values[-1] + 1.0)
+            total += values[-2] * w[1]
+        total += sum(values)
+        k += 1
+    return total
+
+
+# ------------------------------------------------------------------ lists of arrays that are stored to
+
+
+def filled_and_appended(x, w):
+    rows = []
+    for k in range(len(x)):
+        row = np.zeros(3)
+        row[0] = x[k]
+        row[1:] = w[0] * x[k]
+        rows.append(row)
+    return np.sum(rows[0] * rows[-1]) + w[1]
+
+
+def taken_and_changed_as_a_copy(x, w):
+    path = [x * w[0]]
+    for k in range(3):
+        position = path[-1].copy()
+        position[k % len(x)] += w[1]
+        position *= 0.9
+        path.append(position)
+    return sum(p[0] * p[-1] for p in path)
+
+
+def changed_after_it_was_appended(x, w):
+    path, y = [], x * w[0]
+    path.append(y)
+    y[0] = w[1]
+    path.append(y * x)
+    return sum(np.sum(p * p) for p in path)
+
+
+def twice_in_the_list(x, w):
+    y = x * w[0]
+    path = [y, y]
+    for k in range(3):
+        path.append(path[k] * w[1])
+    path[0][0] = 2.0
+    return sum(np.sum(p * x) for p in path)
+
+
+def views_in_the_list(x, w):
+    y = x * w[0]
+    parts = []
+    for k in range(len(x) - 1):
+        parts.append(y[k : k + 2])
+    y[0] = w[1]
+    return sum(p[0] * p[1] for p in parts)
+
+
+def arguments_in_the_list(x, w):
+    parts = []
+    for k in range(3):
+        parts.append(x if k % 2 else x * w[0])
+    y = parts[1].copy()
+    y[0] = w[1]
+    return sum(np.sum(p * y) for p in parts)
+
+
+# ------------------------------------------------------------------ cotangents that begin as the number zero
+
+
+def the_one_before(x, w):
+    before, here, k = x, x * w[0], 0
+    while here[0] < 6.0 and k < 8:
+        before = here
+        here = here * 1.1 + w[1] * before
+        k += 1
+    return np.sum(here * x) - before[0] * w[0]
+
+
+def whichever_comes_first(x, w):
+    y = x * w[0]
+    for k in range(3):
+        if y[0] > w[1] * k:
+            y = y - 0.5 * x
+        else:
+            z = np.cos(y)
+            y = z * x
+    return np.sum(y)
+
+
+LISTS = [a_list_anew, in_a_while, of_integers, nothing_in_it_at_first]
+LOOPS = [two_deep, three_deep, counted_in_uncounted, lists_and_loops]
+ARRAYS = [filled_and_appended, taken_and_changed_as_a_copy]
+BY_ANOTHER_NAME = [changed_after_it_was_appended, twice_in_the_list, views_in_the_list, arguments_in_the_list]
+ZEROS = [the_one_before, whichever_comes_first]
+CALLS = [(R.standard_normal(n), np.array(w)) for n, w in ((4, (0.7, 0.3)), (5, (0.2, 0.9)), (3, (-0.4, 0.5)), (2, (1.2, -0.1)))]
+
+
+@pytest.mark.parametrize("function", [*LISTS, *LOOPS, *ARRAYS, *ZEROS], ids=lambda f: f.__name__)
+def test_the_kernel_gives_what_the_numpy_code_gives(function: Any) -> None:
+    check_targets(function, CALLS, jit=True)
+    assert stays(function, *CALLS[0], wrt=(0, 1))
+
+
+@pytest.mark.parametrize("function", BY_ANOTHER_NAME, ids=lambda f: f.__name__)
+def test_arrays_in_lists_that_have_another_name(function: Any) -> None:
+    try:
+        symgrad.grad(function, wrt=("x", "w"))(*CALLS[0])
+    except symgrad.SymgradError:
+        pytest.skip("refused for both targets")
+    check_targets(function, CALLS)
