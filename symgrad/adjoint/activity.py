@@ -12,11 +12,13 @@ from typing import Any
 from symgrad.errors import NoDerivative
 from symgrad.identity import Same
 from symgrad.ir.core import Apply, Block, Call, For, Func, If, Op, Operand, Value, While, walk
-from symgrad.ir.types import UNKNOWN, Array, Box, List, Scalar, Tape, Type, Unknown
+from symgrad.ir.types import UNKNOWN, Array, Box, List, Object, Scalar, Tape, Type, Unknown
 from symgrad.ops.declare import ROWS
 
 #: rows that call something nobody can see into
 OPAQUE = ("opaque", "opaque_pure")
+#: objects of Python's that may show numbers, which somebody may read out of them
+SHOWING = ("str", "set", "frozenset")
 
 
 def may_be_active(type_: Type) -> bool:
@@ -28,6 +30,8 @@ def may_be_active(type_: Type) -> bool:
             return kind in (None, "float", "complex")
         case List(item=item):
             return may_be_active(item)
+        case Object(name=name):
+            return name.partition("[")[0] in SHOWING
     return isinstance(type_, Tape | Unknown | Box)
 
 

@@ -29,6 +29,7 @@ from symgrad.frontend.operators import binary
 from symgrad.frontend.outside import entries_of
 from symgrad.frontend.printed import shown, text_of
 from symgrad.frontend.protocols import Namespace, as_index, asked_of, own_method
+from symgrad.frontend.python_values import python_class, python_length
 from symgrad.frontend.reading import from_class, has_attribute, owner_name, users_bases
 from symgrad.frontend.several import asked, each, is_one_of_kinds
 from symgrad.frontend.stepping import is_iterator, iterator
@@ -112,6 +113,8 @@ def len_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
         return each(ctx, args[0], node, lambda held: len_(ctx, [held], {}, node))
     if is_iterator(args[0]):
         return definite(ctx, MISSING, node, TypeError, f"object of type {exact_class(ctx, args[0], node).__name__!r} has no len()")
+    if python_class(args[0]) is not None:
+        return Num(python_length(ctx, args[0]))
     match args[0]:
         case View(owner=HeapKey() as key):
             return len_(ctx, [Obj(key)], {}, node)

@@ -52,6 +52,7 @@ from symgrad.frontend.operands import are_complex, known_value
 from symgrad.frontend.outside import entries_of, item_text, outside, rely_on_class, rely_on_keys
 from symgrad.frontend.printed import shown
 from symgrad.frontend.protocols import as_float, class_of
+from symgrad.frontend.python_values import items_listed, python_method
 from symgrad.frontend.reading import LIBRARIES, from_class, owner_name
 from symgrad.frontend.rows import OF_PLACES, call_row, without_places
 from symgrad.frontend.several import each, is_one_of_kinds
@@ -253,6 +254,8 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
                 one = functools.partial(call_with, ctx, value, name, args, k, kwargs, node)
                 return each(ctx, several, node, one)
         args = [argument(ctx, a, node) for a in args]
+    if lower is not None or spelled is not None:
+        args = items_listed(ctx, value, args, node)
     if root_of(value) == "math" and value.__name__ not in OF_ITEMS and (missing := no_number(ctx, args, node)) is not None:
         return missing
     if lower is not None:
@@ -279,6 +282,9 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
         return construct(ctx, value, name, args, kwargs, node)
     if (text := text_method(ctx, value, args, kwargs)) is not None:
         return text
+    if isinstance(value, types.BuiltinMethodType) and isinstance(value.__self__, str):
+        if (answer := python_method(ctx, Static(value.__self__), value.__name__, args, kwargs, node)) is not None:
+            return answer
     if isinstance(value, types.BuiltinMethodType) and isinstance(value.__self__, str):  # it makes text of what it is given
         args, kwargs = [as_shown(ctx, a, node) for a in args], {k: as_shown(ctx, a, node) for k, a in kwargs.items()}
     if (answer := dtype_question(ctx, value, args, kwargs)) is not None:

@@ -28,7 +28,7 @@ from symgrad.frontend.bindings import (
     Tup,
     View,
 )
-from symgrad.frontend.computed_keys import is_among, known_key
+from symgrad.frontend.computed_keys import is_among
 from symgrad.frontend.containers import is_outside, with_content
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dict_items import has_key
@@ -37,10 +37,11 @@ from symgrad.frontend.exact import exact_class, is_single, never_equal
 from symgrad.frontend.flow import choose, choose_in_turn
 from symgrad.frontend.iterate import items_of
 from symgrad.frontend.members import as_number
-from symgrad.frontend.operands import is_range, static_binding, static_key, with_items
+from symgrad.frontend.operands import is_range, known_key, static_binding, static_key, with_items
 from symgrad.frontend.operators import ORDERS, STATIC_OPERATORS, are_containers, binary, first_answer, own_tries, row_of
 from symgrad.frontend.outside import rely_on_keys
 from symgrad.frontend.protocols import COMPARISONS, ITERABLE, Namespace, class_of, defines_any, own_method
+from symgrad.frontend.python_values import python_comparison, python_membership
 from symgrad.frontend.sameness import are_one
 from symgrad.frontend.several import asked, each, is_one_of_kinds
 from symgrad.frontend.stepping import begin, is_iterator
@@ -140,7 +141,7 @@ def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
         raise UnsupportedSyntax("NumPy compares an iterator with each number of an array", ctx.loc(node), "make it a list")
     if isinstance(op, ast.Eq | ast.NotEq) and (is_iterator(a) or is_iterator(b)):
         return Num(Const((a == b) == isinstance(op, ast.Eq)))
-    special = own_comparison(ctx, op, a, b, node)
+    special = own_comparison(ctx, op, a, b, node) or python_comparison(ctx, op, a, b, node)
     if special is not None:
         return special
     if isinstance(a, View) or isinstance(b, View):
@@ -405,6 +406,9 @@ def membership(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
         test = truth(ctx, ctx.apply_method(b, "__contains__", [a], node), node)
         if isinstance(test, Const):
             return Num(Const(bool(test.value) != negate))
+        return Num(ctx.call("not_", test) if negate else test)
+    if (answer := python_membership(ctx, a, b, node)) is not None:
+        test = ctx.read(answer)
         return Num(ctx.call("not_", test) if negate else test)
     if isinstance(b, Obj) and b.key.kind == "dict":
         test = has_key(ctx, b, a, node)

@@ -21,7 +21,8 @@ from symgrad.frontend.bindings import MISSING, NOTHING_KNOWN, Binding, Known, Ma
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.flow import choose, choose_in_turn
 from symgrad.frontend.interruptions import Raised
-from symgrad.frontend.operands import pinnable, pinned
+from symgrad.frontend.operands import known_key, pinnable, pinned, static_binding
+from symgrad.frontend.python_values import python_class, python_comparison
 from symgrad.frontend.several import among, each, is_one_of_kinds
 from symgrad.ir.core import FALSE, NONE, TRUE, Const, Operand
 from symgrad.ir.types import Array, Scalar
@@ -34,19 +35,6 @@ NO_NUMBERS = (str, bytes, tuple, frozenset, types.NoneType, types.FunctionType, 
 FEW = 8
 #: up to here each integer is a float of its own
 EXACT = 2**53
-
-
-def known_key(held: Any) -> Any:
-    """The value of a dict key that is known while compiling; ``MISSING`` if the key is computed."""
-    match held:
-        case Static(value):
-            return value
-        case Num(Const(value)):
-            return value
-        case Tup(items):
-            keys = tuple(map(known_key, items))
-            return MISSING if any(isinstance(key, Missing) for key in keys) else keys
-    return MISSING
 
 
 def at_key(ctx: Lowering, held: Binding, keys: Iterable[Any], node: ast.AST, use: Use, absent: Callable[[Binding], Binding]) -> Binding:
@@ -72,7 +60,7 @@ def at_key(ctx: Lowering, held: Binding, keys: Iterable[Any], node: ast.AST, use
     def of(left: list[Any]) -> Binding:
         if not left:
             return none_of_them()
-        if len(left) > FEW and isinstance(held, Num) and all(type(k) is int for k in left):
+        if len(left) > FEW and isinstance(held, Num) and isinstance(held.operand.type, Scalar) and all(type(k) is int for k in left):
             half = len(left) // 2
             below = ctx.call("less", held.operand, Const(left[half]))
             return choose(ctx, below, node, lambda: of(left[:half]), lambda: of(left[half:]))
@@ -139,6 +127,8 @@ def surely_among(ctx: Lowering, held: Binding, keys: list[Any]) -> bool:
 def check_computed(ctx: Lowering, held: Binding, node: ast.AST) -> None:
     """Refuse a key of which nobody can tell what it is equal to; Python raises where it has no hash."""
     refusal = UnsupportedSyntax("a dict key must be a literal", ctx.loc(node), "use an array or a list for keys that are computed")
+    if python_class(held) in (str, frozenset):
+        return
     if pinnable(ctx, held) is not None:  # with its value the key is known
         raise pinned(ctx, refusal, [held])
     match held:
@@ -161,6 +151,12 @@ def is_key(ctx: Lowering, held: Binding, key: Any, node: ast.AST) -> Operand:
     known = known_key(held)
     if not isinstance(known, Missing):
         return Const(known in {key: None})
+    if (kind := python_class(held)) is not None:
+        if not isinstance(key, str if kind is str else set | frozenset):
+            return FALSE
+        answer = python_comparison(ctx, ast.Eq(), held, static_binding(key), node)
+        assert isinstance(answer, Num)
+        return answer.operand
     match held:
         case Num(operand):
             return is_number(ctx, operand, key, node)

@@ -17,7 +17,7 @@ from symgrad.frontend.tables import CALLS, EXPRESSIONS, SPREAD
 from symgrad.identity import Same
 from symgrad.ir.core import Block, Operand, Value
 
-ROUNDS = 400  #: rounds of loops that are written out, in all
+ROUNDS = 800  #: rounds of loops that are written out, in all
 WRITTEN = 2000  #: and statements in them: a gradient of so many takes up to half a minute
 NESTED = 90  #: branches and loops inside of one another: Python reads no text of more than a hundred levels of indentation
 
@@ -158,10 +158,10 @@ class Lowering(Heap):
 
     # -------------------------------------------------------------- rounds and blocks
 
-    def write_out(self, node: ast.AST) -> None:
-        """Count one more round that is written out; there is an end to that."""
+    def write_out(self, node: ast.AST, statements: int | None = None) -> None:
+        """Count one more round that is written out, of so many ``statements`` or all of the loop; there is an end to that."""
         self.rounds += 1
-        self.statements += sum(isinstance(inner, ast.stmt) for inner in ast.walk(node)) or 1
+        self.statements += (sum(isinstance(inner, ast.stmt) for inner in ast.walk(node)) or 1) if statements is None else statements
         if self.rounds > ROUNDS or self.statements > WRITTEN:
             raise self.refuse(UnsupportedSyntax, "this loop would have to be written out, and is too long for that", node)
 

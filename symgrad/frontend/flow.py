@@ -64,6 +64,7 @@ def lower_one(ctx: Lowering, node: ast.stmt, rest: list[ast.stmt]) -> bool:
     outer, height = (ctx.height, ctx.handing), len(ctx.state.operands)
     ctx.height, ctx.handing = height, None
     ctx.builder.loc = ctx.loc(node)
+    ctx.frame.lowered += 1
     mark, block = len(ctx.edges), ctx.builder.block
     try:
         if lower is None:

@@ -7,7 +7,6 @@ and the item that belongs to its value.
 from __future__ import annotations
 
 import ast
-import enum
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,8 +23,9 @@ from symgrad.frontend.flow import branch
 from symgrad.frontend.generators import gathered
 from symgrad.frontend.interruptions import NeedsState
 from symgrad.frontend.members import is_enumeration
-from symgrad.frontend.operands import pinned_extent
+from symgrad.frontend.operands import pinned_extent, static_binding
 from symgrad.frontend.outside import outside, rely_on_keys
+from symgrad.frontend.python_values import python_class, python_items
 from symgrad.frontend.sequences import FEW, item_value, see_within, sequence_of, shares, takes_over
 from symgrad.frontend.stepping import begin
 from symgrad.ir.core import ONE, ZERO, Const, Operand
@@ -65,6 +65,8 @@ def known_items(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding]
 def items_of(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | Items:
     """The items that an iteration over a binding still gives; those of a generator are collected in a list."""
     binding = begin(ctx, binding, node)
+    if python_class(binding) is not None:
+        return items_of(ctx, python_items(ctx, binding, node), node)
     match binding:
         case View() if not binding.is_current(ctx.state):
             word = "items" if binding.pairs else "keys" if binding.keys else "values"
@@ -75,10 +77,10 @@ def items_of(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | 
             content = ctx.state.heap[key]
             return of_memory(ctx, content, node) if isinstance(content, Ref) else as_sequence(ctx, binding, [b for _, b in content], node)
         case Obj() if is_set(binding):
-            return [static_item(k) for k in in_order(ctx, binding, node)]
+            return [static_binding(k) for k in in_order(ctx, binding, node)]
         case Obj(key) if key.kind == "dict":
             ctx.check_keys(key, node)
-            return [static_item(k) for k, _ in ctx.state.entries(key)]
+            return [static_binding(k) for k, _ in ctx.state.entries(key)]
         case Ref():
             return of_memory(ctx, binding, node)
         case External(value, text):
@@ -86,7 +88,7 @@ def items_of(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | 
         case Static(value) if is_enumeration(value):
             return [Static(member, member.name) for member in value]
         case Static(value) if isinstance(value, str | range | tuple | frozenset | set):
-            return [static_item(v) for v in value]
+            return [static_binding(v) for v in value]
         case Generator():
             collected = ctx.new_object("list", ())
             gathered(ctx, binding, lambda value: discard(append(ctx, collected, value, node)), node)
@@ -176,15 +178,11 @@ def discard(binding: Binding) -> None:
     """What is done for its effect."""
 
 
-def static_item(value: object) -> Binding:
-    return Num(Const(value)) if isinstance(value, bool | int | float | complex) and not isinstance(value, enum.Enum) else Static(value)
-
-
 def external_items(ctx: Lowering, value: object, text: str) -> list[Binding]:
     if isinstance(value, dict | list | tuple):
         rely_on_keys(ctx, value, text)
     if isinstance(value, dict):
-        return [static_item(k) for k in value]
+        return [static_binding(k) for k in value]
     if isinstance(value, list | tuple):
         return [outside(ctx, v, f"{text}[{k}]", f"item_{k}") for k, v in enumerate(value)]
     raise UnsupportedSyntax(f"a {type(value).__name__} cannot be iterated over", ctx.builder.loc)

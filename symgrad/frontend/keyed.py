@@ -14,8 +14,9 @@ from symgrad.frontend.containers import counts_of
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import ELEMENT, combined, elements_of, is_dict, is_set, new_set
 from symgrad.frontend.exceptions import fail, sees
-from symgrad.frontend.iterate import items_of
+from symgrad.frontend.iterate import items_of, sequence
 from symgrad.frontend.operands import known_value, static_binding, static_key, unwrap
+from symgrad.frontend.python_values import set_of_computed
 from symgrad.frontend.stepping import iterator
 from symgrad.frontend.tables import method, special
 from symgrad.ir.core import ZERO, Const
@@ -137,11 +138,17 @@ def known_elements(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Any]:
 
 @special(set)
 def set_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    args = [sequence(ctx, a, node) for a in args]
+    if args and (computed := set_of_computed(ctx, set, args[0], node)) is not None:
+        return computed
     return new_set(ctx, known_elements(ctx, args[0], node) if args else ())
 
 
 @special(frozenset)
 def frozen_set(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    args = [sequence(ctx, a, node) for a in args]
+    if args and (computed := set_of_computed(ctx, frozenset, args[0], node)) is not None:
+        return computed
     result = new_set(ctx, known_elements(ctx, args[0], node) if args else ())
     result.key.exact = frozenset
     return result

@@ -163,7 +163,7 @@ def written_out(ctx: Lowering, node: ast.For | ast.While, enter: Callable[[int],
 
     ``others(place)`` makes a loop of all that follow, where their number is not known.
     """
-    loop = Loop(0)
+    loop, most = Loop(0), sum(isinstance(inner, ast.stmt) for inner in ast.walk(node))
     ctx.state.names[loop.exit] = Num(Const(NEXT))
     if ctx.notes is not None:
         ctx.notes.add("frontend", "unrolled", ctx.loc(node), "each round is written out, since what they go over is known one by one")
@@ -176,12 +176,13 @@ def written_out(ctx: Lowering, node: ast.For | ast.While, enter: Callable[[int],
             return
         if not enter(place):
             return
-        ctx.write_out(node)
         outer, ctx.frame.loop = ctx.frame.loop, loop
+        before = ctx.frame.lowered
         try:
             run(ctx, node.body)
         finally:
             ctx.frame.loop = outer
+        ctx.write_out(node, min(ctx.frame.lowered - before, most))
         if ctx.state.dead:
             return
         proceed(ctx)

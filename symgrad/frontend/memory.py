@@ -40,6 +40,7 @@ from symgrad.frontend.failing import is_step_open
 from symgrad.frontend.members import is_enumeration, plain
 from symgrad.frontend.operands import known_value, pinnable, pinned, static_binding
 from symgrad.frontend.protocols import as_index
+from symgrad.frontend.python_values import as_text, python_class, python_item
 from symgrad.frontend.reading import owner_name
 from symgrad.frontend.sequences import shares
 from symgrad.frontend.several import each, is_one_of_kinds
@@ -197,7 +198,7 @@ def load(ctx: Lowering, owner: Binding, node: ast.expr | Index, whole: ast.AST) 
     if is_one_of_kinds(owner):
         index = index_of(ctx, node)
         return each(ctx, owner, whole, lambda value: load(ctx, value, index, whole))
-    match owner := definite(ctx, owner, whole):
+    match owner := as_text(ctx, definite(ctx, owner, whole)):
         case Ref():
             return load_array(ctx, owner, index_of(ctx, node), whole)
         case View():
@@ -234,9 +235,9 @@ def load(ctx: Lowering, owner: Binding, node: ast.expr | Index, whole: ast.AST) 
         case Static(value) if isinstance(value, str | bytes | range):
             index = index_of(ctx, node)
             if index.spec == "i" and isinstance(value, str) and not isinstance(index.operands[0], Const):
-                return Num(
-                    ctx.call("opaque_pure", Const(operator.getitem, owner_name(ctx, operator.getitem)), ctx.read(owner), *index.operands)
-                )
+                return python_item(ctx, owner, index, whole)
+            if index.spec == "s" and isinstance(value, str) and not all(isinstance(operand, Const) for operand in index.operands):
+                return python_item(ctx, owner, index, whole)
             key = static_index(ctx, index, whole)
             if isinstance(key, int) and not -len(value) <= key < len(value):
                 word = {str: "string index", bytes: "index", range: "range object index"}[type(value)]
@@ -244,6 +245,8 @@ def load(ctx: Lowering, owner: Binding, node: ast.expr | Index, whole: ast.AST) 
             return static_binding(as_python_does(ctx, whole, lambda: value[key]))
         case Static(value) if is_closed(value) and hasattr(value, "__getitem__") and not isinstance(node, Index):
             return item_of_closed(ctx, owner, node, whole)
+        case Num() if python_class(owner) is str:
+            return python_item(ctx, owner, index_of(ctx, node), whole)
         case Num(operand) if isinstance(operand.type, Unknown):
             index = index_of(ctx, node)
             return ctx.make(ctx.call("take", operand, *index.operands, index=index.spec))

@@ -35,6 +35,7 @@ from symgrad.frontend.messages import is_message, logged
 from symgrad.frontend.opaque import MUTATORS, followed, opaque_method
 from symgrad.frontend.operands import static_binding, unwrap
 from symgrad.frontend.outside import change_outside, item_text, outside, rely_on_class, rely_on_keys
+from symgrad.frontend.python_values import is_some_set, python_class, python_method
 from symgrad.frontend.reading import from_class, generated
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.stepping import begin
@@ -55,6 +56,9 @@ def call_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], k
         return call_distribution(ctx, distribution, name, args, kwargs, node)
     if isinstance(owner, External) and is_message(ctx, owner, name):
         return logged(ctx, owner, name, args, kwargs, node)
+    if python_class(owner) is not None or is_some_set(owner) and any(python_class(a) for a in args):
+        if (answer := python_method(ctx, owner, name, args, kwargs, node)) is not None:
+            return answer
     match owner:
         case Static(value):
             return ctx.apply(Static(getattr(value, name), name), args, kwargs, node)

@@ -8,7 +8,21 @@ from collections.abc import Iterable
 from typing import Any
 
 from symgrad.errors import SymgradError, UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, Iter, Num, Obj, Ref, Static, Tup, element_of, held_items, is_long, is_taken_whole
+from symgrad.frontend.bindings import (
+    MISSING,
+    Binding,
+    Iter,
+    Missing,
+    Num,
+    Obj,
+    Ref,
+    Static,
+    Tup,
+    element_of,
+    held_items,
+    is_long,
+    is_taken_whole,
+)
 from symgrad.frontend.context import Lowering
 from symgrad.ir.core import ZERO, Const, Operand, Value
 from symgrad.ir.types import Array, Dim, List, Scalar, is_complex
@@ -33,9 +47,10 @@ def unwrap(value: Any) -> Any:
 
 
 def static_binding(value: Any) -> Binding:
+    """A value that is known while compiling; a tuple by its items."""
     if type(value) is tuple:
         return Tup(tuple(map(static_binding, value)))
-    return Num(Const(value)) if isinstance(value, bool | int | float) and not isinstance(value, enum.Enum) else Static(value)
+    return Num(Const(value)) if isinstance(value, bool | int | float | complex) and not isinstance(value, enum.Enum) else Static(value)
 
 
 def static_key(
@@ -72,6 +87,19 @@ def known_value(binding: Binding) -> list[Any]:
         case Num(Const() as constant):
             return [constant.value]
     return []
+
+
+def known_key(held: Any) -> Any:
+    """The value of a dict key that is known while compiling; ``MISSING`` if the key is computed."""
+    match held:
+        case Static(value):
+            return value
+        case Num(Const(value)):
+            return value
+        case Tup(items):
+            keys = tuple(map(known_key, items))
+            return MISSING if any(isinstance(key, Missing) for key in keys) else keys
+    return MISSING
 
 
 def pinnable(ctx: Lowering, binding: Any) -> str | None:

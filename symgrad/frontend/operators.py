@@ -34,6 +34,7 @@ from symgrad.frontend.members import as_number
 from symgrad.frontend.operands import with_items
 from symgrad.frontend.printed import shown
 from symgrad.frontend.protocols import OWN_OPERATORS, class_of, own_method
+from symgrad.frontend.python_values import python_operator
 from symgrad.frontend.reading import from_class
 from symgrad.frontend.several import each, is_one_of_kinds
 from symgrad.frontend.stepping import is_iterator
@@ -78,7 +79,7 @@ def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast
         a = definite(ctx, a, node)
     if (class_of(a) or class_of(b)) and (special := own_operator(ctx, kind, a, b, node)) is not None:
         return special
-    if (result := counters(ctx, kind, a, b, node)) is not None:
+    if (result := counters(ctx, kind, a, b, node) or python_operator(ctx, kind, a, b, node)) is not None:
         return result
     if kind in SET_OPERATORS and any(isinstance(x, View) and x.keys for x in (a, b)):
         a, b = (ctx.apply(Static(set, "set"), [x], {}, node) if isinstance(x, View) else x for x in (a, b))

@@ -26,6 +26,7 @@ from symgrad.frontend.bindings import MISSING, Binding, External, Fun, Generator
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import in_order, is_set
 from symgrad.frontend.interruptions import NeedsState
+from symgrad.frontend.operands import static_binding
 from symgrad.frontend.reading import from_class
 from symgrad.frontend.tables import special
 from symgrad.ir.core import ONE, ZERO, Const
@@ -311,11 +312,11 @@ def record(ctx: Lowering, binding: Binding, node: ast.AST) -> Obj:
             return new_record(ctx, stepping.Walk, [binding], node)
         case Obj(key) if key.kind == "dict" and not is_set(binding):
             ctx.check_keys(key, node)
-            return new_record(ctx, stepping.Walk, [Tup(tuple(known(k) for k, _ in ctx.state.entries(key)))], node)
+            return new_record(ctx, stepping.Walk, [Tup(tuple(static_binding(k) for k, _ in ctx.state.entries(key)))], node)
         case Obj() if is_set(binding):
-            return new_record(ctx, stepping.Walk, [Tup(tuple(known(k) for k in in_order(ctx, binding, node)))], node)
+            return new_record(ctx, stepping.Walk, [Tup(tuple(static_binding(k) for k in in_order(ctx, binding, node)))], node)
         case Static(value) if isinstance(value, range | tuple):
-            return new_record(ctx, stepping.Walk, [Tup(tuple(known(v) for v in value))], node)
+            return new_record(ctx, stepping.Walk, [Tup(tuple(static_binding(v) for v in value))], node)
         case External(value) if isinstance(value, list | tuple | dict):
             return new_record(ctx, stepping.Walk, [ctx.apply(Static(tuple), [binding], {}, node)], node)
     raise UnsupportedSyntax("this iterator is used in several places", ctx.loc(node), "make it a list before iter")
@@ -342,10 +343,6 @@ def tells_all(ctx: Lowering, binding: Binding, node: ast.AST) -> bool:
     return below is not None and all(tells_all(ctx, content[name], node) for name in below)
 
 
-def known(value: object) -> Binding:
-    return Num(Const(value)) if isinstance(value, bool | int | float | complex) else Static(value)
-
-
 def backwards(ctx: Lowering, inner: Binding, node: ast.AST) -> Obj:
     """``reversed``."""
     match inner:
@@ -358,7 +355,7 @@ def backwards(ctx: Lowering, inner: Binding, node: ast.AST) -> Obj:
             return new_record(ctx, stepping.Backwards, [inner], node)
         case Obj(key) if key.kind == "dict" and not is_set(inner):
             ctx.check_keys(key, node)
-            return new_record(ctx, stepping.Walk, [Tup(tuple(known(k) for k, _ in ctx.state.entries(key))[::-1])], node)
+            return new_record(ctx, stepping.Walk, [Tup(tuple(static_binding(k) for k, _ in ctx.state.entries(key))[::-1])], node)
         case Tup() | Ref() if not isinstance(inner, View):
             return new_record(ctx, stepping.Backwards, [inner], node)
         case Static(str(text)):

@@ -28,6 +28,7 @@ from symgrad.frontend.containers import known_range
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.flow import choose, choose_in_turn
 from symgrad.frontend.protocols import own_method
+from symgrad.frontend.python_values import python_class, python_truth
 from symgrad.frontend.several import asked, each, is_one_of_kinds
 from symgrad.frontend.tables import expression
 from symgrad.ir.core import ZERO, Call, Const, Operand
@@ -41,6 +42,8 @@ def truth(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
     for word in ("__bool__", "__len__"):
         if own_method(ctx, binding, word) is not None:
             return truth(ctx, ctx.apply_method(binding, word, [], node), node)
+    if python_class(binding) is not None:
+        return python_truth(ctx, binding)
     match binding:
         case Maybe():
             return truth_of(ctx, binding, node, truth)

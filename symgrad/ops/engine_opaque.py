@@ -25,7 +25,7 @@ def _text(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
 
 
 def _unknown(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    return UNKNOWN
+    return settings.get("type") or UNKNOWN
 
 
 def _drawn(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
@@ -41,8 +41,9 @@ def _nothing(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple
 # ------------------------------------------------------------------ what the engine cannot see into
 
 SEEN = "nothing is known of its derivative"
-missing("opaque(f, *args, names=())", _unknown, SEEN, emit="f(*args)", effect=True)
-missing("opaque_pure(f, *args, names=())", _unknown, SEEN, emit="f(*args)")
+SHOWN = "a number that is read out of a text carries no derivative"
+missing("opaque(f, *args, names=(), type=None)", _unknown, SEEN, emit="f(*args)", effect=True)
+missing("opaque_pure(f, *args, names=(), type=None)", _unknown, SEEN, emit="f(*args)")
 # a store in an array of the caller's, which the program reads a copy of
 constant(f"store_outside(x, v, *index, {_PATH})", _nothing, emit=_set_text, effect=True, statement=True)
 missing("opaque_attribute(owner, attribute='')", _unknown, SEEN, emit=lambda settings, types: attribute("owner", settings["attribute"]))
@@ -82,5 +83,5 @@ constant("evaluated(x)", _nothing, emit="x", effect=True, statement=True)
 # leave a compiled function: its caller runs the NumPy code instead
 constant("bail_out(test)", _nothing, emit="if test:\n    raise ArithmeticError", effect=True, statement=True)
 constant("rounded(x, *digits)", _rounded, emit="round(x, *digits)")
-constant("format_text(template, *args)", _text, emit="template.format(*args)")
-constant("format_percent(template, value)", _text, emit="template % value")
+missing("format_text(template, *args)", _text, SHOWN, emit="template.format(*args)")
+missing("format_percent(template, value)", _text, SHOWN, emit="template % value")

@@ -1,0 +1,344 @@
+"""Texts and sets that are not known while compiling: Python makes them, and answers what is asked of them, when the program runs.
+
+No derivative passes through them: where a number that depends on what is differentiated would come out of one again, that is refused.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import operator
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from symgrad.errors import UnsupportedSyntax
+from symgrad.frontend.absent import definite
+from symgrad.frontend.bindings import MISSING, Binding, Missing, Num, Obj, OneOf, Ref, Static, Tup
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.dicts import elements_of, is_set
+from symgrad.frontend.handed import with_tuples_in
+from symgrad.frontend.operands import known_key, pinnable, static_binding
+from symgrad.frontend.reading import owner_name
+from symgrad.ir.core import Const, Operand, Value
+from symgrad.ir.types import BOOL, FLOAT, INT, Array, List, Object, Scalar, Struct, Type
+
+#: the classes of such values, by the names of their types
+CLASSES: dict[str, type] = {"str": str, "set": set, "frozenset": frozenset}
+TEXT = Object("str")
+#: the types of elements that can be taken out of a set
+ITEMS: dict[str, Type] = {"int": INT, "bool": BOOL, "float": FLOAT, "str": TEXT}
+#: functions that go over the items of what they are given
+OVER_ITEMS = (list, tuple, sorted, min, max, sum, any, all, enumerate, zip, map, filter, iter)
+#: what a variable for such a value is called
+HINTS = {"str": "text", "set": "elements", "frozenset": "elements"}
+#: what methods of texts give
+METHODS_OF_TEXTS: dict[str, Type] = {
+    **dict.fromkeys(
+        ("upper", "lower", "strip", "lstrip", "rstrip", "replace", "title", "capitalize", "zfill", "ljust", "rjust", "center", "swapcase",
+         "casefold", "removeprefix", "removesuffix", "join", "format", "expandtabs"), TEXT),
+    **dict.fromkeys(
+        ("isdigit", "isalpha", "isupper", "islower", "isspace", "isalnum", "isnumeric", "isdecimal", "istitle", "isidentifier",
+         "startswith", "endswith"), BOOL),
+    **dict.fromkeys(("count", "find", "rfind", "index", "rindex"), INT),
+    **dict.fromkeys(("split", "rsplit", "splitlines"), List(TEXT)),
+}  # fmt: skip
+OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add, ast.Mult: operator.mul, ast.BitOr: operator.or_, ast.BitAnd: operator.and_, ast.Sub: operator.sub,
+    ast.BitXor: operator.xor,
+}  # fmt: skip
+COMPARISONS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
+    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
+}  # fmt: skip
+#: methods of sets by the operators that do the same, and those that ask
+COMBINING: dict[str, Callable[[Any, Any], Any]] = {
+    "union": operator.or_, "intersection": operator.and_, "difference": operator.sub, "symmetric_difference": operator.xor,
+}  # fmt: skip
+ASKING = ("issubset", "issuperset", "isdisjoint")
+
+
+# ------------------------------------------------------------------ what they are
+
+
+def python_class(binding: Binding) -> type | None:
+    """The class of a text or set that is not known while compiling; None for all else."""
+    match binding:
+        case Num(Value(type=Object(name))):
+            return CLASSES.get(name.partition("[")[0])
+    return None
+
+
+def is_text(binding: Binding) -> bool:
+    """Is it a text, known or not?"""
+    return python_class(binding) is str or isinstance(binding, Static) and isinstance(binding.value, str)
+
+
+def is_some_set(binding: Binding) -> bool:
+    """Is it a set or frozenset, known or not?"""
+    known = isinstance(binding, Static) and isinstance(binding.value, set | frozenset)
+    return known or python_class(binding) in (set, frozenset) or is_set(binding)
+
+
+def element_kind(binding: Binding) -> str:
+    """What kind of elements a set holds: ``int``, ``bool``, ``float``, ``str`` or ``tuple``; empty where that is not one kind."""
+    assert isinstance(binding, Num)
+    assert isinstance(binding.operand.type, Object)
+    return binding.operand.type.name.partition("[")[2].rstrip("]")
+
+
+def as_text(ctx: Lowering, binding: Binding) -> Binding:
+    """One of several texts as the text that it is."""
+    if isinstance(binding, OneOf) and all(isinstance(value.value, str) for value in binding.values):
+        texts = Tup(binding.values)
+        return answer(ctx, operator.getitem, [with_tuples_in(ctx, texts, ast.Constant(None)), binding.place], TEXT)
+    return binding
+
+
+# ------------------------------------------------------------------ what Python is asked
+
+
+def answer(ctx: Lowering, function: Any, operands: Iterable[Operand], type_: Type) -> Binding:
+    """What a function of Python gives, of a type that is known."""
+    word = getattr(function, "__name__", "")
+    name = word if getattr(builtins, word, None) is function else owner_name(ctx, function)
+    hint = HINTS.get(type_.name.partition("[")[0]) if isinstance(type_, Object) else None
+    value = ctx.call("opaque_pure", Const(function, name), *operands, hint=hint, type=type_)
+    return ctx.list_sharing(value) if isinstance(type_, List) else Num(value)
+
+
+def operand_of(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
+    """A value as Python holds it; a set whose elements are known is made where it is read."""
+    kind, elements = known_elements(ctx, binding)
+    if kind is not None:
+        inside = Tup(tuple(map(static_binding, elements)))
+        return ctx.call("opaque_pure", Const(kind, kind.__name__), *([with_tuples_in(ctx, inside, node)] if inside.items else []))
+    return with_tuples_in(ctx, as_text(ctx, binding), node)
+
+
+def known_elements(ctx: Lowering, binding: Binding) -> tuple[type | None, list[Any]]:
+    """The class and the elements of a set that is known; no class for all else."""
+    match binding:
+        case Obj(key) if is_set(binding):
+            return key.exact or set, elements_of(ctx, binding)
+        case Static(set() | frozenset() as value):
+            return type(value), list(value)
+    return None, []
+
+
+def python_operator(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast.AST) -> Binding | None:
+    """``a op b`` where one of them is such a value; None where neither is, or Python has no such operator for them."""
+    if python_class(a) is None and python_class(b) is None:
+        return None
+    if kind is ast.Add and is_text(a) and is_text(b):
+        return answer(ctx, operator.add, [operand_of(ctx, a, node), operand_of(ctx, b, node)], TEXT)
+    if kind is ast.Mult and (is_text(a) and is_whole(ctx, b) or is_text(b) and is_whole(ctx, a)):
+        return answer(ctx, operator.mul, [operand_of(ctx, a, node), operand_of(ctx, b, node)], TEXT)
+    if kind in (ast.BitOr, ast.BitAnd, ast.Sub, ast.BitXor) and is_some_set(a) and is_some_set(b):
+        return of_sets(ctx, OPERATORS[kind], a, b, node)
+    return None
+
+
+def of_sets(ctx: Lowering, function: Any, a: Binding, b: Binding, node: ast.AST) -> Binding:
+    """A set made of two, of the class of the first."""
+    kinds = {kind_of_elements(ctx, one) for one in (a, b)} - {None}
+    name = "frozenset" if python_class(a) is frozenset or isinstance(a, Obj) and a.key.exact is frozenset else "set"
+    type_ = Object(f"{name}[{kinds.pop()}]" if len(kinds) == 1 else name)
+    return answer(ctx, function, [operand_of(ctx, a, node), operand_of(ctx, b, node)], type_)
+
+
+def python_comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.AST) -> Binding | None:
+    """The comparison of such a value with a value of its class; what it is compared with otherwise is equal to it never."""
+    function = COMPARISONS.get(type(op))
+    classes = python_class(a), python_class(b)
+    if function is None or classes == (None, None):
+        return None
+    if is_text(a) and is_text(b) or is_some_set(a) and is_some_set(b):
+        return answer(ctx, function, [operand_of(ctx, a, node), operand_of(ctx, b, node)], BOOL)
+    other = b if classes[0] is not None else a
+    if isinstance(op, ast.Eq | ast.NotEq) and (isinstance(other, Num | Tup | Static) or is_some_set(other)):
+        if not isinstance(other, Num) or isinstance(other.operand.type, Scalar) or python_class(other) is not None:
+            return Num(Const(isinstance(op, ast.NotEq)))
+    return None
+
+
+def python_membership(ctx: Lowering, a: Binding, b: Binding, node: ast.AST) -> Binding | None:
+    """``a in b`` of such a value, or of one in a text that is known; None for all else."""
+    if is_text(b) and is_text(as_text(ctx, a)) and (python_class(b) or not isinstance(a, Static)):
+        return answer(ctx, operator.contains, [operand_of(ctx, b, node), operand_of(ctx, a, node)], BOOL)
+    if python_class(b) in (set, frozenset) and kind_of(ctx, a) is not None:
+        return answer(ctx, operator.contains, [operand_of(ctx, b, node), operand_of(ctx, a, node)], BOOL)
+    return None
+
+
+def python_item(ctx: Lowering, owner: Binding, index: Any, node: ast.AST) -> Binding:
+    """An item or a part of a text."""
+    place: Operand = index.operands[0] if index.operands else Const(None)
+    if index.spec == "s":
+        place = ctx.call("opaque_pure", Const(slice, "slice"), *index.operands)
+    elif index.spec != "i":
+        return definite(ctx, MISSING, node, TypeError, "string indices must be integers")
+    return answer(ctx, operator.getitem, [operand_of(ctx, owner, node), place], TEXT)
+
+
+def python_method(
+    ctx: Lowering, owner: Binding, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST
+) -> Binding | None:
+    """A method of such a value, or one of a known text that is given something that is not known; None for all else."""
+    if is_text(owner) and name in METHODS_OF_TEXTS and all(is_plain(ctx, a) for a in (*args, *kwargs.values())):
+        operands = [operand_of(ctx, a, node) for a in (*args, *kwargs.values())]
+        function = ctx.call("opaque_attribute", operand_of(ctx, owner, node), attribute=name)
+        type_ = METHODS_OF_TEXTS[name]
+        value = ctx.call("opaque_pure", function, *operands, names=tuple(kwargs), type=type_)
+        return ctx.list_sharing(value) if isinstance(type_, List) else Num(value)
+    if not is_some_set(owner) or not any(python_class(x) for x in (owner, *args)):
+        return None
+    if name == "copy" and not args:
+        return owner
+    if name not in (*COMBINING, *ASKING) or kwargs or not args:
+        return changed(ctx, owner, name, node)
+    others = [as_set(ctx, a, node) for a in args]
+    if any(other is None for other in others):
+        return None
+    first, *more = [other for other in others if other is not None]
+    if name in COMBINING:
+        result = of_sets(ctx, COMBINING[name], owner, first, node)
+        for other in more:
+            result = of_sets(ctx, COMBINING[name], result, other, node)
+        return result
+    function = ctx.call("opaque_attribute", operand_of(ctx, owner, node), attribute=name)
+    return Num(ctx.call("opaque_pure", function, *(operand_of(ctx, other, node) for other in (first, *more)), type=BOOL))
+
+
+def changed(ctx: Lowering, owner: Binding, name: str, node: ast.AST) -> Binding | None:
+    """Refuse what changes a set that is not known."""
+    if python_class(owner) is not set:
+        return None
+    what = f"{name!r} may change a set whose elements are not known while compiling"
+    raise UnsupportedSyntax(what, ctx.loc(node), "make a new set, as in s = s | {x}")
+
+
+def python_length(ctx: Lowering, binding: Binding) -> Operand:
+    """How many items such a value has."""
+    return ctx.call("opaque_pure", Const(len, "len"), ctx.read(binding), type=INT)
+
+
+def python_truth(ctx: Lowering, binding: Binding) -> Operand:
+    """Has such a value any items?"""
+    return ctx.call("opaque_pure", Const(bool, "bool"), ctx.read(binding), type=BOOL)
+
+
+def items_listed(ctx: Lowering, function: Any, args: list[Binding], node: ast.AST) -> list[Binding]:
+    """The arguments of a function that goes over them, with lists of their items for such values."""
+    if function not in OVER_ITEMS or not any(python_class(a) for a in args):
+        return args
+    return [python_items(ctx, a, node) if python_class(a) is not None else a for a in args]
+
+
+def python_items(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
+    """The items of such a value as a new list, in the order in which Python goes over them."""
+    kind = "str" if python_class(binding) is str else element_kind(binding)
+    if kind not in ITEMS:
+        what = "the elements of a set that is not known while compiling are taken out of it"
+        raise UnsupportedSyntax(what, ctx.loc(node), "go over the list that it was made of")
+    items = ITEMS[kind]
+    return answer(ctx, list, [ctx.read(binding)], List(items))
+
+
+# ------------------------------------------------------------------ sets of what is computed
+
+
+def set_of_computed(ctx: Lowering, kind: type, binding: Binding, node: ast.AST) -> Binding | None:
+    """A set of elements of which some are computed; None where all are known, or would be if integers of the call were."""
+    if python_class(binding) in (set, frozenset):
+        return answer(ctx, kind, [ctx.read(binding)], Object(f"{kind.__name__}[{element_kind(binding)}]"))
+    if pinnable(ctx, binding) is not None or all_known(ctx, binding) or (elements := kind_of_elements(ctx, binding)) is None:
+        return None
+    return answer(ctx, kind, [operand_of(ctx, binding, node)], Object(f"{kind.__name__}[{elements}]"))
+
+
+def all_known(ctx: Lowering, binding: Binding) -> bool:
+    """Is each item of a tuple or list known while compiling?"""
+    match binding:
+        case Tup(items):
+            return all(not isinstance(known_key(item), Missing) for item in items)
+        case Obj(key) if key.kind == "list" and not isinstance(content := ctx.state.heap[key], Ref):
+            return all(not isinstance(known_key(item), Missing) for _, item in content)
+    return False
+
+
+def as_set(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding | None:
+    """An argument of a method of sets as a set."""
+    if is_some_set(binding):
+        return binding
+    return set_of_computed(ctx, set, binding, node) or (ctx.apply(Static(set), [binding], {}, node) if all_known(ctx, binding) else None)
+
+
+def kind_of_elements(ctx: Lowering, binding: Binding) -> str | None:
+    """What kind of elements something holds; None where they are not all of one kind, or are not known to be allowed in a set."""
+    if python_class(binding) is not None:
+        return "str" if python_class(binding) is str else element_kind(binding)
+    match binding:
+        case Obj() | Static() if is_some_set(binding):
+            return one_kind(kind_of(ctx, static_binding(element)) for element in known_elements(ctx, binding)[1])
+        case Tup(items):
+            return one_kind(kind_of(ctx, item) for item in items)
+        case Obj(key) if key.kind == "list":
+            content = ctx.state.heap[key]
+            return of_type(ctx.type_of(content)) if isinstance(content, Ref) else one_kind(kind_of(ctx, item) for _, item in content)
+        case Ref():
+            return of_type(ctx.type_of(binding))
+    return None
+
+
+def one_kind(kinds: Iterable[str | None]) -> str | None:
+    """The one kind of several; None where they differ."""
+    several = set(kinds)
+    return several.pop() if len(several) == 1 else None
+
+
+def of_type(type_: Type) -> str | None:
+    """What kind of items a list or an array of a type holds."""
+    match type_:
+        case List(item=Scalar(kind="int" | "bool" | "float" as kind)) | Array(kind="int" | "bool" | "float" as kind, shape=(_,)):
+            return kind
+        case List(item=Object(name="str")):
+            return "str"
+        case List(item=Struct(items=items)) if items and all(isinstance(part, Scalar) and part.kind in ("int", "bool") for part in items):
+            return "tuple"
+        case List(item=List(item=Scalar(kind="int" | "bool"), of="tuple")):
+            return "tuple"
+    return None
+
+
+def kind_of(ctx: Lowering, binding: Binding) -> str | None:
+    """The kind of one element."""
+    match binding:
+        case Static(value):
+            return "str" if isinstance(value, str) else None
+        case Num(operand) if isinstance(operand.type, Scalar) and operand.type.kind != "complex":
+            return operand.type.kind
+        case Tup(items, None):
+            return "tuple" if all(kind_of(ctx, item) in ("int", "bool", "str", "tuple") for item in items) else None
+    return "str" if python_class(binding) is str else None
+
+
+def is_plain(ctx: Lowering, binding: Binding) -> bool:
+    """Is it an argument that a method of texts takes: texts, whole numbers, None, or several texts?"""
+    match binding:
+        case Static(value):
+            return value is None or isinstance(value, str)
+        case Tup(items):
+            return all(is_plain(ctx, item) for item in items)
+        case OneOf(values=values):
+            return all(isinstance(value.value, str) for value in values)
+    return python_class(binding) is str or is_whole(ctx, binding) or kind_of_elements(ctx, binding) == "str"
+
+
+def is_whole(ctx: Lowering, binding: Binding) -> bool:
+    """Is it a whole number?"""
+    return isinstance(binding, Num) and getattr(ctx.type_of(binding), "kind", None) in ("int", "bool")
+
+
+__all__ = [
+    "answer", "as_text", "is_text", "python_class", "python_comparison", "python_item", "python_items", "python_length",
+    "python_membership", "python_method", "python_operator", "python_truth", "set_of_computed",
+]  # fmt: skip
