@@ -20,25 +20,20 @@ from tests.realistic.run import NAMES, TOLERANCE, disagreement
 
 #: programs that are refused
 REFUSED = {
-    "alignment": "a dict key must be a literal",  # CLASSES[a] of a letter of a text
-    "chess": "this cannot be indexed",  # board[a][b] == "." of a tuple of texts
-    "huckel": "this cannot be iterated over",  # frozenset(first[i] + second[j])
     "karplus_strong": "a tuple or list beside an array in zip needs a length that is known",  # then deque(..., maxlen=<computed>)
-    "logistic": "the elements of this are not known while compiling",  # set(labels.tolist()) <= {0, 1}
-    "shortest_path": "the elements of this are not known while compiling",  # set(<list of computed tuples>) & set(...)
 }
 #: programs that run as NumPy code with ``jit=True``
 UNCOMPILED = {
-    "asian_barrier_option": "a saved value that is a list of floats",
+    "alignment": "a list of lists of floats",
     "billiard": "format text of numbers",
+    "chess": "operations, which numba would take minutes to compile",
     "ekf": "operations, which numba would take minutes to compile",
-    "gaussian_process": "which is now a number, now an array",
-    "hidden_markov": "a saved value that is a list of floats",
-    "kinetics": "a saved value that is saved values",
+    "hidden_markov": "which is a value of unknown type",
+    "huckel": "opaque pure of numbers",
     "lennard_jones": "a list of lists of values of unknown type",
-    "projectile": "arrays in a list that are stored to",
+    "logistic": "np.unique of an array of int64",
+    "shortest_path": "a list of lists of integers",
     "spectral_loss": "arrays of complex128",
-    "trajectory": "arrays in a list that are stored to",
 }
 
 

@@ -32,6 +32,7 @@ def check(func: Func, wrt: Sequence[int], active_results: Sequence[int], names: 
         if isinstance(op, Call):
             refuse_cast(op, varied)
             if any(out in active for out in op.outs):
+                refuse_shown(op, varied)
                 refuse_unknown(op, varied, methods)
                 refuse_kinds(op, names or {})
         refuse_complex(op, varied, useful)
@@ -140,6 +141,13 @@ def refuse_kinds(op: Call, names: Mapping[Same, str]) -> None:
         if row is not None and not exact:
             name = names.get(Same(operand.value), operand.name or "x")
             raise BadArgument(what_of(row, name), op.loc, passed_instead(row, name))
+
+
+def refuse_shown(op: Call, varied: set[Value]) -> None:
+    """A number that carries a derivative goes into a text or a set, and comes out of it again."""
+    if any(isinstance(out.type, Object) for out in op.outs) and any(a in varied for a in op.args):
+        what = f"a number goes into a {op.outs[0].type.name.partition('[')[0]} and comes out of it again"  # type: ignore[attr-defined]
+        raise NoDerivative(f"{what}, and its derivative is lost", op.loc, "use the number itself, or a list or tuple of numbers")
 
 
 def refuse_unknown(op: Call, varied: set[Value], methods: dict[Value, str]) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
-from symgrad.ir.core import FALSE, TRUE, UNDEF, Operand
+from symgrad.ir.core import FALSE, TRUE, UNDEF, Const, Operand
 from symgrad.ir.types import Array, List, Type
 from symgrad.location import NOWHERE, Loc
 
@@ -449,6 +449,19 @@ def is_taken_whole(binding: Binding) -> bool:
         case Iter(key=key):
             return key is not None
     return False
+
+
+def known_key(held: Any) -> Any:
+    """The value of a dict key that is known while compiling; ``MISSING`` if the key is computed."""
+    match held:
+        case Static(value):
+            return value
+        case Num(Const(value)):
+            return value
+        case Tup(items):
+            keys = tuple(map(known_key, items))
+            return MISSING if any(isinstance(key, Missing) for key in keys) else keys
+    return MISSING
 
 
 def held_items(binding: Any, state: State) -> list[Binding] | None:

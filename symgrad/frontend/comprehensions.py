@@ -9,7 +9,6 @@ from typing import Any
 from symgrad.frontend.activation import holds_function
 from symgrad.frontend.bindings import MISSING, Binding, Fun, Generator, Num, Obj, Static, is_long
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.dicts import new_set
 from symgrad.frontend.flow import branch, counted, guess_names, loop_key
 from symgrad.frontend.frames import Frame, Going
 from symgrad.frontend.generators import gathered
@@ -51,13 +50,9 @@ def dict_comprehension(ctx: Lowering, node: ast.DictComp) -> Binding:
 
 @expression(ast.SetComp)
 def set_comprehension(ctx: Lowering, node: ast.SetComp) -> Binding:
-    """A set of what is known while compiling."""
-    return gather(ctx, node.generators, lambda: new_set(ctx, ()), lambda items: set_put(ctx, items, ctx.evaluate(node.elt), node.elt), node)
-
-
-def set_put(ctx: Lowering, items: Binding, element: Binding, node: ast.AST) -> Binding:
-    ctx.apply_method(items, "add", [element], node)
-    return items
+    """The set of what a list comprehension gives."""
+    items = ast.copy_location(ast.ListComp(node.elt, node.generators), node)
+    return ctx.apply(Static(set), [ctx.evaluate(items)], {}, node)
 
 
 def sum_generator(ctx: Lowering, generator: ast.GeneratorExp, node: ast.AST) -> Binding:

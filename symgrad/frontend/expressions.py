@@ -10,7 +10,6 @@ from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import as_python_does
 from symgrad.frontend.bindings import Binding, Fun, Num, Obj, Static, Tup
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.dicts import ELEMENT, new_set
 from symgrad.frontend.iterate import indices_of, items_of
 from symgrad.frontend.memory import load
 from symgrad.frontend.operands import known_value, static_key
@@ -55,8 +54,8 @@ def gathered(ctx: Lowering, node: ast.List) -> Binding:
 
 @expression(ast.Set)
 def set_(ctx: Lowering, node: ast.Set) -> Binding:
-    """A set of what is known while compiling."""
-    return new_set(ctx, [static_key(ctx, item, node, *ELEMENT) for item in elements(ctx, node.elts)])
+    """A set, of elements that are known while compiling or of one kind."""
+    return ctx.apply(Static(set), [Tup(tuple(elements(ctx, node.elts)))], {}, node)
 
 
 @expression(ast.Dict)

@@ -182,7 +182,7 @@ def written_out(ctx: Lowering, node: ast.For | ast.While, enter: Callable[[int],
             run(ctx, node.body)
         finally:
             ctx.frame.loop = outer
-        ctx.write_out(node, min(ctx.frame.lowered - before, most))
+        ctx.write_out(node, min(ctx.frame.lowered - before + 1, most))
         if ctx.state.dead:
             return
         proceed(ctx)

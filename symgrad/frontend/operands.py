@@ -9,10 +9,8 @@ from typing import Any
 
 from symgrad.errors import SymgradError, UnsupportedSyntax
 from symgrad.frontend.bindings import (
-    MISSING,
     Binding,
     Iter,
-    Missing,
     Num,
     Obj,
     Ref,
@@ -87,19 +85,6 @@ def known_value(binding: Binding) -> list[Any]:
         case Num(Const() as constant):
             return [constant.value]
     return []
-
-
-def known_key(held: Any) -> Any:
-    """The value of a dict key that is known while compiling; ``MISSING`` if the key is computed."""
-    match held:
-        case Static(value):
-            return value
-        case Num(Const(value)):
-            return value
-        case Tup(items):
-            keys = tuple(map(known_key, items))
-            return MISSING if any(isinstance(key, Missing) for key in keys) else keys
-    return MISSING
 
 
 def pinnable(ctx: Lowering, binding: Any) -> str | None:

@@ -13,11 +13,11 @@ from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import definite
-from symgrad.frontend.bindings import MISSING, Binding, Missing, Num, Obj, OneOf, Ref, Static, Tup
+from symgrad.frontend.bindings import MISSING, Binding, Missing, Num, Obj, OneOf, Ref, Static, Tup, known_key
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import elements_of, is_set
 from symgrad.frontend.handed import with_tuples_in
-from symgrad.frontend.operands import known_key, pinnable, static_binding
+from symgrad.frontend.operands import pinnable, static_binding
 from symgrad.frontend.reading import owner_name
 from symgrad.ir.core import Const, Operand, Value
 from symgrad.ir.types import BOOL, FLOAT, INT, Array, List, Object, Scalar, Struct, Type

@@ -43,6 +43,7 @@ def lambda_of(name: str, settings: dict[str, Any], types: list[Type]) -> str | N
             return None
         names, said["path"] = path
         params[-1:] = names
+    own.pop("type", None)  # what the result is known to be, which no text says
     for key, value in own.items():
         spelled = dtype_text(value) if key == "dtype" and value in DTYPES else literal_text(value)
         if spelled is None:

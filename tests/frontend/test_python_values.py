@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import symgrad
-from symgrad.errors import Mismatch
+from symgrad.errors import Mismatch, NoDerivative
 
 X = np.array([0.4, -1.3, 2.1, 0.7])
 BASES = "GATTACA"
@@ -199,6 +199,14 @@ def test_a_number_that_comes_out_of_a_set_or_a_text_is_refused_or_right(leak: st
     except symgrad.SymgradError:
         return
     np.testing.assert_allclose(gradient, slopes, rtol=1e-6, atol=1e-8)
+
+
+def test_the_message_where_a_number_comes_out_of_a_set() -> None:
+    f = written("def f(x):\n    return x[2] * sum({x[0], x[1]})\n", {})
+    with pytest.raises(NoDerivative, match="goes into a set and comes out of it again") as refusal:
+        symgrad.grad(f)(X)
+    assert "use the number itself, or a list or tuple of numbers" in str(refusal.value)
+    check(written("def f(x):\n    return x[2] * sum([x[0], x[1]])\n", {}))
 
 
 CHANGES = ["add(k)", "discard(0)", "remove(0)", "update([k])", "clear()", "pop()", "difference_update({0})"]

@@ -15,7 +15,7 @@ ANSWERS = {
     "items with parts": "sequences", "iteration": "iterate", "iterators": "stepping", "length, hasattr": "builtins", "conversions to numbers": "number_builtins", "sums, any, all": "folding",
     "calls": "calls", "methods": "methods", "methods of lists": "lists", "written methods": "dataclass_methods", "stores": "targets",
     "reading": "conversions", "new objects": "heap", "names": "context", "joins": "joins", "what a join asks": "joinable", "forms": "skeletons", "filling": "filling", "reach": "reach", "one of several": "several",
-    "absent": "absent", "kinds": "bindings", "kinship": "kinship", "ranges, counters": "containers", "copies": "copying", "patterns": "match", "loops": "carried",
+    "texts and sets that are computed": "python_values", "absent": "absent", "kinds": "bindings", "kinship": "kinship", "ranges, counters": "containers", "copies": "copying", "patterns": "match", "loops": "carried",
 }  # fmt: skip
 #: how often other modules look at the kind of a binding: this may only become less
 MOST = 275

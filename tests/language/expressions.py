@@ -17,6 +17,7 @@ read("Lambda")(lambda x, y: (lambda a, b=y: a * b)(x))
 read("NamedExpr")(lambda x: (y := x * x) + y)
 read("Tuple", "List", "Starred")(lambda x, y: [x, *(x * y, y)][1] * x)
 carried_out("Dict")(lambda x, y: {"a": x, **{"b": y}}["b"] * x)
+kept("Set", "SetComp", text="set(items)")(lambda x, n: x * len({n, n * n} & {1, 2}) + x * len({k % n for k in range(n + 40)}))
 carried_out("Set")(lambda x, n: x * x if 2 in {1, 2} else x)
 read("ListComp", "comprehension")(lambda v: sum([a * b for a in v for b in v if b > 0.0]))
 read("GeneratorExp")(lambda v: max(a * a for a in v))
@@ -52,7 +53,7 @@ def waited(x):
     return square()
 
 
-@refused("Set", error="UnsupportedSyntax", instead=lambda x, y: sum((x * y, x)))
+@refused("Set", error="NoDerivative", instead=lambda x, y: sum((x * y, x)))
 def set_of_computed_values(x, y):
     return sum({x * y, x})
 
