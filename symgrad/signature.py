@@ -239,6 +239,7 @@ QUESTIONS: dict[str, Callable[[Any, Any], bool]] = {
     "undefined": lambda cls, name: name not in vars(cls),
     "silent": lambda logger, level: not logger.isEnabledFor(level),
     "unset": lambda mapping, name: name not in mapping,
+    "dispatches": lambda function, pair: function.dispatch(pair[0]) is pair[1],
     "unknown": lambda modules, name: name not in modules and not is_importable(name),
 }
 

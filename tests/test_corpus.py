@@ -16,6 +16,7 @@ from random import Random
 from typing import Any
 
 import numpy as np
+import programs_of_objects  # noqa: F401  # enters its programs
 import pytest
 from differences import derivative, direction_for, double, inner, leaves, same
 from of_any_length import LONG, TYPICAL

@@ -125,7 +125,7 @@ def relied_tests(text: str, relied: Relied, names: Names) -> list[str]:
 
 def question_test(text: str, relied: Relied, names: Names) -> str:
     """The test of what was asked of an object and a name."""
-    word = literal(relied.value)
+    word = literal(relied.value) if isinstance(relied.value, str | int) else names.of(relied.value)
     match relied.aspect:
         case "has":
             return f"{names.of(hasattr)}({text}, {word})"

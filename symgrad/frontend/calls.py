@@ -77,6 +77,8 @@ OF_ANYTHING = (isinstance, type, print, str, repr, callable, hasattr, getattr, n
 OF_ITEMS = ("prod", "fsum", "dist", "sumprod")
 #: libraries whose functions leave items untaken, or ask for them later, but for some
 LAZY = ("builtins", "itertools", "functools", "operator", "collections")
+#: the code of all functions that dispatch by the class of their first argument
+DISPATCHING: Any = getattr(functools.singledispatch(len), "__code__")  # noqa: B009
 TAKE_ALL = (list, tuple, set, frozenset, dict, sum, max, min, sorted)
 
 
@@ -289,11 +291,21 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
         args, kwargs = [as_shown(ctx, a, node) for a in args], {k: as_shown(ctx, a, node) for k, a in kwargs.items()}
     if (answer := dtype_question(ctx, value, args, kwargs)) is not None:
         return answer
+    if is_dispatching(value) and args:
+        cls = exact_class(ctx, args[0], node)
+        target = value.dispatch(cls)
+        ctx.rely(owner_name(ctx, value), (cls, target), "dispatches")
+        return ctx.apply(Static(target), args, kwargs, node)
     if followed(ctx, value):
         return call_function(ctx, value, args, kwargs, node)
     if numba_kind(value) is not None or followed(ctx, seen_through(value)):
         return call_function(ctx, value, args, kwargs, node)
     return opaque(ctx, value, name, args, kwargs, node)
+
+
+def is_dispatching(value: Any) -> bool:
+    """Is it a function that ``functools.singledispatch`` has made, which asks for the class of its first argument?"""
+    return isinstance(value, types.FunctionType) and value.__code__ is DISPATCHING and hasattr(value, "dispatch")
 
 
 def call_with(

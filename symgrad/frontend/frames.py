@@ -29,6 +29,7 @@ class Frame:
     lives_on: bool = False  #: of a generator that runs code when it is closed: a name holds it while a loop iterates over it
     place: Loc | None = None  #: of a composition of ours: the location of its call, which is that of all its lines for the user
     called_at: Loc | None = None  #: the same of a function of a library whose source is read
+    sent: Binding | None = None  #: of a generator: what is sent to it when it is gone on with next
     lowered: int = 0  #: how many statements have been lowered, those of each round that is written out counted anew
 
 

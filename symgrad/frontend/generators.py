@@ -13,11 +13,12 @@ from typing import Any
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import MISSING, Binding, Generator, HeapKey, Num, Ref, State, Static
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.exceptions import fail_unless
 from symgrad.frontend.flow import branch, forget_result, leave, proceed, run
 from symgrad.frontend.frames import NEXT, RETURN, Frame, Loop
-from symgrad.frontend.interruptions import Raised
+from symgrad.frontend.interruptions import NeedsState, Raised
 from symgrad.frontend.reach import parts_of
-from symgrad.frontend.resuming import AT, resumable
+from symgrad.frontend.resuming import AT, SENT, resumable, without_sending
 from symgrad.frontend.scopes import body_nodes, own_nodes
 from symgrad.frontend.stepping import FRESH, site_of, use
 from symgrad.frontend.tables import SPREAD, expression
@@ -25,7 +26,7 @@ from symgrad.identity import Same
 from symgrad.ir.core import FALSE, Const, Operand
 from symgrad.ir.types import Array
 
-__all__ = ["called", "drive", "each_value", "gathered", "yielded"]
+__all__ = ["called", "drive", "each_value", "gathered", "send", "yielded"]
 
 
 def called(ctx: Lowering, frame: Frame, node: ast.FunctionDef, bound: dict[str, Binding], call: ast.AST) -> Generator:
@@ -60,6 +61,7 @@ def resume(ctx: Lowering, held: Generator, consume: Callable[[Binding], Operand]
     if frame.consume is not None and count > 1:
         raise UnsupportedSyntax("a generator is gone on with while a loop goes over it", ctx.loc(node), "make it a list")
     frame.consume, frame.consumer, frame.loop = consume, outer, None
+    ctx.state.names[frame, SENT], frame.sent = frame.sent or Static(None), None
     ctx.frame = frame
     ctx.stack.append((held.node, Same(node)))
     try:
@@ -70,11 +72,26 @@ def resume(ctx: Lowering, held: Generator, consume: Callable[[Binding], Operand]
             raise Raised
         forget_result(ctx)
         proceed(ctx)
+        ctx.state.names[frame, SENT] = Static(None)
         return True
     finally:
         ctx.stack.pop()
         frame.consume, frame.consumer, frame.loop = before
         ctx.frame, ctx.builder.loc = outer, loc
+
+
+def send(ctx: Lowering, held: Generator, value: Binding, node: ast.AST) -> Binding:
+    """``generator.send(value)``: what it yields next, when the ``yield`` that it stands at has given the value."""
+    if held.key.cls not in ctx.stateful:
+        raise NeedsState(frozenset({held.key.cls}))
+    if not held.resumes:
+        what = "a value is sent to a generator with a yield inside of try, with or an expression"
+        raise UnsupportedSyntax(what, ctx.loc(node), "yield in a statement or an assignment of its own")
+    if value != Static(None):
+        begun = ctx.call("not_equal", ctx.number((held.frame, AT)), Const(0))
+        fail_unless(ctx, begun, TypeError, "can't send non-None value to a just-started generator")
+    held.frame.sent = value
+    return ctx.apply(Static(next), [held], {}, node)
 
 
 def drive(ctx: Lowering, held: Generator, consume: Callable[[Binding], Operand], node: ast.AST, within: bool = False) -> bool:
@@ -116,11 +133,12 @@ def drive(ctx: Lowering, held: Generator, consume: Callable[[Binding], Operand],
 @lru_cache(maxsize=256)
 def statements_of(node: ast.FunctionDef) -> list[ast.stmt]:
     """The body of a generator: a ``StopIteration`` that leaves it is a ``RuntimeError`` to who goes over it."""
+    body = without_sending(list(node.body))
     if not any(may_stop(inner) for inner in body_nodes(node)):
-        return list(node.body)
+        return body
     told = ast.Call(ast.Name("RuntimeError", ast.Load()), [ast.Constant("generator raised StopIteration")], [])
     handler = ast.ExceptHandler(ast.Name("StopIteration", ast.Load()), None, [ast.Raise(told, None)])
-    return [ast.fix_missing_locations(ast.copy_location(ast.Try(list(node.body), [handler], [], []), node.body[0]))]
+    return [ast.fix_missing_locations(ast.copy_location(ast.Try(body, [handler], [], []), node.body[0]))]
 
 
 def may_stop(node: ast.AST) -> bool:
@@ -235,5 +253,5 @@ def yielded(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
 @expression(ast.Yield, ast.YieldFrom)
 def sent(ctx: Lowering, node: ast.Yield | ast.YieldFrom) -> Binding:
     raise UnsupportedSyntax(
-        "a value that is sent to a generator cannot be differentiated", ctx.loc(node), "yield in a statement of its own"
+        "a yield inside of an expression cannot be differentiated", ctx.loc(node), "yield in a statement or an assignment of its own"
     )

@@ -28,7 +28,7 @@ from symgrad.frontend.distributions import call_distribution, distribution_of
 from symgrad.frontend.draws import drawn, is_generator
 from symgrad.frontend.exact import exact_class
 from symgrad.frontend.exceptions import GIVEN
-from symgrad.frontend.generators import gathered
+from symgrad.frontend.generators import gathered, send
 from symgrad.frontend.iterate import append, discard, indices_of, items_of, shorten
 from symgrad.frontend.memory import Index, as_list, become_value, load
 from symgrad.frontend.messages import is_message, logged
@@ -60,6 +60,8 @@ def call_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], k
         if (answer := python_method(ctx, owner, name, args, kwargs, node)) is not None:
             return answer
     match owner:
+        case Generator() if name == "send" and len(args) == 1 and not kwargs:
+            return send(ctx, owner, args[0], node)
         case Static(value):
             return ctx.apply(Static(getattr(value, name), name), args, kwargs, node)
         case Obj(key) if key.kind == "record":

@@ -15,6 +15,7 @@ from symgrad.frontend.scopes import own_nodes
 from symgrad.identity import Same
 from symgrad.ops.composed.stepping import positioned
 
+SENT = "%sent"  #: what was sent to the generator when it was gone on with; None where nothing was
 AT = "%at"  #: where a generator stands: 0 running, or not begun; the number of a ``yield``; -1 at its end
 
 
@@ -39,7 +40,7 @@ def is_at(*places: int) -> ast.expr:
 class Resuming:
     """The work on one generator; ``names`` are the variables that it has besides its own, ``numbers`` those of its ``yield`` statements."""
 
-    names: set[str] = field(default_factory=lambda: {AT})
+    names: set[str] = field(default_factory=lambda: {AT, SENT})
     numbers: dict[Same, int] = field(default_factory=dict)
     held: dict[Same, str] = field(default_factory=dict)  #: the variable of the iterator of each ``for``, the same in all copies of it
 
@@ -196,8 +197,25 @@ def breaking(statements: list[ast.stmt], flag: str) -> list[ast.stmt]:
     return body
 
 
-class Desugared(ast.NodeTransformer):
-    """``yield from`` as a loop."""
+class Sending(ast.NodeTransformer):
+    """``x = yield v`` as ``yield v`` and ``x = None``."""
+
+    sent: ast.expr = ast.Constant(None)
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        if not isinstance(node.value, ast.Yield):
+            return node
+        parts = [ast.Expr(node.value), ast.Assign(node.targets, self.sent)]
+        return [ast.fix_missing_locations(ast.copy_location(part, node)) for part in parts]
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        return node
+
+
+class Desugared(Sending):
+    """``x = yield v`` as ``yield v`` and ``x = %sent``, what is sent when the generator is gone on with; ``yield from`` as a loop."""
+
+    sent = load(SENT)
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST:
         if not isinstance(node.value, ast.YieldFrom):
@@ -206,14 +224,11 @@ class Desugared(ast.NodeTransformer):
         over = ast.For(ast.Name(item, ast.Store()), node.value.value, [ast.Expr(ast.Yield(load(item)))], [])
         return ast.fix_missing_locations(ast.copy_location(over, node))
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        return node
-
 
 def resumable(function: ast.FunctionDef) -> tuple[list[ast.stmt], frozenset[str], int] | None:
     """The body to run at each entry, its further variables, and how many ``yield`` statements it has; None where it has no such body."""
     plain = copy.deepcopy(function)
-    plain.body = [Desugared().visit(statement) for statement in plain.body]
+    plain.body = Desugared().visit(ast.Module(plain.body, [])).body
     work = Resuming()
     try:
         body = work.whole(plain)
@@ -222,4 +237,12 @@ def resumable(function: ast.FunctionDef) -> tuple[list[ast.stmt], frozenset[str]
     return body, frozenset(work.names), len(set(work.numbers.values()))
 
 
-__all__ = ["AT", "resumable"]
+def without_sending(statements: list[ast.stmt]) -> list[ast.stmt]:
+    """The statements of a generator that a loop goes over, which sends nothing."""
+    if not any(isinstance(n, ast.Assign) and isinstance(n.value, ast.Yield) for s in statements for n in ast.walk(s)):
+        return statements
+    body: list[ast.stmt] = Sending().visit(ast.Module(copy.deepcopy(statements), [])).body
+    return body
+
+
+__all__ = ["AT", "SENT", "resumable", "without_sending"]

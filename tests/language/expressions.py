@@ -35,6 +35,19 @@ def generator(x, n):
     return sum(a * x for a in powers())
 
 
+@read("Yield")
+def values_that_are_sent(x, y):
+    def total():
+        received, total = 0.0, 0.0
+        while True:
+            total += received
+            received = yield total
+
+    adding = total()
+    next(adding)
+    return adding.send(x) * adding.send(y)
+
+
 @kept("JoinedStr", "FormattedValue", text='print("at {:.3f}".format(x))')
 def text_with_values(x):
     print(f"at {x:.3f}")

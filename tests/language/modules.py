@@ -149,6 +149,16 @@ def wrapped(x):
     return x * x
 
 
+@functools.singledispatch
+def of_its_class(x):
+    return x * x
+
+
+@of_its_class.register
+def of_list(x: list):
+    return sum(of_its_class(a) for a in x)
+
+
 class Lazy:
     """What it gives is computed once, when it is first asked for."""
 
@@ -193,9 +203,7 @@ read("functools.partialmethod", beside=(Scaled,))(lambda x: Scaled().twice(x))
 FUNCTOOLS.refused("functools.cmp_to_key", error="UnknownFunction", instead=lambda v: sorted(v)[0] ** 2)(
     lambda v: sorted(v, key=functools.cmp_to_key(lambda a, b: a - b))[0] ** 2
 )
-FUNCTOOLS.refused("functools.singledispatch", error=ERROR, instead=lambda x: x * x * x if isinstance(x, float) else x)(
-    lambda x: functools.singledispatch(kept_cube)(x)
-)
+read("functools.singledispatch", beside=(of_its_class,))(lambda x: of_its_class(x) + of_its_class([x, 2.0 * x]))
 
 
 class Pair(collections.namedtuple("Pair", "first second")):

@@ -6,6 +6,7 @@ import random
 from typing import Any
 
 import numpy as np
+import programs_of_objects  # noqa: F401  # enters its programs
 import pytest
 from differences import leaves
 from programs import PROGRAMS, Program

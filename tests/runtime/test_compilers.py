@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import programs_of_objects  # noqa: F401  # enters its programs
 import pytest
 from programs import PROGRAMS, Program
 from targets import keep_kernels, same
