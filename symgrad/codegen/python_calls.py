@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -53,6 +54,9 @@ def opaque_call(op: Call, operands: list[ast.expr]) -> ast.expr:
         return sugar(*arguments)
     if isinstance(op.args[0], Const) and op.args[0].value is set and len(arguments) == 1 and isinstance(arguments[0], ast.Tuple):
         return ast.Set(arguments[0].elts)
+    if isinstance(op.args[0], Const) and isinstance(op.args[0].value, types.MethodDescriptorType):
+        owner, *arguments = arguments
+        function = ast.Attribute(owner, op.args[0].value.__name__)
     plain = len(arguments) - len(words)
     named = [ast.keyword(w, v) if is_name(w) else spread(w, v) for w, v in zip(words, arguments[plain:], strict=True)]
     return ast.Call(function, arguments[:plain], named)

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -37,7 +38,12 @@ OF_NUMBERS = Raisable((ValueError, TypeError, IndexError, ArithmeticError))
 #: conversions, and what they raise
 CONVERSIONS: dict[Any, tuple[type, ...]] = {
     **dict.fromkeys((float, int, complex), (ValueError, TypeError, OverflowError)), len: (TypeError,),
-    **dict.fromkeys((str, repr, type, id, tuple, print), ()),
+    **dict.fromkeys((str, repr, type, id, tuple, slice, print), ()),
+}  # fmt: skip
+#: questions to texts and sets that may raise, and what
+OF_TEXTS: dict[Any, tuple[type, ...]] = {
+    operator.getitem: (IndexError,), str.format: (Exception,), **dict.fromkeys((str.center, str.ljust, str.rjust), (TypeError,)),
+    **dict.fromkeys((str.index, str.rindex, str.split, str.rsplit), (ValueError,)),
 }  # fmt: skip
 #: rows that are made for the program and raise for nobody
 SILENT = frozenset(
@@ -137,7 +143,8 @@ def failures_of(ctx: Lowering, op: Call) -> Iterator[Failure]:
         yield from of_path(ctx, op)
     elif name in ("opaque", "opaque_pure"):
         function = args[0].value if isinstance(args[0], Const) else None
-        raised = next((kinds for known, kinds in CONVERSIONS.items() if known is function), (Exception,))
+        table, otherwise = (CONVERSIONS, (Exception,)) if settings.get("type") is None else (OF_TEXTS, ())
+        raised = next((kinds for known, kinds in table.items() if known is function), otherwise)
         if raised and not (isinstance(function, type) and issubclass(function, BaseException)):
             yield Failure(Raisable(raised))
     elif name == "number" and is_python(types[0]) and types[0].kind != "int" and settings["kind"] == "int":  # type: ignore[attr-defined]

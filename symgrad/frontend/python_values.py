@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import builtins
 import operator
+import types
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -96,12 +97,13 @@ def as_text(ctx: Lowering, binding: Binding) -> Binding:
 # ------------------------------------------------------------------ what Python is asked
 
 
-def answer(ctx: Lowering, function: Any, operands: Iterable[Operand], type_: Type) -> Binding:
-    """What a function of Python gives, of a type that is known."""
+def answer(ctx: Lowering, function: Any, operands: Iterable[Operand], type_: Type, names: tuple[str, ...] = ()) -> Binding:
+    """What a function of Python gives, of a type that is known; ``names`` are those of the last operands, which are keywords."""
     word = getattr(function, "__name__", "")
-    name = word if getattr(builtins, word, None) is function else owner_name(ctx, function)
+    is_written = getattr(builtins, word, None) is function or isinstance(function, types.MethodDescriptorType)
+    name = word if is_written else owner_name(ctx, function)
     hint = HINTS.get(type_.name.partition("[")[0]) if isinstance(type_, Object) else None
-    value = ctx.call("opaque_pure", Const(function, name), *operands, hint=hint, type=type_)
+    value = ctx.call("opaque_pure", Const(function, name), *operands, hint=hint, names=names, type=type_)
     return ctx.list_sharing(value) if isinstance(type_, List) else Num(value)
 
 
@@ -185,10 +187,7 @@ def python_method(
     """A method of such a value, or one of a known text that is given something that is not known; None for all else."""
     if is_text(owner) and name in METHODS_OF_TEXTS and all(is_plain(ctx, a) for a in (*args, *kwargs.values())):
         operands = [operand_of(ctx, a, node) for a in (*args, *kwargs.values())]
-        function = ctx.call("opaque_attribute", operand_of(ctx, owner, node), attribute=name)
-        type_ = METHODS_OF_TEXTS[name]
-        value = ctx.call("opaque_pure", function, *operands, names=tuple(kwargs), type=type_)
-        return ctx.list_sharing(value) if isinstance(type_, List) else Num(value)
+        return answer(ctx, getattr(str, name), [operand_of(ctx, owner, node), *operands], METHODS_OF_TEXTS[name], tuple(kwargs))
     if not is_some_set(owner) or not any(python_class(x) for x in (owner, *args)):
         return None
     if name == "copy" and not args:
@@ -204,8 +203,8 @@ def python_method(
         for other in more:
             result = of_sets(ctx, COMBINING[name], result, other, node)
         return result
-    function = ctx.call("opaque_attribute", operand_of(ctx, owner, node), attribute=name)
-    return Num(ctx.call("opaque_pure", function, *(operand_of(ctx, other, node) for other in (first, *more)), type=BOOL))
+    function = getattr(frozenset if python_class(owner) is frozenset else set, name)
+    return answer(ctx, function, [operand_of(ctx, one, node) for one in (owner, first, *more)], BOOL)
 
 
 def changed(ctx: Lowering, owner: Binding, name: str, node: ast.AST) -> Binding | None:

@@ -57,6 +57,32 @@ def test_a_question_to_a_text_in_a_loop_and_in_a_call(question: str) -> None:
     check(written("\n".join(lines), space), BASES + "ATGC" * 6)
 
 
+#: expressions that raise for some letters, and what
+RAISING = [
+    ("'GAT'.index(c)", "ValueError"), ("{'A': 1, 'T': 2}[c]", "KeyError"), ("len(c[i % 3])", "IndexError"), ("int(c)", "ValueError"),
+    ("len(BASES.split(c.strip('C')))", "ValueError"), ("len(BASES[i])", "IndexError"), ("'xTA'.rindex(c)", "LookupError"),
+    ("int(BASES[i] == c)", "(KeyError, IndexError)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["", "Exception", "ArithmeticError"])
+@pytest.mark.parametrize(("question", "raised"), RAISING)
+def test_a_question_that_raises_in_a_handler(question: str, raised: str, kind: str) -> None:
+    lines = ["def f(x, bases):", "    total, found = 0.0, []", "    for i in range(len(bases)):", "        c = bases[i]", "        try:",
+             f"            total += x[i % 4] * ({question})", "            found.append(total)", f"        except {kind or raised}:",
+             "            total = 0.5 * total + x[0] * x[1]", "        else:", "            total *= 0.9",
+             "    return total + sum(found)"]  # fmt: skip
+    f = written("\n".join(lines), {"BASES": BASES})
+    try:
+        f(X, BASES * 3)
+    except Exception as error:
+        with pytest.raises(type(error)) as refusal:
+            symgrad.grad(f)(X, BASES * 3)
+        assert str(refusal.value) == str(error)
+    else:
+        check(f, BASES * 3)
+
+
 def written(text: str, space: dict[str, Any]) -> Any:
     """The function of a text, with a file that inspect finds."""
     import linecache
