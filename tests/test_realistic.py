@@ -68,7 +68,7 @@ def test_refused_with_this_message(name: str) -> None:
     assert REFUSED[name] in str(refusal.value)
 
 
-@pytest.mark.slow  # the kernel of ``heat`` leaves in each call, for that program prints how far it is
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in REFUSED | UNCOMPILED])
 def test_compiled(name: str) -> None:
     pytest.importorskip("numba")

@@ -46,6 +46,7 @@ from symgrad.frontend.flow import choose
 from symgrad.frontend.opaque import GENERATORS, followed
 from symgrad.frontend.outside import outside, rely_on_class, variable_of_module
 from symgrad.frontend.overriding import check_reading
+from symgrad.frontend.python_values import python_class
 from symgrad.frontend.reading import (
     attribute_text,
     entry_of_class,
@@ -87,6 +88,8 @@ def attribute_of(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bin
             return class_of_failure(ctx, owner)
         class_ = exact_class(ctx, owner, node)
         return Static(class_, class_.__name__)
+    if (cls := python_class(owner)) is not None and not hasattr(cls, attr):
+        return definite(ctx, MISSING, node, AttributeError, f"{cls.__name__!r} object has no attribute {attr!r}")
     if attr == "__doc__" and owner == ABSENT:
         return Static(None.__doc__)
     if attr == "__dict__" and isinstance(owner, Obj) and owner.key.kind == "record" and owner.key.cls.__dictoffset__:

@@ -24,6 +24,7 @@ from symgrad.frontend.context import Lowering
 from symgrad.frontend.exposed import expose, learn_exposed, mark_exposed
 from symgrad.frontend.filling import blank, operands_of
 from symgrad.frontend.frames import CODE, RAISED, Loop
+from symgrad.frontend.joinable import reordered
 from symgrad.frontend.kinship import bases_of, chosen_arrays, learn_bases, relate_objects, related_objects
 from symgrad.frontend.plans import WHOLE, Head, Plan
 from symgrad.frontend.reach import memory_in, memory_within, reached_twice
@@ -62,6 +63,8 @@ def loop(
         asked = ctx.mixed.asked
         block, stop = build(head)
         head.state = top
+        if reordered(top, ctx.state):
+            continue
         if not learn(ctx, entry, plan, head, ctx.state, names):
             gone = [] if settled else unheld(ctx, plan, top)
             settled = True

@@ -42,7 +42,7 @@ from symgrad.frontend.operands import is_range, static_binding, static_key, with
 from symgrad.frontend.operators import ORDERS, STATIC_OPERATORS, are_containers, binary, first_answer, own_tries, row_of
 from symgrad.frontend.outside import rely_on_keys
 from symgrad.frontend.protocols import COMPARISONS, ITERABLE, Namespace, class_of, defines_any, own_method
-from symgrad.frontend.python_values import python_comparison, python_membership
+from symgrad.frontend.python_values import python_class, python_comparison, python_membership
 from symgrad.frontend.sameness import are_one
 from symgrad.frontend.several import asked, each, is_one_of_kinds
 from symgrad.frontend.stepping import begin, is_iterator
@@ -124,7 +124,7 @@ def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
             same = are_one(ctx.state, a, b)
         if same is not None:
             return Num(same if isinstance(op, ast.Is) else negated(ctx, same))
-        if not any(is_passed_on(ctx, x) for x in (a, b)):
+        if any(python_class(x) for x in (a, b)) or not any(is_passed_on(ctx, x) for x in (a, b)):
             raise UnknownType("whether these are one object is not known", ctx.loc(node), "compare with ==")
         return Num(ctx.call("is_" if isinstance(op, ast.Is) else "is_not", ctx.read(a), ctx.read(b)))
     if isinstance(op, ast.In | ast.NotIn):

@@ -25,6 +25,7 @@ from symgrad.frontend.operands import pinnable
 from symgrad.frontend.plans import Head
 from symgrad.frontend.scopes import assigned
 from symgrad.frontend.tables import STATEMENTS
+from symgrad.identity import Same
 from symgrad.ir.core import FALSE, TRUE, Block, Const, For, Operand, Value, While
 from symgrad.ir.types import INT
 from symgrad.location import Loc
@@ -354,7 +355,7 @@ def is_changed(ctx: Lowering, before: State) -> bool:
     Variables of functions that have been called meanwhile are not asked for: nobody reads them any more.
     """
     after, frames = ctx.state, {ctx.frame, *(frame for frame, _ in before.names if isinstance(frame, Frame))}
-    names = {name: held for name, held in after.names.items() if name[0] in frames}
+    names = {name: held for name, held in after.names.items() if name[0] in frames or isinstance(name[0], Same)}  # or global ones
     return (
         any(after.memory[location] is not held for location, held in before.memory.items())
         or any(after.heap[key] != content for key, content in before.heap.items())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from symgrad.frontend.bindings import Binding, Bound, Broken, Choice, Fun, Generator, Iter, Maybe, Obj, Static, Tup
+from symgrad.frontend.bindings import Binding, Bound, Broken, Choice, Fun, Generator, HeapKey, Iter, Maybe, Obj, Ref, State, Static, Tup
 from symgrad.ir.types import List, Scalar, Type
 
 
@@ -33,6 +33,23 @@ def holds_object(binding: Binding) -> bool:
     return isinstance(binding, Obj) or isinstance(binding, Tup) and any(map(holds_object, binding.items))
 
 
+def reordered(top: State, end: State) -> bool:
+    """Note the dicts whose keys a round leaves in another order than that in which it found them; is any of that new?"""
+    changed = [key for key in top.heap if key.kind == "dict" and key.cls is not set and not key.unordered and not same_order(top, end, key)]
+    for key in changed:
+        key.unordered = True
+    return bool(changed)
+
+
+def same_order(top: State, end: State, key: HeapKey) -> bool:
+    """Do the keys that a dict has in two states stand in one order in both?"""
+    one, other = top.heap.get(key), end.heap.get(key)
+    if end.dead or one is None or other is None or isinstance(one, Ref) or isinstance(other, Ref):
+        return True
+    before, after = dict(one), dict(other)
+    return [k for k in before if k in after] == [k for k in after if k in before]
+
+
 def chooses_object(binding: Binding) -> bool:
     """Is it, on some path, what ``holds_object`` says?"""
     if isinstance(binding, Choice):
@@ -45,4 +62,4 @@ def inner_of(binding: Binding) -> Binding:
     return binding.inner if isinstance(binding, Maybe) else binding
 
 
-__all__ = ["can_be_called", "chooses_object", "holds_object", "inner_of", "is_of_numbers", "sites_of"]
+__all__ = ["can_be_called", "chooses_object", "holds_object", "inner_of", "is_of_numbers", "reordered", "sites_of"]

@@ -35,7 +35,7 @@ from symgrad.frontend.messages import is_message, logged
 from symgrad.frontend.opaque import MUTATORS, followed, opaque_method
 from symgrad.frontend.operands import static_binding, unwrap
 from symgrad.frontend.outside import change_outside, item_text, outside, rely_on_class, rely_on_keys
-from symgrad.frontend.python_values import is_some_set, python_class, python_method
+from symgrad.frontend.python_values import is_some_set, items_listed, python_class, python_method
 from symgrad.frontend.reading import from_class, generated
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.stepping import begin
@@ -279,6 +279,7 @@ def list_append(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -
 
 @method("list", "extend")
 def list_extend(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
+    args = items_listed(ctx, list, args, node)
 
     args = [begin(ctx, args[0], node)]
     if isinstance(args[0], Generator):

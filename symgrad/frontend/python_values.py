@@ -80,7 +80,10 @@ def is_some_set(binding: Binding) -> bool:
 
 
 def element_kind(binding: Binding) -> str:
-    """What kind of elements a set holds: ``int``, ``bool``, ``float``, ``str`` or ``tuple``; empty where that is not one kind."""
+    """What kind of elements a set holds: ``int``, ``bool``, ``float``, ``str``, ``tuple``, or ``number`` of one of NumPy's classes.
+
+    Empty where they are not of one kind.
+    """
     assert isinstance(binding, Num)
     assert isinstance(binding.operand.type, Object)
     return binding.operand.type.name.partition("[")[2].rstrip("]")
@@ -141,10 +144,17 @@ def python_operator(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, 
 
 def of_sets(ctx: Lowering, function: Any, a: Binding, b: Binding, node: ast.AST) -> Binding:
     """A set made of two, of the class of the first."""
-    kinds = {kind_of_elements(ctx, one) for one in (a, b)} - {None}
+    several = [a] if function is operator.sub else [a, b]
+    kinds = {kind_of_elements(ctx, one) or "" for one in several if not is_empty(ctx, one)}
     name = "frozenset" if python_class(a) is frozenset or isinstance(a, Obj) and a.key.exact is frozenset else "set"
-    type_ = Object(f"{name}[{kinds.pop()}]" if len(kinds) == 1 else name)
+    type_ = Object(f"{name}[{kinds.pop() if len(kinds) == 1 else ''}]")
     return answer(ctx, function, [operand_of(ctx, a, node), operand_of(ctx, b, node)], type_)
+
+
+def is_empty(ctx: Lowering, binding: Binding) -> bool:
+    """Is it a set that is known to have no elements?"""
+    kind, elements = known_elements(ctx, binding)
+    return kind is not None and not elements
 
 
 def python_comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.AST) -> Binding | None:
@@ -191,7 +201,7 @@ def python_method(
     if not is_some_set(owner) or not any(python_class(x) for x in (owner, *args)):
         return None
     if name == "copy" and not args:
-        return owner
+        return owner if python_class(owner) is frozenset else answer(ctx, set, [ctx.read(owner)], ctx.read(owner).type)
     if name not in (*COMBINING, *ASKING) or kwargs or not args:
         return changed(ctx, owner, name, node)
     others = [as_set(ctx, a, node) for a in args]
@@ -213,6 +223,19 @@ def changed(ctx: Lowering, owner: Binding, name: str, node: ast.AST) -> Binding 
         return None
     what = f"{name!r} may change a set whose elements are not known while compiling"
     raise UnsupportedSyntax(what, ctx.loc(node), "make a new set, as in s = s | {x}")
+
+
+def refuse_change(ctx: Lowering, kind: type[ast.AST], owner: Binding, value: Binding, node: ast.AST) -> None:
+    """Refuse an augmented assignment that would change a set, where the set or the other operand is not known."""
+    is_changed = python_class(owner) is set or is_set(owner) and not is_frozen(owner) and python_class(value) in (set, frozenset)
+    if is_changed and kind in (ast.BitOr, ast.BitAnd, ast.Sub, ast.BitXor):
+        what = "an augmented assignment changes a set whose elements are not known while compiling"
+        raise UnsupportedSyntax(what, ctx.loc(node), "make a new set, as in s = s | {x}")
+
+
+def is_frozen(binding: Binding) -> bool:
+    """Is it a known frozenset?"""
+    return isinstance(binding, Obj) and binding.key.exact is frozenset
 
 
 def python_length(ctx: Lowering, binding: Binding) -> Operand:
@@ -297,8 +320,10 @@ def one_kind(kinds: Iterable[str | None]) -> str | None:
 def of_type(type_: Type) -> str | None:
     """What kind of items a list or an array of a type holds."""
     match type_:
-        case List(item=Scalar(kind="int" | "bool" | "float" as kind)) | Array(kind="int" | "bool" | "float" as kind, shape=(_,)):
+        case List(item=Scalar(kind="int" | "bool" | "float" as kind, dtype=None)):
             return kind
+        case List(item=Scalar(kind="int" | "bool" | "float")) | Array(kind="int" | "bool" | "float", shape=(_,)):
+            return "number"
         case List(item=Object(name="str")):
             return "str"
         case List(item=Struct(items=items)) if items and all(isinstance(part, Scalar) and part.kind in ("int", "bool") for part in items):
@@ -314,9 +339,9 @@ def kind_of(ctx: Lowering, binding: Binding) -> str | None:
         case Static(value):
             return "str" if isinstance(value, str) else None
         case Num(operand) if isinstance(operand.type, Scalar) and operand.type.kind != "complex":
-            return operand.type.kind
+            return operand.type.kind if operand.type.dtype is None else "number"
         case Tup(items, None):
-            return "tuple" if all(kind_of(ctx, item) in ("int", "bool", "str", "tuple") for item in items) else None
+            return "tuple" if all(kind_of(ctx, item) in ("int", "bool", "str", "tuple", "number") for item in items) else None
     return "str" if python_class(binding) is str else None
 
 

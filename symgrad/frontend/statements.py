@@ -27,6 +27,7 @@ from symgrad.frontend.operands import as_array, known_value
 from symgrad.frontend.operators import binary, is_of_numpy
 from symgrad.frontend.outside import change_outside, outside, variable_of_module
 from symgrad.frontend.protocols import OWN_OPERATORS, own_method
+from symgrad.frontend.python_values import refuse_change
 from symgrad.frontend.reach import holders
 from symgrad.frontend.reading import LIBRARIES, module_named, name_in_module
 from symgrad.frontend.stores import check_axes, delete_item, store_item
@@ -145,6 +146,7 @@ def in_place(ctx: Lowering, old: Binding, value: Binding, node: ast.AugAssign, b
             return replacement
         ctx.change(old.key, ctx.state.heap[replacement.key])
         return None
+    refuse_change(ctx, type(node.op), old, value, node)
     word = f"__i{OWN_OPERATORS.get(type(node.op))}__"
     if own_method(ctx, old, word) is not None:
         return ctx.apply_method(old, word, [value], node)

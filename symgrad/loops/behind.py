@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from symgrad.ir.core import Block, Call, Const, Func, Op, Operand, Value, clone, uses, walk
+from symgrad.ir.core import Block, Call, Const, For, Func, Op, Operand, Value, clone, uses, walk
 from symgrad.ir.mixed import kind_in, meetings, mixed
 from symgrad.ir.types import Array, Scalar, Type
+from symgrad.loops.recorded import recorded
 from symgrad.ops.declare import ROWS
 from symgrad.passes.facts import halves_kept
 
@@ -31,8 +32,8 @@ def effects_behind(func: Func) -> Effects | None:
 
     None where there are no such calls, or where one of them has to stay: its result is used, or it reads what no kernel holds.
     """
-    ops = behind(func)
-    own = {out for op in ops for out in op.outs}
+    ops = behind(func, recorded(func))
+    own = {value for op in ops for value in defined_by(op)}
     read = dict.fromkeys(operand for op in ops for operand in operands_within(op) if isinstance(operand, Value) and operand not in own)
     parameters = [value for value in read if value in func.params]
     computed = [value for value in read if value not in func.params]
@@ -51,12 +52,13 @@ def effects_behind(func: Func) -> Effects | None:
     return Effects(effects, [func.params.index(value) for value in parameters])
 
 
-def behind(func: Func) -> list[Op]:
+def behind(func: Func, replays: list[For]) -> list[Op]:
     """The calls for their effect that the body of a function consists of, with what is computed for them alone and is no number."""
     counts = uses(func.body)
-    chosen = {op: None for op in func.body.ops if is_for_effect(op) and not any(counts.get(out) for out in op.outs)}
+    calls = [op for op in func.body.ops if is_for_effect(op) and not any(counts.get(out) for out in op.outs)]
+    chosen: dict[Op, None] = dict.fromkeys([*calls, *replays])
     makers = {out: op for op in func.body.ops for out in op.outs}
-    if len(chosen) < sum(1 for op in func.body.ops if is_for_effect(op)):
+    if len(calls) < sum(1 for op in func.body.ops if is_for_effect(op)):
         return []  # another one stays, and they are done in order
     todo = list(chosen)
     while todo:
@@ -102,6 +104,15 @@ def operands_within(op: Op) -> Iterator[Operand]:
         yield from block.yields
         for inner in block.ops:
             yield from operands_within(inner)
+
+
+def defined_by(op: Op) -> Iterator[Value]:
+    """The values that an op gives, and those of the blocks in it."""
+    yield from op.outs
+    for block in op.blocks:
+        yield from block.args
+        for inner in block.ops:
+            yield from defined_by(inner)
 
 
 def can_be_handed(operand: Operand) -> bool:

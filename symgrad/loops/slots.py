@@ -7,7 +7,7 @@ outer one's arrays that belongs to the round; where its rounds vary, there is ro
 from __future__ import annotations
 
 from symgrad.ir.core import NONE, ONE, ZERO, Call, Const, For, Operand, Value, walk
-from symgrad.ir.types import INT, Array, List, Scalar, ShapeOf, Tape
+from symgrad.ir.types import INT, Array, Dim, List, Scalar, ShapeOf, Tape
 from symgrad.loops import lists
 from symgrad.loops.context import Context, Saved, Slots, Thing
 from symgrad.loops.forms import Form, dtype_in_array, refuse_dtype, remember
@@ -251,6 +251,7 @@ def get(context: Context, op: Call) -> list[Thing]:
                 values.append(context.memory(handle, out, context.extents_at(handle, out)))
             case List(item=Scalar() as item):
                 handle = writer.call("list_take", saved.handles[0], flat(context, tape, index), hint="%items")
+                handle.type = Array(dtype_in_array(item), (Dim("?"),), "C")
                 values.append(lists.from_array(context, handle, item, out.name))
             case ShapeOf():
                 pending = iter(saved.handles)

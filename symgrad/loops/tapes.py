@@ -137,6 +137,8 @@ def pop(lowering: Context, op: Call) -> list[Thing]:
     assert isinstance(old, Stacks)
     rest = op.outs[0].type
     assert isinstance(rest, Tape)
+    if len(op.outs) != 1 + len(rest.items):
+        raise OutOfReach("a tape whose items change", op.loc)
     stacks = [v for v in given_lists(lowering, old, rest.items) if isinstance(v, Value)]
     numbers, pending = numbers_taken(lowering, op, rest.items, stacks), iter(stacks if not has_numbers(stacks) else stacks[1:])
     results: list[Thing] = [Stacks(rest.items, old.lists)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from symgrad.ir.core import Apply, Block, Call, Const, For, Func, Op, Operand, Value, uses, walk
+from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, substitute, uses, walk
 from symgrad.ir.types import Array
 from symgrad.ops.indexing import steps
 from symgrad.ops.parts import PATHS
@@ -26,10 +26,20 @@ def observed(func: Func) -> Func:
     it calls: of one without results, what may raise in it is an effect then.
     """
     for each in [*applied(func.body)[::-1], func]:
+        substitute(each.body, decided(each.body))
         marks = Marks(each)
         marks.run()
         _Observer(marks, counts=uses(each.body)).block(each.body)
     return func
+
+
+def decided(body: Block) -> dict[Value, Operand]:
+    """The results of branches that are the same on both sides: later passes know them, and then nobody reads the test."""
+    table: dict[Value, Operand] = {}
+    for op in walk(body):
+        if isinstance(op, If):
+            table |= {out: a for out, a, b in zip(op.outs, op.then.yields, op.orelse.yields, strict=True) if is_same(a, b)}
+    return table
 
 
 @dataclass

@@ -228,7 +228,7 @@ def test_a_number_that_comes_out_of_a_set_or_a_text_is_refused_or_right(leak: st
 
 
 def test_the_message_where_a_number_comes_out_of_a_set() -> None:
-    f = written("def f(x):\n    return x[2] * sum({x[0], x[1]})\n", {})
+    f = written("def f(x):\n    return x[2] * sum({float(x[0]), float(x[1])})\n", {})
     with pytest.raises(NoDerivative, match="goes into a set and comes out of it again") as refusal:
         symgrad.grad(f)(X)
     assert "use the number itself, or a list or tuple of numbers" in str(refusal.value)
@@ -249,6 +249,41 @@ def test_a_set_that_is_not_known_is_not_changed(change: str, order: list[int]) -
         assert "may change a set" in str(refusal) or "taken is not known" in str(refusal)
     else:
         assert len(order) < 9  # of few items each is known
+
+
+#: sets of several classes of elements, of NumPy's numbers, and under several names; ``few`` and ``many`` are lists of whole numbers
+SETS = [
+    "t = s\n    t |= {9}\n    return x[0] * len(s)", "s |= {9}\n    return x[0] * len(s)", "t = {1, 2}\n    u = t\n    u |= s\n    return x[0] * len(t)",
+    "t = {1, 2}\n    grow(t, s)\n    return x[0] * len(t)", "grow(s, {7})\n    return x[0] * len(s)", "s = s | {7}\n    return x[0] * len(s)",
+    "return x[0] * list(s | {'p', 7}).count('p')", "return x[0] * sum(1 for v in s ^ {(1, 2), 1} if v == (1, 2))",
+    "return x[0] * isinstance(max(s | {2.5, True}), int)", "return x[0] * max(s - {2.5}) + x[1] * sum(s | set()) + x[2] * min(set() | s)",
+    "return x[0] * isinstance(max(set(np.array(order))), int) + x[1]", "return x[0] * max(set(np.array(order))) ** -1",
+    "u = sorted(set(np.array(order) > 1))\n    return x[0] * (u[-1] + u[-1])", "return x[0] * isinstance(max({np.int64(k) for k in order}), int)",
+    "return x[0] * (s.copy() is s) + x[1]", "return x[0] * [*s, 5][0] + len([*s, *s])", "t = s\n    return x[0] * (t is s)",
+    "return x[0] * len(s.union([3, 4], {5}))", "s = frozenset(s)\n    s |= {77}\n    return x[0] * len(s)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("order", [[1, 2], list(range(3, 30))], ids=["few", "many"])
+@pytest.mark.parametrize("body", SETS)
+def test_sets_of_every_kind_are_right_or_refused(body: str, order: list[int]) -> None:
+    f = written(f"def grow(s, other):\n    s |= other\ndef f(x, order):\n    s = set(order)\n    {body}\n", {"np": np})
+    try:
+        expected: Any = f(X, order)
+    except Exception as error:
+        expected = type(error), str(error)
+    try:
+        value: Any = symgrad.value_and_grad(f, wrt="x", verify=False)(X, order)[0]
+    except symgrad.SymgradError:
+        return
+    except Exception as error:
+        value = type(error), str(error)
+    assert value == pytest.approx(expected) if not isinstance(expected, tuple) else value == expected
+
+
+def test_an_attribute_that_a_text_does_not_have() -> None:
+    f = written("def f(x, s, k):\n    try:\n        s[k].foo\n    except AttributeError:\n        return x[1]\n    return x[0]\n", {})
+    assert symgrad.value_and_grad(f, wrt="x")(X, "abc", 1)[0] == X[1]
 
 
 def test_the_way_out_of_a_change() -> None:

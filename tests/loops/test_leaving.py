@@ -176,10 +176,10 @@ def test_pullbacks(function: Any, capsys: pytest.CaptureFixture[str]) -> None:
         np.testing.assert_allclose(result[1](1.5)[0], expected[1](1.5)[0], rtol=1e-10)
 
 
-def test_what_each_round_prints_is_not_compiled() -> None:
+def test_an_array_that_each_round_prints_is_not_compiled() -> None:
     def loud(x):
         for v in x:
-            print("here", v)
+            print("here", v, x)
         return np.sum(x * x)
 
     with pytest.warns(symgrad.errors.NotCompiled, match="print"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,48 @@ def nothing_in_it_at_first(x, w):
                 values.append(x[j] * w[0])
         total += sum(v * v for v in values) * x[k]
     return total + w[1]
+
+
+def of_a_length_that_is_given(x, w):
+    values = [1.0] * (len(x) - 2)
+    for k in range(len(x)):
+        values = [a * x[k] for a in values]
+    return sum(values, 0.0) + w[0] * w[1]
+
+
+def lists_in_rounds(x, w):
+    total = 0.0
+    for i in range(len(x)):
+        values = [1.0] * i
+        for k in range(len(x)):
+            values = [a * x[k] + w[0] for a in values]
+        total += sum(values, 0.0)
+    return total * w[1]
+
+
+def longer_each_round(x, w):
+    values = [w[0]]
+    for k in range(len(x)):
+        values = [a * x[k] for a in values]
+        values.append(x[k])
+    return values[0] + values[-1] * w[1]
+
+
+def filtered_each_round(x, w):
+    values = [v for v in x]
+    for k in range(len(x)):
+        values = [a * x[k] + 1.0 for a in values if a != 3.0]
+    return sum(values) * w[0] + w[1]
+
+
+def in_branches(x, w):
+    values = [1.0, 2.0]
+    for k in range(len(x)):
+        if x[k] > 0.2:
+            values = [a * x[k] for a in values] + [w[0]]
+        else:
+            values.append(values[-1] * w[1])
+    return sum(values)
 
 
 # ------------------------------------------------------------------ loops of unknown length in others
@@ -195,7 +238,10 @@ def whichever_comes_first(x, w):
     return np.sum(y)
 
 
-LISTS = [a_list_anew, in_a_while, of_integers, nothing_in_it_at_first]
+LISTS = [
+    a_list_anew, in_a_while, of_integers, nothing_in_it_at_first, of_a_length_that_is_given, lists_in_rounds, longer_each_round, filtered_each_round,
+    in_branches,
+]  # fmt: skip
 LOOPS = [two_deep, three_deep, counted_in_uncounted, lists_and_loops]
 ARRAYS = [filled_and_appended, taken_and_changed_as_a_copy]
 BY_ANOTHER_NAME = [changed_after_it_was_appended, twice_in_the_list, views_in_the_list, arguments_in_the_list]
@@ -207,6 +253,27 @@ CALLS = [(R.standard_normal(n), np.array(w)) for n, w in ((4, (0.7, 0.3)), (5, (
 def test_the_kernel_gives_what_the_numpy_code_gives(function: Any) -> None:
     check_targets(function, CALLS, jit=True)
     assert stays(function, *CALLS[0], wrt=(0, 1))
+
+
+def test_a_second_derivative_of_a_loop_of_unknown_length() -> None:
+    def base(x, a):
+        s, k = a, 0
+        while k < len(x):
+            s, k = s * x[k], k + 1
+        return s * s
+
+    def squared(x, a):
+        g = symgrad.grad(base)(x, a)
+        return g @ g
+
+    x = np.array([0.5, 1.0, 1.5])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        value, gradients = symgrad.value_and_grad(squared, wrt=("x", "a"), jit=True)(x, 0.7)
+    assert not any("fault" in str(w.message) for w in caught)
+    expected, others = symgrad.value_and_grad(squared, wrt=("x", "a"))(x, 0.7)
+    assert value == pytest.approx(expected)
+    np.testing.assert_allclose(gradients[0], others[0])
 
 
 @pytest.mark.parametrize("function", BY_ANOTHER_NAME, ids=lambda f: f.__name__)

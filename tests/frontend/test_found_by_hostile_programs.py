@@ -1,0 +1,178 @@
+"""Programs that once gave a wrong result without a word, each with others of its class."""
+
+from __future__ import annotations
+
+import collections
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symgrad
+
+X = np.array([0.4, -1.3, 2.1, 0.7])
+
+
+def outcome(f: Any, *args: Any) -> Any:
+    """What a function gives, or what it raises."""
+    try:
+        return f(*args)
+    except symgrad.SymgradError:
+        raise
+    except Exception as error:
+        return type(error).__name__, str(error)
+
+
+def check(f: Any, *others: Any) -> None:
+    """Value, exception and gradient against Python and differences."""
+    expected = outcome(f, X, *others)
+    result = outcome(symgrad.value_and_grad(f, wrt="x", verify=False, allow_unused=True), X, *others)
+    if isinstance(expected, tuple):
+        assert result == expected
+        return
+    value, gradient = result
+    assert value == pytest.approx(expected)
+    slopes = [(f(X + s, *others) - f(X - s, *others)) / 2e-6 for s in 1e-6 * np.eye(4)]
+    np.testing.assert_allclose(gradient, slopes, rtol=1e-6, atol=1e-8)
+
+
+# ------------------------------------------------------------------ tests of while that change a global variable
+
+COUNT = 0
+
+
+def tick():
+    global COUNT
+    COUNT += 1
+    return COUNT
+
+
+def until_a_count(x, n):
+    global COUNT
+    COUNT = 0
+    total = 0.0
+    while tick() % 5:
+        total += x[0]
+    return total
+
+
+def beside_another_test(x, n):
+    global COUNT
+    COUNT = 0
+    total = 0.0
+    while tick() < 3 and total < 20:
+        total += 1.0 + x[0]
+    return total
+
+
+def as_the_second_test(x, n):
+    global COUNT
+    COUNT = 0
+    total, i = 0.0, 0
+    while i < n and tick() % 3:
+        total += x[0] * COUNT
+        i += 1
+    return total + COUNT
+
+
+@pytest.mark.parametrize("n", [0, 2, 3])
+@pytest.mark.parametrize("f", [until_a_count, beside_another_test, as_the_second_test])
+def test_a_test_that_changes_a_global_variable(f: Any, n: int) -> None:
+    check(f, n)
+
+
+# ------------------------------------------------------------------ keys that a round moves to the end
+
+
+def removed_and_stored(x, n):
+    d = {"a": x[0], "b": x[1]}
+    for _ in range(n):
+        del d["a"]
+        d["a"] = x[2]
+    total = 0.0
+    for value in d.values():
+        total = total * 2 + value
+    return total
+
+
+def popped_and_stored(x, n):
+    d = {0: x[0], 1: x[1]}
+    for _ in range(n):
+        value = d.pop(0)
+        d[0] = value * 2
+    return list(d.values())[-1]
+
+
+def moved_to_the_end(x, n):
+    d = collections.OrderedDict(a=x[0], b=x[1])
+    for _ in range(n):
+        d.move_to_end("a")
+    return list(d.values())[0]
+
+
+def the_order_does_not_matter(x, n):
+    d = {"a": x[0], "b": x[1]}
+    for _ in range(n):
+        d["a"] = d.pop("a") * x[2]
+    return d["a"] * d["b"]
+
+
+def read_in_the_loop(x, n):
+    d, total = {"a": x[0], "b": x[1]}, 0.0
+    while n > 0:
+        total = 2 * total + list(d.values())[0]
+        d["a"] = d.pop("a") * x[2]
+        n -= 1
+    return total
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3])
+@pytest.mark.parametrize("f", [removed_and_stored, popped_and_stored, moved_to_the_end, the_order_does_not_matter, read_in_the_loop])
+def test_the_order_of_keys_that_a_loop_changes(f: Any, n: int) -> None:
+    try:
+        check(f, n)
+    except symgrad.SymgradError as refusal:
+        assert "order" in str(refusal) and f is not the_order_does_not_matter
+
+
+# ------------------------------------------------------------------ operands that raise, of results that are known
+
+
+def unequal_beside_it(x, a, k):
+    same = (a[k], 1) == (5, 2)
+    return same * x[1] + x[0]
+
+
+def unequal_lists(x, a, k):
+    same = [a[k], 1] != [5, 2]
+    return same * x[1] + x[0]
+
+
+def among_pairs(x, a, k):
+    return ((a[k], 1) in ((5, 2), (3, 4))) * x[1] + x[0]
+
+
+def divided(x, a, k):
+    same = (1.0 / (k - 7), 1) == (5, 2)
+    return same * x[1] + x[0]
+
+
+def chosen_alike(x, a, k):
+    y = x[0] if a[k] > 1 else x[0]
+    return y * x[1]
+
+
+def in_a_handler(x, a, k):
+    total = x[0]
+    try:
+        c = a[k]
+        total += ((c, a[0]) == (1, 7)) * x[1]
+    except IndexError:
+        total *= x[2]
+    return total
+
+
+@pytest.mark.parametrize("k", [0, 1, 7])
+@pytest.mark.parametrize("f", [unequal_beside_it, unequal_lists, among_pairs, divided, chosen_alike, in_a_handler])
+def test_operands_that_raise(f: Any, k: int) -> None:
+    check(f, [1, 2], k)
