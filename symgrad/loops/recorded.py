@@ -1,13 +1,9 @@
 """What a function prints in loops and branches -> lists of what it prints, and a loop behind them that prints. Works in place.
 
-    for i in range(n):                               for i in range(n):
-        t = t * x[i]                                     t = t * x[i]
-        if i % 10 == 0:                      ->          if i % 10 == 0:
-            print(f"{i}: {t:.3f}")                           events.append(0); i_shown.append(i); t_shown.append(t)
-                                                     for event in events: print(...)
+    for v in x: print(f"{v:.3f}")   ->   for v in x: events.append(0); v_shown.append(v)
+                                         for k in range(len(events)): print(f"{v_shown[k]:.3f}")
 
-A kernel has no effects; the loop behind is taken out of it (``behind``), and gets the lists as arrays. A kernel that raises has printed
-nothing, and the NumPy code does all from the start.
+A kernel has no effects: the loop behind is taken out of it (``behind``). One that raises has printed nothing; the NumPy code does all anew.
 """
 
 from __future__ import annotations
