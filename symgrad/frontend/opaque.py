@@ -13,6 +13,7 @@ from symgrad.errors import UnknownFunction, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, External, Maybe, Num, Obj, OneOf, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.handed import with_tuples_in
+from symgrad.frontend.python_values import python_class
 from symgrad.frontend.reading import LIBRARIES, owner_name
 from symgrad.frontend.shared_state import READABLE
 from symgrad.identity import Same
@@ -117,9 +118,9 @@ def refuse_containers(ctx: Lowering, name: str, args: list[Binding], node: ast.A
     """A list or dict that is handed to what cannot be seen into may be changed there, which shows where it has a name."""
     written = [*node.args, *(k.value for k in node.keywords)] if isinstance(node, ast.Call) else []
     shown = [a for a, said in zip(args, written, strict=False) if not isinstance(said, ast.List)] if len(written) == len(args) else args
-    if any(isinstance(a, Obj) for a in shown):
+    if any(isinstance(a, Obj) for a in shown) or any(python_class(a) is set for a in args):
         raise UnsupportedSyntax(
-            f"{name} is given a list, dict or instance, which it may change", ctx.loc(node), "give it an array or a tuple"
+            f"{name} is given a list, dict, set or instance, which it may change", ctx.loc(node), "give it an array or a tuple"
         )
 
 
