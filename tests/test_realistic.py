@@ -29,7 +29,7 @@ UNCOMPILED = {
     "chess": "operations, which numba would take minutes to compile",
     "ekf": "operations, which numba would take minutes to compile",
     "hidden_markov": "which is a value of unknown type",
-    "huckel": "opaque pure of numbers",
+    "huckel": "a text or a set that is computed",
     "lennard_jones": "a list of lists of values of unknown type",
     "logistic": "np.unique of an array of int64",
     "shortest_path": "a list of lists of integers",

@@ -24,7 +24,7 @@ from symgrad.frontend.interruptions import Raised
 from symgrad.frontend.operands import pinnable, pinned, static_binding
 from symgrad.frontend.python_values import python_class, python_comparison
 from symgrad.frontend.several import among, each, is_one_of_kinds
-from symgrad.ir.core import FALSE, NONE, TRUE, Const, Operand
+from symgrad.ir.core import FALSE, NONE, TRUE, Call, Const, Operand
 from symgrad.ir.types import Array, Scalar
 
 #: gives the result for a known key and for the value that is equal to it
@@ -127,7 +127,7 @@ def surely_among(ctx: Lowering, held: Binding, keys: list[Any]) -> bool:
 def check_computed(ctx: Lowering, held: Binding, node: ast.AST) -> None:
     """Refuse a key of which nobody can tell what it is equal to; Python raises where it has no hash."""
     refusal = UnsupportedSyntax("a dict key must be a literal", ctx.loc(node), "use an array or a list for keys that are computed")
-    if python_class(held) in (str, frozenset):
+    if python_class(held) in (str, frozenset) and (ctx.unroll or not is_formatted(ctx, held)):
         return
     if pinnable(ctx, held) is not None:  # with its value the key is known
         raise pinned(ctx, refusal, [held])
@@ -144,6 +144,12 @@ def check_computed(ctx: Lowering, held: Binding, node: ast.AST) -> None:
         case Obj(key) if key.kind == "list" and key.cls is None and key.exact is None:
             definite(ctx, MISSING, node, TypeError, "unhashable type: 'list'")
     raise refusal
+
+
+def is_formatted(ctx: Lowering, held: Binding) -> bool:
+    """Is it a text that has just been made of numbers, as in ``d[f"a{k}"]``?  It is known where the loop over ``k`` is written out."""
+    texts = [op for op in ctx.builder.block.ops if isinstance(op, Call) and op.name in ("format_text", "format_percent")]
+    return isinstance(held, Num) and any(held.operand in op.outs for op in texts)
 
 
 def is_key(ctx: Lowering, held: Binding, key: Any, node: ast.AST) -> Operand:

@@ -145,9 +145,9 @@ def python_operator(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, 
 def of_sets(ctx: Lowering, function: Any, a: Binding, b: Binding, node: ast.AST) -> Binding:
     """A set made of two, of the class of the first."""
     several = [a] if function is operator.sub else [a, b]
-    kinds = {kind_of_elements(ctx, one) or "" for one in several if not is_empty(ctx, one)}
+    kinds = dict.fromkeys(kind_of_elements(ctx, one) or "" for one in several if not is_empty(ctx, one))
     name = "frozenset" if python_class(a) is frozenset or isinstance(a, Obj) and a.key.exact is frozenset else "set"
-    type_ = Object(f"{name}[{kinds.pop() if len(kinds) == 1 else ''}]")
+    type_ = Object(f"{name}[{next(iter(kinds)) if len(kinds) == 1 else ''}]")
     return answer(ctx, function, [operand_of(ctx, a, node), operand_of(ctx, b, node)], type_)
 
 
@@ -313,8 +313,8 @@ def kind_of_elements(ctx: Lowering, binding: Binding) -> str | None:
 
 def one_kind(kinds: Iterable[str | None]) -> str | None:
     """The one kind of several; None where they differ."""
-    several = set(kinds)
-    return several.pop() if len(several) == 1 else None
+    several = dict.fromkeys(kinds)
+    return next(iter(several)) if len(several) == 1 else None
 
 
 def of_type(type_: Type) -> str | None:

@@ -32,7 +32,8 @@ def effects_behind(func: Func) -> Effects | None:
 
     None where there are no such calls, or where one of them has to stay: its result is used, or it reads what no kernel holds.
     """
-    ops = behind(func, recorded(func))
+    of_several = mixed([func.body]) | bools_and_integers(func)
+    ops = behind(func, recorded(func, of_several))
     own = {value for op in ops for value in defined_by(op)}
     read = dict.fromkeys(operand for op in ops for operand in operands_within(op) if isinstance(operand, Value) and operand not in own)
     parameters = [value for value in read if value in func.params]
@@ -40,7 +41,6 @@ def effects_behind(func: Func) -> Effects | None:
     if not ops or not all(can_be_handed(value) for value in computed):
         return None
     within = {operand for op in ops if not is_shown_as_text(op) for operand in operands_within(op)}
-    of_several = mixed([func.body]) | bools_and_integers(func)
     if not of_several.isdisjoint(computed) or any(is_of_either(value.type) for value in within.intersection(computed)):
         return None  # a kernel has one class for what is an integer on one path and a float or a bool on another, Python's or NumPy's
     effects = clone(Func(f"{func.name}_effects", Block([*parameters, *computed], list(ops), []), [], func.loc))

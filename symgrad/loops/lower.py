@@ -149,6 +149,10 @@ class Lowering(Context):
             bail_out(self.writer.build, TRUE)
         elif op.name == "evaluated":
             self.evaluate(self.thing(op.args[0]))
+        elif op.name in OPAQUE and op.settings["type"] is not None:
+            raise OutOfReach("a text or a set that is computed", op.loc)
+        elif op.name in OPAQUE:
+            raise OutOfReach(f"a call of {function_in_words(op)}, which is a function of Python", op.loc)
         elif rule is not None:
             result = rule(self, op)
             self.env.update(zip(op.outs, result if isinstance(result, list) else [result], strict=True))
@@ -159,8 +163,6 @@ class Lowering(Context):
             self.env[out] = self.elementwise(op)
         elif op.name == "opaque_attribute":
             raise OutOfReach(f"the attribute {op.settings['attribute']} of {in_words(types[0])}", op.loc)
-        elif op.name in OPAQUE:
-            raise OutOfReach(f"a call of {function_in_words(op)}, which is a function of Python", op.loc)
         else:
             raise OutOfReach(f"{function_in_words(op)} of {' and '.join(map(in_words, types[: len(op.args)])) or 'nothing'}", op.loc)
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from symgrad.ir.core import ONE, ZERO, Block, Call, Const, For, Func, If, Op, Operand, Value, While, uses
-from symgrad.ir.types import INT, Array, List, Object, Scalar
+from symgrad.ir.types import INT, Array, List, Object, Scalar, Type
 from symgrad.loops.forms import DTYPES
 from symgrad.ops.build import Builder, symbols
 from symgrad.ops.declare import ROWS
@@ -27,14 +27,17 @@ class Site:
     numbers: list[Value] = field(default_factory=list)
 
 
-def recorded(func: Func) -> list[For]:
-    """Record what loops and branches print; the loops that print it. None where a call has to stay where it is."""
+def recorded(func: Func, of_several: set[Value]) -> list[For]:
+    """Record what loops and branches print; the loops that print it. None where a call has to stay where it is.
+
+    ``of_several`` are numbers that are of one class on some paths and of another on others, which no list holds as they are.
+    """
     counts, replays = uses(func.body), []
     outside: set[Operand] = set(func.params)
     with halves_kept(func):
         for op in list(func.body.ops):
             if calls := list(calls_in(op)):
-                sites = [site_of(block, call, outside, counts) for block, call in calls]
+                sites = [site_of(block, call, outside, counts, of_several) for block, call in calls]
                 known = [site for site in sites if site is not None]
                 if len(known) < len(sites) or any(isinstance(inner, While) and contains(inner.test, known) for inner in [op, *inside(op)]):
                     return []
@@ -60,7 +63,7 @@ def calls_in(op: Op) -> Iterator[tuple[Block, Call]]:
             yield from calls_in(inner)
 
 
-def site_of(block: Block, call: Call, outside: set[Operand], counts: dict[Value, int]) -> Site | None:
+def site_of(block: Block, call: Call, outside: set[Operand], counts: dict[Value, int], of_several: set[Value]) -> Site | None:
     """A call that can be made later; None where its result is used, or it reads what is no number and was not there before."""
     site, makers = Site([call]), {out: op for op in block.ops for out in op.outs}
     if any(counts.get(out) for out in call.outs):
@@ -73,7 +76,7 @@ def site_of(block: Block, call: Call, outside: set[Operand], counts: dict[Value,
                 continue
             if operand in outside and not isinstance(operand.type, Array | List):
                 continue
-            if isinstance(operand, Value) and isinstance(operand.type, Scalar) and operand.type.kind in DTYPES:
+            if isinstance(operand, Value) and is_number(operand.type) and operand not in of_several:
                 site.numbers.append(operand)
             elif isinstance(maker, Call) and is_for_one(maker, site, block, counts):
                 site.ops.append(maker)
@@ -82,6 +85,11 @@ def site_of(block: Block, call: Call, outside: set[Operand], counts: dict[Value,
                 return None
     site.ops.sort(key=block.ops.index)
     return site
+
+
+def is_number(type_: Type) -> bool:
+    """Is it a number that lists of kernels hold?"""
+    return isinstance(type_, Scalar) and type_.kind in DTYPES
 
 
 def is_for_one(maker: Call, site: Site, block: Block, counts: dict[Value, int]) -> bool:

@@ -157,7 +157,7 @@ def last_above(x: Any, limit: Any) -> Any:
 
 def text_of(x: Any) -> Any:
     for v in x:
-        print(f"{v:.1f}")
+        print([v])
     return np.sum(x * x)
 
 

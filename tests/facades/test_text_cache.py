@@ -159,7 +159,7 @@ def test_pullbacks_are_found(runs: list[str]) -> None:
 
 
 def test_why_there_is_no_kernel_is_found(runs: list[str]) -> None:
-    text = "def shown(x):\n    for v in x:\n        print(v)\n    return np.sum(x * x)"
+    text = "def shown(x):\n    for v in x:\n        print([v])\n    return np.sum(x * x)"
     told = []
     for _ in range(2):
         with warnings.catch_warnings(record=True) as caught:

@@ -37,8 +37,11 @@ TYPES = {"type_", "t", "target"}
 REASONS: dict[tuple[str, str], tuple[int, str]] = {
     ("activation", "default_places"): (2, "each is read by a text when the call leaves the argument out"),
     ("adapters", "*"): (12, "what a callable that was given stands for: made once, before a program is read; the table tells them apart"),
-    ("attributes", "attribute_of"): (1, "names that tuples of Python's have"),
+    ("attributes", "attribute_of"): (2, "names that tuples, texts and sets of Python's have"),
     ("attributes", "of_class"): (2, "the walk through the classes; each case notes what it takes"),
+    ("calls", "-"): (1, "the code of a function of Python's own"),
+    ("calls", "is_dispatching"): (1, "the same"),
+    ("python_values", "*"): (2, "methods of texts and sets of Python's"),
     ("calls", "call_static"): (2, "marks that only objects of ours have"),
     ("carried", "unheld"): (1, "fields of bindings"),
     ("classes", "*"): (5, "which kind of class is made: its fields are written when it is defined"),

@@ -27,7 +27,7 @@ def complexes(x):
 
 def prints(x):
     for _ in range(2):
-        print(end="")
+        print([x], end="")
     return x * x if x < 1.0 else opened(x)
 
 
@@ -101,7 +101,7 @@ def remainders(x, n):
 #: the function, its arguments, the text above the carets, what is said
 PROGRAMS: list[tuple[Callable[..., Any], tuple[Any, ...], str, str]] = [
     (complexes, (X,), "1j * x[0]", "complex numbers"),
-    (prints, (2.0,), 'print(end="")', "a call of print, which is a function of Python"),
+    (prints, (2.0,), 'print([x], end="")', "a call of print, which is a function of Python"),
     (half, (X,), "x.astype(np.float16)", "arrays of float16"),
     (padded, (X,), 'np.pad(x, 1, mode="reflect")', "np.pad with other than one value"),
     (rolled, (M,), "np.roll(x, (1, 1), axis=(0, 1))", "np.roll along several axes"),
