@@ -38,7 +38,7 @@ METHODS_OF_TEXTS: dict[str, Type] = {
         ("upper", "lower", "strip", "lstrip", "rstrip", "replace", "title", "capitalize", "zfill", "ljust", "rjust", "center", "swapcase",
          "casefold", "removeprefix", "removesuffix", "join", "format", "expandtabs"), TEXT),
     **dict.fromkeys(
-        ("isdigit", "isalpha", "isupper", "islower", "isspace", "isalnum", "isnumeric", "isdecimal", "istitle", "isidentifier",
+        ("isdigit", "isalpha", "isupper", "islower", "isspace", "isalnum", "isnumeric", "isdecimal", "istitle",
          "startswith", "endswith"), BOOL),
     **dict.fromkeys(("count", "find", "rfind", "index", "rindex"), INT),
     **dict.fromkeys(("split", "rsplit", "splitlines"), List(TEXT)),
