@@ -30,8 +30,8 @@ TEXT = Object("str")
 ITEMS: dict[str, Type] = {"int": INT, "bool": BOOL, "float": FLOAT, "str": TEXT}
 #: functions that go over the items of what they are given
 OVER_ITEMS = (list, tuple, sorted, min, max, sum, any, all, enumerate, zip, map, filter, iter)
-#: what a variable for such a value is called
-HINTS = {"str": "text", "set": "elements", "frozenset": "elements"}
+#: what a variable for such a value, or an answer of such a type, is called
+HINTS = {"str": "text", "set": "elements", "frozenset": "elements", "bool": "flag", "int": "count"}
 #: what methods of texts give
 METHODS_OF_TEXTS: dict[str, Type] = {
     **dict.fromkeys(
@@ -105,7 +105,7 @@ def answer(ctx: Lowering, function: Any, operands: Iterable[Operand], type_: Typ
     word = getattr(function, "__name__", "")
     is_written = getattr(builtins, word, None) is function or isinstance(function, types.MethodDescriptorType)
     name = word if is_written else owner_name(ctx, function)
-    hint = HINTS.get(type_.name.partition("[")[0]) if isinstance(type_, Object) else None
+    hint = HINTS.get(str(type_).removeprefix("object[").partition("[")[0].rstrip("]"))
     value = ctx.call("opaque_pure", Const(function, name), *operands, hint=hint, names=names, type=type_)
     return ctx.list_sharing(value) if isinstance(type_, List) else Num(value)
 
