@@ -21,7 +21,7 @@ from symgrad.errors import InvalidIR, Mismatch
 
 pytestmark = pytest.mark.filterwarnings("ignore::symgrad.errors.NotActiveWarning")
 
-QUICK, SLOW = 60, 20_000
+QUICK, SLOW = 40, 20_000
 #: the most of all calls that may be refused, and that stand at a kink
 REFUSED, KINKS = 0.15, 0.05
 #: programs that once were wrong

@@ -252,7 +252,8 @@ CALLS = [(R.standard_normal(n), np.array(w)) for n, w in ((4, (0.7, 0.3)), (5, (
 @pytest.mark.parametrize("function", [*LISTS, *LOOPS, *ARRAYS, *ZEROS], ids=lambda f: f.__name__)
 def test_the_kernel_gives_what_the_numpy_code_gives(function: Any) -> None:
     check_targets(function, CALLS, jit=True)
-    assert stays(function, *CALLS[0], wrt=(0, 1))
+    if function in LOOPS:
+        assert stays(function, *CALLS[0], wrt=(0, 1))
 
 
 def test_a_second_derivative_of_a_loop_of_unknown_length() -> None:
