@@ -152,7 +152,9 @@ class Lowering(Context):
         elif op.name in OPAQUE and op.settings["type"] is not None:
             raise OutOfReach("a text or a set that is computed", op.loc)
         elif op.name in OPAQUE:
-            raise OutOfReach(f"a call of {function_in_words(op)}, which is a function of Python", op.loc)
+            name = function_in_words(op)
+            which = "a function of Python" if name == op.name.replace("_", " ") else f"{name}, which is a function of Python"
+            raise OutOfReach(f"a call of {which}", op.loc)
         elif rule is not None:
             result = rule(self, op)
             self.env.update(zip(op.outs, result if isinstance(result, list) else [result], strict=True))
