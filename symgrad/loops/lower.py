@@ -153,8 +153,8 @@ class Lowering(Context):
             raise OutOfReach("a text or a set that is computed", op.loc)
         elif op.name in OPAQUE:
             name = function_in_words(op)
-            which = "a function of Python" if name == op.name.replace("_", " ") else f"{name}, which is a function of Python"
-            raise OutOfReach(f"a call of {which}", op.loc)
+            what = "a function of Python" if name == op.name.replace("_", " ") else f"{name}, which is a function of Python"
+            raise OutOfReach(f"a call of {what}", op.loc)
         elif rule is not None:
             result = rule(self, op)
             self.env.update(zip(op.outs, result if isinstance(result, list) else [result], strict=True))
