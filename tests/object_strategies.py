@@ -218,6 +218,8 @@ class Writer(Draft):
             "{l}.extend([{n}, 0.1])", "if len({l}) > 1:\n{p}    {l}.pop()", "if len({l}) > 1:\n{p}    del {l}[0]", "{l}[:1] = [{n}, 0.3]",
             "{l} += [{n}]", "first, *others = {l}\n{p}{l} = [*others, 0.4 * first]",
         ))  # fmt: skip
+        if self.loops >= 2 and any(word in form for word in ("append", "insert", "extend", "[:1]", "+= [")):
+            form = "{l}[{i}] = {n}"  # a list that each round of two loops makes longer may grow without end
         self.write(form.format(l=name, n=n, i=self.place(name), k=self.count(), p="    " * self.depth))
 
     def table_made(self) -> None:
