@@ -17,8 +17,6 @@ from symgrad.ops.declare import ROWS
 
 #: rows that call something nobody can see into
 OPAQUE = ("opaque", "opaque_pure")
-#: objects of Python's that may show numbers, which somebody may read out of them
-SHOWING = ("str", "set", "frozenset")
 
 
 def may_be_active(type_: Type) -> bool:
@@ -30,8 +28,8 @@ def may_be_active(type_: Type) -> bool:
             return kind in (None, "float", "complex")
         case List(item=item):
             return may_be_active(item)
-        case Object(name=name):
-            return name.partition("[")[0] in SHOWING
+        case Object():
+            return type_.python_class is not None
     return isinstance(type_, Tape | Unknown | Box)
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 
 from symgrad.adjoint.accumulate import Cotangent, Scope, hinted, in_memory, loosened
 from symgrad.adjoint.implied import Implied, implied
 from symgrad.adjoint.memory import Memory, has_memory
 from symgrad.adjoint.sweep import Sweep, reverses
 from symgrad.adjoint.unread import Mask, common
-from symgrad.ir.core import UNDEF, Block, Call, Func, If, Op, Operand, Value, uses
+from symgrad.ir.core import UNDEF, Block, Call, Func, If, Op, Operand, Value, operands_within, uses
 from symgrad.ir.layout import Layout
 from symgrad.ir.types import Array, Box, Scalar, Tape, join
 from symgrad.ops.declare import ROWS
@@ -73,7 +73,7 @@ def sink(sweep: Sweep, scope: Scope, index: int, sides: list[Scope]) -> None:
         if not holders and not elsewhere:
             continue
         if elsewhere or len(holders) > 1 or not is_plain(holders[0], op) or any(v in waiting for v in op.operands if has_memory(v.type)):
-            waiting.update(v for v in read_by(op) if v in sweep.active)
+            waiting.update(v for v in operands_within(op) if v in sweep.active)
             continue
         (side,) = holders
         start = len(side.reverse.ops)
@@ -94,15 +94,6 @@ def is_plain(side: Scope, op: Op) -> bool:
     if not isinstance(op, Call) or ROWS[op.name].consumes or any(isinstance(v.type, Tape | Box) for v in (*op.operands, *op.outs)):
         return False
     return all(grad.gap is None and not grad.loose for out in op.outs if (grad := side.table.get(out)) is not None)
-
-
-def read_by(op: Op) -> Iterator[Operand]:
-    """All that an op, and what is in it, reads."""
-    yield from op.operands
-    for block in op.blocks:
-        yield from block.yields
-        for inner in block.ops:
-            yield from read_by(inner)
 
 
 def gap_left(sweep: Sweep, op: If, out: Value, grad: Cotangent) -> Cotangent:

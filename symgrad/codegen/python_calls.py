@@ -32,31 +32,33 @@ def item(owner: ast.expr, index: ast.expr) -> ast.expr:
 
 
 #: functions of ``operator`` of two operands, as Python writes them
-OPERATORS: dict[Any, Callable[[ast.expr, ast.expr], ast.expr]] = {
-    operator.getitem: item,
-    operator.contains: lambda owner, sought: ast.Compare(sought, [ast.In()], [owner]),
-    **{f: between(o) for f, o in (
+OPERATORS: tuple[tuple[Any, Callable[[ast.expr, ast.expr], ast.expr]], ...] = (
+    (operator.getitem, item),
+    (operator.contains, lambda owner, sought: ast.Compare(sought, [ast.In()], [owner])),
+    *((function, between(sign)) for function, sign in (
         (operator.add, ast.Add()), (operator.sub, ast.Sub()), (operator.mul, ast.Mult()), (operator.or_, ast.BitOr()),
-        (operator.and_, ast.BitAnd()), (operator.xor, ast.BitXor()))},
-    **{f: compared(o) for f, o in (
+        (operator.and_, ast.BitAnd()), (operator.xor, ast.BitXor()))),
+    *((function, compared(sign)) for function, sign in (
         (operator.eq, ast.Eq()), (operator.ne, ast.NotEq()), (operator.lt, ast.Lt()), (operator.le, ast.LtE()), (operator.gt, ast.Gt()),
-        (operator.ge, ast.GtE()))},
-}  # fmt: skip
+        (operator.ge, ast.GtE()))),
+)  # fmt: skip
 
 
 def opaque_call(op: Call, operands: list[ast.expr]) -> ast.expr:
     """A call of an opaque function; the last operands are keyword arguments with the names in ``names``."""
     words = tuple(op.settings.get("names", ()))
     function, *arguments = operands
-    if isinstance(op.args[0], Const) and op.args[0].value is tuple and len(arguments) == 1 and isinstance(arguments[0], ast.List):
-        return ast.Tuple(arguments[0].elts)
-    if isinstance(op.args[0], Const) and len(arguments) == 2 and (sugar := OPERATORS.get(op.args[0].value)) is not None:
-        return sugar(*arguments)
-    if isinstance(op.args[0], Const) and op.args[0].value is set and len(arguments) == 1 and isinstance(arguments[0], ast.Tuple):
-        return ast.Set(arguments[0].elts)
-    if isinstance(op.args[0], Const) and isinstance(op.args[0].value, types.MethodDescriptorType):
-        owner, *arguments = arguments
-        function = ast.Attribute(owner, op.args[0].value.__name__)
+    called = op.args[0].value if isinstance(op.args[0], Const) else None
+    written = next((written for known, written in OPERATORS if known is called), None)  # what is called may have no hash
+    match arguments:
+        case [ast.List(elts=items)] if called is tuple:
+            return ast.Tuple(items)
+        case [ast.Tuple(elts=[_, *_] as items)] if called is set:
+            return ast.Set(items)
+        case [one, other] if written is not None:
+            return written(one, other)
+        case [owner, *others] if isinstance(called, types.MethodDescriptorType) and op.settings.get("type") is not None:
+            function, arguments = ast.Attribute(owner, called.__name__), others  # of a text or a set, whose class is known
     plain = len(arguments) - len(words)
     named = [ast.keyword(w, v) if is_name(w) else spread(w, v) for w, v in zip(words, arguments[plain:], strict=True)]
     return ast.Call(function, arguments[:plain], named)

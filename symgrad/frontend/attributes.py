@@ -36,6 +36,7 @@ from symgrad.frontend.bindings import (
     Static,
     Step,
     Tup,
+    python_class,
 )
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.distributions import distribution_of
@@ -46,7 +47,6 @@ from symgrad.frontend.flow import choose
 from symgrad.frontend.opaque import GENERATORS, followed
 from symgrad.frontend.outside import outside, rely_on_class, variable_of_module
 from symgrad.frontend.overriding import check_reading
-from symgrad.frontend.python_values import python_class
 from symgrad.frontend.reading import (
     attribute_text,
     entry_of_class,

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
-from symgrad.ir.core import FALSE, TRUE, UNDEF, Const, Operand
-from symgrad.ir.types import Array, List, Type
+from symgrad.ir.core import FALSE, TRUE, UNDEF, Const, Operand, Value
+from symgrad.ir.types import Array, List, Object, Type
 from symgrad.location import NOWHERE, Loc
 
 
@@ -449,6 +449,14 @@ def is_taken_whole(binding: Binding) -> bool:
         case Iter(key=key):
             return key is not None
     return False
+
+
+def python_class(binding: Binding) -> type | None:
+    """The class of a text or set that is not known while compiling; None for all else."""
+    match binding:
+        case Num(Value(type=Object() as type_)):
+            return type_.python_class
+    return None
 
 
 def known_key(held: Any) -> Any:

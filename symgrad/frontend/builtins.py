@@ -14,7 +14,22 @@ from typing import Any
 from symgrad.errors import UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.absent import as_python_does, definite, either, has_item
 from symgrad.frontend.attributes import attribute_of, class_of_failure
-from symgrad.frontend.bindings import MISSING, Binding, Choice, External, HeapKey, Iter, Num, Obj, OneOf, Ref, Static, Tup, View
+from symgrad.frontend.bindings import (
+    MISSING,
+    Binding,
+    Choice,
+    External,
+    HeapKey,
+    Iter,
+    Num,
+    Obj,
+    OneOf,
+    Ref,
+    Static,
+    Tup,
+    View,
+    python_class,
+)
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.conversions import standing_for
 from symgrad.frontend.exact import NUMBERS, classes_of, exact_class, is_callable, is_instance, possible_classes
@@ -29,7 +44,7 @@ from symgrad.frontend.operators import binary
 from symgrad.frontend.outside import entries_of
 from symgrad.frontend.printed import shown, text_of
 from symgrad.frontend.protocols import Namespace, as_index, asked_of, own_method
-from symgrad.frontend.python_values import python_class, python_length
+from symgrad.frontend.python_values import python_length
 from symgrad.frontend.reading import from_class, has_attribute, owner_name, users_bases
 from symgrad.frontend.several import asked, each, is_one_of_kinds
 from symgrad.frontend.stepping import is_iterator, iterator

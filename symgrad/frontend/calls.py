@@ -77,9 +77,9 @@ OF_ANYTHING = (isinstance, type, print, str, repr, callable, hasattr, getattr, n
 OF_ITEMS = ("prod", "fsum", "dist", "sumprod")
 #: libraries whose functions leave items untaken, or ask for them later, but for some
 LAZY = ("builtins", "itertools", "functools", "operator", "collections")
+TAKE_ALL = (list, tuple, set, frozenset, dict, sum, max, min, sorted)
 #: the code of all functions that dispatch by the class of their first argument
 DISPATCHING: Any = getattr(functools.singledispatch(len), "__code__")  # noqa: B009
-TAKE_ALL = (list, tuple, set, frozenset, dict, sum, max, min, sorted)
 
 
 @expression(ast.Call)
@@ -287,7 +287,6 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
     if isinstance(value, types.BuiltinMethodType) and isinstance(value.__self__, str):
         if (answer := python_method(ctx, Static(value.__self__), value.__name__, args, kwargs, node)) is not None:
             return answer
-    if isinstance(value, types.BuiltinMethodType) and isinstance(value.__self__, str):  # it makes text of what it is given
         args, kwargs = [as_shown(ctx, a, node) for a in args], {k: as_shown(ctx, a, node) for k, a in kwargs.items()}
     if (answer := dtype_question(ctx, value, args, kwargs)) is not None:
         return answer

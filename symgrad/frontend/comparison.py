@@ -28,6 +28,7 @@ from symgrad.frontend.bindings import (
     Tup,
     View,
     known_key,
+    python_class,
 )
 from symgrad.frontend.computed_keys import is_among
 from symgrad.frontend.containers import is_outside, with_content
@@ -42,7 +43,7 @@ from symgrad.frontend.operands import is_range, static_binding, static_key, with
 from symgrad.frontend.operators import ORDERS, STATIC_OPERATORS, are_containers, binary, first_answer, own_tries, row_of
 from symgrad.frontend.outside import rely_on_keys
 from symgrad.frontend.protocols import COMPARISONS, ITERABLE, Namespace, class_of, defines_any, own_method
-from symgrad.frontend.python_values import python_class, python_comparison, python_membership
+from symgrad.frontend.python_values import is_text, python_comparison, python_membership
 from symgrad.frontend.sameness import are_one
 from symgrad.frontend.several import asked, each, is_one_of_kinds
 from symgrad.frontend.stepping import begin, is_iterator
@@ -309,6 +310,8 @@ def identical(ctx: Lowering, a: Binding, b: Binding) -> bool | None:
         return (True if is_interned(a.value) else None) if texts else a.value is b.value
     for x, y in ((a, b), (b, a)):
         if isinstance(x, Static):
+            if (held := python_class(y)) is not None and type(x.value) is not held:
+                return False
             type_ = ctx.type_of(y) if isinstance(y, Num | Ref) else None
             if isinstance(type_, Unknown | Undefined | Object) or type_ is not None and ctx.holes and x.value is None:
                 return None
@@ -430,9 +433,10 @@ def membership(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
         else:
             test = is_among(ctx, a, b.value, node)
         return Num(Const(test.value != negate) if isinstance(test, Const) else ctx.call("not_", test) if negate else as_bool(ctx, test))
-    if isinstance(b, Static) and isinstance(b.value, str) and isinstance(a, Num | Ref | Tup | Obj | Iter | Generator):
-        kind = exact_class(ctx, a, node).__name__
-        return definite(ctx, MISSING, node, TypeError, f"'in <string>' requires string as left operand, not {kind}")
+    if is_text(b) and isinstance(a, Num | Ref | Tup | Obj | Iter | Generator):
+        kind = exact_class(ctx, a, node)
+        name = f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
+        return definite(ctx, MISSING, node, TypeError, f"'in <string>' requires string as left operand, not {name}")
     if isinstance(a, Static) and isinstance(b, Static):
         sought, held = a.value, b.value
         return Num(Const(as_python_does(ctx, node, lambda: sought in held) != negate))

@@ -17,12 +17,27 @@ import numpy as np
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import as_python_does, definite, either
-from symgrad.frontend.bindings import MISSING, NOTHING_KNOWN, Binding, Known, Maybe, Missing, Num, Obj, OneOf, Ref, Static, Tup, known_key
+from symgrad.frontend.bindings import (
+    MISSING,
+    NOTHING_KNOWN,
+    Binding,
+    Known,
+    Maybe,
+    Missing,
+    Num,
+    Obj,
+    OneOf,
+    Ref,
+    Static,
+    Tup,
+    known_key,
+    python_class,
+)
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.flow import choose, choose_in_turn
 from symgrad.frontend.interruptions import Raised
 from symgrad.frontend.operands import pinnable, pinned, static_binding
-from symgrad.frontend.python_values import python_class, python_comparison
+from symgrad.frontend.python_values import python_comparison
 from symgrad.frontend.several import among, each, is_one_of_kinds
 from symgrad.ir.core import FALSE, NONE, TRUE, Call, Const, Operand
 from symgrad.ir.types import Array, Scalar

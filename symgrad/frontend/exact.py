@@ -15,7 +15,24 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import UnknownType, UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, Bound, Choice, External, Fun, HeapKey, Iter, Maybe, Num, Obj, Partial, Ref, Static, Tup, View
+from symgrad.frontend.bindings import (
+    Binding,
+    Bound,
+    Choice,
+    External,
+    Fun,
+    HeapKey,
+    Iter,
+    Maybe,
+    Num,
+    Obj,
+    Partial,
+    Ref,
+    Static,
+    Tup,
+    View,
+    python_class,
+)
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.reading import attribute_text, from_class, users_bases
 from symgrad.frontend.stepping import class_of_iterator, is_iterator
@@ -35,6 +52,8 @@ def classes_of(ctx: Lowering, binding: Binding, node: ast.AST) -> tuple[type, ..
     """The classes that a value may have, on all paths."""
     ctx.mixed.asked += 1
     if (held := class_of_iterator(binding, lambda inner: exact_class(ctx, inner, node))) is not None:
+        return (held,)
+    if (held := python_class(binding)) is not None:
         return (held,)
     match binding:
         case Maybe(inner=inner, absent=Static(None)):

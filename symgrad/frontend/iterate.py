@@ -14,7 +14,22 @@ from typing import Any
 
 from symgrad.errors import BadArgument, UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import definite
-from symgrad.frontend.bindings import MISSING, Binding, External, Generator, HeapKey, Iter, Num, Obj, Ref, Static, Step, Tup, View
+from symgrad.frontend.bindings import (
+    MISSING,
+    Binding,
+    External,
+    Generator,
+    HeapKey,
+    Iter,
+    Num,
+    Obj,
+    Ref,
+    Static,
+    Step,
+    Tup,
+    View,
+    python_class,
+)
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.conversions import standing_for
 from symgrad.frontend.dicts import in_order, is_set
@@ -25,7 +40,7 @@ from symgrad.frontend.interruptions import NeedsState
 from symgrad.frontend.members import is_enumeration
 from symgrad.frontend.operands import pinned_extent, static_binding
 from symgrad.frontend.outside import outside, rely_on_keys
-from symgrad.frontend.python_values import python_class, python_items
+from symgrad.frontend.python_values import python_items
 from symgrad.frontend.sequences import FEW, item_value, see_within, sequence_of, shares, takes_over
 from symgrad.frontend.stepping import begin
 from symgrad.ir.core import ONE, ZERO, Const, Operand

@@ -28,6 +28,7 @@ from symgrad.frontend.bindings import (
     Step,
     Tup,
     View,
+    python_class,
 )
 from symgrad.frontend.chosen import list_item_at
 from symgrad.frontend.containers import item_of_range
@@ -40,7 +41,7 @@ from symgrad.frontend.failing import is_step_open
 from symgrad.frontend.members import is_enumeration, plain
 from symgrad.frontend.operands import known_value, pinnable, pinned, static_binding
 from symgrad.frontend.protocols import as_index
-from symgrad.frontend.python_values import as_text, python_class, python_item
+from symgrad.frontend.python_values import as_text, python_item
 from symgrad.frontend.reading import owner_name
 from symgrad.frontend.sequences import shares
 from symgrad.frontend.several import each, is_one_of_kinds

@@ -16,7 +16,7 @@ import numpy as np
 from symgrad.errors import UnknownFunction, UnknownType, UnsupportedSyntax
 from symgrad.frontend import dict_items
 from symgrad.frontend.absent import as_python_does, definite
-from symgrad.frontend.bindings import ABSENT, MISSING, Binding, External, Generator, Num, Obj, Ref, Static, Step, Tup, View
+from symgrad.frontend.bindings import ABSENT, MISSING, Binding, External, Generator, Num, Obj, Ref, Static, Step, Tup, View, python_class
 from symgrad.frontend.computed_keys import at_key
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.conversions import standing_for
@@ -35,7 +35,7 @@ from symgrad.frontend.messages import is_message, logged
 from symgrad.frontend.opaque import MUTATORS, followed, opaque_method
 from symgrad.frontend.operands import static_binding, unwrap
 from symgrad.frontend.outside import change_outside, item_text, outside, rely_on_class, rely_on_keys
-from symgrad.frontend.python_values import is_some_set, items_listed, python_class, python_method
+from symgrad.frontend.python_values import is_some_set, items_listed, python_method
 from symgrad.frontend.reading import from_class, generated
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.stepping import begin
@@ -280,7 +280,6 @@ def list_append(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -
 @method("list", "extend")
 def list_extend(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
     args = items_listed(ctx, list, args, node)
-
     args = [begin(ctx, args[0], node)]
     if isinstance(args[0], Generator):
         gathered(ctx, args[0], lambda value: discard(append(ctx, owner, value, node)), node, lazily=False)

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import UnknownFunction, UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, External, Maybe, Num, Obj, OneOf, Ref, Static, Tup
+from symgrad.frontend.bindings import Binding, External, Maybe, Num, Obj, OneOf, Ref, Static, Tup, python_class
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.handed import with_tuples_in
-from symgrad.frontend.python_values import python_class
 from symgrad.frontend.reading import LIBRARIES, owner_name
 from symgrad.frontend.shared_state import READABLE
 from symgrad.identity import Same

@@ -1,6 +1,6 @@
-"""Texts and sets that are not known while compiling: Python makes them, and answers what is asked of them, when the program runs.
+"""Texts and sets whose values are not known while compiling: each operation on them is a call of Python's own function at run time.
 
-No derivative passes through them: where a number that depends on what is differentiated would come out of one again, that is refused.
+No derivative passes through them. A number read from a text or a set is refused if it depends on an active argument.
 """
 
 from __future__ import annotations
@@ -14,21 +14,19 @@ from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import definite
-from symgrad.frontend.bindings import MISSING, Binding, Missing, Num, Obj, OneOf, Ref, Static, Tup, known_key
+from symgrad.frontend.bindings import MISSING, Binding, Missing, Num, Obj, OneOf, Ref, Static, Tup, known_key, python_class
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import elements_of, is_set
 from symgrad.frontend.handed import with_tuples_in
 from symgrad.frontend.operands import pinnable, static_binding
 from symgrad.frontend.reading import owner_name
-from symgrad.ir.core import Const, Operand, Value
+from symgrad.ir.core import Const, Operand
 from symgrad.ir.types import BOOL, FLOAT, INT, Array, List, Object, Scalar, Struct, Type
 
-#: the classes of such values, by the names of their types
-CLASSES: dict[str, type] = {"str": str, "set": set, "frozenset": frozenset}
 TEXT = Object("str")
 #: the types of elements that can be taken out of a set
 ITEMS: dict[str, Type] = {"int": INT, "bool": BOOL, "float": FLOAT, "str": TEXT}
-#: functions that go over the items of what they are given
+#: functions that iterate over their arguments
 OVER_ITEMS = (list, tuple, sorted, min, max, sum, any, all, enumerate, zip, map, filter, iter)
 #: what a variable for such a value, or an answer of such a type, is called
 HINTS = {"str": "text", "set": "elements", "frozenset": "elements", "bool": "flag", "int": "count"}
@@ -58,14 +56,6 @@ ASKING = ("issubset", "issuperset", "isdisjoint")
 
 
 # ------------------------------------------------------------------ what they are
-
-
-def python_class(binding: Binding) -> type | None:
-    """The class of a text or set that is not known while compiling; None for all else."""
-    match binding:
-        case Num(Value(type=Object(name))):
-            return CLASSES.get(name.partition("[")[0])
-    return None
 
 
 def is_text(binding: Binding) -> bool:
@@ -249,14 +239,15 @@ def python_truth(ctx: Lowering, binding: Binding) -> Operand:
 
 
 def items_listed(ctx: Lowering, function: Any, args: list[Binding], node: ast.AST) -> list[Binding]:
-    """The arguments of a function that goes over them, with lists of their items for such values."""
-    if function not in OVER_ITEMS or not any(python_class(a) for a in args):
+    """The arguments of a function that iterates over them: such values as lists of their items."""
+    compares_arguments = function in (min, max) and len(args) > 1
+    if function not in OVER_ITEMS or compares_arguments or not any(python_class(a) for a in args):
         return args
     return [python_items(ctx, a, node) if python_class(a) is not None else a for a in args]
 
 
 def python_items(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
-    """The items of such a value as a new list, in the order in which Python goes over them."""
+    """The items of such a value as a new list, in Python's order of iteration."""
     kind = "str" if python_class(binding) is str else element_kind(binding)
     if kind not in ITEMS:
         what = "the elements of a set that is not known while compiling are taken out of it"
@@ -363,6 +354,6 @@ def is_whole(ctx: Lowering, binding: Binding) -> bool:
 
 
 __all__ = [
-    "answer", "as_text", "is_text", "python_class", "python_comparison", "python_item", "python_items", "python_length",
+    "answer", "as_text", "is_text", "python_comparison", "python_item", "python_items", "python_length",
     "python_membership", "python_method", "python_operator", "python_truth", "set_of_computed",
 ]  # fmt: skip

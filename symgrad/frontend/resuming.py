@@ -238,7 +238,7 @@ def resumable(function: ast.FunctionDef) -> tuple[list[ast.stmt], frozenset[str]
 
 
 def without_sending(statements: list[ast.stmt]) -> list[ast.stmt]:
-    """The statements of a generator that a loop goes over, which sends nothing."""
+    """The statements of a generator in a ``for`` loop, which sends no values to it."""
     if not any(isinstance(n, ast.Assign) and isinstance(n.value, ast.Yield) for s in statements for n in ast.walk(s)):
         return statements
     body: list[ast.stmt] = Sending().visit(ast.Module(copy.deepcopy(statements), [])).body

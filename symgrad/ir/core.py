@@ -263,6 +263,15 @@ class Func:
         return self.body.args
 
 
+def operands_within(op: Op) -> Iterator[Operand]:
+    """All that an op reads, and the ops in its blocks."""
+    yield from op.operands
+    for block in op.blocks:
+        yield from block.yields
+        for inner in block.ops:
+            yield from operands_within(inner)
+
+
 def walk(block: Block) -> Iterator[Op]:
     """Every op of a block and of the blocks inside it, in order of evaluation; as much work an op, however deep it stands."""
     above: list[tuple[Iterator[Block], Iterator[Op]]] = []
@@ -372,5 +381,5 @@ def clone(func: Func, name: str | None = None) -> Func:
 
 __all__ = [
     "FALSE", "NONE", "ONE", "TRUE", "UNDEF", "UNKNOWN", "ZERO", "Apply", "Block", "Call", "Const", "For", "Func", "If",
-    "Op", "Operand", "Undef", "Value", "While", "clone", "clone_block", "holds_complex", "substitute", "uses", "walk",
+    "Op", "Operand", "Undef", "Value", "While", "clone", "clone_block", "holds_complex", "operands_within", "substitute", "uses", "walk",
 ]  # fmt: skip

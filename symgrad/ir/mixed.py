@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from symgrad.ir.core import Block, Call, For, If, Op, Operand, Value, While, walk
+from symgrad.ir.core import Block, Call, Op, Operand, Value, walk
+from symgrad.ir.joins import joins
 from symgrad.ir.types import List, Scalar, Type
 
 #: operators whose result is of the widest class of their operands, as Python has it
@@ -50,13 +51,8 @@ def mixed(blocks: Iterable[Block]) -> set[Value]:
 
 def meetings(op: Op) -> Iterator[tuple[Value, list[Operand]]]:
     """The values in which paths meet, or which hold others, each with what comes from where."""
+    yield from joins(op)
     match op:
-        case If():
-            yield from ((o, [then, other]) for o, then, other in zip(op.outs, op.then.yields, op.orelse.yields, strict=True))
-        case For() | While():
-            tested = op.test.args if isinstance(op, While) else op.carried
-            for init, test, slot, end, out in zip(op.inits, tested, op.carried, op.body.yields, op.outs, strict=False):
-                yield from ((value, [init, end]) for value in dict.fromkeys((test, slot, out)))
         case Call(name="list_set", args=[before, _, item]):
             yield op.outs[0], [before, item]
         case Call(name=name, args=args, outs=[out]) if name in HOLDING:

@@ -156,11 +156,24 @@ class Box(Type):
         return f"box[{self.func}]"
 
 
+#: objects of Python's whose values may be known only at run time, by the names of their types: numbers can be read from them
+PYTHON_CLASSES: dict[str, type] = {"str": str, "set": set, "frozenset": frozenset}
+
+
 @dataclass(frozen=True, slots=True)
 class Object(Type):
     """A Python object that carries no number: None, a string, a function, a generator of random numbers."""
 
     name: str = "object"
+
+    @property
+    def python_class(self) -> type | None:
+        """The class in ``PYTHON_CLASSES``, if it is one of these.
+
+        >>> Object("set[int]").python_class
+        <class 'set'>
+        """
+        return PYTHON_CLASSES.get(self.name.partition("[")[0])
 
     @property
     def is_exception(self) -> bool:

@@ -8,13 +8,13 @@ A kernel that raises has done nothing, and the NumPy code does all from the star
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from symgrad.ir.core import Block, Call, Const, For, Func, Op, Operand, Value, clone, uses, walk
+from symgrad.ir.core import Block, Call, Const, For, Func, Op, Operand, Value, clone, operands_within, uses, walk
 from symgrad.ir.mixed import kind_in, meetings, mixed
 from symgrad.ir.types import Array, Scalar, Type
-from symgrad.loops.recorded import recorded
+from symgrad.loops.recorded import calls_in, recorded
+from symgrad.ops.build import values
 from symgrad.ops.declare import ROWS
 from symgrad.passes.facts import halves_kept
 
@@ -30,19 +30,35 @@ class Effects:
 def effects_behind(func: Func) -> Effects | None:
     """Take the calls for their effect out of a function, in place; what they read beside its parameters are its last results then.
 
-    None where there are no such calls, or where one of them has to stay: its result is used, or it reads what no kernel holds.
+    None where there are no such calls, or where one of them has to stay: its result is used, or it reads what no kernel holds. The
+    function is left as it is then, and if only what loops and branches call has to stay, that stays.
     """
-    of_several = mixed([func.body]) | bools_and_integers(func)
-    ops = behind(func, recorded(func, of_several))
-    own = {value for op in ops for value in defined_by(op)}
+    if any(list(calls_in(op)) for op in func.body.ops):
+        trial = clone(func)
+        replays = recorded(trial, of_several_classes(trial))
+        if replays is not None and (effects := taken_out(trial, replays)) is not None:
+            func.body, func.results, func.split = trial.body, trial.results, trial.split
+            return effects
+    return taken_out(func, [])
+
+
+def of_several_classes(func: Func) -> set[Value]:
+    """The numbers that are integers on one path and floats or bools on another: a kernel has one class for them."""
+    return mixed([func.body]) | bools_and_integers(func)
+
+
+def taken_out(func: Func, replays: list[For]) -> Effects | None:
+    """Take the calls in the body, and the loops ``replays``, out of a function, in place; None, with nothing changed, if one stays."""
+    ops = behind(func, replays)
+    own = {value for op in ops for value in (*op.outs, *(inner for block in op.blocks for inner in values(block)))}
     read = dict.fromkeys(operand for op in ops for operand in operands_within(op) if isinstance(operand, Value) and operand not in own)
     parameters = [value for value in read if value in func.params]
     computed = [value for value in read if value not in func.params]
     if not ops or not all(can_be_handed(value) for value in computed):
         return None
     within = {operand for op in ops if not is_shown_as_text(op) for operand in operands_within(op)}
-    if not of_several.isdisjoint(computed) or any(is_of_either(value.type) for value in within.intersection(computed)):
-        return None  # a kernel has one class for what is an integer on one path and a float or a bool on another, Python's or NumPy's
+    if not of_several_classes(func).isdisjoint(computed) or any(is_of_either(value.type) for value in within.intersection(computed)):
+        return None
     effects = clone(Func(f"{func.name}_effects", Block([*parameters, *computed], list(ops), []), [], func.loc))
     effects.split = effects.notes = None
     handed = [kept_as_it_is(func, value, ops) if isinstance(value.type, Array) else value for value in computed]
@@ -95,24 +111,6 @@ def is_shown_as_text(op: Op) -> bool:
 def is_of_either(type_: Type) -> bool:
     """May it be a number of Python's or of NumPy's?"""
     return isinstance(type_, Scalar) and type_.dtype == "any"
-
-
-def operands_within(op: Op) -> Iterator[Operand]:
-    """All that an op reads, with what is in it."""
-    yield from op.operands
-    for block in op.blocks:
-        yield from block.yields
-        for inner in block.ops:
-            yield from operands_within(inner)
-
-
-def defined_by(op: Op) -> Iterator[Value]:
-    """The values that an op gives, and those of the blocks in it."""
-    yield from op.outs
-    for block in op.blocks:
-        yield from block.args
-        for inner in block.ops:
-            yield from defined_by(inner)
 
 
 def can_be_handed(operand: Operand) -> bool:

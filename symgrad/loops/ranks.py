@@ -8,15 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import reduce
 
-from symgrad.ir.core import Block, Call, Const, For, Func, If, Op, Operand, Value, While, walk
+from symgrad.ir.core import Block, Call, Const, Func, Operand, Value, walk
+from symgrad.ir.joins import entries, joins
 from symgrad.ir.types import INT, Array, Dim, Extent, List, Scalar, Tape, Type, join
 from symgrad.ops.build import Builder, symbols
 from symgrad.ops.declare import ROWS
 
 #: rounds after which what is still changing counts as not known
 ROUNDS = 20
-#: an operand that is handed to a join, and the list that it stands in
-Entry = tuple[list[Operand], int]
 
 
 def ranks(func: Func) -> Func:
@@ -81,8 +80,8 @@ def assumed(func: Func, refused: set[Value]) -> dict[Value, Type]:
     for _ in range(ROUNDS):
         before = dict(current)
         for op in walk(func.body):
-            for value, entries in joins(op):
-                if is_open(value.type) and (type_ := met([known(operands[place]) for operands, place in entries])) is not None:
+            for value, operands in joins(op):
+                if is_open(value.type) and (type_ := met([known(operand) for operand in operands])) is not None:
                     current[value] = type_
             if isinstance(op, Call) and any(is_open(out.type) for out in op.outs):
                 results_here = zip(op.outs, results(op, [known(a) for a in op.args]), strict=False)
@@ -104,11 +103,10 @@ def met(types: Sequence[Type | None]) -> Type | None:
 def contradicted(func: Func, inferred: dict[Value, Type], symbols_known: set[str]) -> Iterator[Value]:
     """Values for which not all paths give what was assumed of them."""
     for op in walk(func.body):
-        for value, entries in joins(op):
+        for value, operands in joins(op):
             if value not in inferred:
                 continue
-            for operands, place in entries:
-                operand = operands[place]
+            for operand in operands:
                 type_ = inferred.get(operand, operand.type) if isinstance(operand, Value) else operand.type
                 if is_zero(operand) and can_be_made(inferred[value], symbols_known) or type_ == inferred[value]:
                     continue
@@ -119,19 +117,6 @@ def contradicted(func: Func, inferred: dict[Value, Type], symbols_known: set[str
             for out, result in zip(op.outs, results(op, types), strict=False) if any(out in inferred for out in op.outs) else ():
                 if out in inferred and (result is None or join(result, inferred[out]) != inferred[out]):
                     yield out
-
-
-def joins(op: Op) -> Iterator[tuple[Value, list[Entry]]]:
-    """The values in which paths meet, each with what comes from where."""
-    match op:
-        case If():
-            for k, out in enumerate(op.outs):
-                yield out, [(op.then.yields, k), (op.orelse.yields, k)]
-        case For() | While():
-            inside = op.test.args if isinstance(op, While) else op.carried
-            for k, (first, slot, out) in enumerate(zip(inside, op.carried, op.outs, strict=False)):
-                for value in dict.fromkeys((first, slot, out)):
-                    yield value, [(op.inits, k), (op.body.yields, k)]
 
 
 def results(op: Call, types: Sequence[Type | None]) -> tuple[Type | None, ...]:
@@ -169,8 +154,8 @@ def fill(builder: Builder, block: Block, inferred: dict[Value, Type], known: dic
     for op in list(block.ops):
         for inner in op.blocks:
             fill(builder, inner, inferred, known)
-        for value, entries in joins(op):
-            for operands, place in entries if value in inferred else ():
+        for value, places in entries(op):
+            for operands, place in places if value in inferred else ():
                 if not is_zero(operands[place]) or not isinstance(value.type, Array):
                     continue
                 inside = next((inner for inner in op.blocks if inner.yields is operands), None)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from symgrad.ir.core import ONE, ZERO, Block, Call, Const, For, Func, If, Op, Operand, Value, While, uses
+from symgrad.ir.core import ONE, ZERO, Block, Call, Const, For, Func, If, Op, Operand, Value, While, clone_block, uses, walk
 from symgrad.ir.types import INT, Array, List, Object, Scalar, Type
 from symgrad.loops.forms import DTYPES
 from symgrad.ops.build import Builder, symbols
@@ -27,8 +27,8 @@ class Site:
     numbers: list[Value] = field(default_factory=list)
 
 
-def recorded(func: Func, of_several: set[Value]) -> list[For]:
-    """Record what loops and branches print; the loops that print it. None where a call has to stay where it is.
+def recorded(func: Func, of_several: set[Value]) -> list[For] | None:
+    """Record what loops and branches print, in place; the loops that print it. None where a call has to stay where it is.
 
     ``of_several`` are numbers that are of one class on some paths and of another on others, which no list holds as they are.
     """
@@ -39,19 +39,12 @@ def recorded(func: Func, of_several: set[Value]) -> list[For]:
             if calls := list(calls_in(op)):
                 sites = [site_of(block, call, outside, counts, of_several) for block, call in calls]
                 known = [site for site in sites if site is not None]
-                if len(known) < len(sites) or any(isinstance(inner, While) and contains(inner.test, known) for inner in [op, *inside(op)]):
-                    return []
+                loops = [inner for inner in walk(Block([], [op])) if isinstance(inner, While)]
+                if len(known) < len(sites) or any(contains(loop.test, known) for loop in loops):
+                    return None
                 replays.append(record(func, op, known))
             outside.update(op.outs)
     return replays
-
-
-def inside(op: Op) -> Iterator[Op]:
-    """The ops inside of another one."""
-    for block in op.blocks:
-        for inner in block.ops:
-            yield inner
-            yield from inside(inner)
 
 
 def calls_in(op: Op) -> Iterator[tuple[Block, Call]]:
@@ -200,15 +193,12 @@ def told_again(builder: Builder, sites: list[Site], arrays: list[Value]) -> For:
         for number, (site, counter) in enumerate(zip(sites, counters, strict=True)):
             then, after = Block(), Value(INT, "place")
             with builder.inside(then):
-                table: dict[Operand, Operand] = {}
+                table: dict[Value, Operand] = {}
                 for value in site.numbers:
                     element = builder.call("take", next(arguments), counter, index="i")
                     is_python = isinstance(value.type, Scalar) and value.type.dtype is None
                     table[value] = builder.call("number", element, kind=value.type.kind) if is_python else element  # type: ignore[attr-defined]
-                for op in site.ops:
-                    outs = [Value(out.type, out.name) for out in op.outs]
-                    builder.append(Call(outs, op.loc, op.name, [table.get(a, a) for a in op.args], dict(op.settings)))
-                    table |= dict(zip(op.outs, outs, strict=True))
+                then.ops += clone_block(Block([], [*site.ops]), table).ops
                 then.yields = [builder.call("add", counter, ONE)]
             test = builder.call("equal", event, Const(number))
             builder.append(If([after], builder.loc, test, then, Block([], [], [counter])))
@@ -219,4 +209,4 @@ def told_again(builder: Builder, sites: list[Site], arrays: list[Value]) -> For:
     return replay
 
 
-__all__ = ["recorded"]
+__all__ = ["calls_in", "recorded"]

@@ -6,9 +6,8 @@ number is narrow on one path and wide on another there is no kernel.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from symgrad.ir.core import Call, For, Func, If, Op, Operand, Value, While, walk
+from symgrad.ir.core import Call, Func, Operand, Value, walk
+from symgrad.ir.joins import joins
 from symgrad.ir.types import Dim, Scalar, Tape, Type
 from symgrad.loops.reach import OutOfReach
 from symgrad.ops.declare import ROWS
@@ -65,17 +64,6 @@ def widths(func: Func) -> Func:
         if is_narrow(type_):
             value.type = type_
     return func
-
-
-def joins(op: Op) -> Iterator[tuple[Value, list[Operand]]]:
-    """The values in which paths meet, each with what comes from where."""
-    match op:
-        case If():
-            yield from ((o, [then, other]) for o, then, other in zip(op.outs, op.then.yields, op.orelse.yields, strict=True))
-        case For() | While():
-            tested = op.test.args if isinstance(op, While) else op.carried
-            for init, test, slot, end, out in zip(op.inits, tested, op.carried, op.body.yields, op.outs, strict=False):
-                yield from ((value, [init, end]) for value in dict.fromkeys((test, slot, out)))
 
 
 def result(op: Call, types: list[Type]) -> Type:

@@ -41,7 +41,6 @@ def _nothing(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple
 # ------------------------------------------------------------------ what the engine cannot see into
 
 SEEN = "nothing is known of its derivative"
-SHOWN = "a number that is read out of a text carries no derivative"
 missing("opaque(f, *args, names=(), type=None)", _unknown, SEEN, emit="f(*args)", effect=True)
 missing("opaque_pure(f, *args, names=(), type=None)", _unknown, SEEN, emit="f(*args)")
 # a store in an array of the caller's, which the program reads a copy of
@@ -83,5 +82,5 @@ constant("evaluated(x)", _nothing, emit="x", effect=True, statement=True)
 # leave a compiled function: its caller runs the NumPy code instead
 constant("bail_out(test)", _nothing, emit="if test:\n    raise ArithmeticError", effect=True, statement=True)
 constant("rounded(x, *digits)", _rounded, emit="round(x, *digits)")
-missing("format_text(template, *args)", _text, SHOWN, emit="template.format(*args)")
-missing("format_percent(template, value)", _text, SHOWN, emit="template % value")
+missing("format_text(template, *args)", _text, SEEN, emit="template.format(*args)")
+missing("format_percent(template, value)", _text, SEEN, emit="template % value")

@@ -54,7 +54,7 @@ def test_a_question_to_a_text_in_a_loop_and_in_a_call(question: str) -> None:
              "        c = bases[i]", f"        if {question}:", "            total += x[i % 4] * (i + 1)", "        else:",
              "            total += x[0] * x[1]", "        total += x[2] * int(bool(ask(c, i)))", "    return total"]  # fmt: skip
     space = {"BASES": BASES, "WEIGHTS": WEIGHTS, "CLASSES": CLASSES}
-    check(written("\n".join(lines), space), BASES + "ATGC" * 6)
+    check(written("\n".join(lines), space), BASES + "ATGC" * 16)  # more letters than loops that are written out have rounds
 
 
 #: expressions that raise for some letters, and what

@@ -101,7 +101,17 @@ def a_value_that_may_be_of_either_class(x):
     return last * x[0]
 
 
-PRINTING = [each_round, now_and_then, loops_in_loops, with_numbers_of_each_class, what_was_there_before, nothing_is_printed]
+def with_keywords(x):
+    total = 0.0
+    for k, v in enumerate(x):
+        total += v * v
+        print(k, v, sep="|", end=";\n")
+    return total
+
+
+PRINTING = [
+    each_round, now_and_then, loops_in_loops, with_numbers_of_each_class, what_was_there_before, nothing_is_printed, with_keywords,
+]  # fmt: skip
 
 
 def told(function: Any, *args: Any) -> tuple[Any, str]:
@@ -116,9 +126,9 @@ def compare(function: Any, jit: Any = True) -> Any:
     for x in (X, X[:1], X[::2], -2.0 * X, np.linspace(0.1, 2.0, 12)):
         value, expected = told(function, x)
         for derived in (compiled, plain):
-            (found, gradient), printed = told(derived, x)
+            (result, gradient), printed = told(derived, x)
             assert printed == expected
-            assert found == pytest.approx(value, rel=1e-12)
+            assert result == pytest.approx(value, rel=1e-12)
             np.testing.assert_allclose(gradient, told(symgrad.grad(function), x)[0], rtol=1e-10, atol=1e-12)
     return compiled
 
@@ -136,6 +146,22 @@ def test_what_cannot_be_printed_behind_is_printed_all_the_same() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotCompiled)
         compare(a_value_that_may_be_of_either_class)
+
+
+def one_that_stays(x):
+    total = 0.0
+    for v in x:
+        if v > 100.0:
+            print("large", x)
+        elif v > 50.0:
+            print("half as large", v)
+        total += v * v
+    return total
+
+
+def test_where_one_branch_cannot_be_recorded_all_of_them_leave() -> None:
+    compare(one_that_stays)
+    assert stays(one_that_stays, X)
 
 
 def logged(x, log):
