@@ -16,7 +16,7 @@ from symgrad.ir.types import Array, Scalar, Type
 from symgrad.loops.recorded import calls_in, recorded
 from symgrad.ops.build import values
 from symgrad.ops.declare import ROWS
-from symgrad.passes.facts import halves_kept
+from symgrad.passes.facts import BORROWED, halves_kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def taken_out(func: Func, replays: list[For]) -> Effects | None:
         return None
     effects = clone(Func(f"{func.name}_effects", Block([*parameters, *computed], list(ops), []), [], func.loc))
     effects.split = effects.notes = None
-    handed = [kept_as_it_is(func, value, ops) if isinstance(value.type, Array) else value for value in computed]
+    handed = [kept_as_it_is(func, value, ops) if may_be_stored_to(func, value, ops) else value for value in computed]
     with halves_kept(func):
         func.body.ops = [op for op in func.body.ops if op not in ops]
     func.body.yields, func.results = [*func.body.yields, *handed], [*func.results, *(value.name or "shown" for value in computed)]
@@ -121,6 +121,17 @@ def can_be_handed(operand: Operand) -> bool:
         case Array(dtype=str() as dtype, shape=tuple()):
             return dtype[0] != "c"
     return isinstance(operand, Const)
+
+
+def may_be_stored_to(func: Func, value: Value, ops: list[Op]) -> bool:
+    """Is it an array that something may be stored to: no new one, or one of which others than the calls ``ops`` read more than numbers?"""
+    if not isinstance(value.type, Array):
+        return False
+    maker = next((op for op in func.body.ops if value in op.outs), None)
+    if not isinstance(maker, Call) or ROWS[maker.name].alias != "fresh" or ROWS[maker.name].consumes or maker.name in BORROWED:
+        return True
+    readers = [op for op in func.body.ops if op not in ops and value in set(operands_within(op))]
+    return not all(isinstance(op, Call) and op.outs and all(isinstance(out.type, Scalar) for out in op.outs) for op in readers)
 
 
 def kept_as_it_is(func: Func, value: Value, ops: list[Op]) -> Value:
