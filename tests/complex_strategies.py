@@ -178,14 +178,7 @@ class Writer(Draft):
     def branch(self) -> None:
         if self.depth > 2:
             return self.new_vector()
-        self.write(f"if {self.test()}:")
-        with self.block():
-            self.statements(2)
-        if self.choose(2):
-            self.write("else:")
-            with self.block():
-                self.statements(2)
-        return None
+        return self.either(2)
 
 
 def written(choose: Any, budget: int = 9) -> str:

@@ -322,13 +322,7 @@ class Writer(Draft):
         return None
 
     def branch(self) -> None:
-        self.write(f"if {self.test()}:")
-        with self.block():
-            self.statements(2)
-        if self.choose(2):
-            self.write("else:")
-            with self.block():
-                self.statements(2)
+        self.either(2)
 
     def loop(self) -> None:
         if self.loops >= 2:

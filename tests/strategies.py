@@ -129,6 +129,19 @@ class Draft:
         if len(self.lines) == before:
             self.write("pass")
 
+    def either(self, most: int) -> None:
+        """A branch with at most so many statements, and at times another side."""
+        self.write(f"if {self.test()}:")
+        with self.block():
+            self.statements(most)
+        if self.choose(2):
+            self.write("else:")
+            with self.block():
+                self.statements(most)
+
+    def test(self) -> str:
+        raise NotImplementedError
+
 
 @dataclass
 class Writer(Draft):

@@ -28,7 +28,7 @@ TEXT = Object("str")
 ITEMS: dict[str, Type] = {"int": INT, "bool": BOOL, "float": FLOAT, "str": TEXT}
 #: functions that iterate over their arguments
 OVER_ITEMS = (list, tuple, sorted, min, max, sum, any, all, enumerate, zip, map, filter, iter)
-#: what a variable for such a value, or an answer of such a type, is called
+#: the name of a variable that holds a computed text or set, or a value of such a type
 HINTS = {"str": "text", "set": "elements", "frozenset": "elements", "bool": "flag", "int": "count"}
 #: what methods of texts give
 METHODS_OF_TEXTS: dict[str, Type] = {
@@ -120,7 +120,7 @@ def known_elements(ctx: Lowering, binding: Binding) -> tuple[type | None, list[A
 
 
 def python_operator(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast.AST) -> Binding | None:
-    """``a op b`` where one of them is such a value; None where neither is, or Python has no such operator for them."""
+    """``a op b`` where one of them is a computed text or set; None where neither is, or Python has no such operator for them."""
     if python_class(a) is None and python_class(b) is None:
         return None
     if kind is ast.Add and is_text(a) and is_text(b):
@@ -148,7 +148,7 @@ def is_empty(ctx: Lowering, binding: Binding) -> bool:
 
 
 def python_comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.AST) -> Binding | None:
-    """The comparison of such a value with a value of its class; what it is compared with otherwise is equal to it never."""
+    """The comparison of a computed text or set with a value of its class; a value of another class is never equal to it."""
     function = COMPARISONS.get(type(op))
     classes = python_class(a), python_class(b)
     if function is None or classes == (None, None):
@@ -163,7 +163,7 @@ def python_comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node
 
 
 def python_membership(ctx: Lowering, a: Binding, b: Binding, node: ast.AST) -> Binding | None:
-    """``a in b`` of such a value, or of one in a text that is known; None for all else."""
+    """``a in b`` where ``b`` is a computed text or set, or ``a`` is a computed text and ``b`` a known one; None for all else."""
     if is_text(b) and is_text(as_text(ctx, a)) and (python_class(b) or not isinstance(a, Static)):
         return answer(ctx, operator.contains, [operand_of(ctx, b, node), operand_of(ctx, a, node)], BOOL)
     if python_class(b) in (set, frozenset) and kind_of(ctx, a) is not None:
@@ -184,7 +184,7 @@ def python_item(ctx: Lowering, owner: Binding, index: Any, node: ast.AST) -> Bin
 def python_method(
     ctx: Lowering, owner: Binding, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST
 ) -> Binding | None:
-    """A method of such a value, or one of a known text that is given something that is not known; None for all else."""
+    """A method of a computed text or set, or a method of a known text with a computed argument; None for all else."""
     if is_text(owner) and name in METHODS_OF_TEXTS and all(is_plain(ctx, a) for a in (*args, *kwargs.values())):
         operands = [operand_of(ctx, a, node) for a in (*args, *kwargs.values())]
         return answer(ctx, getattr(str, name), [operand_of(ctx, owner, node), *operands], METHODS_OF_TEXTS[name], tuple(kwargs))
@@ -229,17 +229,17 @@ def is_frozen(binding: Binding) -> bool:
 
 
 def python_length(ctx: Lowering, binding: Binding) -> Operand:
-    """How many items such a value has."""
+    """The number of items of a computed text or set."""
     return ctx.call("opaque_pure", Const(len, "len"), ctx.read(binding), type=INT)
 
 
 def python_truth(ctx: Lowering, binding: Binding) -> Operand:
-    """Has such a value any items?"""
+    """Whether a computed text or set has any items."""
     return ctx.call("opaque_pure", Const(bool, "bool"), ctx.read(binding), type=BOOL)
 
 
 def items_listed(ctx: Lowering, function: Any, args: list[Binding], node: ast.AST) -> list[Binding]:
-    """The arguments of a function that iterates over them: such values as lists of their items."""
+    """The arguments of a function that iterates over them: computed texts and sets become lists of their items."""
     compares_arguments = function in (min, max) and len(args) > 1
     if function not in OVER_ITEMS or compares_arguments or not any(python_class(a) for a in args):
         return args
@@ -247,11 +247,11 @@ def items_listed(ctx: Lowering, function: Any, args: list[Binding], node: ast.AS
 
 
 def python_items(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
-    """The items of such a value as a new list, in Python's order of iteration."""
+    """The items of a computed text or set as a new list, in Python's order of iteration."""
     kind = "str" if python_class(binding) is str else element_kind(binding)
     if kind not in ITEMS:
         what = "the elements of a set that is not known while compiling are taken out of it"
-        raise UnsupportedSyntax(what, ctx.loc(node), "go over the list that it was made of")
+        raise UnsupportedSyntax(what, ctx.loc(node), "iterate over the list that it was made of")
     items = ITEMS[kind]
     return answer(ctx, list, [ctx.read(binding)], List(items))
 

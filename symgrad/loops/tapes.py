@@ -1,7 +1,7 @@
 """Tapes as lists: of tuples for all numbers saved together, and one for each array; shapes that the arguments say are not saved.
 
-A list of numbers is saved as an array. An inner tape is saved by its parts: what stands on its lists goes behind what stands on lists of
-the outer tape, and the lengths of its lists are numbers that are saved.
+A list of numbers is saved as an array. An inner tape is saved by parts: its entries are appended to the lists of the outer tape, and the
+numbers of its entries are saved beside them.
 """
 
 from __future__ import annotations

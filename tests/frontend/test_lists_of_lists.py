@@ -165,13 +165,13 @@ def test_a_list_of_the_caller_among_them_stays_his(case: str, n: int) -> None:
     text = f"{HEAD}\n\ndef fill_last(g, row, x):\n    g.append(row)\n    g[-1][0] = x[0] * 2\n\n"
     f = function_of(f"{text}def f(c, x):\n    g = [[v] * 3 for v in x]\n    {change}\n    return sum(c) * x[1] + g[-1][1]\n")
     x = np.linspace(0.3, 1.0, n)
-    plain, given = [0.1] * n, [0.1] * n
-    expected = f(plain, x.copy())
+    of_plain, of_derived = [0.1] * n, [0.1] * n
+    expected = f(of_plain, x.copy())
     try:
-        value = symgrad.value_and_grad(f, wrt="x", verify=False)(given, x.copy())[0]
+        value = symgrad.value_and_grad(f, wrt="x", verify=False)(of_derived, x.copy())[0]
     except SymgradError:
         assert n > 3
         return
     assert value == pytest.approx(expected, rel=1e-12)
-    assert given == pytest.approx(plain, rel=1e-12)
-    assert plain != [0.1] * n
+    assert of_derived == pytest.approx(of_plain, rel=1e-12)
+    assert of_plain != [0.1] * n

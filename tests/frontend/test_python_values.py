@@ -1,4 +1,4 @@
-"""Texts and sets that are not known while compiling: Python answers what is asked of them, and no number comes out of a set of floats."""
+"""Texts and sets whose values are not known while compiling, against Python; no active number can be read from them."""
 
 from __future__ import annotations
 
@@ -68,10 +68,10 @@ RAISING = [
 @pytest.mark.parametrize("kind", ["", "Exception"])
 @pytest.mark.parametrize(("question", "raised"), RAISING)
 def test_a_question_that_raises_in_a_handler(question: str, raised: str, kind: str) -> None:
-    lines = ["def f(x, bases):", "    total, found = 0.0, []", "    for i in range(len(bases)):", "        c = bases[i]", "        try:",
-             f"            total += x[i % 4] * ({question})", "            found.append(total)", f"        except {kind or raised}:",
+    lines = ["def f(x, bases):", "    total, sums = 0.0, []", "    for i in range(len(bases)):", "        c = bases[i]", "        try:",
+             f"            total += x[i % 4] * ({question})", "            sums.append(total)", f"        except {kind or raised}:",
              "            total = 0.5 * total + x[0] * x[1]", "        else:", "            total *= 0.9",
-             "    return total + sum(found)"]  # fmt: skip
+             "    return total + sum(sums)"]  # fmt: skip
     f = written("\n".join(lines), {"BASES": BASES})
     try:
         f(X, BASES * 3)
