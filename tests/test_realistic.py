@@ -24,15 +24,10 @@ REFUSED = {
 }
 #: programs that run as NumPy code with ``jit=True``
 UNCOMPILED = {
-    "alignment": "a list of lists of floats",
-    "billiard": "format text of numbers",
     "chess": "operations, which numba would take minutes to compile",
     "ekf": "operations, which numba would take minutes to compile",
-    "hidden_markov": "which is a value of unknown type",
     "huckel": "a text or a set that is computed",
-    "lennard_jones": "a list of lists of values of unknown type",
-    "logistic": "np.unique of an array of int64",
-    "shortest_path": "a list of lists of integers",
+    "shortest_path": "a call of with_tuples",
     "spectral_loss": "arrays of complex128",
 }
 

@@ -21,7 +21,7 @@ import numpy as np
 from symgrad.codegen.python_calls import opaque_call
 from symgrad.codegen.seam import FIELDS
 from symgrad.codegen.trees import opposite
-from symgrad.ir.core import Call, Const, Operand, Undef, Value
+from symgrad.ir.core import Call, Const, Undef, Value
 from symgrad.ops.declare import ROWS, Row
 from symgrad.ops.indexing import OPERANDS, steps
 from symgrad.text import exact, identifier, is_dotted
@@ -442,10 +442,3 @@ def tidy(node: ast.expr) -> ast.expr:
         case ast.Call(func=ast.Attribute(value=ast.Subscript(value=array, slice=ast.Constant(value=index)), attr="copy")) if index is ...:
             return ast.Call(ast.Attribute(array, "copy"), [], [])
     return node
-
-
-def same_operand(a: Operand, b: Operand) -> bool:
-    """Are the two operands the same value or literal?"""
-    if isinstance(a, Const) and isinstance(b, Const):
-        return a.key() == b.key()
-    return a is b

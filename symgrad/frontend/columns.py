@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Operand, Value, While, substitute, walk
+from symgrad.ir.core import Apply, Block, Call, Const, For, If, Operand, Value, While, substitute, walk
 from symgrad.ir.types import UNDEFINED, Array, List, Scalar, Struct, Type, join
 from symgrad.location import Loc
+from symgrad.ops.alike import Member, alike
 from symgrad.ops.build import Builder
 from symgrad.ops.sharing import applied
 
@@ -20,8 +20,6 @@ from symgrad.ops.sharing import applied
 EACH = frozenset(
     {"list_of", "list_append", "list_set", "list_take", "list_slice", "list_join", "list_drop", "list_repeat", "copy", "stop_gradient"}
 )
-#: operands and results that are lists of the same items
-SAME = frozenset({"list_append", "list_set", "list_slice", "list_join", "list_drop", "list_repeat", "copy", "stop_gradient"})
 
 
 def columns(type_: Type) -> list[Type]:
@@ -82,63 +80,8 @@ def settle(bodies: list[Block]) -> None:
         news = False
         for body in bodies:
             for op in walk(body):
-                for group in list(groups_of(op)):
+                for group in list(alike(op)):
                     news |= unified(group, op.loc)
-
-
-#: an operand, the part of its type that is meant, and the whole type for such a part
-Member = tuple[Operand, Callable[[Type], Type], Callable[[Type], Type]]
-
-
-def groups_of(op: object) -> Iterator[list[Member]]:
-    """The operands, results and arguments of an op that are of one type: each with its part that is meant, and the whole for a part."""
-
-    match op:
-        case Call(name=name, args=args, outs=[out]):
-            if name in SAME:
-                others = args[1:2] if name == "list_join" else []
-                yield items(args[0], *others, out)
-            if name in ("list_append", "list_set"):
-                yield items(out) + itself(args[-1])
-            if name == "list_take":
-                yield items(args[0]) + itself(out)
-            if name == "list_of":
-                yield items(out) + itself(*args)
-        case For():
-            yield from together(op.inits, op.carried, op.body.yields, op.outs)
-        case While():
-            yield from together(op.inits, op.carried, op.test.args, op.body.yields, op.outs)
-        case If():
-            yield from together(op.then.yields, op.orelse.yields, op.outs)
-        case Apply(func=Func() as func):
-            yield from together(op.args, func.body.args)
-            yield from together(op.outs, func.body.yields)
-
-
-def together(*columns: Sequence[Operand]) -> Iterator[list[Member]]:
-    """What stands in the same place of several lists of operands is of one type."""
-    for group in zip(*columns, strict=False):
-        yield itself(*group)
-
-
-def itself(*operands: Operand) -> list[Member]:
-    """Operands, all of whose types are meant."""
-    return [(operand, lambda whole: whole, lambda whole: whole) for operand in operands]
-
-
-def items(*lists: Operand) -> list[Member]:
-    """Lists, of whose types that of the items is meant."""
-    return [(operand, item_of, partial(list_like, operand.type)) for operand in lists]
-
-
-def item_of(type_: Type) -> Type:
-    """The type of the items of a list."""
-    return type_.item if isinstance(type_, List) else UNDEFINED
-
-
-def list_like(type_: Type, item: Type) -> Type:
-    """A list, or a tuple, of other items."""
-    return replace(type_, item=item) if isinstance(type_, List) else List(item)
 
 
 def unified(group: list[Member], loc: Loc) -> bool:

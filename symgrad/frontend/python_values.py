@@ -21,9 +21,8 @@ from symgrad.frontend.handed import with_tuples_in
 from symgrad.frontend.operands import pinnable, static_binding
 from symgrad.frontend.reading import owner_name
 from symgrad.ir.core import Const, Operand
-from symgrad.ir.types import BOOL, FLOAT, INT, Array, List, Object, Scalar, Struct, Type
+from symgrad.ir.types import BOOL, FLOAT, INT, TEXT, Array, List, Object, Scalar, Struct, Type
 
-TEXT = Object("str")
 #: the types of elements that can be taken out of a set
 ITEMS: dict[str, Type] = {"int": INT, "bool": BOOL, "float": FLOAT, "str": TEXT}
 #: functions that iterate over their arguments

@@ -31,7 +31,7 @@ from symgrad.frontend.bindings import (
     row_at,
 )
 from symgrad.ir.core import Const, Operand, Value
-from symgrad.ir.types import BOOL, INT, UNDEFINED, UNKNOWN, Array, List, Object, Type, Unknown, join
+from symgrad.ir.types import BOOL, INT, TEXT, UNDEFINED, UNKNOWN, Array, List, Object, Type, Unknown, join
 from symgrad.location import Loc
 from symgrad.text import is_name
 
@@ -166,13 +166,21 @@ def _constants(form: Skeleton) -> tuple[Static, ...]:
 def _merged_constants(a: Skeleton, b: Skeleton) -> Skeleton:
     """The form of one of the constants of two forms; those of the first keep their places."""
     values = tuple(dict.fromkeys([*_constants(a), *_constants(b)]))
-    return Skeleton("oneof", same=values) if len(values) <= SEVERAL else Skeleton("num", UNKNOWN)
+    return Skeleton("oneof", same=values) if len(values) <= SEVERAL else Skeleton("num", type_of_texts(a, b))
 
 
 def _opaque(value: Skeleton) -> bool:
     if value.form == "oneof":
         return all(v.value is None or isinstance(v.value, str) for v in value.same)
     return value.form == "same" and isinstance(value.same, Static) and (value.same.value is None or isinstance(value.same.value, str))
+
+
+def type_of_texts(*forms: Skeleton) -> Type:
+    """The type of what is a text on every path, known or not; unknown if it is something else on one of them."""
+    constants = [value.value for form in forms for value in _constants(form)]
+    types = [form.type for form in forms if not _constants(form)]
+    is_text = all(isinstance(value, str) and not isinstance(value, enum.Enum) for value in constants)
+    return TEXT if is_text and all(type_ == TEXT for type_ in types) else UNKNOWN
 
 
 def merge(a: Skeleton, b: Skeleton, anew: bool = False) -> Skeleton:
@@ -194,7 +202,7 @@ def merge(a: Skeleton, b: Skeleton, anew: bool = False) -> Skeleton:
     if "maybe" in (a.form, b.form) or _is_absent(a) or _is_absent(b):
         return _merged_maybe(a, b, anew)
     if _opaque(a) and b.form == "num" or _opaque(b) and a.form == "num" or _opaque(a) and _opaque(b):
-        return Skeleton("num", UNKNOWN)
+        return Skeleton("num", type_of_texts(a, b))
     if anew and (object_form := _merged_objects(a, b)) is not None:
         return object_form
     return Skeleton("broken", same=DIFFERENT)

@@ -309,6 +309,11 @@ def uses(block: Block) -> dict[Value, int]:
     return count
 
 
+def same_operand(a: Operand, b: Operand) -> bool:
+    """Are two operands one value, or constants of one class that are equal?"""
+    return a is b or isinstance(a, Const) and isinstance(b, Const) and a.key() == b.key()
+
+
 def substitute(block: Block, table: dict[Value, Operand]) -> None:
     """Replace operands in place, in a block and the blocks inside it; chains are followed."""
     if not table:

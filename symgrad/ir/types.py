@@ -203,6 +203,7 @@ class Unknown(Type):
 
 
 UNKNOWN, UNDEFINED = Unknown(), Undefined()
+TEXT = Object("str")
 FLOAT, INT, BOOL, COMPLEX = Scalar("float"), Scalar("int"), Scalar("bool"), Scalar("complex")
 
 

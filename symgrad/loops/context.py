@@ -11,7 +11,7 @@ from typing import Any
 
 from symgrad.adjoint.extents import known_extents
 from symgrad.ir.core import Block, Call, Const, For, Func, Op, Operand, Undef, Value, While, walk
-from symgrad.ir.types import Array, Dim, Extent, Scalar, ShapeOf, Type, Undefined
+from symgrad.ir.types import Array, Dim, Extent, List, Scalar, ShapeOf, Type, Undefined
 from symgrad.loops.forms import Form, refuse, refuse_dtype, remember, stored
 from symgrad.loops.paths import Item
 from symgrad.loops.reach import OutOfReach, in_words, named
@@ -50,11 +50,15 @@ class Slots:
     counts: tuple[Operand, ...]
 
 
+#: how items lie in a list; the items of a list in it lie so too
+Held = Scalar | Array | List
+
+
 @dataclass(slots=True)
 class Listing:
-    """A list of numba's, of numbers or of arrays; no ``handle`` while nothing is in it."""
+    """A list of numba's, of numbers, of arrays or of such lists; no ``handle`` while nothing is in it."""
 
-    item: Scalar | Array | Undefined
+    item: Held | Undefined
     handle: Value | None = None
 
     @property

@@ -8,7 +8,7 @@ from typing import Any
 
 from symgrad.ir.core import ZERO, Call, Const, Operand, Value
 from symgrad.ir.types import UNDEFINED, Array, List, Scalar
-from symgrad.loops import lists
+from symgrad.loops import list_rows, lists
 from symgrad.loops.arrays import axes, constant_in, dtype_of
 from symgrad.loops.context import Context, Listing, Thing
 from symgrad.loops.forms import Form, cast_to, shown
@@ -110,7 +110,7 @@ def array_of(lowering: Context, op: Call) -> Thing:
     """The array of a list that is written out, or of one that has grown."""
     lowered, writer, dtype = lowering.thing(op.args[0]), lowering.writer, dtype_of(op)
     if not isinstance(lowered, tuple):
-        return lists.array_of(lowering, op)
+        return list_rows.array_of(lowering, op)
     lengths: list[int] = []
     inner: Any = lowered
     while isinstance(inner, tuple):
@@ -146,7 +146,7 @@ def list_from(lowering: Context, op: Call) -> Thing:
     counts = [number(e) if not isinstance(t, int) else t for e, t in zip(x.extents, told or (None,) * x.rank, strict=True)]
     known = [c for c in counts if c is not None]
     if x.rank != depth or len(known) < depth or math.prod(known) > FEW:
-        return lists.list_from(lowering, op)
+        return list_rows.list_from(lowering, op)
 
     def written(index: tuple[Operand, ...]) -> Thing:
         return tuple(written((*index, Const(k))) for k in range(known[len(index)])) if len(index) < depth else x.at(index)
@@ -158,9 +158,9 @@ def list_take(lowering: Context, op: Call) -> Thing:
     """One item of a list."""
     lowered, place_ = lowering.thing(op.args[0]), number(op.args[1])
     if not isinstance(lowered, tuple):
-        return lists.list_take(lowering, op)
+        return list_rows.list_take(lowering, op)
     if place_ is None:
-        return lists.list_take(lowering, op)
+        return list_rows.list_take(lowering, op)
     if not -len(lowered) <= place_ < len(lowered):
         raise OutOfReach("an element that a list does not have", op.loc)
     return lowered[place_]  # type: ignore[no-any-return]

@@ -12,7 +12,7 @@ from symgrad.ir.core import NONE, ONE, TRUE, ZERO, Apply, Block, Call, Const, Fo
 from symgrad.ir.types import Array, Dim, List, Object, Scalar, ShapeOf, Tape, Type, Undefined
 from symgrad.loops import lists, slots
 from symgrad.loops.arrays import as_float
-from symgrad.loops.context import Context, Frame, Listing, Stacks, Thing, is_nothing
+from symgrad.loops.context import Context, Frame, Stacks, Thing, is_nothing
 from symgrad.loops.forms import CHEAP, Form, as_kind, cast_to, mapped, refuse
 from symgrad.loops.reach import NoPlaces, OutOfReach, function_in_words, in_words, named
 from symgrad.loops.rules import COMPOSED, RULES, as_numpy_takes_it, pointwise, price_of, vector_name
@@ -265,9 +265,7 @@ class Lowering(Context):
                 self.env[value] = Stacks(tuple(items), parts)
             case List():
                 (handle,) = parts
-                assert isinstance(handle.type, List)
-                assert isinstance(handle.type.item, Scalar | Array)
-                self.env[value] = Listing(handle.type.item, handle)
+                self.env[value] = lists.of_handle(handle)
             case Undefined() | Object():
                 self.env[value] = Const(None)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from symgrad.ir.core import ONE, ZERO, Call, Const, Operand
-from symgrad.ir.types import INT, Scalar
+from symgrad.ir.types import INT, List, Scalar
+from symgrad.loops import lists
 from symgrad.loops.arrays import as_float, axes, constant, constant_in, dtype_of
 from symgrad.loops.context import Context, Thing
 from symgrad.loops.forms import Form, Index, broadcast_extents, broadcast_index, cast_to, filled, mapped, shown
@@ -36,6 +37,8 @@ def made_like(value: int) -> Callable[[Context, Call], Thing]:
     def rule(lowering: Context, op: Call) -> Thing:
         if isinstance(op.outs[0].type, Scalar):
             return Const(0.0)
+        if isinstance(op.outs[0].type, List):
+            return lists.zeros_like(lowering, lists.listed(lowering, op.args[0]), op.outs[0].name)
         return filled(dtype_of(op), lowering.form(op.args[0]).extents, constant(dtype_of(op), value))
 
     return rule

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from symgrad.ir.core import ONE, Block, Call, Const, Func, Operand, Value, walk
+from symgrad.ir.core import ONE, ZERO, Block, Call, Const, Func, Operand, Value, walk
 from symgrad.ir.types import Array
 from symgrad.loops.arrays import axes, dtype_of
 from symgrad.loops.context import Context, Thing
-from symgrad.loops.forms import Form, cast_to, shown, stored
+from symgrad.loops.forms import Form, Index, cast_to, shown, stored
+from symgrad.loops.masks import places
 from symgrad.loops.paths import reshape_extents, reshaped
 from symgrad.loops.reach import OutOfReach, function_in_words, in_words
 from symgrad.loops.reductions import finish, own_name
+from symgrad.loops.scalars import bail_out
 
 #: what fills a line for each row, and the dtype of its elements, if it is not that of the operand
 FILLS: dict[str, tuple[str, str | None]] = {
@@ -138,4 +140,23 @@ def median(lowering: Context, op: Call) -> Thing:
     return finish(lowering, op, stored(writer, handle, dtype, extents, frozenset({handle})))
 
 
-RULES = {**dict.fromkeys(("sort", "argsort", "stable_argsort", "middle_share"), in_order), "median": median}
+def unique(lowering: Context, op: Call) -> Thing:
+    """Each element once, in order; leave the kernel where one is no number."""
+    writer = lowering.writer
+    sorting = Call(op.outs, op.loc, "sort", op.args, {"axis": None})
+    x, along = lines(lowering, sorting)
+    line = filled_line(lowering, sorting, x, along, {})
+    if x.dtype.startswith("f"):
+        with writer.loop(x.extents[0]) as i:
+            bail_out(writer.build, writer.call("not_equal", *[writer.read(line, (i,))] * 2))
+
+    def is_new(index: Index) -> Operand:
+        (i,) = index
+        before = writer.call("not_equal", writer.read(line, (i,)), writer.read(line, (writer.subtract(i, ONE),)))
+        return writer.call("logical_or", writer.call("equal", i, ZERO), before)
+
+    (places_,) = places(lowering, Form("bool", x.extents, is_new, cells=frozenset({line})))
+    return Form(x.dtype, places_.extents, lambda index: writer.read(line, (places_.at(index),)), (places_,), cells=frozenset({line}))
+
+
+RULES = {**dict.fromkeys(("sort", "argsort", "stable_argsort", "middle_share"), in_order), "median": median, "unique": unique}

@@ -1,6 +1,7 @@
-"""Lists as arrays: what one kernel hands to another, which can take no lists, and the lists that the other makes of it again.
+"""Lists as arrays: what is saved of them, and what one kernel hands to another, which can take no lists; and lists made of them again.
 
-Of numbers that are saved together there is an array for each; of arrays one with all their elements, and one with their extents.
+Of numbers that are saved together there is an array for each; of arrays one with their extents, and one with all their elements; of lists
+one with their lengths, and those of all their items.
 """
 
 from __future__ import annotations
@@ -8,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symgrad.ir.core import ONE, ZERO, Call, Const, Operand, Value
-from symgrad.ir.types import INT, Array, Dim, List, Scalar, Tape
+from symgrad.ir.types import INT, Array, Dim, List, Tape, Type
+from symgrad.loops.context import Held
 from symgrad.loops.forms import dtype_in_array
 from symgrad.loops.lists import new_list
 from symgrad.loops.reach import OutOfReach, in_words
@@ -24,12 +26,26 @@ def copied(writer: Writer, handle: Value, extents: Sequence[Operand] | None = No
     return copy
 
 
+def arrays_for(type_: Type) -> list[Array]:
+    """The types of the arrays of a list."""
+    items = items_of(type_)
+    match items[0]:
+        case List():
+            return [Array("i64", (Dim("?"),), "C"), *arrays_for(items[0])]
+        case Array(shape=shape):
+            return [Array("i64", (Dim("?"), len(shape or ())), "C"), Array(dtype_in_array(items[0]), (Dim("?"),), "C")]
+    return [Array(dtype_in_array(item), (Dim("?"),), "C") for item in items]
+
+
 def pack(writer: Writer, value: Value) -> list[Value]:
     """The arrays for the items of a list. The items of a tape are popped from it."""
-    items = items_of(value)
+    items = items_of(value.type)
     length = writer.call("list_len", value)
-    if isinstance(items[0], Array):
-        return pack_arrays(writer, value, items[0], length)
+    match items[0]:
+        case Array():
+            return pack_arrays(writer, value, items[0], length)
+        case List():
+            return pack_lists(writer, value, items[0], length)
     arrays = [writer.empty(dtype_in_array(item), [length], value.name) for item in items]
     with writer.loop(length) as place:
         if isinstance(value.type, Tape):
@@ -63,26 +79,45 @@ def pack_arrays(writer: Writer, value: Value, item: Array, length: Operand) -> l
     return [shapes, elements]
 
 
+def pack_lists(writer: Writer, value: Value, item: List, length: Operand) -> list[Value]:
+    """The lengths of the lists, and the arrays of one list with all their items."""
+    lengths = writer.empty("i64", [length], "lengths")
+    joined = begun(writer, item, value.name)
+    with writer.loop(length) as place:
+        row = item_at(writer, value, place)
+        count = writer.call("list_len", row)
+        writer.store(lengths, count, [place])
+        with writer.loop(count) as k:
+            append(writer, joined, [item_at(writer, row, k)])
+    return [lengths, *pack(writer, joined)]
+
+
 def unpack(writer: Writer, value: Value) -> tuple[list[Value], Value]:
     """New parameters for such arrays, and the list that is built from them."""
-    items = items_of(value)
+    params = [Value(array, value.name) for array in arrays_for(value.type)]
+    return params, unpacked(writer, params, value.type, value.name)
+
+
+def unpacked(writer: Writer, arrays: Sequence[Value], type_: Type, name: str | None) -> Value:
+    """The list of a type that is built from its arrays."""
+    items = items_of(type_)
+    if isinstance(items[0], List):
+        return unpacked_lists(writer, arrays, items[0], name)
     if isinstance(items[0], Array):
-        return unpack_arrays(writer, value, items[0])
-    params = [Value(Array(dtype_in_array(item), (Dim("?"),), "C"), value.name) for item in items]
-    unpacked = begun(writer, value)
-    with writer.loop(writer.call("extent", params[0], axis=0)) as place:
-        parts = [writer.read(param, [place]) for param in params]
+        return unpacked_arrays(writer, arrays, items[0], name)
+    result = begun(writer, type_, name)
+    with writer.loop(writer.call("extent", arrays[0], axis=0)) as place:
+        parts = [writer.read(array, [place]) for array in arrays]
         for part, item in zip(parts, items, strict=True):
             part.type = item
-        append(writer, unpacked, parts)
-    return params, unpacked
+        append(writer, result, parts)
+    return result
 
 
-def unpack_arrays(writer: Writer, value: Value, item: Array) -> tuple[list[Value], Value]:
-    """The same for arrays of all elements."""
-    shapes = Value(Array("i64", (Dim("?"), len(item.shape or ())), "C"), "shapes")
-    elements = Value(Array(dtype_in_array(item), (Dim("?"),), "C"), value.name)
-    unpacked = begun(writer, value)
+def unpacked_arrays(writer: Writer, arrays: Sequence[Value], item: Array, name: str | None) -> Value:
+    """The list of arrays that is built from their extents and elements."""
+    shapes, elements = arrays
+    result = begun(writer, List(item), name)
     start = writer.running(INT, ZERO, "start")
     with writer.loop(writer.call("extent", shapes, axis=0)) as place:
         extents = [writer.read(shapes, [place, Const(axis)]) for axis in range(item.rank or 0)]
@@ -91,20 +126,35 @@ def unpack_arrays(writer: Writer, value: Value, item: Array) -> tuple[list[Value
         one = writer.empty(dtype_in_array(item), extents)
         with writer.nest(extents) as index:
             writer.store(one, writer.read(elements, [element_at(writer, start, extents, index)]), index)
-        append(writer, unpacked, [one])
+        append(writer, result, [one])
         advance(writer, start, extents)
-    return [shapes, elements], unpacked
+    return result
+
+
+def unpacked_lists(writer: Writer, arrays: Sequence[Value], item: List, name: str | None) -> Value:
+    """The list of lists that is built from their lengths and items."""
+    lengths, *rest = arrays
+    joined = unpacked(writer, rest, item, None)
+    result = begun(writer, List(item), name)
+    start = writer.running(INT, ZERO, "start")
+    with writer.loop(writer.call("extent", lengths, axis=0)) as place:
+        stop = writer.call("add", start, writer.read(lengths, [place]), via=None)
+        row = writer.call("list_part", joined, start, stop)
+        row.type = item
+        append(writer, result, [row])
+        writer.let(start, stop)
+    return result
 
 
 # ------------------------------------------------------------------ parts
 
 
-def items_of(value: Value) -> list[Scalar | Array]:
+def items_of(type_: Type) -> list[Held]:
     """The types of the values that stand together at each place of a list."""
-    types = value.type.items if isinstance(value.type, Tape) else (value.type.item,) if isinstance(value.type, List) else ()
-    items = [item for item in types if isinstance(item, Scalar | Array)]
+    types = type_.items if isinstance(type_, Tape) else (type_.item,) if isinstance(type_, List) else ()
+    items = [item for item in types if isinstance(item, Held)]
     if not items or len(items) < len(types):
-        raise OutOfReach(f"a value that a pullback keeps in {in_words(value.type)}")
+        raise OutOfReach(f"a value that is saved in {in_words(type_)}")
     return items
 
 
@@ -116,21 +166,21 @@ def extents_of(writer: Writer, handle: Value) -> list[Value]:
 
 def item_at(writer: Writer, value: Value, place: Operand) -> Value:
     """One item of a list, an array of any extents."""
-    (item,) = items_of(value)
+    (item,) = items_of(value.type)
     element = writer.call("list_take", value, place)
     anything = Array(item.dtype, (Dim("?"),) * len(item.shape or ()), "C") if isinstance(item, Array) else item
     element.type = writer.build.freshen(anything)
     return element
 
 
-def begun(writer: Writer, like: Value) -> Value:
+def begun(writer: Writer, type_: Type, name: str | None) -> Value:
     """An empty list or tape."""
-    if isinstance(like.type, Tape):
-        tape = writer.call("tape", hint=like.name)
-        tape.type = like.type
+    if isinstance(type_, Tape):
+        tape = writer.call("tape", hint=name)
+        tape.type = type_
         return tape
-    (item,) = items_of(like)
-    return new_list(writer, item, like.name)
+    (item,) = items_of(type_)
+    return new_list(writer, item, name)
 
 
 def append(writer: Writer, handle: Value, parts: Sequence[Operand]) -> None:

@@ -1,6 +1,7 @@
 """Arrays of which types say no shape, because one path gives the number zero for one: zeros of that shape take its place.
 
-The adjoint begins cotangents as the number 0.0, which NumPy adds to an array of any shape. A kernel needs the shape of each array.
+The adjoint begins cotangents as the number 0.0, which NumPy adds to an array of any shape. A kernel needs the shape of each array. For the
+cotangent of a list an empty list takes its place, which ``in_form`` fills with zeros.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ from functools import reduce
 
 from symgrad.ir.core import Block, Call, Const, Func, Operand, Value, walk
 from symgrad.ir.joins import entries, joins
-from symgrad.ir.types import INT, Array, Dim, Extent, List, Scalar, Tape, Type, join
+from symgrad.ir.types import INT, Array, Dim, Extent, List, Scalar, Tape, Type, Unknown, join
 from symgrad.ops.build import Builder, symbols
 from symgrad.ops.declare import ROWS
 
 #: rounds after which what is still changing counts as not known
 ROUNDS = 20
+#: rows that take an empty list for zeros, or hand it on
+FILLING = frozenset({"in_form", "copy"})
 
 
 def ranks(func: Func) -> Func:
@@ -114,6 +117,7 @@ def contradicted(func: Func, inferred: dict[Value, Type], symbols_known: set[str
                     yield value
         if isinstance(op, Call):
             types = [inferred.get(a, a.type) if isinstance(a, Value) else a.type for a in op.args]
+            yield from (a for a in op.args if isinstance(a, Value) and isinstance(inferred.get(a), List) and op.name not in FILLING)
             for out, result in zip(op.outs, results(op, types), strict=False) if any(out in inferred for out in op.outs) else ():
                 if out in inferred and (result is None or join(result, inferred[out]) != inferred[out]):
                     yield out
@@ -128,8 +132,10 @@ def results(op: Call, types: Sequence[Type | None]) -> tuple[Type | None, ...]:
 
 
 def is_open(type_: Type | None) -> bool:
-    """Does a type not tell the shape or dtype of an array?"""
+    """Does a type not tell the shape or dtype of an array, or nothing at all?"""
     match type_:
+        case Unknown():
+            return True
         case Array(dtype=dtype, shape=shape):
             return dtype is None or shape is None
         case List(item=item):
@@ -145,8 +151,10 @@ def is_zero(operand: Operand) -> bool:
 
 
 def can_be_made(type_: Type, symbols_known: set[str]) -> bool:
-    """Can zeros of such an array be made from what the arguments say?"""
-    return isinstance(type_, Array) and all(isinstance(e, int) or e.symbol in symbols_known for e in type_.shape or ())
+    """Can zeros of such an array be made from what the arguments say, or may an empty list stand for them?"""
+    return isinstance(type_, List) or (
+        isinstance(type_, Array) and all(isinstance(e, int) or e.symbol in symbols_known for e in type_.shape or ())
+    )
 
 
 def fill(builder: Builder, block: Block, inferred: dict[Value, Type], known: dict[str, tuple[Value, int]]) -> None:
@@ -156,15 +164,23 @@ def fill(builder: Builder, block: Block, inferred: dict[Value, Type], known: dic
             fill(builder, inner, inferred, known)
         for value, places in entries(op):
             for operands, place in places if value in inferred else ():
-                if not is_zero(operands[place]) or not isinstance(value.type, Array):
+                if not is_zero(operands[place]) or not isinstance(value.type, Array | List):
                     continue
                 inside = next((inner for inner in op.blocks if inner.yields is operands), None)
                 filling = Block()
                 with builder.inside(filling), builder.at(op.loc):
-                    extents = [extent_of(builder, extent, known) for extent in value.type.shape or ()]
-                    operands[place] = builder.call("zeros", *extents, dtype=value.type.dtype)
+                    operands[place] = zeros_for(builder, value.type, known)
                 target, where = (block.ops, block.ops.index(op)) if inside is None else (inside.ops, len(inside.ops))
                 target[where:where] = filling.ops
+
+
+def zeros_for(builder: Builder, type_: Array | List, known: dict[str, tuple[Value, int]]) -> Value:
+    """Zeros of a type; of a list none."""
+    if isinstance(type_, List):
+        nothing = builder.call("list_of")
+        nothing.type = type_
+        return nothing
+    return builder.call("zeros", *(extent_of(builder, extent, known) for extent in type_.shape or ()), dtype=type_.dtype)
 
 
 def extent_of(builder: Builder, extent: Extent, known: dict[str, tuple[Value, int]]) -> Operand:

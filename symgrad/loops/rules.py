@@ -13,7 +13,7 @@ from symgrad.loops import (
     contractions,
     joining,
     layout,
-    lists,
+    list_rows,
     making,
     masks,
     ordering,
@@ -49,7 +49,7 @@ PRICES = {
     ),
 }  # fmt: skip
 RULES: dict[str, Rule] = {
-    **arrays.RULES, **making.RULES, **layout.RULES, **lists.RULES, **joining.RULES,
+    **arrays.RULES, **making.RULES, **layout.RULES, **list_rows.RULES, **joining.RULES,
     **masks.RULES, **products.RULES, **contractions.RULES, **reductions.RULES, **running.RULES, **picking.RULES, **ordering.RULES,
     **stores.RULES,
     "tape": tapes.tape, "push": tapes.push, "pop": tapes.pop,

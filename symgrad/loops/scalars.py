@@ -383,6 +383,22 @@ def whole(build: Builder, op: Call, args: Args) -> list[Operand]:
     return again(build, op, args)
 
 
+def to_decimals(build: Builder, op: Call, args: Args) -> list[Operand]:
+    """``np.round``: scaled, rounded to an integer, and scaled back, as NumPy does it."""
+    (x,) = args
+    decimals = op.settings["decimals"]
+    if getattr(x.type, "kind", None) != "float":
+        if decimals < 0:
+            raise OutOfReach("np.round of integers to tens", op.loc)
+        return [x]
+    if not decimals:
+        return settled(build, op, build.call("rint", x))
+    there, back = ("multiply", "divide") if decimals > 0 else ("divide", "multiply")
+    scale = Const(10.0 ** abs(decimals))
+    (scaled,) = settled(build, op, build.call(there, x, scale))
+    return settled(build, op, build.call(back, build.call("rint", scaled), scale))
+
+
 def converted(build: Builder, op: Call, args: Args) -> list[Operand]:
     """``float(x)``, ``int(x)``: a float that is no integer of 62 bits is left to Python."""
     kind = getattr(args[0].type, "kind", None)
@@ -488,6 +504,7 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(("erf", "erfc", "gamma", "lgamma"), special),
     **dict.fromkeys(("digamma", "polygamma"), gammas),
     **dict.fromkeys(PROBABILITIES, composed), "erfcx_slope": slope_of_erfcx,
+    "round": to_decimals,
     "clip": clipped,
     "nan_to_num": made_finite,
     "number": converted,

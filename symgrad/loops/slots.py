@@ -7,10 +7,11 @@ outer one's arrays that belongs to the round; where its rounds vary, there is ro
 from __future__ import annotations
 
 from symgrad.ir.core import NONE, ONE, ZERO, Call, Const, For, Operand, Value, walk
-from symgrad.ir.types import INT, Array, Dim, List, Scalar, ShapeOf, Tape
+from symgrad.ir.types import INT, Array, List, Scalar, ShapeOf, Tape
 from symgrad.loops import lists
 from symgrad.loops.context import Context, Saved, Slots, Thing
 from symgrad.loops.forms import Form, dtype_in_array, refuse_dtype, remember
+from symgrad.loops.packed import arrays_for, pack, unpacked
 from symgrad.loops.reach import NoPlaces, OutOfReach, in_words
 from symgrad.loops.writer import number
 
@@ -107,8 +108,10 @@ def place_for(context: Context, operand: Operand, counts: tuple[Operand, ...]) -
             known_extents = tuple(context.resolve_here(e) for e in shape)
             handles = [writer.empty("i64", counts, "%n_tape") for e in known_extents if e is None]
             return Saved(operand.type, handles, shape=known_extents)
-        case List(item=Scalar() as item):
-            return Saved(operand.type, [list_of_arrays(context, dtype_in_array(item), 1, counts, name)])
+        case List() as type_:
+            arrays = arrays_for(lists.held_in(context, type_))
+            handles = [list_of_arrays(context, array.dtype or "f64", len(array.shape or ()), counts, name) for array in arrays]
+            return Saved(type_, handles)
         case Tape():
             return inner_tape(context, operand, counts)
     raise OutOfReach(f"a saved value that is {in_words(operand.type)}", writer.loc)
@@ -215,7 +218,8 @@ def save(context: Context, tape: Slots, saved: Saved, operand: Operand, index: t
             assert memory is not None
             writer.keep(saved.handles[0], flat(context, tape, index), memory)
         case List(item=item):
-            writer.keep(saved.handles[0], flat(context, tape, index), lists.as_array(context, lists.listed(context, operand, item)))
+            for handle, array in zip(saved.handles, pack(writer, lists.listed(context, operand, item).known), strict=True):
+                writer.keep(handle, flat(context, tape, index), array)
         case ShapeOf():
             open_extents = [e for e, known in zip(context.extents(operand), saved.shape, strict=True) if known is None]
             for handle, extent in zip(saved.handles, open_extents, strict=True):
@@ -249,10 +253,13 @@ def get(context: Context, op: Call) -> list[Thing]:
                 handle = writer.call("list_take", saved.handles[0], flat(context, tape, index), hint=out.name)
                 handle.type = Array(saved.type.dtype, saved.type.shape, "C")
                 values.append(context.memory(handle, out, context.extents_at(handle, out)))
-            case List(item=Scalar() as item):
-                handle = writer.call("list_take", saved.handles[0], flat(context, tape, index), hint="%items")
-                handle.type = Array(dtype_in_array(item), (Dim("?"),), "C")
-                values.append(lists.from_array(context, handle, item, out.name))
+            case List():
+                held = lists.held_in(context, saved.type)
+                arrays: list[Value] = []
+                for stack, array in zip(saved.handles, arrays_for(held), strict=True):
+                    arrays.append(writer.call("list_take", stack, flat(context, tape, index), hint="%items"))
+                    arrays[-1].type = array
+                values.append(lists.of_handle(unpacked(writer, arrays, held, out.name)))
             case ShapeOf():
                 pending = iter(saved.handles)
                 values.append(tuple(saved_extent(context, next(pending), index) if e is None else e for e in saved.shape))

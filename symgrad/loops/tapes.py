@@ -1,7 +1,7 @@
 """Tapes as lists: of tuples for all numbers saved together, and one for each array; shapes that the arguments say are not saved.
 
-A list of numbers is saved as an array. An inner tape is saved by parts: its entries are appended to the lists of the outer tape, and the
-numbers of its entries are saved beside them.
+A list of numbers is saved as an array, a list of lists as several (``packed``). An inner tape is saved by parts: its entries are
+appended to the lists of the outer tape, and the numbers of its entries are saved beside them.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from symgrad.ir.core import Call, Const, Operand, Value
-from symgrad.ir.types import INT, Array, Dim, List, Scalar, ShapeOf, Tape, Type, Undefined
+from symgrad.ir.types import INT, Array, List, Scalar, ShapeOf, Tape, Type, Undefined
 from symgrad.loops import lists
 from symgrad.loops.context import Context, Listing, Stacks, Thing
-from symgrad.loops.forms import as_kind, dtype_in_array, refuse_dtype
+from symgrad.loops.forms import as_kind, refuse_dtype
+from symgrad.loops.packed import arrays_for, pack, unpacked
 from symgrad.loops.reach import NoPlaces, OutOfReach, in_words
 
 
@@ -51,8 +52,8 @@ def saved(lowering: Context, type_: Type) -> list[Type]:
             return [INT for extent in shape if lowering.resolve(extent) is None]
         case List(item=Undefined()):
             return []
-        case List(item=Scalar() as item):
-            return [Array(dtype_in_array(item), (Dim("?"),), "C")]
+        case List():
+            return list(arrays_for(lists.held_in(lowering, type_)))
         case Tape(items=items, indexed=False):
             groups = kept_together(lowering, items)
             return [*(INT for _ in groups), *groups]
@@ -122,7 +123,7 @@ def pushed(lowering: Context, operand: Operand, type_: Type) -> list[Operand]:
         case List(item=Undefined()):
             return []
         case List(item=item):
-            return [lists.as_array(lowering, lists.listed(lowering, operand, item))]
+            return list(pack(lowering.writer, lists.listed(lowering, operand, item).known))
         case Tape(items=items):
             inner = lowering.thing(operand)
             assert isinstance(inner, Stacks)
@@ -152,13 +153,13 @@ def pop(lowering: Context, op: Call) -> list[Thing]:
                 handle = Value(type_, out.name)
                 taken(lowering, next(pending), [handle])
                 results.append(lowering.memory(handle, out, lowering.extents_at(handle, out)))
-            case List(item=Scalar() as item):
-                (array,) = saved(lowering, type_)
-                handle = Value(array, "%items")
-                taken(lowering, next(pending), [handle])
-                results.append(lists.from_array(lowering, handle, item, out.name))
-            case List():
+            case List(item=Undefined()):
                 results.append(Listing(Undefined()))
+            case List():
+                handles = [Value(array, "%items") for array in saved(lowering, type_)]
+                for handle in handles:
+                    taken(lowering, next(pending), [handle])
+                results.append(lists.of_handle(unpacked(lowering.writer, handles, lists.held_in(lowering, type_), out.name)))
             case Tape(items=inner):
                 counts = [next(numbers) for _ in kept_together(lowering, inner)]
                 results.append(Stacks(inner, [part_taken(lowering, next(pending), count) for count in counts]))

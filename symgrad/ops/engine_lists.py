@@ -114,6 +114,8 @@ def _array_of(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type
     item = types[0].item if isinstance(types[0], List) else UNKNOWN
     dtype, known = settings["dtype"], settings["shape"]
     leaf = _leaf(item)
+    if known is None and settings.get("depth", 1) > 1 and isinstance(leaf, Scalar):
+        known = (Dim("?"),) * settings["depth"]
     if known is not None and isinstance(leaf, Scalar | Array):
         own = leaf.dtype if leaf.dtype not in (None, "any") or isinstance(leaf, Array) else NATURAL[leaf.kind]
         inner = leaf.shape if isinstance(leaf, Array) else ()

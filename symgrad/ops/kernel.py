@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from symgrad.ir.types import Array, List, ShapeOf, Type
+from symgrad.ir.types import BOOL, Array, List, ShapeOf, Type
 from symgrad.ops.declare import constant
 from symgrad.ops.elementwise import evaluator
 from symgrad.ops.indexing import Extents
@@ -100,6 +100,9 @@ constant("tape_part(tape, count)", lambda types, settings, dim: types[0], emit="
 constant("tape_cut(tape, count)", lambda types, settings, dim: types[0], emit="del tape[slice(len(tape) - count, None)]", statement=True,
          consumes=True)  # fmt: skip
 
+# questions to lists that stand for texts and sets
+constant("list_equal(a, b)", lambda types, settings, dim: BOOL, emit="a == b")
+constant("list_within(a, b)", lambda types, settings, dim: BOOL, emit="all(item in b for item in a)")
 constant("list_part(l, start, stop)", lambda types, settings, dim: types[0], emit="l[slice(start, stop)]")
 
 # where the caller of a pullback is given the results, and gives the seeds

@@ -7,8 +7,11 @@ and reads at indices that are inside the array.
 
 from __future__ import annotations
 
+import re
+from string import Formatter
+
 from symgrad.ir.core import Call, Const, For, Operand, Value
-from symgrad.ir.types import Array, Dim, List, Object, Scalar, Type
+from symgrad.ir.types import BOOL, FLOAT, INT, Array, Dim, List, Object, Scalar, Type
 from symgrad.ops.build import SIZED
 from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import OPERANDS, steps
@@ -34,12 +37,21 @@ DEFINED_EVERYWHERE = frozenset(
 )
 
 
+#: types of values that have a text, whatever their value is
+F64 = Scalar("float", "f64")
+PRINTED = frozenset({FLOAT, INT, BOOL, F64, Object("str"), Object("None")})
+#: a format of floats
+DIGITS = re.compile(r"[<>^]?[+]?[0-9]{0,2}(\.[0-9]{1,2})?[efg]")
+
+
 def may_raise(op: Call, makers: dict[Value, Call], rounds: dict[Value, For]) -> bool:
     """Could the op raise?  ``makers`` are the calls that give values, ``rounds`` the loops whose indices values are."""
     row = ROWS[op.name]
     is_test = op.name == "not_" or op.name == "number" and op.settings["kind"] == "bool"
     if op.name in TOTAL or is_test and all(isinstance(operand.type, Scalar) for operand in op.args):
         return False
+    if op.name == "format_text":
+        return not is_plain_format(op, makers, rounds)
     if op.name == "range_len":
         return not is_nonzero(op.args[2])
     if op.name in SIZED:
@@ -58,6 +70,25 @@ def may_raise(op: Call, makers: dict[Value, Call], rounds: dict[Value, For]) -> 
         return any(isinstance(operand.type, Object) for operand in op.args)
     divisor = PARTIAL[op.name]
     return divisor is None or not is_nonzero(op.args[divisor])
+
+
+def is_plain_format(op: Call, makers: dict[Value, Call], rounds: dict[Value, For]) -> bool:
+    """Does a text show values that have a text whatever they are, or floats with so many digits?"""
+    template, *values = op.args
+    if not isinstance(template, Const) or not isinstance(template.value, str):
+        return False
+    fields = [(spec, conversion) for _, name, spec, conversion in Formatter().parse(template.value) if name is not None]
+
+    def is_shown(value: Operand, spec: str | None) -> bool:
+        if spec:
+            return DIGITS.fullmatch(spec) is not None and value.type in (FLOAT, F64)
+        if value.type == INT and isinstance(value, Value):  # Python refuses the text of an integer of more than 4300 digits
+            return value in rounds or is_size(value, makers)
+        return value.type in PRINTED
+
+    return len(fields) == len(values) and all(
+        conversion is None and is_shown(value, spec) for (spec, conversion), value in zip(fields, values, strict=True)
+    )
 
 
 def is_size(operand: Operand, makers: dict[Value, Call]) -> bool:

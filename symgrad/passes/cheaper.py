@@ -11,7 +11,7 @@ from collections.abc import Callable
 import symgrad.ops.arrays
 import symgrad.ops.linalg
 import symgrad.ops.making  # noqa: F401  (their rows are used here)
-from symgrad.ir.core import NONE, ZERO, Call, Const, Op, Operand, Value
+from symgrad.ir.core import NONE, ZERO, Call, Const, Op, Operand, Value, same_operand
 from symgrad.ir.types import INT, Array, Scalar, Shape, ShapeOf, same_shape
 from symgrad.ops.indexing import has_arrays
 from symgrad.ops.making import bound_named
@@ -331,10 +331,6 @@ def same_place(a: Call, b: Call) -> bool:
     if a.settings["index"] != b.settings["index"] or len(a.args) != len(b.args):
         return False
     return all(map(same_operand, a.args[2:], b.args[2:]))
-
-
-def same_operand(a: Operand, b: Operand) -> bool:
-    return a is b or (isinstance(a, Const) and isinstance(b, Const) and a.key() == b.key())
 
 
 def store_after_zero(op: Call, facts: Facts) -> Call | None:

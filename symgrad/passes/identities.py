@@ -10,8 +10,8 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from symgrad.ir.core import Apply, Call, Const, Operand, Value, walk
-from symgrad.ir.types import Array, Dim, Scalar, Shape, ShapeOf, Type, is_plural, same_extent, same_shape
+from symgrad.ir.core import Apply, Call, Const, Operand, Value, same_operand, walk
+from symgrad.ir.types import Array, Dim, List, Scalar, Shape, ShapeOf, Type, is_plural, same_extent, same_shape
 from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import broadcast
 from symgrad.passes.facts import KEEPING, Facts
@@ -342,6 +342,36 @@ def store_after_whole_zero(op: Call, facts: Facts) -> Call | None:
     return call("set_at", op, [zero.args[0], op.args[1]], index="e")
 
 
+def list_added_to_zero(op: Call, facts: Facts) -> Call | None:
+    """``l[i] = zeros; l[i] += g`` is ``l[i] = g``, for a list ``g`` that nothing else holds."""
+    zero = facts.calls(op.args[0], "list_set")
+    if zero is None or not isinstance(op.args[2].type, List) or not same_operand(zero.args[1], op.args[1]):
+        return None
+    if facts.calls(zero.args[2], "zeros_like") is None or facts.count.get(zero.outs[0], 0) != 1 or not is_new(op.args[2], facts):
+        return None
+    if facts.home.get(zero.outs[0]) is not facts.home.get(op.outs[0]):
+        return None
+    return call("list_set", op, [zero.args[0], *op.args[1:]])
+
+
+def is_new(operand: Operand, facts: Facts) -> bool:
+    """Is it a list that was made here, and is read by one op alone?"""
+    if not isinstance(operand, Value) or facts.count.get(operand, 0) != 1:
+        return False
+    maker = facts.maker.get(operand)
+    while isinstance(maker, Call) and ROWS[maker.name].consumes and isinstance(maker.args[0], Value):
+        maker = facts.maker.get(maker.args[0])
+    return isinstance(maker, Call) and ROWS[maker.name].alias == "fresh" and isinstance(maker.outs[0].type, List)
+
+
+def whole_list_added_to_zero(op: Call, facts: Facts) -> Call | None:
+    """``l = zeros; l[:] += g`` is a copy of ``g``."""
+    bounds = [a.value if isinstance(a, Const) else a for a in op.args[1:4]]
+    if facts.calls(op.args[0], "list_zeros") is None or bounds not in ([None, None, None], [None, None, 1]):
+        return None
+    return call("copy", op, [op.args[4]]) if op.args[0].type == op.args[4].type else None
+
+
 def one_times_vector(op: Call, facts: Facts) -> Operand | None:
     """The cotangent of a factor of a scalar product is the other factor, where the seed is 1."""
     vector = isinstance(op.args[1].type, Array) and op.args[1].type.rank == 1 and op.args[1].type.dtype == "f64"
@@ -395,6 +425,8 @@ IDENTITIES: dict[str, tuple[Rewrite, ...]] = {
     "shape_of": (shape_of_zeros, shape_elsewhere),
     "extent": (shape_elsewhere,),
     "copy": (copy_of_copy,),
+    "list_add_at": (list_added_to_zero,),
+    "list_add_slice": (whole_list_added_to_zero,),
     "cast": (cast_to_itself,),
     "number": (number_of_number,),
     "take": (cell_of_spread,),

@@ -64,6 +64,8 @@ PASSES: dict[str, Pass] = {
         # for kernels: array statements
         Pass("halves"),
         Pass("loops.crossing", optional=False),
+        Pass("loops.texts"),
+        Pass("loops.counted", preserves=("stores",)),
         Pass("loops.trying"),
         Pass("loops.leaving"),
         Pass("loops.predicates"),
@@ -72,6 +74,7 @@ PASSES: dict[str, Pass] = {
         Pass("loops.ordering", at="loops.ordering:sorted_once"),
         Pass("loops.messages", at="loops.lower:without_messages", optional=False),
         Pass("loops.widths", preserves=("loops", "stores"), optional=False),
+        Pass("loops.empties", preserves=("loops", "stores"), optional=False),
         Pass("loops.ranks", preserves=("loops", "stores")),
         Pass("loops.bound", takes=("unsure",), preserves=("loops",), optional=False),
         # for kernels: loops over numbers
@@ -135,12 +138,12 @@ READABLE = stage("readable", "verbatim dce fold dce fold cse dce added repeated 
 #: the form of a function whose derivative runs fastest as a kernel
 PREPARE_COMPILED = stage("prepare", "paired dce aggregates fold cse conditions dce cancel lift cse dce")
 #: a gradient as array statements, before it becomes loops; a pullback is parted first, and its halves are not joined
-ARRAYS = stage("arrays", "loops.crossing refilled halves loops.trying loops.leaving loops.predicates loops.recalled loops.rounds"
-               " loops.ordering loops.messages")  # fmt: skip
+ARRAYS = stage("arrays", "loops.crossing loops.texts dce loops.counted refilled halves loops.trying loops.leaving loops.predicates"
+               " loops.recalled loops.rounds loops.ordering loops.messages")  # fmt: skip
 #: tapes of which the number of items is not known become lists
 GROWING = stage("growing tapes", "stacks apart")
 #: what every number is, and whether every name is bound
-NUMBERS = stage("numbers", "loops.ranks loops.widths loops.bound")
+NUMBERS = stage("numbers", "loops.empties loops.ranks loops.widths loops.bound")
 #: the loops that stand for the array statements, as they were written: values are handles of memory until ``loops.versions``
 LOOPS = stage("loops", "loops.merge loops.contract loops.buffers loops.strips loops.columns loops.unaliased loops.versions loops.finite dce"
               " loops.checks")  # fmt: skip

@@ -62,11 +62,11 @@ def texts(x):
     return np.sum(x * read)
 
 
-def nested(x):
-    rows = []
-    for k in range(len(x)):
-        rows.append([x[k], x[k] ** 2])
-    return sum([row[0] for row in rows])
+def nested(rows):
+    total = 0.0
+    for row in rows:
+        total += row[0] * row[-1]
+    return total
 
 
 def eigenvalues(x):
@@ -74,8 +74,8 @@ def eigenvalues(x):
     return np.sum(values)
 
 
-def rounded(x):
-    return np.round(x, 2) * x
+def rounded(x, n):
+    return np.round(np.arange(n), -1)[0] * x
 
 
 def stepping(x, k):
@@ -108,9 +108,9 @@ PROGRAMS: list[tuple[Callable[..., Any], tuple[Any, ...], str, str]] = [
     (spaced, (X,), "np.linspace(x, 2 * x, 4)", "np.linspace between arrays"),
     (recursive, (2.0, 3), "recursive(x, n - 1)", "recursive, which calls itself"),
     (texts, (X,), 'np.loadtxt(["1 2 3"])', "a list of Python objects (str)"),
-    (nested, (X,), "for k in range(len(x)):", "a list of lists of numbers of float64"),
+    (nested, ([[0.5, 0.1 * k] for k in range(10)],), "def nested(rows):", "rows, which is a list of lists of floats"),
     (eigenvalues, (np.eye(2),), "np.linalg.eigh(x)", "np.linalg.eigh of an array of float64"),
-    (rounded, (2.0,), "np.round(x, 2)", "np.round of numbers"),
+    (rounded, (2.0, 3), "np.round(np.arange(n), -1)[0]", "np.round of integers to tens"),
     (stepping, (X, 2), "for i in range(0, len(x), k):", "a loop with a step that is not a literal"),
     (integers, (2.0, 3), "np.int8(n) * np.int8(3)", "arithmetic of integers of type int8"),
     (spectrum, (X,), "np.fft.fft(x)", "np.fft.fft of an array of float64"),
