@@ -28,12 +28,10 @@ def no_texts_kept() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(autouse=True, scope="session")
-def gradients_checked() -> Iterator[None]:
+@pytest.fixture(autouse=True)
+def gradients_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every gradient that a test asks for is held to its argument: its form, and memory of its own."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("symgrad.exits.checked", lambda: True)
-        yield
+    monkeypatch.setattr("symgrad.exits.checked", lambda: True)
 
 
 @pytest.fixture
