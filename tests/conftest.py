@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import gc
-import zlib
-from collections.abc import Callable
+import types
+from collections.abc import Callable, Hashable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
+from sweeps import fast_cases
 
 try:
     from hypothesis import settings
@@ -19,10 +20,12 @@ else:
     settings.load_profile("symgrad")
 
 
-@pytest.fixture(autouse=True)
-def no_texts_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True, scope="session")
+def no_texts_kept() -> Iterator[None]:
     """Tests look at what stages make now, and change stages; only tests of the cache of texts put it back."""
-    monkeypatch.setattr("symgrad.pipeline.shelf.texts_directory", lambda: None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("symgrad.pipeline.shelf.texts_directory", lambda: None)
+        yield
 
 
 @pytest.fixture(autouse=True)
@@ -39,11 +42,23 @@ def random() -> np.random.Generator:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Of a test marked ``sweep(n)``, every n-th case is fast and the others are slow: which ones is decided by their names."""
+    """Of a test marked ``sweep(n)``, every n-th case is fast and the others are slow: see ``sweeps``."""
+    tests: dict[tuple[str, int], list[pytest.Item]] = {}
     for item in items:
         sweep = item.get_closest_marker("sweep")
-        if sweep is not None and zlib.crc32(item.nodeid.encode()) % sweep.args[0]:
-            item.add_marker(pytest.mark.slow)
+        if sweep is not None and item.get_closest_marker("slow") is None:
+            tests.setdefault((item.nodeid.partition("[")[0], sweep.args[0]), []).append(item)
+    for (_, step), cases in tests.items():
+        fast = fast_cases({item.nodeid: values_of(item) for item in cases}, step)
+        for item in cases:
+            if item.nodeid not in fast:
+                item.add_marker(pytest.mark.slow)
+
+
+def values_of(item: pytest.Item) -> dict[str, Hashable]:
+    """The values of a case's parameters that can be told apart."""
+    parameters = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+    return {name: value for name, value in parameters.items() if isinstance(value, str | int | float | type | types.FunctionType | None)}
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

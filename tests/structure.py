@@ -49,6 +49,12 @@ def unit(path: Path) -> str:
     return path.relative_to(ROOT).parts[0].removesuffix(".py")
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    """The syntax tree of a file, parsed once; who looks at it does not change it."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def imports(tree: ast.AST) -> list[str]:
     """Every module that is imported, anywhere in a tree."""
     names = []
@@ -64,12 +70,12 @@ def imports(tree: ast.AST) -> list[str]:
 @cache
 def imported(path: Path) -> list[str]:
     """Every module that a file imports."""
-    return imports(ast.parse(path.read_text(encoding="utf-8")))
+    return imports(tree_of(path))
 
 
 def sentence(path: Path) -> str:
     """The first sentence of a module's docstring, on one line."""
-    doc = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    doc = ast.get_docstring(tree_of(path)) or ""
     paragraph = " ".join(doc.partition("\n\n")[0].split())
     first = re.match(r".*?[.:](?=\s[A-Z`])|.*", paragraph)
     assert first is not None

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from planted import anew, planted
+from structure import FILES, tree_of
 
 import symgrad
 from symgrad import eager, errors
@@ -297,8 +298,8 @@ def hints() -> list[tuple[str, str]]:
     """Every hint that stands in the package as a text, with its place."""
     names = {kind.__name__ for kind in kinds()}
     found = [("symgrad/errors.py", kind.default_hint) for kind in kinds() if kind.default_hint]
-    for path in sorted(Path(symgrad.__file__).parent.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
+    for path in FILES:
+        for node in ast.walk(tree_of(path)):
             if not isinstance(node, ast.Call):
                 continue
             called = getattr(node.func, "attr", getattr(node.func, "id", ""))

@@ -17,7 +17,8 @@ import pytest
 
 import symgrad
 from symgrad.eager import Tensor
-from symgrad.errors import SymgradError
+from symgrad.errors import SymgradError, UnsupportedSyntax
+from symgrad.frontend import aliases, recursion
 from symgrad.frontend.bindings import State
 from symgrad.frontend.joins import Joining
 from symgrad.ir.core import TRUE, Block, If, walk
@@ -204,6 +205,43 @@ def test_a_walk_takes_as_many_steps_as_there_are_ops_however_deep_they_stand() -
         block = Block([], [If([], NOWHERE, TRUE, block, Block())])
 
     assert calls_during(lambda: list(walk(block)), lambda code: code is walk.__code__) <= depth + 2
+
+
+def test_a_function_that_hands_itself_another_one_each_time_is_refused_after_as_many_calls_as_are_followed() -> None:
+    text = "def f(x, w):\n    def g(n, then):\n        return then(x[0]) if n == 0 else g(n - 1, lambda v: then(v * 2))\n    return g(w, lambda v: v)\n"
+    function = function_of(text)
+
+    def run() -> None:
+        with pytest.raises(UnsupportedSyntax, match="calls itself with other functions"):
+            symgrad.grad(function)(np.ones(2), 3.0)
+
+    attempts = 3
+    assert calls_during(run, lambda code: code is recursion.lower_body.__code__) <= attempts * 2 * (recursion.DEEP + 1)
+
+
+TURNING = """import numpy as np
+
+def f(x, y, n):
+    a, b, c = x * 1.0, y, x + y
+    k = 0
+    while True:
+        if k >= n:
+            break
+        k += 1
+        a = b
+        a[0] += 0.2
+        b = c * 0.5
+    a += 0.78 * a
+    return np.sum(np.sin(a)) + np.sum(b * b) + np.sum(c) * 0.3
+"""
+
+
+def test_arrays_that_no_name_holds_any_more_are_not_followed() -> None:
+    """Otherwise each store makes all that names ever were anew: 400,000 versions here, where the rounds are written out."""
+    function, x, y = function_of(TURNING), np.array([0.3, 1.2]), np.array([0.4, 1.3])
+
+    assert 0 < calls_during(lambda: symgrad.grad(function)(x, y, 2), lambda code: code is aliases.version_of_one.__code__) < 4000
+    check_grads(lambda x, y: function(x, y, 2), (x, y))
 
 
 # ------------------------------------------------------------------ memory

@@ -9,11 +9,12 @@ import ast
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
-from structure import BOXES, FACE, FILES, ROOT, imported, imports, pages, unit
+from structure import BOXES, FACE, FILES, ROOT, imported, imports, pages, tree_of, unit
 
 #: rows from the top; every name is a module or a package of symgrad
 ROWS = [
@@ -84,7 +85,7 @@ def test_imports_point_up(path: Path) -> None:
 def test_slow_modules_are_imported_late(path: Path) -> None:
     if path.relative_to(ROOT).as_posix() in FOR_NUMBA:
         return
-    for node in ast.parse(path.read_text()).body:
+    for node in tree_of(path).body:
         assert not {name.split(".")[0] for name in imports(node)} & LAZY or isinstance(node, ast.FunctionDef | ast.ClassDef | ast.If)
 
 
@@ -100,16 +101,15 @@ def test_modules_of_a_package_import_one_way(package: str) -> None:
 
 @pytest.mark.parametrize("path", [p for p in FILES if unit(p) == "frontend"], ids=lambda p: p.stem)
 def test_no_function_of_the_frontend_imports(path: Path) -> None:
-    for function in ast.walk(ast.parse(path.read_text())):
+    for function in ast.walk(tree_of(path)):
         assert not isinstance(function, ast.FunctionDef | ast.Lambda) or not imports(function)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_every_module_says_what_it_is(path: Path) -> None:
-    text = path.read_text()
-    if not text:
+    if not path.stat().st_size:
         return
-    doc = ast.get_docstring(ast.parse(text))
+    doc = ast.get_docstring(tree_of(path))
     assert doc, "a module has a docstring"
     assert len(doc.splitlines()) <= 7, "of at most six lines"
 
@@ -151,27 +151,36 @@ def f(x, w):
 """
 
 
-def run(code: str, tmp_path: Path) -> str:
-    """What a fresh interpreter prints, with compiled modules kept as an installed package keeps them."""
-    place = {"PYTHONPATH": str(ROOT.parent), "PYTHONPYCACHEPREFIX": str(tmp_path), "PYTHONDONTWRITEBYTECODE": ""}
+Run = Callable[[str], str]
+
+
+@pytest.fixture
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """What a fresh interpreter prints, with compiled modules kept as an installed package keeps them: those of one test for the next."""
+    kept = tmp_path_factory.getbasetemp() / "compiled"
+    return lambda code: printed_by(code, kept)
+
+
+def printed_by(code: str, kept: Path) -> str:
+    place = {"PYTHONPATH": str(ROOT.parent), "PYTHONPYCACHEPREFIX": str(kept), "PYTHONDONTWRITEBYTECODE": ""}
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **place})
     assert ran.returncode == 0, ran.stderr
     return ran.stdout
 
 
-def test_neither_importing_nor_generating_imports_what_is_slow(tmp_path: Path) -> None:
-    run("import sys, symgrad; symgrad.grad; assert not {'sympy', 'numba', 'scipy'} & set(sys.modules)", tmp_path)
-    run(GENERATING.format(text=PROGRAM), tmp_path)
+def test_neither_importing_nor_generating_imports_what_is_slow(run: Run) -> None:
+    run("import sys, symgrad; symgrad.grad; assert not {'sympy', 'numba', 'scipy'} & set(sys.modules)")
+    run(GENERATING.format(text=PROGRAM))
 
 
-def test_a_first_derivative_imports_and_reads_what_it_needs(tmp_path: Path) -> None:
+def test_a_first_derivative_imports_and_reads_what_it_needs(run: Run) -> None:
     made = "import sys, symgrad; symgrad.grad(symgrad.from_source('def square(x): return x * x'))(3.0)"
     loops = "assert not {'symgrad.pipeline.lowering', 'importlib.metadata'} & set(sys.modules)"
     read = "from symgrad.ops import spelling; assert spelling.signature_of.cache_info().misses < 10"
-    run("; ".join((made, loops, read)), tmp_path)
+    run("; ".join((made, loops, read)))
 
 
-def test_what_a_kernel_needs_is_imported_before_it_is_called_unless_its_text_is_kept(tmp_path: Path) -> None:
+def test_what_a_kernel_needs_is_imported_before_it_is_called_unless_its_text_is_kept(run: Run, tmp_path: Path) -> None:
     pytest.importorskip("numba")
     code = """
 import os, sys, symgrad
@@ -181,10 +190,10 @@ print("symgrad.pipeline.lowering" in sys.modules, "numba" in sys.modules)
 derivative(3.0)
 """
     programs = [code.format(place=str(tmp_path / "kept"), name=name) for name in ("square", "square", "other")]
-    assert [run(program, tmp_path).strip() for program in programs] == ["True False", "False False", "True False"]
+    assert [run(program).strip() for program in programs] == ["True False", "False False", "True False"]
 
 
-def test_where_numba_runs_already_the_compiler_of_kernels_is_imported_with_it(tmp_path: Path) -> None:
+def test_where_numba_runs_already_the_compiler_of_kernels_is_imported_with_it(run: Run) -> None:
     pytest.importorskip("numba")
     code = """
 import numba, os, sys, symgrad
@@ -192,16 +201,16 @@ os.environ["SYMGRAD_CACHE_DIR"] = "off"
 symgrad.grad(symgrad.from_source("def square(x): return x * x"), jit=True)
 print("symgrad.runtime.compiling" in sys.modules)
 """
-    assert run(code, tmp_path).strip() == "True"
+    assert run(code).strip() == "True"
 
 
 @pytest.mark.slow  # figures of time belong to a quiet machine
-def test_importing_is_quick(tmp_path: Path) -> None:
+def test_importing_is_quick(run: Run) -> None:
     whole = "import time; start = time.process_time(); import symgrad; print(time.process_time() - start)"
     engine = "import numpy, time; start = time.process_time(); import symgrad; symgrad.grad; print(time.process_time() - start)"
     for code in (whole, engine):
-        run(code, tmp_path)
-        taken = min(float(run(code, tmp_path)) for _ in range(3))
+        run(code)
+        taken = min(float(run(code)) for _ in range(3))
         print(f"{1000 * taken:.0f} ms")
 
         assert taken < 0.35

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from pathlib import Path
 
-import symgrad
+from structure import FILES, tree_of
+from structure import ROOT as PACKAGE
 
-PACKAGE = Path(symgrad.__file__).parent
 #: words that say nothing of what a variable holds
 EMPTY = {"made", "found", "had", "wanted", "given"}
 
@@ -17,16 +16,19 @@ Function = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 def local_names(tree: ast.AST) -> Iterator[tuple[int, str]]:
     """The names that functions bind: parameters, variables, functions inside them."""
-    for function in (node for node in ast.walk(tree) if isinstance(node, Function)):
-        for node in ast.walk(function):
+    todo = [(tree, False)]
+    while todo:
+        node, inside = todo.pop()
+        if inside:
             if isinstance(node, ast.arg):
                 yield node.lineno, node.arg
             elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 yield node.lineno, node.id
-            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node is not function:
+            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 yield node.lineno, node.name
             elif isinstance(node, ast.MatchAs | ast.MatchStar | ast.ExceptHandler) and node.name is not None:
                 yield node.lineno, node.name
+        todo += [(inner, inside or isinstance(node, Function)) for inner in ast.iter_child_nodes(node)]
 
 
 def other_names(tree: ast.AST) -> Iterator[str]:
@@ -42,7 +44,7 @@ def other_names(tree: ast.AST) -> Iterator[str]:
 
 
 def test_a_name_says_what_it_stands_for() -> None:
-    trees = {path.relative_to(PACKAGE): ast.parse(path.read_text()) for path in sorted(PACKAGE.rglob("*.py"))}
+    trees = {path.relative_to(PACKAGE): tree_of(path) for path in FILES}
     named = [f"{path}:{line} {name}" for path, tree in trees.items() for line, name in local_names(tree) if name in EMPTY]
     named += [f"{path} {name}" for path, tree in trees.items() for name in other_names(tree) if name in EMPTY]
     assert not named, "\n".join(dict.fromkeys(named))

@@ -221,7 +221,7 @@ def fault(operation: str, place: str, handler: str, arguments: dict[str, Any], j
     return None
 
 
-@pytest.mark.sweep(16)
+@pytest.mark.sweep(24)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("arguments", [FINE, RAISING], ids=["fine", "raising"])
 @pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.slow) for part in range(1, PARTS))])

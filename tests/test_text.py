@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from structure import tree_of
 
 from symgrad import text
 
@@ -102,7 +103,7 @@ ASKING = {"text.py", "ops/declare.py", "ops/affine.py", "ir/sums.py"}
 @cache
 def trees() -> dict[str, ast.Module]:
     """The syntax tree of each module of the package."""
-    return {path.relative_to(ROOT).as_posix(): ast.parse(path.read_text()) for path in FILES}
+    return {path.relative_to(ROOT).as_posix(): tree_of(path) for path in FILES}
 
 
 def test_what_runs_text_is_known() -> None:

@@ -6,6 +6,7 @@ What no test accepts goes the slow way.
 from __future__ import annotations
 
 import builtins
+import functools
 import inspect
 import linecache
 import re
@@ -63,12 +64,18 @@ def write_guard(user: Users, find: Callable[..., Any], entries: list[Entry]) -> 
     text = "\n".join(lines) + "\n"
     file = f"<symgrad guard {one_line(user.function.__qualname__)}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    guard = _defined(compile(text, file, "exec", dont_inherit=True), names)
+    guard = _defined(_code_of(text, file), names)
     namespace = names.objects
     for direct in (test.entry.compiled.direct for test in tests):
         if direct is not None and direct.called_from is not None:
             direct.called_from(namespace, names.of(direct.kernel))
     return guard
+
+
+@functools.lru_cache(maxsize=256)
+def _code_of(text: str, file: str) -> types.CodeType:
+    """The code of a guard's text; functions whose parameters are alike have the same one, with objects of their own."""
+    return compile(text, file, "exec", dont_inherit=True)
 
 
 def _defined(code: types.CodeType, names: Names) -> Callable[..., Any]:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from symgrad.frontend.bindings import Binding, Location, Ref, Step
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.flow import branch, choose
+from symgrad.frontend.reach import memory_held
 from symgrad.frontend.skeletons import decided
 from symgrad.frontend.tables import SPREAD, entered
 from symgrad.ir.core import FALSE, TRUE, Block, Const, If, Operand, Value
@@ -50,11 +51,16 @@ def void(_: bool) -> None:
 
 @entered(SPREAD, "renewed")
 def renew(ctx: Lowering, location: Location) -> None:
-    """After a store to an array, update the arrays that may be that array."""
-    for alias, bases in ctx.state.bases.items():
-        if location in bases and alias in ctx.state.memory:
-            ctx.state.memory[alias] = version_of_one(ctx, possible(ctx, alias))
-            ctx.state.stored(alias, ctx.builder.loc)
+    """After a store to an array, update the arrays that may be that array; one that nothing holds any more is not to be read."""
+    state = ctx.state
+    aliases = [alias for alias, bases in state.bases.items() if location in bases and alias in state.memory]
+    held = memory_held(state, (*ctx.arrays.values(), *ctx.owned.values())) if aliases else ()
+    for alias in aliases:
+        if alias in held or alias in state.stored_arrays:
+            state.memory[alias] = version_of_one(ctx, possible(ctx, alias))
+        else:
+            state.stale.setdefault(alias, ctx.builder.loc)
+        state.stored(alias, ctx.builder.loc)
 
 
 def version_of_one(ctx: Lowering, left: Bases) -> Operand:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -27,7 +26,7 @@ from symgrad.frontend.frames import CODE, RAISED, Loop
 from symgrad.frontend.joinable import reordered
 from symgrad.frontend.kinship import bases_of, chosen_arrays, learn_bases, relate_objects, related_objects
 from symgrad.frontend.plans import WHOLE, Head, Plan
-from symgrad.frontend.reach import memory_in, memory_within, reached_twice
+from symgrad.frontend.reach import memory_held, memory_in, memory_within, reached_twice
 from symgrad.frontend.sequences import owns_items
 from symgrad.frontend.skeletons import Skeleton, is_of_row, leaf_names, leaves, merge, merged_item, objects_of, places_in, rebuild, rows_in
 from symgrad.ir.core import FALSE, UNDEF, Block, Operand, Value
@@ -231,16 +230,7 @@ def reachable(ctx: Lowering, state: State, carried: Iterable[Name]) -> set[Locat
 
 def unheld(ctx: Lowering, plan: Plan, top: State) -> list[Location]:
     """Carried memory that nothing holds at the top of the body: no name, operand, object or array from outside, however deep."""
-    reached: set[Location] = set()
-    todo: list[Any] = [*top.roots(), *top.heap.values(), *ctx.arrays.values()] if plan.memory else []
-    while todo:
-        match todo.pop():
-            case Ref(location):
-                reached.add(location)
-            case tuple() as items:
-                todo += items
-            case Binding() as binding:
-                todo += [getattr(binding, part.name) for part in dataclasses.fields(binding)]
+    reached = memory_held(top, ctx.arrays.values()) if plan.memory else ()
     return [location for location in plan.memory if location not in reached]
 
 

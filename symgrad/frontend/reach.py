@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -81,6 +82,23 @@ def memory_within(binding: Any, state: State) -> list[Location]:
         for item in [content] if isinstance(content, Ref) else [b for _, b in content]:
             locations |= dict.fromkeys(memory_in(item))
     return list(locations)
+
+
+def memory_held(state: State, others: Iterable[Binding]) -> set[Location]:
+    """The memory that names, operands, objects and other bindings hold, however deep."""
+    held: set[Location] = set()
+    todo: list[Any] = [*state.roots(), *state.heap.values(), *others]
+    while todo:
+        match todo.pop():
+            case Ref(location):
+                held.add(location)
+            case Num():  # there are many
+                pass
+            case tuple() as items:
+                todo += items
+            case Binding() as binding:
+                todo += [getattr(binding, part.name) for part in dataclasses.fields(binding)]
+    return held
 
 
 def objects_around(binding: Any, state: State) -> list[HeapKey]:

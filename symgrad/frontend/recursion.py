@@ -105,7 +105,7 @@ def call_callee(ctx: Lowering, source: Callee, bound: dict[str, Binding], node: 
     record: Recursive | None = ctx.recursive.get(key)
     if record is not None and record.done and not is_as_before(ctx, record):
         record = None
-    if record is None and sum(k[0] == source.code and not v.done for k, v in ctx.recursive.items()) > DEEP:
+    if record is None and goes_too_deep(ctx, source):
         what = f"{source.name} calls itself with other functions, texts or forms of arguments each time"
         raise UnsupportedSyntax(what, ctx.loc(node), "hand it numbers and arrays")
     if record is None:
@@ -138,6 +138,19 @@ def call_callee(ctx: Lowering, source: Callee, bound: dict[str, Binding], node: 
                 for source_ in memory_within(argument, ctx.state):
                     ctx.state.pair(location, source_)
     return result
+
+
+def goes_too_deep(ctx: Lowering, source: Callee) -> bool:
+    """Is a function called in forms without end?
+
+    Once it has been, its calls within are not followed again: each level is lowered twice, so the work would double with each.
+    """
+    open_forms = sum(key[0] == source.code and not record.done for key, record in ctx.recursive.items())
+    if open_forms == 0:
+        ctx.too_deep.discard(source.code)
+    elif open_forms > DEEP:
+        ctx.too_deep.add(source.code)
+    return source.code in ctx.too_deep
 
 
 def returns_nothing(node: ast.FunctionDef | ast.Lambda) -> bool:

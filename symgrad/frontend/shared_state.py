@@ -63,6 +63,7 @@ class SharedState:
     stack: list[Any] = field(default_factory=list)
     forms: dict[Any, Any] = field(default_factory=dict)  #: what loops carried when they were last lowered
     recursive: dict[Any, Any] = field(default_factory=dict)
+    too_deep: set[Any] = field(default_factory=set)  #: functions that call themselves in forms without end, while they are lowered
     global_sources: Mapping[Any, Any] = field(default_factory=dict)  #: functions that assign to global variables, by these
     recursive_sites: frozenset[Any] = frozenset()  #: functions that have turned out to call themselves
     closed: dict[Func, list[Value]] = field(default_factory=dict)  #: what each function of the program reads from around it

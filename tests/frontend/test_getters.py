@@ -43,7 +43,6 @@ REASONS: dict[tuple[str, str], tuple[int, str]] = {
     ("calls", "is_dispatching"): (1, "the same"),
     ("python_values", "*"): (2, "methods of texts and sets of Python's"),
     ("calls", "call_static"): (2, "marks that only objects of ours have"),
-    ("carried", "unheld"): (1, "fields of bindings"),
     ("classes", "*"): (5, "which kind of class is made: its fields are written when it is defined"),
     ("copying", "check_copied"): (1, "what every object has"),
     ("dicts", "combined"): (1, "a method of a set of ours"),
@@ -61,6 +60,7 @@ REASONS: dict[tuple[str, str], tuple[int, str]] = {
     ("numba_kinds", "*"): (3, "the same"),
     ("outside", "outside"): (3, "the kind of an object, whose identity or class is noted"),
     ("overriding", "*"): (4, "classes of containers, which are refused if they define what counts"),
+    ("reach", "memory_held"): (1, "fields of bindings"),
     ("source", "*"): (7, "the getter's own way to names; whether a wrapper is one of Python's"),
 }
 

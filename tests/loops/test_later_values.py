@@ -89,7 +89,7 @@ OPERANDS = {
 }
 
 
-@pytest.mark.sweep(16)
+@pytest.mark.sweep(24)
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 @pytest.mark.parametrize("kind", OPERANDS)
 def test_numbers_at_the_ends_of_floats(kind: str, expression: str) -> None:
@@ -152,7 +152,7 @@ VECTORS += [
 VECTORS += [np.arange(9.0)[::-2], np.linspace(0.1, 1, 40)[::3], np.zeros(70), -np.ones((5, 2))[:, 1]]
 
 
-@pytest.mark.sweep(8)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize("expression", [text.strip() for text in OF_VECTORS.replace("\n", "|").split("|") if text.strip()])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("jit", [True, False], ids=["numba", "numpy"])

@@ -6,11 +6,11 @@ import ast
 import re
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from structure import FILES, tree_of
 
 import symgrad
 from symgrad.errors import NotCompiled
@@ -140,8 +140,8 @@ def test_a_notice_names_the_line_and_what_stands_there(
 def test_reasons_are_written_in_words_that_users_know() -> None:
     """No reason shows a type of the IR or the name of a row as it is."""
     reasons = []
-    for path in sorted(Path(symgrad.__file__).parent.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
+    for path in FILES:
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("OutOfReach", "NoPlaces") and node.args:
                 reasons.append((f"{path.name}:{node.lineno}", ast.unparse(node.args[0])))
 

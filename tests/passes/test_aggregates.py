@@ -74,7 +74,7 @@ def integers(x, n):
     return s
 
 
-@pytest.mark.sweep(8)
+@pytest.mark.sweep(16)
 @pytest.mark.parametrize("jit", [False, True])
 @pytest.mark.parametrize(
     ("function", "calls"),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from structure import tree_of
 
 import symgrad
 from symgrad.errors import BadArgument, InvalidIR
@@ -26,7 +27,7 @@ HOLDERS = ("passes", "loops", "adjoint")
 
 
 def functions_of(path: Path) -> Iterator[ast.FunctionDef]:
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+    for node in tree_of(path).body:
         if isinstance(node, ast.FunctionDef):
             yield node
 
@@ -64,7 +65,7 @@ def test_nobody_but_the_runner_calls_a_pass() -> None:
         (path.relative_to(ROOT).as_posix(), node.module, alias.name)
         for path in sorted(ROOT.rglob("*.py"))
         if path.relative_to(ROOT).parts[0] not in HOLDERS
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in ast.walk(tree_of(path))
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
         if (node.module, alias.name) in places
