@@ -91,7 +91,8 @@ class Derived:
         single = not isinstance(settings.wrt, tuple) and not (what == "vjp" and settings.wrt is None)
         unused = settings.allow_unused or what == "vjp" and settings.wrt is None and not settings.strict
         request = Request(names, "single" if single else "tuple", what == "value_and_grad", settings.has_aux, what == "vjp", unused,
-                          settings.strict, settings.no_grad, pins=pins, read=read, jit=jit)  # fmt: skip
+                          settings.strict, settings.no_grad, pins=pins, read=read, jit=jit,
+                          jacobian=what == "jacobian")  # fmt: skip
         inner: Any = self._of._table.entry(signature, pins).compiled.function if isinstance(self._of, Derived) else function
         return compile_gradient(inner, signature, request, notes, readings)
 

@@ -34,7 +34,7 @@ ROWS = [
     {"pickling", "rules", "exits"},
     {"derivatives"},
     {"callables"},
-    {"api"},
+    {"api", "jacobians"},
     {"testing"},
     {"functional"},
     {"record"},

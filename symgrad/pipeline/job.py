@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import builtins
 import dataclasses
+import itertools
 import re
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,8 @@ STAGES: dict[str, str] = {
 
 #: names that emitted text uses itself
 TAKEN = frozenset({"np", "math", *dir(builtins)})
+#: a leaf in a template, or a brace of the text itself
+LEAVES = re.compile(r"\{\{|\}\}|\{\}")
 
 
 @dataclass(slots=True)
@@ -79,9 +82,12 @@ class Job:
         if self.lowered.raises:
             return
         if not self.output.count and not self.output.items:
-            how = "a number or an array" if self.request.pullback else "one number"
+            how = "a number or an array" if self.request.pullback or self.request.jacobian else "one number"
             raise NotScalar(f"the output is {self.output.text}, not {how}", self.result_loc(), f"return {how}")
         if self.request.pullback:
+            return
+        if self.request.jacobian:
+            self.check_matrices()
             return
         operands = self.lowered.func.body.yields
         if self.output.count != 1 or self.output.items:
@@ -92,6 +98,32 @@ class Job:
         if is_complex(type_):
             raise NotScalar("the output is complex, and a gradient is of a real number", self.result_loc(),
                             "return its real part or its absolute value, or use vjp, which takes a complex seed")  # fmt: skip
+
+    def check_matrices(self) -> None:
+        """A Jacobian is of real numbers and arrays of known rank, with respect to such."""
+        func, loc = self.lowered.func, self.result_loc()
+        for type_ in (operand.type for operand in func.body.yields[: self.output.count]):
+            if is_complex(type_):
+                raise NotScalar("the output is complex, and a Jacobian is of real numbers", loc,
+                                "return its real and its imaginary part, for example np.stack([out.real, out.imag])")  # fmt: skip
+            if isinstance(type_, Scalar | Array) and not carries(type_):
+                raise NotScalar(f"the output holds {type_}: integers and booleans have no derivative", loc,
+                                "return them as auxiliary results: (out, aux), with has_aux=True")  # fmt: skip
+            if not isinstance(type_, Scalar) and (not isinstance(type_, Array) or type_.shape is None):
+                hint = (
+                    "return arrays, for example np.array(out)"
+                    if isinstance(type_, List)
+                    else "reshape it to a rank that does not depend on values"
+                )
+                raise NotScalar(f"the output holds {type_}: a Jacobian is of numbers and arrays whose rank is known", loc, hint)
+        for k in self.requested():
+            param = func.params[k]
+            if is_complex(param.type):
+                raise NotScalar(f"{self.lowered.inputs[k][1]} is complex, and a Jacobian is with respect to real numbers", loc,
+                                "pass the real and the imaginary part as two arguments")  # fmt: skip
+            if not isinstance(param.type, Scalar) and (not isinstance(param.type, Array) or param.type.shape is None):
+                what = f"{self.lowered.inputs[k][1]} is {param.type}: a Jacobian is with respect to numbers and arrays whose rank is known"
+                raise NotScalar(what, loc, "pass an array")
 
     def result_loc(self) -> Loc:
         return self.source.loc(self.source.node)
@@ -202,7 +234,21 @@ def numbered(result: Result, numbers: Iterator[int]) -> str:
     >>> numbered(Result("{{'a': {}}}", 1), iter([3]))
     "{{'a': {3}}}"
     """
-    return re.sub(r"\{\{|\}\}|\{\}", lambda m: f"{{{next(numbers)}}}" if m[0] == "{}" else m[0], result.text)
+    return LEAVES.sub(lambda m: f"{{{next(numbers)}}}" if m[0] == "{}" else m[0], result.text)
+
+
+def with_leaves(result: Result, leaves: Sequence[Result]) -> Result:
+    """A structure with other ones in the places of its leaves.
+
+    >>> with_leaves(Result("{{'a': {}}}", 1), [Result("({}, {})", 2)]).text
+    "{{'a': ({}, {})}}"
+    """
+    if not result.items and result.text == "{}":
+        return leaves[0]
+    pending, rest = iter(leaves), iter(leaves)
+    text = LEAVES.sub(lambda m: next(pending).text if m[0] == "{}" else m[0], result.text)
+    items = tuple(with_leaves(item, list(itertools.islice(rest, item.count))) for item in result.items)
+    return Result(text, sum(leaf.count for leaf in leaves), items, result.how)
 
 
 def is_made_of(kind: type, names: tuple[str, ...]) -> bool:

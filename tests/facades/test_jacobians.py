@@ -1,0 +1,424 @@
+"""Jacobians and Hessians: against differences and pullbacks, for trees, sizes, both targets; what is refused."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from collections import namedtuple
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import programs_of_objects  # noqa: F401  # enters its programs
+import pytest
+from differences import derivative, direction_for, double, inner, leaves
+from programs import PROGRAMS, Program
+
+import symgrad
+from symgrad.errors import BadArgument, IntegerArgument, NotActive, NotActiveWarning, NotScalar, SymgradError
+from symgrad.verification.directions import contracted
+
+RNG = np.random.default_rng(11)
+X, W = RNG.normal(size=3), RNG.normal(size=(4, 3))
+TARGETS = pytest.mark.parametrize("jit", [False, True], ids=["numpy", "numba"])
+Pair = namedtuple("Pair", "left right")
+
+
+@dataclass
+class Layer:
+    weight: Any
+    bias: Any
+
+
+def differences(function: Callable[..., Any], arguments: tuple[Any, ...], position: int = 0, step: float = 1e-6) -> np.ndarray:
+    """The Jacobian of a function that returns one array, by central differences."""
+    at = np.asarray(arguments[position], float)
+    columns = np.zeros(np.shape(function(*arguments)) + at.shape)
+    for place in np.ndindex(*at.shape):
+        ends = []
+        for shift in (step, -step):
+            moved = at.copy()
+            moved[place] += shift
+            ends.append(function(*arguments[:position], moved if at.ndim else float(moved), *arguments[position + 1 :]))
+        columns[(..., *place)] = (ends[0] - ends[1]) / (2 * step)
+    return columns
+
+
+# ------------------------------------------------------------------ functions that are differentiated
+
+
+def layer(x, w):
+    return np.tanh(w @ x)
+
+
+def overwrites(x, w):
+    h = np.tanh(w @ x)
+    y = np.zeros(h.shape[0])
+    for i in range(y.shape[0]):
+        y[i] = h[i] * x[0]
+        y[i] *= y[i]
+    return y
+
+
+def steps_until(x, w):
+    y = w @ x
+    while np.sum(y * y) > 0.01:
+        y = 0.5 * y * np.cos(y)
+    return y
+
+
+def branches(x, w):
+    y = np.empty(w.shape[0])
+    for i in range(w.shape[0]):
+        if w[i, 0] > 0:
+            y[i] = np.exp(x[0] * w[i, 0])
+        else:
+            y[i] = w[i] @ x
+    return y
+
+
+def table(x, w):
+    return np.outer(w @ x, x) * x
+
+
+def recursive(x, w):
+    def power(base, n):
+        return base if n == 0 else base * power(np.sin(base), n - 1)
+
+    return power(w @ x, 3)
+
+
+def sorted_sums(x, w):
+    return np.cumsum(np.sort(w @ x))
+
+
+FUNCTIONS = [layer, overwrites, steps_until, branches, table, recursive, sorted_sums]
+
+
+@TARGETS
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+@pytest.mark.filterwarnings("ignore:recursive runs as NumPy code")
+def test_jacobian_agrees_with_differences(function: Callable[..., Any], jit: bool) -> None:
+    ours = symgrad.jacobian(function, wrt=("x", "w"), jit=jit)(X, W)
+    for position, matrix in enumerate(ours):
+        expected = differences(function, (X, W), position)
+        assert matrix.shape == expected.shape
+        np.testing.assert_allclose(matrix, expected, rtol=1e-6, atol=1e-8)
+
+
+@TARGETS
+@pytest.mark.parametrize("rows", [0, 1, 2, 30])
+def test_any_number_of_rows(rows: int, jit: bool) -> None:
+    w = RNG.normal(size=(rows, 3))
+    ours = symgrad.jacobian(layer, jit=jit)(X, w)
+    assert ours.shape == (rows, 3)
+    np.testing.assert_allclose(ours, (1 - layer(X, w) ** 2)[:, None] * w, rtol=1e-12)
+
+
+@TARGETS
+def test_numbers_in_and_out(jit: bool) -> None:
+    assert symgrad.jacobian(lambda x: x * x * x, jit=jit)(2.0) == 12.0
+    np.testing.assert_allclose(symgrad.jacobian(lambda x: np.array([x, x * x]), jit=jit)(3.0), [1.0, 6.0])
+    np.testing.assert_allclose(symgrad.jacobian(lambda x: np.sum(x * x), jit=jit)(X), 2 * X)
+    np.testing.assert_allclose(symgrad.jacobian(lambda x: np.array(np.sum(x * x)), jit=jit)(X), 2 * X)
+    np.testing.assert_allclose(symgrad.jacobian(lambda x: 2.0 * x, jit=jit)(np.array(1.5)), 2.0)
+
+
+@TARGETS
+def test_axes_of_the_result_come_before_those_of_the_argument(jit: bool) -> None:
+    a = RNG.normal(size=(2, 3))
+    ours = symgrad.jacobian(lambda a: a.T * 2.0, jit=jit)(a)
+    assert ours.shape == (3, 2, 2, 3)
+    np.testing.assert_allclose(ours, 2 * np.einsum("ik,jl->ijlk", np.eye(3), np.eye(2)))
+
+
+def test_trees_of_results_hold_trees_of_arguments() -> None:
+    def several(layer, pair, scale):
+        y = layer.weight @ pair.left
+        return {"y": y * scale, "both": (np.sum(y), [pair.right * y[0]])}
+
+    held, pair = Layer(W, np.ones(4)), Pair(X, 2.0)
+    ours = symgrad.jacobian(several, wrt=("layer", "pair", "scale"))(held, pair, 3.0)
+
+    assert list(ours) == ["y", "both"]
+    of_layer, of_pair, of_scale = ours["y"]
+    assert isinstance(of_layer, Layer)
+    assert isinstance(of_pair, Pair)
+    np.testing.assert_allclose(of_layer.weight, 3.0 * np.einsum("ij,k->ijk", np.eye(4), X))
+    np.testing.assert_allclose(of_layer.bias, np.zeros((4, 4)))
+    np.testing.assert_allclose(of_pair.left, 3.0 * W)
+    np.testing.assert_allclose(of_scale, W @ X)
+    total, (scaled,) = ours["both"]
+    np.testing.assert_allclose(total[0].weight, np.tile(X, (4, 1)))
+    np.testing.assert_allclose(total[1].left, W.sum(0))
+    assert total[1].right == 0.0
+    assert total[2] == 0.0
+    assert scaled[1].right == pytest.approx((W @ X)[0])
+
+
+@TARGETS
+def test_several_results_of_several_shapes(jit: bool) -> None:
+    def several(x, w):
+        y = np.tanh(w @ x)
+        return y, np.sum(y), np.outer(y, x)
+
+    ours = symgrad.jacobian(several, jit=jit)(X, W)
+    for part, matrix in enumerate(ours):
+        np.testing.assert_allclose(matrix, differences(lambda x, w: several(x, w)[part], (X, W)), rtol=1e-6, atol=1e-8)
+
+
+def test_what_grad_takes_is_taken() -> None:
+    def scaled(x, *, by=2.0):
+        return by * x**2, {"by": by}
+
+    ours, aux = symgrad.jacobian(scaled, has_aux=True)(X, by=3.0)
+    np.testing.assert_allclose(ours, np.diag(6.0 * X))
+    assert aux == {"by": 3.0}
+    np.testing.assert_allclose(symgrad.jacobian(scaled, argnums="by", has_aux=True)(X, by=3.0)[0], X**2)
+    np.testing.assert_allclose(symgrad.jacrev(layer, argnums=0)(X, W), symgrad.jacobian(layer, mode="reverse")(X, W))
+    with pytest.warns(NotActiveWarning):
+        assert symgrad.jacobian(lambda x, y: 2.0 * x, wrt="y")(X, X).tolist() == np.zeros((3, 3)).tolist()
+    assert not symgrad.jacobian(lambda x, y: 3.0 * x, wrt="y", allow_unused=True)(X, X).any()
+    with pytest.raises(NotActive):
+        symgrad.jacobian(lambda x, y: 2.0 * x, wrt="y", strict=True)(X, X)
+
+
+def test_dtypes_are_those_of_the_arguments() -> None:
+    single, jacobian = X.astype(np.float32), symgrad.jacobian(layer, wrt=(0, 1))
+    of_x, of_w = jacobian(single, W)
+    assert of_x.dtype == np.float32
+    assert of_w.dtype == np.float64
+    np.testing.assert_allclose(of_x, jacobian(X, W)[0], rtol=1e-5)
+
+
+def test_methods_and_the_first_calls_comparison() -> None:
+    class Model:
+        def __init__(self) -> None:
+            self.w = W
+
+        def outputs(self, x):
+            return np.tanh(self.w @ x)
+
+    model = Model()
+    np.testing.assert_allclose(symgrad.jacobian(model.outputs, verify="gradient")(X), differences(model.outputs, (X,)), rtol=1e-6)
+    several = symgrad.jacobian(lambda x, w: {"a": w @ x, "b": (x[0], x * x)}, wrt=(0, 1), verify="gradient")(X, W)
+    np.testing.assert_allclose(several["a"][0], W)
+
+
+def test_arguments_are_left_as_they_were_and_results_have_memory_of_their_own() -> None:
+    x, w = X.copy(), W.copy()
+    of_x, of_w = symgrad.jacobian(overwrites, wrt=(0, 1))(x, w)
+    assert np.array_equal(x, X)
+    assert np.array_equal(w, W)
+    assert not any(np.shares_memory(one, other) for one, other in ((of_x, x), (of_w, w), (of_x, of_w)))
+    rows = symgrad.jacobian(lambda x: (x * x, x[0]))(x)
+    rows[0][...] = 0.0
+    assert rows[1].tolist() == [1.0, 0.0, 0.0]
+
+
+# ------------------------------------------------------------------ Hessians
+
+
+def rosenbrock(x):
+    return np.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2)
+
+
+def energy(x, w):
+    y = np.tanh(w @ x)
+    for i in range(2):
+        y = y * np.cos(y)
+    return np.sum(y * y)
+
+
+@TARGETS
+@pytest.mark.parametrize("size", [2, 3, 8])
+def test_hessian_agrees_with_differences_of_gradients(size: int, jit: bool) -> None:
+    x = np.linspace(-1.0, 1.5, size)
+    ours = symgrad.hessian(rosenbrock, jit=jit)(x)
+    np.testing.assert_allclose(ours, differences(symgrad.grad(rosenbrock), (x,)), rtol=1e-6, atol=1e-5)
+    np.testing.assert_allclose(ours, ours.T, rtol=1e-12, atol=1e-12)
+
+
+def test_hessian_of_several_arguments_is_nested() -> None:
+    ours = symgrad.hessian(energy, wrt=("x", "w"))(X, W)
+    assert [[part.shape for part in row] for row in ours] == [[(3, 3), (3, 4, 3)], [(4, 3, 3), (4, 3, 4, 3)]]
+    np.testing.assert_allclose(ours[0][1], np.moveaxis(ours[1][0], -1, 0), atol=1e-10)
+    gradient = symgrad.grad(energy, wrt="x")
+    np.testing.assert_allclose(ours[0][1], differences(gradient, (X, W), 1), rtol=1e-5, atol=1e-7)
+
+
+def test_hessian_of_trees_and_numbers() -> None:
+    def loss(p):
+        return np.sum(p["w"] * p["w"]) * p["b"]
+
+    ours = symgrad.hessian(loss)({"w": X, "b": 2.0})
+    np.testing.assert_allclose(ours["w"]["w"], 4.0 * np.eye(3))
+    np.testing.assert_allclose(ours["w"]["b"], 2 * X)
+    np.testing.assert_allclose(ours["b"]["w"], 2 * X)
+    assert ours["b"]["b"] == 0.0
+    assert symgrad.hessian(lambda x: x**3)(2.0) == pytest.approx(12.0)
+    value, aux = symgrad.hessian(lambda x: (x**3, "kept"), has_aux=True)(2.0)
+    assert (value, aux) == (pytest.approx(12.0), "kept")
+
+
+def test_derivatives_of_jacobians() -> None:
+    third = symgrad.jacobian(symgrad.hessian(lambda x: np.sum(x**4)))(X)
+    expected = np.zeros((3, 3, 3))
+    for i in range(3):
+        expected[i, i, i] = 24 * X[i]
+    np.testing.assert_allclose(third, expected)
+    twice = symgrad.jacobian(symgrad.jacobian(layer))
+    np.testing.assert_allclose(twice(X, W), differences(symgrad.jacobian(layer), (X, W)), rtol=1e-6, atol=1e-8)
+
+
+# ------------------------------------------------------------------ as an object
+
+
+def module_level(x):
+    return np.tanh(x) * x[0]
+
+
+def test_it_is_an_object_like_a_gradient(tmp_path: Path) -> None:
+    jacobian = symgrad.jacobian(module_level)
+    assert jacobian is symgrad.jacobian(module_level)
+    assert pickle.loads(pickle.dumps(jacobian)) is jacobian
+    assert "for row in range" in jacobian.source(X)
+    assert "jacobian" in repr(jacobian)
+    assert "is kept" in jacobian.explain(X) or "tanh" in jacobian.explain(X)
+    assert "func module_level_jacobian" in jacobian.ir(X)
+
+
+@pytest.mark.parametrize("jit", [False, "auto"])
+def test_a_saved_jacobian_compares_itself_with_differences(tmp_path: Path, jit: Any) -> None:
+    def several(x, w):
+        return {"y": np.tanh(w @ x), "s": x[0] * x[1]}
+
+    for number, (derived, arguments) in enumerate([
+        (symgrad.jacobian(several, wrt=("x", "w"), jit=jit), (X, W)),
+        (symgrad.jacobian(module_level, jit=jit), (X,)),
+        (symgrad.hessian(rosenbrock, jit=jit), (X,)),
+    ]):  # fmt: skip
+        path = tmp_path / f"saved_{number}.py"
+        symgrad.save(derived, path, *arguments)
+        run = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=False)
+        assert "agrees with differences" in run.stdout, run.stderr
+
+
+# ------------------------------------------------------------------ what is refused
+
+
+@pytest.mark.parametrize(("function", "argument", "error", "says"), [
+    (lambda x: x > 0, X, NotScalar, "integers and booleans have no derivative"),
+    (lambda x: (x, x.shape[0]), X, NotScalar, "has_aux"),
+    (lambda x: None, X, NotScalar, "not a number or an array"),
+    (lambda x: np.exp(1j * x), X, NotScalar, "real and its imaginary"),
+    (lambda x: x * 2.0, X + 1j, NotScalar, "complex"),
+    (lambda x: [a * a for a in x], X, NotScalar, "np.array"),
+    (lambda x: x, np.arange(3), IntegerArgument, "astype"),
+])  # fmt: skip
+def test_what_has_no_jacobian_is_refused(function: Callable[..., Any], argument: Any, error: type[Exception], says: str) -> None:
+    with pytest.raises(error, match=says):
+        symgrad.jacobian(function)(argument)
+
+
+def test_ways_out_of_refusals_work() -> None:
+    y, count = symgrad.jacobian(lambda x: (2 * x, x.shape[0]), has_aux=True)(X)
+    assert count == 3
+    assert y.tolist() == np.diag([2.0] * 3).tolist()
+    parts = symgrad.jacobian(lambda x: np.stack([np.exp(1j * x).real, np.exp(1j * x).imag]))(X)
+    np.testing.assert_allclose(parts, [np.diag(-np.sin(X)), np.diag(np.cos(X))])
+    assert symgrad.jacobian(lambda x: np.array([a * a for a in x]))(X).tolist() == np.diag(2 * X).tolist()
+
+
+def test_modes() -> None:
+    with pytest.raises(BadArgument, match="forward"):
+        symgrad.jacobian(layer, mode="forward")
+    with pytest.raises(BadArgument, match="there is no mode 'sideways'"):
+        symgrad.jacobian(layer, mode="sideways")
+    assert symgrad.jacobian(layer, mode="auto") is symgrad.jacrev(layer)
+
+
+# ------------------------------------------------------------------ the corpus
+
+
+def variant(function: Callable[..., Any], count: int) -> Callable[..., Any]:
+    """A function of the same arguments that returns three numbers, which depend on what the function returns."""
+
+    def many(y):
+        return np.array([y, 2.0 * y * y, np.sin(y)])
+
+    def one(a):
+        return many(function(a))
+
+    def two(a, b):
+        return many(function(a, b))
+
+    def three(a, b, c):
+        return many(function(a, b, c))
+
+    return (one, two, three)[count - 1]
+
+
+def precision(arguments: Any) -> float:
+    return 2e-4 if any(getattr(leaf, "dtype", None) == np.float32 for leaf in leaves(arguments)) else 1e-7
+
+
+#: programs whose value may be a number or an array as far as types say, and one argument that is a list of any length
+UNKNOWN = frozenset({
+    "trees-list_of_floats", "growing-returned_from_a_loop_or_after_it", "of_any_dtype-element_read_before_a_store",
+    "of_any_dtype-items_read_before_stores", "handlers-handlers_on_the_path", "handlers-managers_that_suppress", "together-a_ledger",
+})  # fmt: skip
+
+
+@pytest.mark.sweep(90)
+@TARGETS
+@pytest.mark.parametrize("program", [p for p in PROGRAMS if p.name not in UNKNOWN], ids=lambda p: p.name)
+@pytest.mark.filterwarnings("ignore::symgrad.errors.NotCompiled")
+def test_jacobians_of_the_corpus_are_rows_of_gradients(program: Program, jit: bool) -> None:
+    arguments = program.arguments(program.sizes[0])
+    function = variant(program.function, len(arguments))
+    ours = symgrad.jacobian(function, wrt=program.wrt, jit=jit)(*arguments)
+    value, gradient = symgrad.value_and_grad(program.function, wrt=program.wrt)(*program.arguments(program.sizes[0]))
+    for row, factor in enumerate((1.0, 4.0 * value, np.cos(value))):
+        for part, expected in zip(leaves(ours), leaves(gradient), strict=True):
+            scale = max(1.0, float(np.max(np.abs(expected), initial=0.0))) * max(1.0, abs(float(factor)))
+            np.testing.assert_allclose(part[row], factor * np.asarray(expected), rtol=1e-3, atol=precision(gradient) * scale)
+
+
+@pytest.mark.sweep(90)
+@TARGETS
+@pytest.mark.parametrize("program", [p for p in PROGRAMS if p.second], ids=lambda p: p.name)
+@pytest.mark.filterwarnings("ignore::symgrad.errors.NotActiveWarning")  # of a linear function it is zero
+@pytest.mark.filterwarnings("ignore::symgrad.errors.NotCompiled")
+def test_hessians_of_the_corpus_agree_with_differences_of_gradients(program: Program, jit: bool) -> None:
+    size = program.sizes[0]
+    gradient = symgrad.grad(program.function, wrt=program.wrt)
+    positions = program.wrt if isinstance(program.wrt, tuple) else (program.wrt,)
+    chosen = tuple(program.arguments(size)[k] for k in positions)
+    first = gradient(*program.arguments(size))
+    direction, seed = (direction_for(tree, np.random.default_rng(n)) for n, tree in enumerate((chosen, first)))
+
+    def slope(moved: tuple[Any, ...]) -> float:
+        arguments = list(double(program.arguments(size)))
+        for k, argument in zip(positions, moved, strict=True):
+            arguments[k] = argument
+        return inner(gradient(*arguments), double(seed))
+
+    try:
+        ours = symgrad.hessian(program.function, wrt=program.wrt, jit=jit)(*program.arguments(size))
+    except SymgradError as refusal:
+        with pytest.raises(type(refusal)):
+            symgrad.grad(gradient)
+        return
+    parts = contracted(ours, seed)
+    along = sum(float(np.sum(part * d)) for part, d in zip(flat(parts), leaves(direction), strict=True))
+    expected = derivative(slope, double(chosen), double(direction))
+    assert along == pytest.approx(expected, rel=10 * precision(chosen), abs=10 * precision(chosen))
+
+
+def flat(tree: Any) -> list[Any]:
+    """The leaves of nested lists."""
+    return [leaf for item in tree for leaf in flat(item)] if isinstance(tree, list) else [] if tree is None else [tree]
