@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from symgrad.along import ALONG, standing_for, without
 from symgrad.bound import Bound, Stage
 from symgrad.compile import compile_gradient, import_stages
 from symgrad.dispatch.entry import Entry
@@ -86,6 +87,8 @@ class Derived:
         if what == "primal":
             request = Request((), no_grad=settings.no_grad, pins=pins, read=read, jit=jit, primal=True)
             return compile_gradient(function, signature, request, notes, readings)
+        if what in ("hvp", "vhp"):
+            return self._along(function, signature, pins, notes, read)
         names = self._positional_floats(signature) if what == "vjp" and settings.wrt is None else resolve_wrt(settings, function)
         check_wrt(function, names, signature)
         single = not isinstance(settings.wrt, tuple) and not (what == "vjp" and settings.wrt is None)
@@ -95,6 +98,21 @@ class Derived:
                           jacobian=what == "jacobian")  # fmt: skip
         inner: Any = self._of._table.entry(signature, pins).compiled.function if isinstance(self._of, Derived) else function
         return compile_gradient(inner, signature, request, notes, readings)
+
+    def _along(self, function: types.FunctionType, signature: Signature, pins: tuple[tuple[str, Any], ...], notes: Notes | None,
+               read: Callable[[str], Any] | None) -> Compiled:  # fmt: skip
+        """The product of a Hessian with an argument: the gradient of the gradient, weighted by it."""
+        settings, (gradient, vector) = self._options, getattr(function, ALONG)
+        rest = without(signature, vector)
+        below = gradient._table.entry(rest, pins)
+        comparable = gradient._table.comparable(rest, below.compiled)
+        if settings.what == "hvp" and (comparable is None or comparable.cut or comparable.custom):
+            what = f"the Hessian of {function.__qualname__} need not be symmetric: the function says derivatives of its own"
+            raise BadArgument(what, function_loc(gradient._function), "use vhp, or multiply by hessian(f)")
+        structure: Literal["single", "tuple"] = "tuple" if isinstance(settings.wrt, tuple) else "single"
+        request = Request(resolve_wrt(settings, function), structure, has_aux=settings.has_aux, allow_unused=True, pins=pins, read=read,
+                          jit=available(settings.jit), along=vector)  # fmt: skip
+        return compile_gradient(standing_for(below.compiled.function, function), signature, request, notes)
 
     def _positional_floats(self, signature: Signature) -> tuple[str, ...]:
         parameters = self._table.parameters.parameters
@@ -114,7 +132,7 @@ class Derived:
     def __symgrad_derivative__(self) -> tuple[Any, str, Any, bool, frozenset[str]] | None:
         """For the frontend, when this is called inside another function: of what, which, wrt, has_aux, no_grad."""
         settings = self._options
-        if settings.what == "vjp":
+        if settings.what in ("vjp", "hvp", "vhp"):
             return None
         names = resolve_wrt(settings, self._function)
         return self._of, settings.what, names if isinstance(settings.wrt, tuple) else names[0], settings.has_aux, settings.no_grad

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
+from symgrad.along import ALONG, along
+from symgrad.api import vjp
+from symgrad.bound import Bound
 from symgrad.callables import derived
+from symgrad.derivatives import derive
+from symgrad.errors import BadArgument
 from symgrad.jit import Jit
-from symgrad.parameters import Mode, Wrt, checked_mode, options
+from symgrad.parameters import Mode, Options, What, Wrt, checked_mode, options, resolve_wrt
 from symgrad.tracebacks import boundary
 from symgrad.verification.first_call import Verify
+
+NOTHING: Any = object()  #: stands for an argument that was left out
 
 
 @boundary
@@ -61,8 +69,55 @@ def hessian(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = Non
     return derived(inner, options("jacobian", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify))
 
 
+@boundary
+def hvp(function: Callable[..., Any], args: Any = NOTHING, v: Any = NOTHING, *, wrt: Wrt = None, argnums: Wrt = None,
+        has_aux: bool = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None, **kwargs: Any) -> Any:  # fmt: skip
+    """The product of the Hessian of a function that returns one number with a vector, at the cost of a few gradients.
+
+    ``args`` is the argument, or a tuple of the arguments; ``v`` has the form of the gradient: that of the first argument, or of what
+    ``wrt`` names. The result has that form too. The Hessian itself is not computed.
+
+    Without ``args`` and ``v`` the result is a function of the same arguments and of the vector, which is passed by name:
+    ``hvp(f)(x, v=v)``. (Where the function has a parameter ``v`` the name is ``vector``.) The other parameters are those of ``grad``;
+    more keywords are the function's own.
+
+    Raises BadArgument where ``v`` does not have the form of the gradient, and where derivatives are said by hand (``custom_vjp``,
+    ``stop_gradient``, ``no_grad``), so that the Hessian need not be symmetric: ``vhp`` takes these.
+
+    >>> import numpy as np
+    >>> hvp(lambda x: x[0] ** 2 * x[1], np.array([2.0, 3.0]), np.array([1.0, 0.0]))
+    array([6., 4.])
+    """
+    return product("hvp", function, args, v, kwargs, options("grad", wrt, argnums, has_aux, True, no_grad, jit, False, verify))
+
+
+@boundary
+def vhp(function: Callable[..., Any], args: Any = NOTHING, v: Any = NOTHING, *, wrt: Wrt = None, argnums: Wrt = None,
+        has_aux: bool = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None, **kwargs: Any) -> Any:  # fmt: skip
+    """The product of a vector with the Hessian: the derivatives of ``sum(v * grad(f)(x))``. As ``hvp``, whatever the Hessian is."""
+    return product("vhp", function, args, v, kwargs, options("grad", wrt, argnums, has_aux, True, no_grad, jit, False, verify))
+
+
+def product(what: What, function: Any, args: Any, v: Any, kwargs: dict[str, Any], settings: Options) -> Any:
+    """``hvp`` and ``vhp``: of the gradient, once more."""
+    gradient = derived(function, settings)
+    held: Any = gradient._derived if isinstance(gradient, Bound) else gradient
+    names = resolve_wrt(held._options, held._function)
+    wrapper = along(held, names if isinstance(settings.wrt, tuple) else names[0], settings.has_aux, vjp)
+    whole: Any = derive(wrapper, replace(held._options, what=what, no_grad=frozenset()))
+    whole = Bound(whole, gradient._instance) if isinstance(gradient, Bound) else whole
+    if args is NOTHING and v is NOTHING:
+        if kwargs:
+            raise BadArgument(f"{what} has no parameter {min(kwargs)!r}")
+        return whole
+    if args is NOTHING or v is NOTHING:
+        raise BadArgument(f"{what} takes the arguments and the vector", hint=f"{what}(f, x, v), or {what}(f) for a function of x and v")
+    _, vector = getattr(wrapper, ALONG)
+    return whole(*(args if isinstance(args, tuple) else (args,)), **{vector: v}, **kwargs)
+
+
 # calls of these inside a function that is differentiated are known to the frontend by this attribute
 for _function in (jacobian, jacrev, hessian):
     _function.__symgrad_derives__ = _function.__name__  # type: ignore[attr-defined]
 
-__all__ = ["hessian", "jacobian", "jacrev"]
+__all__ = ["hessian", "hvp", "jacobian", "jacrev", "vhp"]

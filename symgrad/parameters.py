@@ -20,7 +20,7 @@ from symgrad.targets import available
 from symgrad.verification.first_call import Verify, checked_verify
 
 Wrt = int | str | tuple[int | str, ...] | list[int | str] | None
-What = Literal["grad", "value_and_grad", "vjp", "primal", "jacobian"]
+What = Literal["grad", "value_and_grad", "vjp", "primal", "jacobian", "hvp", "vhp"]
 
 Mode = Literal["auto", "reverse", "forward"]
 

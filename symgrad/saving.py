@@ -342,7 +342,7 @@ def module(pieces: Sequence[Emitted], name: str, primal: str, function: types.Fu
     parameters = list(inspect.signature(function, follow_wrapped=False).parameters)
     samples = examples or random_of(signature)
     floats = all(name in parameters[: len(samples or ())] for name in request.wrt)
-    if samples is None or not floats:
+    if samples is None or not floats or request.along:
         return module_text([derivative, *compiled], doc, modules_of(function))
     taken = {node.name for piece in pieces for node in ast.walk(ast.parse(piece.text)) if isinstance(node, ast.FunctionDef)}
     check = Emitted(check_text(name, primal, request, parameters, samples, taken), {"np": np})

@@ -1,7 +1,8 @@
 """The Jacobian: the IR of a function -> the IR of the derivatives of all elements of its results, in rows.
 
 The forward half runs once. The backward half is linear in its seeds, so what of it does not depend on them is computed before the
-rows; the rest runs in a loop, once for each element of the results, with a seed that is one there and zero elsewhere.
+rows; the rest runs for many seeds at once, with one more axis (``together``), or, where that cannot be done, in a loop, once for each
+element of the results, with a seed that is one there and zero elsewhere.
 """
 
 from __future__ import annotations
@@ -16,25 +17,34 @@ from symgrad.adjoint.memory import Memory
 from symgrad.adjoint.presence import Presence
 from symgrad.adjoint.pullback import Halves, backward, bound
 from symgrad.adjoint.reverse import gradient
-from symgrad.ir.core import NONE, ONE, ZERO, Block, Call, Const, For, Func, Op, Operand, Value, substitute
+from symgrad.adjoint.together import together
+from symgrad.ir.core import NONE, ONE, ZERO, Block, Call, Const, For, Func, If, Op, Operand, Value, substitute
 from symgrad.ir.layout import Layout
 from symgrad.ir.types import INT, Array, Scalar, ShapeOf, Type
 from symgrad.ir.unbound import Unbound
+from symgrad.ops.batched import Batch, NotBatched
+from symgrad.ops.batched_products import holds_products
 from symgrad.ops.build import Builder, symbols
 from symgrad.ops.declare import ROWS, USER_ROWS
 
+#: how many rows are computed at once: more make no code faster
+MOST = 128
+#: how many rows are so few that a loop over numbers is not made one over arrays
+FEW = 12
+
 
 def jacobian(func: Func, wrt: Sequence[int], active_results: Sequence[int], *, name: str | None = None, taken: set[str] | None = None,
-             costs: Costs = INTERPRETED) -> Func:  # fmt: skip
+             costs: Costs = INTERPRETED, compiled: bool = False) -> Func:  # fmt: skip
     """The function that computes ``func`` and its Jacobians.
 
     Its results are those of ``func``; then, for each active result of shape ``m`` and each parameter in ``wrt`` of shape ``n``, in this
     order, an array of shape ``(*m, *n)``: element ``(*i, *j)`` is the derivative of element ``i`` of the result with respect to element
     ``j`` of the parameter. Results and parameters are numbers, or arrays of known rank. ``taken`` and ``costs`` as for ``gradient``.
+    If ``compiled``, several rows are computed at once only where that makes products of matrices of products with vectors.
     """
     label = name or f"{func.name}_jacobian"
     whole = gradient(func, wrt, active_results=active_results, value=True, seeds=True, name=label, taken=taken, costs=costs)
-    return Rows.of(expanded(whole), len(func.body.yields), list(active_results), wrt, taken or set()).whole()
+    return Rows.of(expanded(whole), len(func.body.yields), list(active_results), wrt, taken or set()).whole(compiled)
 
 
 @dataclass(slots=True)
@@ -110,15 +120,26 @@ class Rows:
             return Const(a.value + b.value)
         return self.builder.call("add", a, b)
 
-    def whole(self) -> Func:
+    def whole(self, compiled: bool) -> Func:
         """The function with the Jacobians among its results."""
-        single = len(self.outputs) == 1 and not isinstance(self.outputs[0].value.type, Array)
-        matrices = self.at_once() if single else self.parted(self.loop())
+        if len(self.outputs) == 1 and not isinstance(self.outputs[0].value.type, Array):
+            matrices = self.single()
+        else:
+            self.body.ops += self.taken_out()
+            rows = self.in_blocks() if self.pays(compiled) else None
+            matrices = self.parted(self.loop() if rows is None else rows)
         self.body.yields += matrices
         self.func.results += [name_of(param) for _ in self.outputs for param in self.params]
         return self.func
 
-    def at_once(self) -> list[Operand]:
+    def pays(self, compiled: bool) -> bool:
+        """Is it worth while to compute many rows at once?  Kernels gain by products of matrices; else numbers in loops become arrays."""
+        if compiled:
+            return holds_products(self.once)
+        few = isinstance(self.total, Const) and self.total.value < FEW
+        return not few or not any(isinstance(op, For) for op in self.once.ops)
+
+    def single(self) -> list[Operand]:
         """The gradients of the only result, which is a number."""
         seed = self.one(self.outputs[0].value.type)
         substitute(self.once, {self.once.args[0]: seed})
@@ -134,7 +155,6 @@ class Rows:
 
     def loop(self) -> list[Value]:
         """The rows of each parameter's Jacobians, one below the other."""
-        self.body.ops += self.taken_out()
         buffers = [self.buffer(grad, param) for grad, param in zip(self.once.yields, self.params, strict=True)]
         index = Value(INT, "row")
         inside = Block([index, *(Value(b.type, b.name) for b in buffers)])
@@ -156,8 +176,7 @@ class Rows:
 
     def seeds(self, row: Value) -> list[Operand]:
         """The cotangent of each result for one row: zero, but for one element."""
-        call, alone = self.builder.call, len(self.outputs) == 1
-        label = self.once.args[0].name if alone else "seed"
+        call, alone, label = self.builder.call, len(self.outputs) == 1, self.label
         flat = call("zeros", self.total, hint=label, dtype=seed_dtype([o.value.type for o in self.outputs]))
         flat = call("set_at", flat, Const(1.0), row, hint=label, index="i")
         if alone:
@@ -174,6 +193,73 @@ class Rows:
     def shaped(self, flat: Value, output: Output) -> Operand:
         """The elements of one result in its shape."""
         return flat if output.rank == 1 else self.builder.call("reshape", flat, *self.extents(output.value))
+
+    # ---------------------------------------------------------------- many rows at once
+
+    def in_blocks(self) -> list[Value] | None:
+        """The rows, ``MOST`` at a time, which bounds the memory that they take; None where they cannot be computed at once."""
+        size = len(self.body.ops)
+        try:
+            if isinstance(self.total, Const) and self.total.value <= MOST:
+                flat = self.builder.call("eye", self.total, NONE, hint=self.label)
+                return [self.settled(row, grad) for row, grad in zip(self.batch(flat, self.total), self.once.yields, strict=True)]
+            return self.loop_over_blocks()
+        except NotBatched:
+            del self.body.ops[size:]
+            return None
+
+    def loop_over_blocks(self) -> list[Value]:
+        """The loop over blocks of rows."""
+        call = self.builder.call
+        buffers = [self.buffer(grad, param) for grad, param in zip(self.once.yields, self.params, strict=True)]
+        first = Value(INT, "first")
+        inside = Block([first, *(Value(b.type, b.name) for b in buffers)])
+        with self.builder.inside(inside):
+            last = self.smaller(call("add", first, Const(MOST)), self.total)
+            count = call("subtract", last, first, hint="count")
+            flat = call("zeros", count, self.total, hint=self.label)
+            flat = call("set_at", flat, Const(1.0), call("arange", count), call("arange", first, last), hint=self.label, index="ii")
+            for carried, rows in zip(inside.args[1:], self.batch(flat, count), strict=True):
+                inside.yields.append(call("set_at", carried, rows, first, last, NONE, hint=carried.name, index="s"))
+        outs = [Value(b.type, b.name) for b in buffers]
+        self.builder.append(For(list(outs), self.func.loc, ZERO, self.total, Const(MOST), list(buffers), inside))
+        return outs
+
+    def smaller(self, a: Value, b: Operand) -> Value:
+        """The smaller of two integers."""
+        test = self.builder.call("less", b, a)
+        out = Value(INT, "last")
+        self.builder.append(If([out], self.func.loc, test, Block(yields=[b]), Block(yields=[a])))
+        return out
+
+    def batch(self, flat: Value, count: Operand) -> list[Value]:
+        """The rows of the parameters' Jacobians for some rows of the seeds."""
+        makers = {out: op for op in self.body.ops if isinstance(op, Call) for out in op.outs}
+        batch = Batch(self.builder, count, makers)
+        return together(self.once, batch, [self.seeds_of(flat, count, output) for output in self.outputs])
+
+    def seeds_of(self, flat: Value, count: Operand, output: Output) -> Value:
+        """The cotangents of one result, for some rows."""
+        call = self.builder.call
+        if output.rank is None:
+            return call("take", flat, NONE, NONE, NONE, output.first, index="si")
+        if len(self.outputs) > 1:
+            flat = call("view", flat, NONE, NONE, NONE, output.first, self.sum(output.first, output.size), NONE, index="ss")
+        dtype = getattr(output.value.type, "dtype", None)
+        flat = call("cast", flat, dtype=dtype) if dtype in ("f16", "f32") else flat
+        return flat if output.rank == 1 else call("reshape", flat, count, *self.extents(output.value))
+
+    def settled(self, rows: Value, grad: Operand) -> Value:
+        """Rows in the dtype that a gradient has."""
+        dtype = getattr(grad.type, "dtype", None)
+        if dtype in (None, "any") or dtype == getattr(rows.type, "dtype", None):
+            return rows
+        return self.builder.call("cast", rows, hint=rows.name, dtype=dtype)
+
+    @property
+    def label(self) -> str:
+        """A name for the seeds."""
+        return self.once.args[0].name or "seed" if len(self.outputs) == 1 else "seed"
 
     # ---------------------------------------------------------------- what is returned
 

@@ -38,6 +38,7 @@ from symgrad.pipeline.emission import Emission, argument_names, emitted_for, pri
 from symgrad.pipeline.job import Job, numbered, sequence, with_leaves
 from symgrad.pipeline.registry import LOWERED, OPTIMISE, PREPARE, READABLE, REMARKS, SIMPLIFY
 from symgrad.pipeline.runner import PassContext, run, timed
+from symgrad.pipeline.weights import weighted_by
 from symgrad.pipeline.words import document, file_name, free_name, lines_of, parameter_text, passed_text
 from symgrad.runtime.support import array_of, fitting_seed, list_seed
 from symgrad.signature import Inactive, Related, Static, extent_words
@@ -117,6 +118,8 @@ def derivation(job: Job, read: Read) -> Derivation:
 
 def maker(job: Job) -> Callable[..., Derivation]:
     """What makes the derivative that is asked for."""
+    if job.request.along:
+        return gradient_along
     return pullback if job.request.pullback else jacobian_matrices if job.request.jacobian else whole_gradient
 
 
@@ -168,7 +171,7 @@ def asks_result(job: Job, func: Func) -> bool:
     result = func.body.yields[0]
     if isinstance(result.type, Scalar | List) or isinstance(result.type, Array) and None not in (result.type.shape, result.type.dtype):
         return False
-    func.body.ops.append(Call([], job.result_loc(), "check_result", [result], {"one": not (job.request.pullback or job.request.jacobian)}))
+    func.body.ops.append(Call([], job.result_loc(), "check_result", [result], {"one": job.of_one_number}))
     return True
 
 
@@ -271,7 +274,8 @@ def whole_gradient(job: Job, primal: Func, wrt: list[int], active: list[int]) ->
 def jacobian_matrices(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Derivation:
     """The Jacobians, with the auxiliary results if they are asked for."""
     with timed(primal.notes, "differentiate", "jacobian"):
-        derivative = jacobian(primal, wrt, active, name=f"{primal.name}_jacobian", costs=costs(job))
+        derivative = jacobian(primal, wrt, active, name=f"{primal.name}_jacobian", costs=costs(job),
+                              compiled=job.target is not None)  # fmt: skip
         derivative = job.stage("adjoint", derivative)
     count = len(primal.body.yields)
     if job.request.has_aux:
@@ -283,6 +287,23 @@ def jacobian_matrices(job: Job, primal: Func, wrt: list[int], active: list[int])
     leaves = [job.gradients({k: count + number * len(wrt) + n for n, k in enumerate(wrt)}, order) for number in range(job.output.count)]
     whole = with_leaves(job.output, leaves)
     return in_one_piece(job, derivative, "jacobian", "Jacobian", with_aux(job, whole, order, count), order)
+
+
+def gradient_along(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Derivation:
+    """The gradient of the sum of the results weighted by an argument, with the auxiliary results if they are asked for."""
+    aux = job.request.has_aux
+    with timed(primal.notes, "differentiate", "gradient"):
+        derivative = gradient(
+            primal, wrt, active_results=active, value=aux, seeds=True, name=f"{job.source.name}_hvp", costs=costs(job), fused=True
+        )
+        derivative = expanded(derivative)
+    first = len(primal.params)
+    job.lowered.inputs += weighted_by(job, derivative, derivative.params[first:])
+    derivative = job.stage("adjoint", derivative)
+    count = without_output(job, derivative, len(primal.body.yields)) if aux else 0
+    order: list[int] = []
+    whole = job.gradients({k: count + n for n, k in enumerate(wrt)}, order)
+    return in_one_piece(job, derivative, "hvp", "Hessian-vector product", with_aux(job, whole, order, count), order)
 
 
 def without_output(job: Job, derivative: Func, count: int) -> int:
@@ -308,7 +329,8 @@ def in_one_piece(job: Job, derivative: Func, kind: str, title: str, whole: Resul
     else:
         derivative = job.stage("optimized", run(REMARKS, run(OPTIMISE, derivative)))
     text = numbered(whole, iter(order))
-    name = free_name(job, f"{job.stages['simplified'].name}_{kind}", *ENDS)
+    stem = job.source.name if job.request.along else job.stages["simplified"].name
+    name = free_name(job, f"{stem}_{kind}", *ENDS)
     doc = document(job, title)
     own = partial(program, derivative, [text for _, text in job.lowered.inputs], whole, job.lowered, order)
     return Derivation(job, name, lambda job: emitted_for(job, derivative, name, text, doc), whole_kernel, text, doc, own)

@@ -74,6 +74,11 @@ class Job:
         """The differentiated part of the result."""
         return self.lowered.result.items[0] if self.request.has_aux else self.lowered.result
 
+    @property
+    def of_one_number(self) -> bool:
+        """Is a gradient asked for, which is of one number?"""
+        return not (self.request.pullback or self.request.jacobian or self.request.along)
+
     def check_output(self) -> None:
         """A gradient needs one number; ``has_aux`` needs a pair; nothing is asked of a function that always raises."""
         loc = self.source.loc(self.source.node)
@@ -82,9 +87,9 @@ class Job:
         if self.lowered.raises:
             return
         if not self.output.count and not self.output.items:
-            how = "a number or an array" if self.request.pullback or self.request.jacobian else "one number"
+            how = "one number" if self.of_one_number else "a number or an array"
             raise NotScalar(f"the output is {self.output.text}, not {how}", self.result_loc(), f"return {how}")
-        if self.request.pullback:
+        if self.request.pullback or self.request.along:
             return
         if self.request.jacobian:
             self.check_matrices()

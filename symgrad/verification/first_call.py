@@ -95,14 +95,14 @@ def parts_of(what: str, has_aux: bool, several: bool, names: Callable[[Signature
     """The parts of the result of ``grad``, ``value_and_grad``, ``vjp``, ``jacobian`` or of the function itself."""
 
     def value(result: Any) -> Any:
-        return result if what == "primal" else (result[0], result[2]) if what == "vjp" and has_aux else result[0]
+        return result if what in WHOLE else (result[0], result[2]) if what == "vjp" and has_aux else result[0]
 
     def gradients(result: Any, seed: Any) -> tuple[Any, ...]:
         derivative = result[1](seed) if what == "vjp" else result[1] if what == "value_and_grad" else result[0] if has_aux else result
         derivative = contracted(derivative, seed) if what == "jacobian" else derivative
         return tuple(derivative) if several else (derivative,)
 
-    return Parts(None if what in ("grad", "jacobian") else value, None if what == "primal" else gradients, names, has_aux)
+    return Parts(None if what in ("grad", "jacobian") else value, None if what in WHOLE else gradients, names, has_aux)
 
 
 @dataclass(slots=True)
@@ -314,6 +314,8 @@ class Comparison:
             raise mismatch(self.user, what, slope, differences, self.program, self.signature, self.bound.arguments, self.others())
 
 
+#: derivatives that are compared as a whole
+WHOLE = ("primal", "hvp", "vhp")
 #: how long a function may run, in seconds, of which a kernel is compared with NumPy code: less than a tenth of what compiling takes
 QUICK = 0.005
 #: stands for a result that generated code does not compute

@@ -18,6 +18,7 @@ from differences import derivative, direction_for, double, inner, leaves
 from programs import PROGRAMS, Program
 
 import symgrad
+from symgrad.adjoint import jacobian as rows
 from symgrad.errors import BadArgument, IntegerArgument, NotActive, NotActiveWarning, NotScalar, SymgradError
 from symgrad.verification.directions import contracted
 
@@ -274,6 +275,160 @@ def test_derivatives_of_jacobians() -> None:
     np.testing.assert_allclose(twice(X, W), differences(symgrad.jacobian(layer), (X, W)), rtol=1e-6, atol=1e-8)
 
 
+# ------------------------------------------------------------------ products of Hessians with vectors
+
+V = RNG.normal(size=3)
+
+
+@TARGETS
+@pytest.mark.parametrize("product", [symgrad.hvp, symgrad.vhp])
+def test_products_are_those_of_the_hessian(product: Callable[..., Any], jit: bool) -> None:
+    np.testing.assert_allclose(product(rosenbrock, X, V, jit=jit), symgrad.hessian(rosenbrock)(X) @ V, rtol=1e-10)
+    gradient = symgrad.grad(energy)
+    expected = (gradient(X + 1e-5 * V, W) - gradient(X - 1e-5 * V, W)) / 2e-5
+    np.testing.assert_allclose(product(energy, (X, W), V, jit=jit), expected, rtol=1e-6, atol=1e-8)
+
+
+def test_products_for_several_arguments_and_trees() -> None:
+    whole = symgrad.hessian(energy, wrt=("x", "w"))(X, W)
+    direction = RNG.normal(size=W.shape)
+    of_x, of_w = symgrad.hvp(energy, (X, W), (V, direction), wrt=("x", "w"))
+    np.testing.assert_allclose(of_x, whole[0][0] @ V + np.tensordot(whole[0][1], direction, 2), rtol=1e-9)
+    np.testing.assert_allclose(of_w, np.tensordot(whole[1][0], V, 1) + np.tensordot(whole[1][1], direction, 2), rtol=1e-9)
+
+    def loss(p, *, scale=1.0):
+        return scale * np.sum(p["w"] * p["w"]) * p["b"]
+
+    ours = symgrad.hvp(loss, {"w": X, "b": 2.0}, {"w": V, "b": 1.0}, scale=3.0)
+    np.testing.assert_allclose(ours["w"], 3.0 * (4.0 * V + 2.0 * X))
+    assert ours["b"] == pytest.approx(6.0 * X @ V)
+
+
+def test_a_product_is_an_object_that_takes_the_vector_by_name(tmp_path: Path) -> None:
+    product = symgrad.hvp(rosenbrock)
+    assert product is symgrad.hvp(rosenbrock)
+    np.testing.assert_allclose(product(X, v=V), symgrad.hvp(rosenbrock, X, V))
+    np.testing.assert_allclose(pickle.loads(pickle.dumps(product))(X, v=V), product(X, v=V))
+    assert "def rosenbrock_hvp(x, *, v):" in product.source(X, v=V)
+    assert "hvp(rosenbrock)" in product.explain(X, v=V)
+    symgrad.save(product, tmp_path / "saved.py", X, v=V)
+    space: dict[str, Any] = {"__name__": "saved"}
+    exec((tmp_path / "saved.py").read_text(), space)
+    np.testing.assert_allclose(space["rosenbrock_hvp"](X, v=V), product(X, v=V))
+    assert symgrad.hvp(lambda v: v**3, 2.0, 1.0) == pytest.approx(12.0)
+    assert symgrad.hvp(lambda v: v**3)(2.0, vector=1.0) == pytest.approx(12.0)
+    of_vector = symgrad.jacobian(product, wrt="v")(X, v=V)
+    np.testing.assert_allclose(of_vector, symgrad.hessian(rosenbrock)(X), rtol=1e-10)
+
+
+def test_products_of_methods_and_with_auxiliary_results() -> None:
+    class Model:
+        scale = 3.0
+
+        def loss(self, x):
+            return self.scale * np.sum(x**4), "kept"
+
+    ours, aux = symgrad.hvp(Model().loss, X, V, has_aux=True)
+    np.testing.assert_allclose(ours, 36 * X**2 * V)
+    assert aux == "kept"
+
+
+@pytest.mark.parametrize(("vector", "error", "says"), [
+    (np.ones(2), ValueError, "v has another shape than x"),
+    (np.ones((3, 1)), BadArgument, "form of the gradient"),
+    (1.0, BadArgument, "form of the gradient"),
+    (V + 1j, BadArgument, "form of the gradient"),
+])  # fmt: skip
+@TARGETS
+def test_vectors_of_another_form_are_refused(vector: Any, error: type[Exception], says: str, jit: bool) -> None:
+    with pytest.raises(error, match=says):
+        symgrad.hvp(rosenbrock, X, vector, jit=jit)
+    np.testing.assert_allclose(symgrad.hvp(rosenbrock, X, np.ones(3, int), jit=jit), symgrad.hvp(rosenbrock, X, np.ones(3)))
+
+
+def test_what_else_products_refuse() -> None:
+    def cut(x):
+        return np.sum(x * symgrad.stop_gradient(x * x))
+
+    with pytest.raises(BadArgument, match="symmetric"):
+        symgrad.hvp(cut, X, V)
+    np.testing.assert_allclose(symgrad.vhp(cut, X, V), V @ symgrad.hessian(cut)(X))
+    with pytest.raises(BadArgument, match="takes the arguments and the vector"):
+        symgrad.hvp(rosenbrock, X)
+    with pytest.raises(BadArgument, match="no parameter 'scale'"):
+        symgrad.hvp(rosenbrock, scale=2.0)
+
+
+# ------------------------------------------------------------------ many rows at once
+
+
+def laplace(x, w):
+    y = np.empty(x.shape[0])
+    y[0], y[-1] = x[0], x[-1]
+    y[1:-1] = x[2:] - 2 * x[1:-1] + x[:-2] - 0.1 * np.exp(x[1:-1])
+    return y
+
+
+def steps(x, w):
+    for i in range(5):
+        if i % 2 == 0:
+            x = x + 0.1 * np.tanh(w.T @ (w @ x))
+        else:
+            x = np.cumsum(x) / (1.0 + np.sum(x * x))
+    return x
+
+
+def reductions(x, w):
+    y = w * x
+    return np.sum(y, axis=1) - np.mean(y, axis=0)[0] + np.concatenate([x, y[:1, 0]]) * np.max(y)
+
+
+def indexed(x, w):
+    places = np.array([0, 2, 2, 1])
+    return x[places] * w[:, 0] + np.where(x[places] > 0, np.sin(x[places]), 0.0)
+
+
+def solved(x, w):
+    return np.linalg.solve(w.T @ w + np.diag(np.exp(x)), x)
+
+
+def contracted_by_name(x, w):
+    return np.einsum("ij,j,kj->ik", w, x, w) @ w
+
+
+def shapes(x, w):
+    return np.stack([w[:3] * x, (w[1:] * x).T]).reshape(2, -1) * np.outer(np.ones(2), np.ones(9))
+
+
+AT_ONCE = [layer, overwrites, table, laplace, steps, reductions, indexed, solved, contracted_by_name, shapes]
+
+
+@pytest.mark.parametrize("function", AT_ONCE, ids=lambda f: f.__name__)
+@TARGETS
+def test_rows_at_once_are_the_rows_one_by_one(function: Callable[..., Any], jit: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows.Rows, "pays", lambda self, compiled: True)
+    together = symgrad.jacobian(function, wrt=(0, 1), jit=jit)
+    first = together(X, W)
+    text = together.ir(X, W)
+    monkeypatch.setattr(rows.Rows, "pays", lambda self, compiled: False)
+    alone = symgrad.jacobian(function, wrt=(0, 1), jit=jit, allow_unused=True)
+    second = alone(X, W)
+    assert "row.0 in range" not in text
+    assert "row.0 in range" in alone.ir(X, W)
+    for one, other in zip(first, second, strict=True):
+        assert one.shape == other.shape
+        assert one.dtype == other.dtype
+        assert one.flags.writeable
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("size", [0, 1, 127, 128, 129, 300])
+def test_blocks_of_rows_begin_and_end_anywhere(size: int) -> None:
+    x = np.linspace(-1.0, 1.0, size)
+    ours = symgrad.jacobian(lambda x: np.sin(x) * np.sum(x))(x)
+    np.testing.assert_allclose(ours, np.diag(np.cos(x) * np.sum(x)) + np.sin(x)[:, None] * np.ones(size), atol=1e-12)
+
+
 # ------------------------------------------------------------------ as an object
 
 
@@ -285,7 +440,7 @@ def test_it_is_an_object_like_a_gradient(tmp_path: Path) -> None:
     jacobian = symgrad.jacobian(module_level)
     assert jacobian is symgrad.jacobian(module_level)
     assert pickle.loads(pickle.dumps(jacobian)) is jacobian
-    assert "for row in range" in jacobian.source(X)
+    assert "x_jacobian[first:last] = x_grad" in jacobian.source(X)
     assert "jacobian" in repr(jacobian)
     assert "is kept" in jacobian.explain(X) or "tanh" in jacobian.explain(X)
     assert "func module_level_jacobian" in jacobian.ir(X)
@@ -373,11 +528,18 @@ UNKNOWN = frozenset({
 })  # fmt: skip
 
 
-@pytest.mark.sweep(90)
-@TARGETS
-@pytest.mark.parametrize("program", [p for p in PROGRAMS if p.name not in UNKNOWN], ids=lambda p: p.name)
+CORPUS = [(p, jit) for jit in (False, True) for p in PROGRAMS]
+
+
+def ids(value: Any) -> str:
+    return value.name if isinstance(value, Program) else ("numpy", "numba")[value]
+
+
+@pytest.mark.sweep(70)
+@pytest.mark.parametrize(("program", "jit"), [pair for pair in CORPUS if pair[0].name not in UNKNOWN], ids=ids)
 @pytest.mark.filterwarnings("ignore::symgrad.errors.NotCompiled")
-def test_jacobians_of_the_corpus_are_rows_of_gradients(program: Program, jit: bool) -> None:
+def test_jacobians_of_the_corpus_are_rows_of_gradients(program: Program, jit: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows, "FEW", 0)
     arguments = program.arguments(program.sizes[0])
     function = variant(program.function, len(arguments))
     ours = symgrad.jacobian(function, wrt=program.wrt, jit=jit)(*arguments)
@@ -388,9 +550,8 @@ def test_jacobians_of_the_corpus_are_rows_of_gradients(program: Program, jit: bo
             np.testing.assert_allclose(part[row], factor * np.asarray(expected), rtol=1e-3, atol=precision(gradient) * scale)
 
 
-@pytest.mark.sweep(90)
-@TARGETS
-@pytest.mark.parametrize("program", [p for p in PROGRAMS if p.second], ids=lambda p: p.name)
+@pytest.mark.sweep(110)
+@pytest.mark.parametrize(("program", "jit"), [pair for pair in CORPUS if pair[0].second], ids=ids)
 @pytest.mark.filterwarnings("ignore::symgrad.errors.NotActiveWarning")  # of a linear function it is zero
 @pytest.mark.filterwarnings("ignore::symgrad.errors.NotCompiled")
 def test_hessians_of_the_corpus_agree_with_differences_of_gradients(program: Program, jit: bool) -> None:

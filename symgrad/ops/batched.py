@@ -1,0 +1,395 @@
+"""table: what a row becomes where some of its operands have one more axis, in front: the same operation for all rows of a batch.
+
+A rule is given the op and a ``Batch``, which knows the operands with the axis, and returns what computes all rows at once. Where there
+is no rule, or the rule cannot tell from types what to do, ``NotBatched`` is raised. Rules assume that one operand has the axis; those of
+elementwise rows, and of rows that join arrays, that any may.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from symgrad.ir.core import NONE, ONE, Call, Const, Operand, Value
+from symgrad.ir.types import Array, Scalar, ShapeOf, Type, same_extent
+from symgrad.ops.build import Builder
+from symgrad.ops.declare import ROWS
+from symgrad.ops.indexing import has_arrays, steps
+
+
+class NotBatched(Exception):
+    """Something cannot be computed for all rows at once."""
+
+
+Rule = Callable[["Batch", Call], Operand]
+#: by the name of a row
+RULES: dict[str, Rule] = {}
+#: rows that ask an array for its form alone
+FORM = frozenset({"shape_of", "extent"})
+#: rows of new arrays that hold zeros
+ZEROS = frozenset({"zeros", "zeros_of", "zeros_like", "zeros_as"})
+LIKE = frozenset({"zeros_like", "zeros_as"})
+
+
+def batched(*names: str) -> Callable[[Rule], Rule]:
+    """Enter a rule for rows."""
+
+    def enter(rule: Rule) -> Rule:
+        RULES.update(dict.fromkeys(names, rule))
+        return rule
+
+    return enter
+
+
+@dataclass(slots=True)
+class Batch:
+    """What is known while ops are batched; ``rows`` is how many rows there are.
+
+    ``table`` gives the values that have the axis, by those that they stand for; ``makers`` the op that computes a value; ``shapes`` the
+    extents of a row of what has the axis, ``lists`` the arrays that stand for lists of their items.
+    """
+
+    builder: Builder
+    rows: Operand
+    makers: dict[Value, Call]
+    table: dict[Operand, Value] = field(default_factory=dict)
+    shapes: dict[Operand, list[Operand]] = field(default_factory=dict)
+    lists: dict[Operand, Value] = field(default_factory=dict)
+
+    def varies(self, operand: Operand) -> bool:
+        """Has it the axis?"""
+        return operand in self.table
+
+    def new(self, operand: Operand) -> Operand:
+        """What stands for an operand now."""
+        if operand in self.shapes or operand in self.lists:
+            raise NotBatched
+        return self.table.get(operand, operand)
+
+    def rank(self, operand: Operand) -> int:
+        """The rank of one row of an operand."""
+        return rank_of(operand.type)
+
+    def extents(self, operand: Operand) -> list[Operand]:
+        """The extents of one row of a number or an array."""
+        new, shift = self.new(operand), int(self.varies(operand))
+        shape = operand.type.shape if isinstance(operand.type, Array) else ()
+        if shape is None:
+            raise NotBatched
+        return [Const(e) if isinstance(e, int) else self.builder.call("extent", new, axis=k + shift) for k, e in enumerate(shape)]
+
+    def shape(self, operands: Sequence[Operand]) -> list[Operand]:
+        """Extents that are given as operands: integers, or one shape."""
+        if len(operands) != 1 or not isinstance(operands[0].type, ShapeOf):
+            return [self.new(o) for o in operands]
+        (asked,) = operands
+        if asked in self.shapes:
+            return self.shapes[asked]
+        assert isinstance(asked.type, ShapeOf)
+        if asked.type.shape is not None and all(isinstance(e, int) for e in asked.type.shape):
+            return [Const(e) for e in asked.type.shape]
+        maker = self.makers.get(asked) if isinstance(asked, Value) else None
+        if maker is None or maker.name != "shape_of":
+            raise NotBatched
+        return self.extents(maker.args[0])
+
+    def promoted(self, operand: Operand) -> Value:
+        """The operand for each row, in memory of its own."""
+        if operand in self.table:
+            return self.table[operand]
+        hint = operand.name if isinstance(operand, Value) else None
+        dtype = getattr(operand.type, "dtype", None)
+        dtype = "f64" if dtype in (None, "any") and isinstance(operand.type, Scalar) else dtype
+        if dtype is not None and (extents := self.zeros(operand)) is not None:
+            return self.builder.call("zeros", self.rows, *extents, hint=hint, dtype=dtype)
+        spread = self.builder.call("broadcast_to", self.new(operand), self.rows, *self.extents(operand))
+        return self.builder.call("copy", spread, hint=hint)
+
+    def zeros(self, operand: Operand) -> list[Operand] | None:
+        """The extents of what is known to hold zeros; None for what is not."""
+        if isinstance(operand, Const):
+            return [] if operand.value == 0 else None
+        maker = self.makers.get(operand)
+        if maker is None or maker.name not in ZEROS:
+            return None
+        return self.extents(maker.args[0]) if maker.name in LIKE else self.shape(maker.args)
+
+    def aligned(self, operand: Operand, rank: int) -> Operand:
+        """An operand whose rows broadcast with others of a rank: axes of length one are put behind the first axis."""
+        new, missing = self.new(operand), rank - self.rank(operand)
+        if not self.varies(operand) or missing <= 0:
+            return new
+        return self.builder.call("view", new, NONE, NONE, NONE, index="s" + "n" * missing)
+
+
+def rank_of(type_: Type) -> int:
+    """The rank of a number or an array; NotBatched where it is not known."""
+    if isinstance(type_, Scalar):
+        return 0
+    if not isinstance(type_, Array) or type_.shape is None:
+        raise NotBatched
+    return len(type_.shape)
+
+
+def apply(batch: Batch, op: Call) -> Value:
+    """What computes the result of an op for all rows."""
+    row = ROWS[op.name]
+    rule = RULES.get(op.name) or (elementwise if row.elementwise or op.name == "where" else None)
+    if rule is None or len(op.outs) != 1:
+        raise NotBatched
+    new = rule(batch, op)
+    if not isinstance(new, Value):
+        raise NotBatched
+    if new.name is None:
+        new.name = op.outs[0].name
+    return new
+
+
+# ------------------------------------------------------------------ element by element
+
+
+def elementwise(batch: Batch, op: Call) -> Operand:
+    if op.settings.get("via") is not None:
+        raise NotBatched
+    rank = max(batch.rank(a) for a in op.args)
+    return batch.builder.call(op.name, *(batch.aligned(a, rank) for a in op.args), **op.settings)
+
+
+@batched("copy", "cast", "settled")
+def kept(batch: Batch, op: Call) -> Operand:
+    """Each row by itself; a number that has the axis is an array."""
+    return batch.builder.call(op.name, batch.new(op.args[0]), **op.settings)
+
+
+@batched("number", "item")
+def number(batch: Batch, op: Call) -> Operand:
+    if len(op.args) > 1 or op.settings.get("kind", "float") != "float":
+        raise NotBatched
+    return batch.builder.call("reshape", batch.new(op.args[0]), batch.rows)
+
+
+@batched("array_or_zeros", "in_form")
+def formed(batch: Batch, op: Call) -> Operand:
+    """What has the form already that is asked for."""
+    if not isinstance(op.args[0].type, Array) or rank_of(op.args[0].type) != rank_of(op.outs[0].type):
+        raise NotBatched
+    return batch.new(op.args[0])
+
+
+@batched("zeros_like")
+def zeros_like(batch: Batch, op: Call) -> Operand:
+    dtype = getattr(op.outs[0].type, "dtype", None) or "f64"
+    return batch.builder.call("zeros", batch.rows, *batch.extents(op.args[0]), dtype="f64" if dtype == "any" else dtype)
+
+
+@batched("accumulate")
+def accumulate(batch: Batch, op: Call) -> Operand:
+    to, g = op.args
+    if batch.rank(g) > batch.rank(to):
+        raise NotBatched
+    return batch.builder.call("accumulate", batch.promoted(to), batch.aligned(g, batch.rank(to)))
+
+
+# ------------------------------------------------------------------ parts of arrays
+
+
+def inner_path(batch: Batch, op: Call, first: int) -> tuple[str, list[Operand]]:
+    """The path behind the axis of the rows, and its operands; the path's own operands begin at ``first``."""
+    index, operands = op.settings["index"], list(op.args[first:])
+    ways = steps(index)
+    if any(batch.varies(o) for o in operands) or len(ways) != 1 or index.startswith("."):
+        raise NotBatched
+    arrays = [k for k, letter in enumerate(index) if letter == "i"]
+    if has_arrays(index, [o.type for o in operands]) and arrays and arrays[-1] - arrays[0] >= len(arrays):
+        raise NotBatched  # with arrays apart from one another NumPy puts their axis first
+    return "s" + index, [NONE, NONE, NONE, *operands]
+
+
+@batched("view", "take", "take_written")
+def taken(batch: Batch, op: Call) -> Operand:
+    index, operands = inner_path(batch, op, 1)
+    name = "take" if op.name == "view" and has_arrays(index, [o.type for o in operands]) else op.name
+    return batch.builder.call(name, batch.new(op.args[0]), *operands, index=index)
+
+
+@batched("set_at", "add_at", "add_written")
+def stored(batch: Batch, op: Call) -> Operand:
+    index, operands = inner_path(batch, op, 2)
+    part = ROWS["take"].law([op.args[0].type, *(o.type for o in op.args[2:])], {"index": op.settings["index"]}, batch.builder.asked(
+        [op.args[0], *op.args[2:]]))  # fmt: skip
+    rank = rank_of(part)  # type: ignore[arg-type]
+    if batch.rank(op.args[1]) > rank:
+        raise NotBatched
+    settings = {**op.settings, "index": index}
+    return batch.builder.call(op.name, batch.promoted(op.args[0]), batch.aligned(op.args[1], rank), *operands, **settings)
+
+
+@batched("unstack", "list_from")
+def unstacked(batch: Batch, op: Call) -> Operand:
+    """The array itself stands for the list of its parts."""
+    new, rank = batch.new(op.args[0]), batch.rank(op.args[0])
+    if op.settings.get("depth", 1) != 1:
+        raise NotBatched
+    axis = op.settings.get("axis", 0) % rank + 1
+    moved = new if axis == 1 else batch.builder.call("moveaxis", new, source=axis, destination=1)
+    assert isinstance(moved, Value)
+    batch.lists[op.outs[0]] = moved
+    return moved
+
+
+@batched("list_take")
+def item_taken(batch: Batch, op: Call) -> Operand:
+    held, at = op.args
+    if held not in batch.lists or batch.varies(at):
+        raise NotBatched
+    return batch.builder.call("take", batch.lists[held], NONE, NONE, NONE, at, index="si")
+
+
+# ------------------------------------------------------------------ reductions and running sums
+
+
+def axes_behind(axis: int | tuple[int, ...] | None, rank: int) -> tuple[int, ...]:
+    """Axes of a row as axes of the batch."""
+    axes = tuple(range(rank)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    return tuple(a % rank + 1 for a in axes)
+
+
+@batched("sum", "mean", "flip")
+def reduced(batch: Batch, op: Call) -> Operand:
+    rank = batch.rank(op.args[0])
+    axes = axes_behind(op.settings["axis"], rank) if rank else ()
+    if not axes:
+        return batch.builder.call("copy", batch.new(op.args[0]))
+    return batch.builder.call(op.name, batch.new(op.args[0]), **{**op.settings, "axis": axes if len(axes) > 1 else axes[0]})
+
+
+@batched("cumsum", "roll")
+def along(batch: Batch, op: Call) -> Operand:
+    rank, axis = batch.rank(op.args[0]), op.settings["axis"]
+    if axis is None and rank != 1 or isinstance(axis, tuple) or any(batch.varies(a) for a in op.args[1:]):
+        raise NotBatched
+    return batch.builder.call(op.name, *map(batch.new, op.args), **{**op.settings, "axis": (axis or 0) % rank + 1})
+
+
+# ------------------------------------------------------------------ shapes
+
+
+@batched("reshape")
+def reshaped(batch: Batch, op: Call) -> Operand:
+    return batch.builder.call("reshape", batch.new(op.args[0]), batch.rows, *batch.shape(op.args[1:]))
+
+
+@batched("ravel", "flatten")
+def flat(batch: Batch, op: Call) -> Operand:
+    size: Operand = ONE
+    for extent in batch.extents(op.args[0]):
+        size = extent if size is ONE else batch.builder.call("multiply", size, extent)
+    return batch.builder.call("copy", batch.builder.call("reshape", batch.new(op.args[0]), batch.rows, size))
+
+
+@batched("transpose", "untranspose")
+def transposed(batch: Batch, op: Call) -> Operand:
+    rank, axes = batch.rank(op.args[0]), op.settings["axes"]
+    if rank < 2:
+        return batch.new(op.args[0])
+    behind = tuple(range(rank, 0, -1)) if axes is None else tuple(a % rank + 1 for a in axes)
+    return batch.builder.call(op.name, batch.new(op.args[0]), axes=(0, *behind))
+
+
+@batched("mT", "triu", "tril", "symmetric", "half_tril")
+def of_matrices(batch: Batch, op: Call) -> Operand:
+    if batch.rank(op.args[0]) < 2:
+        raise NotBatched
+    return batch.builder.call(op.name, batch.new(op.args[0]), **op.settings)
+
+
+@batched("swapaxes", "moveaxis")
+def axes_moved(batch: Batch, op: Call) -> Operand:
+    rank = batch.rank(op.args[0])
+    settings: dict[str, Any] = {key: axes_behind(a, rank) if isinstance(a, tuple) else a % rank + 1 for key, a in op.settings.items()}
+    return batch.builder.call(op.name, batch.new(op.args[0]), **settings)
+
+
+@batched("expand_dims", "squeeze")
+def axes_of_one(batch: Batch, op: Call) -> Operand:
+    return batch.builder.call("reshape", batch.new(op.args[0]), batch.rows, *result_extents(batch, op))
+
+
+def result_extents(batch: Batch, op: Call) -> list[Operand]:
+    """The extents of the result of ``expand_dims`` or ``squeeze``."""
+    axis, extents = op.settings["axis"], batch.extents(op.args[0])
+    rank = rank_of(op.outs[0].type)
+    if axis is None:
+        raise NotBatched
+    if op.name == "squeeze":
+        gone = {a - 1 for a in axes_behind(axis, len(extents))}
+        return [e for k, e in enumerate(extents) if k not in gone]
+    new, rest = {a - 1 for a in axes_behind(axis, rank)}, iter(extents)
+    return [ONE if k in new else next(rest) for k in range(rank)]
+
+
+@batched("spread")
+def spread(batch: Batch, op: Call) -> Operand:
+    g, shape = op.args
+    extents, axis, rank = batch.shape([shape]), op.settings["axis"], batch.rank(g)
+    if axis is None or op.settings["keepdims"] or not rank:
+        return batch.builder.call("broadcast_to", batch.aligned(g, len(extents)), batch.rows, *extents)
+    axes = axes_behind(axis, len(extents))
+    index = "s" + "".join("n" if k + 1 in axes else "s" for k in range(len(extents)))
+    opened = batch.builder.call("view", batch.new(g), *[NONE] * (3 * index.count("s")), index=index)
+    return batch.builder.call("broadcast_to", opened, batch.rows, *extents)
+
+
+@batched("broadcast_to")
+def broadcast(batch: Batch, op: Call) -> Operand:
+    extents = batch.shape(op.args[1:])
+    return batch.builder.call("broadcast_to", batch.aligned(op.args[0], len(extents)), batch.rows, *extents)
+
+
+@batched("unbroadcast")
+def unbroadcast(batch: Batch, op: Call) -> Operand:
+    g, asked = op.args
+    own, shape = g.type.shape if isinstance(g.type, Array) else (), asked.type.shape if isinstance(asked.type, ShapeOf) else None
+    new = batch.new(g)
+    if own is None or shape is None or len(own) < len(shape):
+        raise NotBatched
+    extra = len(own) - len(shape)
+    axes = tuple(range(1, extra + 1))
+    known = all(same_extent(a, b) or b == 1 for a, b in zip(own[extra:], shape, strict=True))
+    if not known:
+        raise NotBatched
+    if axes:
+        new = batch.builder.call("sum", new, axis=axes if len(axes) > 1 else axes[0])
+    ones = tuple(k + 1 for k, (a, b) in enumerate(zip(own[extra:], shape, strict=True)) if b == 1 and a != 1)
+    return batch.builder.call("sum", new, axis=ones, keepdims=True) if ones else new
+
+
+@batched("concatenate", "stack")
+def joined(batch: Batch, op: Call) -> Operand:
+    rank = rank_of(op.outs[0].type)
+    parts = [batch.promoted(a) for a in op.args]
+    return batch.builder.call(op.name, *parts, **{**op.settings, "axis": (op.settings["axis"] or 0) % rank + 1})
+
+
+@batched("concatenate_part")
+def part_of_joined(batch: Batch, op: Call) -> Operand:
+    g, *parts = op.args
+    axis, at = op.settings["axis"] % batch.rank(g), op.settings["at"]
+    lengths = [batch.extents(p)[axis] if batch.rank(p) else ONE for p in parts[: at + 1]]
+    first: Operand = Const(0)
+    for length in lengths[:at]:
+        first = batch.builder.call("add", first, length)
+    last = batch.builder.call("add", first, lengths[at])
+    return batch.builder.call("view", batch.new(g), *[NONE] * (3 * (axis + 1)), first, last, NONE, index="s" * (axis + 2))
+
+
+@batched("stack_part")
+def part_of_stacked(batch: Batch, op: Call) -> Operand:
+    axis = op.settings["axis"] % batch.rank(op.args[0])
+    name = "take" if batch.rank(op.args[0]) == 1 else "view"
+    before = [NONE] * (3 * (axis + 1))
+    return batch.builder.call(name, batch.new(op.args[0]), *before, Const(op.settings["at"]), index="s" * (axis + 1) + "i")
+
+
+__all__ = ["FORM", "Batch", "NotBatched", "apply", "batched"]
