@@ -143,7 +143,7 @@ def generated(function: types.FunctionType, signature: Signature, request: Reque
     later = Later(partial(derived, job, request.read if code is None else None))
     if job.order == 1 and not request.primal and not request.pullback:
         later.reading = partial(text_to_read, job)
-    if comparable is not None:
+    if comparable is not None and not request.along:
         comparable = replace(comparable, primal=later.primal)
     if code is None:
         code = made_now(job, later, shelf)

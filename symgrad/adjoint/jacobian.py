@@ -200,7 +200,7 @@ class Rows:
         """The rows, ``MOST`` at a time, which bounds the memory that they take; None where they cannot be computed at once."""
         size = len(self.body.ops)
         try:
-            if isinstance(self.total, Const) and self.total.value <= MOST:
+            if isinstance(self.total, Const) and 0 < self.total.value <= MOST:
                 flat = self.builder.call("eye", self.total, NONE, hint=self.label)
                 return [self.settled(row, grad) for row, grad in zip(self.batch(flat, self.total), self.once.yields, strict=True)]
             return self.loop_over_blocks()

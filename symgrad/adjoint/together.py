@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from symgrad.ir.core import Block, Call, For, If, Op, Operand, Value, operands_within
-from symgrad.ir.types import Array, Scalar, Type
-from symgrad.ops.batched import FORM, Batch, NotBatched, apply
+from symgrad.ir.types import Array, Scalar, Tape, Type
+from symgrad.ops.batched import EMPTY_TAPES, FORM, ON_TAPES, Batch, NotBatched, apply
 
 
 def together(block: Block, batch: Batch, seeds: Sequence[Value]) -> list[Value]:
@@ -51,6 +51,8 @@ class Together:
             if any(o in self.batch.shapes or o in self.batch.lists for o in reads(op)):
                 raise NotBatched
             self.batch.builder.append(op)
+        elif isinstance(op, Call) and op.name in ON_TAPES:
+            self.tape(op)
         elif isinstance(op, Call):
             self.batch.table[op.outs[0]] = apply(self.batch, op)
         elif isinstance(op, For):
@@ -60,8 +62,35 @@ class Together:
         else:
             raise NotBatched
 
+    def tape(self, op: Call) -> None:
+        """What goes on a tape, or comes off it, for all rows: the tape holds values that have the axis."""
+        batch, first = self.batch, ON_TAPES[op.name]
+        if any(batch.varies(o) for o in op.args[1:first]):
+            raise NotBatched
+        taken = [self.owned(op.args[0]), *op.args[1:first], *(batch.promoted(o) for o in op.args[first:])]
+        if op.args[first:]:
+            batch.table[op.outs[0]] = batch.builder.call(op.name, *taken, hint=op.outs[0].name)
+            return
+        outs = [Value(self.type(out.type), out.name) for out in op.outs]
+        batch.builder.append(Call(outs, op.loc, op.name, taken, dict(op.settings)))
+        batch.table.update(zip(op.outs, outs, strict=True))
+
+    def owned(self, operand: Operand) -> Value:
+        """An operand for all rows, in memory that may be written to: of a tape the tape itself, as long as nothing is on it."""
+        if not isinstance(operand.type, Tape):
+            return self.batch.promoted(operand)
+        maker = self.batch.makers.get(operand) if isinstance(operand, Value) else None
+        if isinstance(operand, Value) and operand not in self.batch.table and maker is not None and maker.name in EMPTY_TAPES:
+            return operand
+        if operand not in self.batch.table:
+            raise NotBatched
+        return self.batch.table[operand]
+
     def form(self, op: Call) -> None:
         """The form of one row of what has the axis."""
+        if op.name == "slots_like":
+            self.batch.builder.append(Call(list(op.outs), op.loc, op.name, [self.batch.new(op.args[0])], {}))
+            return
         if op.name == "shape_of":
             self.batch.shapes[op.outs[0]] = self.batch.extents(op.args[0])
             return
@@ -72,7 +101,7 @@ class Together:
     def loop(self, op: For, varying: set[Value]) -> None:
         """A loop whose carried values have the axis where they depend on the arguments in any round."""
         batch = self.batch
-        inits: list[Operand] = [batch.promoted(i) if c in varying else batch.new(i) for i, c in zip(op.inits, op.carried, strict=True)]
+        inits: list[Operand] = [self.owned(i) if c in varying else batch.new(i) for i, c in zip(op.inits, op.carried, strict=True)]
         inside = Block([op.index])
         for carried in op.carried:
             slot = Value(self.type(carried.type), carried.name) if carried in varying else carried
@@ -82,7 +111,7 @@ class Together:
         with batch.builder.inside(inside):
             self.block(op.body)
             for carried, y in zip(op.carried, op.body.yields, strict=False):
-                inside.yields.append(batch.promoted(y) if carried in varying else batch.new(y))
+                inside.yields.append(self.owned(y) if carried in varying else batch.new(y))
             inside.yields += [batch.new(y) for y in op.body.yields[len(op.carried) :]]
         outs: list[Value] = []
         for k, out in enumerate(op.outs):
@@ -100,7 +129,7 @@ class Together:
         for side, block in zip(sides, op.blocks, strict=True):
             with batch.builder.inside(side):
                 self.block(block)
-                side.yields = [batch.promoted(y) if out in varying else batch.new(y) for out, y in zip(op.outs, block.yields, strict=True)]
+                side.yields = [self.owned(y) if out in varying else batch.new(y) for out, y in zip(op.outs, block.yields, strict=True)]
         outs: list[Value] = []
         for out in op.outs:
             if out in varying:
@@ -111,7 +140,9 @@ class Together:
     def type(self, type_: Type) -> Type:
         """The type of all rows of something."""
         rows = self.batch.builder.extent_of(self.batch.rows)
-        if isinstance(type_, Scalar):
+        if isinstance(type_, Tape):
+            return Tape(tuple(map(self.type, type_.items)), type_.indexed)
+        if isinstance(type_, Scalar) and type_.kind == "float":
             return Array("f64" if type_.dtype in (None, "any") else type_.dtype, (rows,))
         if isinstance(type_, Array) and type_.shape is not None:
             return Array(type_.dtype, (rows, *type_.shape))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from symgrad.ir.core import NONE, ONE, Call, Const, Operand, Value
+from symgrad.ir.core import NONE, ONE, ZERO, Call, Const, Operand, Value
 from symgrad.ir.types import Array, Scalar, ShapeOf, Type, same_extent
 from symgrad.ops.build import Builder
 from symgrad.ops.declare import ROWS
@@ -25,8 +25,11 @@ class NotBatched(Exception):
 Rule = Callable[["Batch", Call], Operand]
 #: by the name of a row
 RULES: dict[str, Rule] = {}
-#: rows that ask an array for its form alone
-FORM = frozenset({"shape_of", "extent"})
+#: rows that ask an array, or a tape, for its form alone
+FORM = frozenset({"shape_of", "extent", "slots_like"})
+#: rows that read and write tapes, and how many operands stand before what is written; those that make empty ones
+ON_TAPES = {"put": 2, "push": 1, "get": 2, "pop": 1}
+EMPTY_TAPES = frozenset({"slots", "slots_like", "tape"})
 #: rows of new arrays that hold zeros
 ZEROS = frozenset({"zeros", "zeros_of", "zeros_like", "zeros_as"})
 LIKE = frozenset({"zeros_like", "zeros_as"})
@@ -196,14 +199,50 @@ def accumulate(batch: Batch, op: Call) -> Operand:
 
 def inner_path(batch: Batch, op: Call, first: int) -> tuple[str, list[Operand]]:
     """The path behind the axis of the rows, and its operands; the path's own operands begin at ``first``."""
-    index, operands = op.settings["index"], list(op.args[first:])
-    ways = steps(index)
-    if any(batch.varies(o) for o in operands) or len(ways) != 1 or index.startswith("."):
+    taken = op.args[first:]
+    if any(batch.varies(o) for o in taken):
         raise NotBatched
-    arrays = [k for k, letter in enumerate(index) if letter == "i"]
-    if has_arrays(index, [o.type for o in operands]) and arrays and arrays[-1] - arrays[0] >= len(arrays):
-        raise NotBatched  # with arrays apart from one another NumPy puts their axis first
-    return "s" + index, [NONE, NONE, NONE, *operands]
+    path: list[str] = []
+    operands: list[Operand] = []
+    at, words = 0, op.settings["index"].split(";")
+    for place, (step, count) in enumerate(steps(op.settings["index"])):
+        own = taken[at : at + count]
+        if step.startswith("."):
+            own = method_behind(batch, step, own, rank_of(part_type(batch, op, ";".join(words[:place]), taken[:at])))
+            path.append(f".{'reshape' if step in ('.reshape', '.ravel') else 'transpose'}:{len(own)}")
+        else:
+            path.append("s" + step)
+            arrays = [k for k, letter in enumerate(step) if letter == "i"]
+            if has_arrays(step, [o.type for o in own]) and arrays and arrays[-1] - arrays[0] >= len(arrays):
+                raise NotBatched  # with arrays apart from one another NumPy puts their axis first
+            own = [NONE, NONE, NONE, *own]
+        operands += own
+        at += count
+    return ";".join(path), operands
+
+
+def method_behind(batch: Batch, step: str, own: Sequence[Operand], rank: int) -> list[Operand]:
+    """The operands of a method that lays an array of a rank out anew, for all rows."""
+    match step:
+        case ".T":
+            return [ZERO, *(Const(k) for k in range(rank, 0, -1))]
+        case ".transpose" if all(isinstance(o, Const) for o in own):
+            return [ZERO, *(Const(o.value % rank + 1) for o in own if isinstance(o, Const))]
+        case ".reshape":
+            return [batch.rows, *own]
+        case ".ravel":
+            return [batch.rows, Const(-1)]
+    raise NotBatched
+
+
+def part_type(batch: Batch, op: Call, index: str, operands: Sequence[Operand]) -> Type:
+    """The type of what a path reaches in one row of the first operand."""
+    if not index:
+        return op.args[0].type
+    asked = batch.builder.asked([op.args[0], *operands])
+    part = ROWS["take"].law([op.args[0].type, *(o.type for o in operands)], {"index": index}, asked)
+    assert isinstance(part, Type)
+    return part
 
 
 @batched("view", "take", "take_written")
@@ -216,9 +255,7 @@ def taken(batch: Batch, op: Call) -> Operand:
 @batched("set_at", "add_at", "add_written")
 def stored(batch: Batch, op: Call) -> Operand:
     index, operands = inner_path(batch, op, 2)
-    part = ROWS["take"].law([op.args[0].type, *(o.type for o in op.args[2:])], {"index": op.settings["index"]}, batch.builder.asked(
-        [op.args[0], *op.args[2:]]))  # fmt: skip
-    rank = rank_of(part)  # type: ignore[arg-type]
+    rank = rank_of(part_type(batch, op, op.settings["index"], op.args[2:]))
     if batch.rank(op.args[1]) > rank:
         raise NotBatched
     settings = {**op.settings, "index": index}
@@ -356,13 +393,29 @@ def unbroadcast(batch: Batch, op: Call) -> Operand:
         raise NotBatched
     extra = len(own) - len(shape)
     axes = tuple(range(1, extra + 1))
-    known = all(same_extent(a, b) or b == 1 for a, b in zip(own[extra:], shape, strict=True))
-    if not known:
-        raise NotBatched
     if axes:
         new = batch.builder.call("sum", new, axis=axes if len(axes) > 1 else axes[0])
+    if not all(same_extent(a, b) or b == 1 for a, b in zip(own[extra:], shape, strict=True)):
+        form = batch.builder.call("broadcast_to", Const(0.0), batch.rows, *batch.shape([asked]))
+        return batch.builder.call("unbroadcast", new, batch.builder.call("shape_of", form))
     ones = tuple(k + 1 for k, (a, b) in enumerate(zip(own[extra:], shape, strict=True)) if b == 1 and a != 1)
     return batch.builder.call("sum", new, axis=ones, keepdims=True) if ones else new
+
+
+@batched("diagonal")
+def diagonal(batch: Batch, op: Call) -> Operand:
+    rank = batch.rank(op.args[0])
+    axes = {key: op.settings[key] % rank + 1 for key in ("axis1", "axis2")}
+    return batch.builder.call("diagonal", batch.new(op.args[0]), offset=op.settings["offset"], **axes)
+
+
+@batched("diag", "diag_back")
+def diagonal_of_matrix(batch: Batch, op: Call) -> Operand:
+    """The diagonal of the matrix in each row, in memory of its own; that of a vector is not made."""
+    if (batch.rank(op.args[0]), rank_of(op.outs[0].type)) != (2, 1):
+        raise NotBatched
+    part = batch.builder.call("diagonal", batch.new(op.args[0]), offset=op.settings["k"], axis1=1, axis2=2)
+    return batch.builder.call("copy", part)
 
 
 @batched("concatenate", "stack")
@@ -392,4 +445,4 @@ def part_of_stacked(batch: Batch, op: Call) -> Operand:
     return batch.builder.call(name, batch.new(op.args[0]), *before, Const(op.settings["at"]), index="s" * (axis + 1) + "i")
 
 
-__all__ = ["FORM", "Batch", "NotBatched", "apply", "batched"]
+__all__ = ["EMPTY_TAPES", "FORM", "ON_TAPES", "Batch", "NotBatched", "apply", "batched"]
