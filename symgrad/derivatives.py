@@ -137,6 +137,11 @@ class Derived:
         names = resolve_wrt(settings, self._function)
         return self._of, settings.what, names if isinstance(settings.wrt, tuple) else names[0], settings.has_aux, settings.no_grad
 
+    @property
+    def __symgrad_inlines__(self) -> Any:
+        """For the frontend: a function to be read in the place of this one, if there is one."""
+        return self._function if self._options.what in ("hvp", "vhp") else None
+
     # -------------------------------------------------------------- being a function
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:

@@ -117,7 +117,7 @@ def product(what: What, function: Any, args: Any, v: Any, kwargs: dict[str, Any]
 
 
 # calls of these inside a function that is differentiated are known to the frontend by this attribute
-for _function in (jacobian, jacrev, hessian):
-    _function.__symgrad_derives__ = _function.__name__  # type: ignore[attr-defined]
+for _function in (jacobian, jacrev, hessian, hvp, vhp):
+    setattr(_function, "__symgrad_derives__", _function.__name__)  # noqa: B010  # of functions mypy knows no attributes
 
 __all__ = ["hessian", "hvp", "jacobian", "jacrev", "vhp"]

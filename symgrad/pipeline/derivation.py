@@ -477,12 +477,17 @@ def again(job: Job, whole: Func, count: int, header: Header) -> Again:
     return Again(header.name, emit(func, header), places)
 
 
-def gradient_inside(func: Func, wrt: list[int], value: bool, taken: set[str]) -> Func:
-    """The gradient of a function that is differentiated inside another one."""
+def gradient_inside(func: Func, wrt: list[int], value: bool, taken: set[str], matrices: bool = False) -> Func:
+    """The gradient of a function that is differentiated inside another one, or the Jacobians of all its results."""
     func = run(SIMPLIFY, func)
-    check(func, wrt, [0])
-    func = checked_when_run(func, wrt, [0])
-    return run(SIMPLIFY, expanded(gradient(func, wrt, value=value, taken=taken, fused=True)))
+    active = list(range(len(func.body.yields) if matrices else 1))
+    check(func, wrt, active)
+    func = checked_when_run(func, wrt, active)
+    if not matrices:
+        return run(SIMPLIFY, expanded(gradient(func, wrt, value=value, taken=taken, fused=True)))
+    derivative = jacobian(func, wrt, active, taken=taken)
+    del derivative.body.yields[: len(active)], derivative.results[: len(active)]
+    return run(SIMPLIFY, derivative)
 
 
 __all__ = ["Derivation", "derivation", "gradient_inside"]

@@ -430,6 +430,97 @@ def test_blocks_of_rows_begin_and_end_anywhere(size: int) -> None:
     np.testing.assert_allclose(ours, np.diag(np.cos(x) * np.sum(x)) + np.sin(x)[:, None] * np.ones(size), atol=1e-12)
 
 
+# ------------------------------------------------------------------ inside functions that are differentiated
+
+SQUARE = np.array([[0.4, -0.3, 0.2], [0.1, 0.8, -0.5], [0.3, 0.2, 0.6]])
+
+
+def inner_layer(x):
+    return np.tanh(SQUARE @ x) * x[0]
+
+
+def inner_energy(x):
+    return np.sum(x**3) * x[0]
+
+
+MADE_OUTSIDE = symgrad.jacobian(inner_layer), symgrad.hessian(inner_energy), symgrad.hvp(inner_energy)
+
+
+def squares_of_a_jacobian(x):
+    return np.sum(symgrad.jacobian(inner_layer)(x) ** 2)
+
+
+def determinant_of_a_hessian(x):
+    return np.linalg.det(symgrad.hessian(inner_energy)(x) + 5.0 * np.eye(3))
+
+
+def squares_of_a_product(x):
+    return np.sum(symgrad.hvp(inner_energy, x, x * x) ** 2)
+
+
+def trees_of_matrices(x):
+    matrices = symgrad.jacobian(lambda y: {"a": y * y, "b": (np.sum(y), y[:2])})(x)
+    return np.sum(matrices["a"] @ matrices["b"][0]) + np.sum(matrices["b"][1] @ x)
+
+
+def of_several_arguments(x):
+    return np.sum(symgrad.jacrev(lambda a, b: np.outer(a, b) @ a, argnums=(0, 1))(x, x * 2)[1] ** 2)
+
+
+def objects_made_outside(x):
+    jacobian, hessian, product = MADE_OUTSIDE
+    return np.sum(jacobian(x) @ hessian(x)) + np.sum(product(x, v=x))
+
+
+def a_jacobian_of_a_jacobian(x):
+    return np.sum(symgrad.jacobian(symgrad.jacobian(inner_layer))(x) ** 2)
+
+
+def a_product_of_several_arguments(x):
+    return np.sum(symgrad.vhp(lambda y, z: np.sum(y**3 * z), (x, x * x), (x, SQUARE[0]), wrt=(0, 1))[1] ** 2)
+
+
+def a_pullback_of_several_results(x):
+    (value, total), pull = symgrad.vjp(lambda z: (z * z, np.sum(z**3)), x)
+    (gradient,) = pull((x, 2.0))
+    return np.sum(gradient * gradient) * total + np.sum(value)
+
+
+NESTED = [squares_of_a_jacobian, determinant_of_a_hessian, squares_of_a_product, trees_of_matrices, of_several_arguments,
+          objects_made_outside, a_jacobian_of_a_jacobian, a_product_of_several_arguments, a_pullback_of_several_results]  # fmt: skip
+
+
+@TARGETS
+@pytest.mark.parametrize("function", NESTED, ids=lambda f: f.__name__)
+def test_matrices_inside_a_function(function: Callable[..., Any], jit: bool) -> None:
+    gradient = symgrad.grad(function, jit=jit)(X)
+    np.testing.assert_allclose(gradient, differences(function, (X,), step=1e-5), rtol=1e-5, atol=1e-7)
+
+
+def test_second_order_inside_a_function() -> None:
+    ours = symgrad.hessian(squares_of_a_jacobian)(X)
+    np.testing.assert_allclose(ours, differences(symgrad.grad(squares_of_a_jacobian), (X,)), rtol=1e-5, atol=1e-6)
+
+
+def refused_inside(body: str) -> None:
+    names = {"symgrad": symgrad, "np": np}
+    symgrad.grad(symgrad.from_source(f"def outer(x):\n    return np.sum({body})\n", globals=names))(X)
+
+
+@pytest.mark.parametrize(("body", "says"), [
+    ("symgrad.jacobian(lambda y: y > 0)(x)", "real numbers"),
+    ("symgrad.jacobian(lambda y: None)(x)", "no number and no array"),
+    ('symgrad.jacobian(lambda y: y, mode="forward")(x)', "forward"),
+    ("symgrad.jacobian(lambda y: y, jit=True)(x)", "jit"),
+    ("symgrad.hvp(lambda y: np.sum(y * symgrad.stop_gradient(y)), x, x)", "symmetric"),
+    ("symgrad.hvp(lambda y: np.sum(y * y))(x, v=x)", "hvp"),
+    ("symgrad.vjp(lambda y: (y, np.sum(y)), x)[1](x)[0]", "another structure"),
+])  # fmt: skip
+def test_what_is_refused_inside_a_function(body: str, says: str) -> None:
+    with pytest.raises(SymgradError, match=says):
+        refused_inside(body)
+
+
 # ------------------------------------------------------------------ as an object
 
 
