@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from symgrad.errors import BadArgument, NotScalar, UnsupportedSyntax
+from symgrad.errors import BadArgument, NotScalar, UnknownType, UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.lowered_function import Lowered
 from symgrad.frontend.results import OWNER, Result, in_template
 from symgrad.frontend.source import Source
@@ -114,21 +114,14 @@ class Job:
             if isinstance(type_, Scalar | Array) and not carries(type_):
                 raise NotScalar(f"the output holds {type_}: integers and booleans have no derivative", loc,
                                 "return them as auxiliary results: (out, aux), with has_aux=True")  # fmt: skip
-            if not isinstance(type_, Scalar) and (not isinstance(type_, Array) or type_.shape is None):
-                hint = (
-                    "return arrays, for example np.array(out)"
-                    if isinstance(type_, List)
-                    else "reshape it to a rank that does not depend on values"
-                )
-                raise NotScalar(f"the output holds {type_}: a Jacobian is of numbers and arrays whose rank is known", loc, hint)
+            refuse_unless_array(f"the output holds {type_}", "of", type_, loc, "return arrays, for example np.array(out)")
         for k in self.requested():
-            param = func.params[k]
-            if is_complex(param.type):
-                raise NotScalar(f"{self.lowered.inputs[k][1]} is complex, and a Jacobian is with respect to real numbers", loc,
+            type_, text = func.params[k].type, self.lowered.inputs[k][1]
+            loc = self.parameter_loc(root_of(text))
+            if is_complex(type_):
+                raise NotScalar(f"{text} is complex, and a Jacobian is with respect to real numbers", loc,
                                 "pass the real and the imaginary part as two arguments")  # fmt: skip
-            if not isinstance(param.type, Scalar) and (not isinstance(param.type, Array) or param.type.shape is None):
-                what = f"{self.lowered.inputs[k][1]} is {param.type}: a Jacobian is with respect to numbers and arrays whose rank is known"
-                raise NotScalar(what, loc, "pass an array")
+            refuse_unless_array(f"{text} is {type_}", "with respect to", type_, loc, "pass an array")
 
     def result_loc(self) -> Loc:
         return self.source.loc(self.source.node)
@@ -268,6 +261,15 @@ def keyword(name: str, value: str) -> str:
     ('w={}', "**{{'a b': {}}}")
     """
     return f"{name}={value}" if is_name(name) else "**{{" + f"{in_template(literal(name))}: {value}" + "}}"
+
+
+def refuse_unless_array(what: str, how: str, type_: Type, loc: Loc, hint: str) -> None:
+    """Refuse what is no number and no array of known rank, so that it is tried again with more known, as far as there is more."""
+    if isinstance(type_, Scalar) or isinstance(type_, Array) and type_.shape is not None:
+        return
+    if isinstance(type_, List):
+        raise UnsupportedArgument(f"{what}: a Jacobian is {how} numbers and arrays, not {how} lists of any length", loc, hint)
+    raise UnknownType(f"{what}: a Jacobian is {how} arrays whose rank is known", loc, "reshape it to a rank that no value decides")
 
 
 def is_one_number(type_: Type) -> bool:

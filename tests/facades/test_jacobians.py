@@ -19,7 +19,16 @@ from programs import PROGRAMS, Program
 
 import symgrad
 from symgrad.adjoint import jacobian as rows
-from symgrad.errors import BadArgument, IntegerArgument, NotActive, NotActiveWarning, NotScalar, SymgradError
+from symgrad.errors import (
+    BadArgument,
+    IntegerArgument,
+    NotActive,
+    NotActiveWarning,
+    NotScalar,
+    SymgradError,
+    UnknownType,
+    UnsupportedArgument,
+)
 from symgrad.verification.directions import contracted
 
 RNG = np.random.default_rng(11)
@@ -249,6 +258,16 @@ def test_hessian_of_several_arguments_is_nested() -> None:
     np.testing.assert_allclose(ours[0][1], np.moveaxis(ours[1][0], -1, 0), atol=1e-10)
     gradient = symgrad.grad(energy, wrt="x")
     np.testing.assert_allclose(ours[0][1], differences(gradient, (X, W), 1), rtol=1e-5, atol=1e-7)
+
+
+def test_lists_are_trees() -> None:
+    def listed(p):
+        return [p[0] * p[1], p[1] ** 2]
+
+    ours = symgrad.jacobian(listed)([2.0, 3.0])
+    assert ours == [[3.0, 2.0], [0.0, 6.0]]
+    nested = symgrad.hessian(lambda p: p[0][0] ** 2 * p[1] ** 3)([[0.5], 2.0])
+    np.testing.assert_allclose(flat(nested), [16.0, 12.0, 12.0, 3.0])
 
 
 def test_hessian_of_trees_and_numbers() -> None:
@@ -563,7 +582,9 @@ def test_a_saved_jacobian_compares_itself_with_differences(tmp_path: Path, jit: 
     (lambda x: None, X, NotScalar, "not a number or an array"),
     (lambda x: np.exp(1j * x), X, NotScalar, "real and its imaginary"),
     (lambda x: x * 2.0, X + 1j, NotScalar, "complex"),
-    (lambda x: [a * a for a in x], X, NotScalar, "np.array"),
+    (lambda x: [a * a for a in x], np.ones(70), UnsupportedArgument, "np.array"),
+    (lambda p: p[0] * np.array(p), [0.5] * 70, UnsupportedArgument, "pass an array"),
+    (lambda x: np.zeros([1] * int(x[0])) + x[0], np.full(70, 2.0), UnknownType, "reshape"),
     (lambda x: x, np.arange(3), IntegerArgument, "astype"),
 ])  # fmt: skip
 def test_what_has_no_jacobian_is_refused(function: Callable[..., Any], argument: Any, error: type[Exception], says: str) -> None:
