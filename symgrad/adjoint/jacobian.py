@@ -18,7 +18,7 @@ from symgrad.adjoint.presence import Presence
 from symgrad.adjoint.pullback import Halves, backward, bound
 from symgrad.adjoint.reverse import gradient
 from symgrad.adjoint.together import together
-from symgrad.ir.core import NONE, ONE, ZERO, Block, Call, Const, For, Func, If, Op, Operand, Value, substitute
+from symgrad.ir.core import NONE, ONE, ZERO, Block, Call, Const, For, Func, Op, Operand, Value, substitute
 from symgrad.ir.layout import Layout
 from symgrad.ir.types import INT, Array, Scalar, ShapeOf, Type
 from symgrad.ir.unbound import Unbound
@@ -212,25 +212,20 @@ class Rows:
         """The loop over blocks of rows."""
         call = self.builder.call
         buffers = [self.buffer(grad, param) for grad, param in zip(self.once.yields, self.params, strict=True)]
+        every = call("arange", self.total, hint="every")
         first = Value(INT, "first")
         inside = Block([first, *(Value(b.type, b.name) for b in buffers)])
         with self.builder.inside(inside):
-            last = self.smaller(call("add", first, Const(MOST)), self.total)
-            count = call("subtract", last, first, hint="count")
+            last = call("add", first, Const(MOST))  # slices end where there is no more
+            places = call("view", every, first, last, NONE, hint="rows", index="s")
+            count = call("extent", places, axis=0, hint="count")
             flat = call("zeros", count, self.total, hint=self.label)
-            flat = call("set_at", flat, Const(1.0), call("arange", count), call("arange", first, last), hint=self.label, index="ii")
+            flat = call("set_at", flat, Const(1.0), call("arange", count), places, hint=self.label, index="ii")
             for carried, rows in zip(inside.args[1:], self.batch(flat, count), strict=True):
                 inside.yields.append(call("set_at", carried, rows, first, last, NONE, hint=carried.name, index="s"))
         outs = [Value(b.type, b.name) for b in buffers]
         self.builder.append(For(list(outs), self.func.loc, ZERO, self.total, Const(MOST), list(buffers), inside))
         return outs
-
-    def smaller(self, a: Value, b: Operand) -> Value:
-        """The smaller of two integers."""
-        test = self.builder.call("less", b, a)
-        out = Value(INT, "last")
-        self.builder.append(If([out], self.func.loc, test, Block(yields=[b]), Block(yields=[a])))
-        return out
 
     def batch(self, flat: Value, count: Operand) -> list[Value]:
         """The rows of the parameters' Jacobians for some rows of the seeds."""
