@@ -18,6 +18,8 @@ from symgrad.text import is_name, root_of
 
 #: the attribute of a function that is written here: the gradient that it differentiates, and the name of its vector
 ALONG = "__symgrad_along__"
+#: its attribute that says how it is made again: a function and arguments, to which the options are added
+REMADE = "__symgrad_remade__"
 #: what the vector is called: the first of these names that the function has no parameter of
 NAMES = ("v", "vector", "direction", "weights")
 STARS: dict[Any, str] = {Parameter.VAR_POSITIONAL: "*", Parameter.VAR_KEYWORD: "**"}
@@ -111,4 +113,4 @@ def without(signature: Signature, name: str) -> Signature:
     )
 
 
-__all__ = ["ALONG", "along", "standing_for", "without"]
+__all__ = ["ALONG", "REMADE", "along", "standing_for", "without"]

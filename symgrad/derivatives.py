@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from symgrad.along import ALONG, standing_for, without
+from symgrad.along import ALONG, REMADE, standing_for, without
 from symgrad.bound import Bound, Stage
 from symgrad.compile import compile_gradient, import_stages
 from symgrad.dispatch.entry import Entry
@@ -165,6 +165,9 @@ class Derived:
 
     @boundary
     def __reduce__(self) -> tuple[Any, ...]:
+        if (remade := getattr(self._of, REMADE, None)) is not None:
+            make, parts = remade
+            return make, (*parts, self._options)
         of = self._of if isinstance(self._of, Derived) else refer(self._function, writer(sys._getframe(1)))
         return restore, (of, self._options)
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
-from symgrad.along import ALONG, along
+from symgrad.along import ALONG, REMADE, along
 from symgrad.api import vjp
 from symgrad.bound import Bound
 from symgrad.callables import derived
-from symgrad.derivatives import derive
+from symgrad.derivatives import Derived, derive
 from symgrad.errors import BadArgument
 from symgrad.jit import Jit
 from symgrad.parameters import Mode, Options, What, Wrt, checked_mode, options, resolve_wrt
@@ -102,8 +103,7 @@ def product(what: What, function: Any, args: Any, v: Any, kwargs: dict[str, Any]
     """``hvp`` and ``vhp``: of the gradient, once more."""
     gradient = derived(function, settings)
     held: Any = gradient._derived if isinstance(gradient, Bound) else gradient
-    names = resolve_wrt(held._options, held._function)
-    wrapper = along(held, names if isinstance(settings.wrt, tuple) else names[0], settings.has_aux, vjp)
+    wrapper = product_of(held)
     whole: Any = derive(wrapper, replace(held._options, what=what, no_grad=frozenset()))
     whole = Bound(whole, gradient._instance) if isinstance(gradient, Bound) else whole
     if args is NOTHING and v is NOTHING:
@@ -114,6 +114,20 @@ def product(what: What, function: Any, args: Any, v: Any, kwargs: dict[str, Any]
         raise BadArgument(f"{what} takes the arguments and the vector", hint=f"{what}(f, x, v), or {what}(f) for a function of x and v")
     _, vector = getattr(wrapper, ALONG)
     return whole(*(args if isinstance(args, tuple) else (args,)), **{vector: v}, **kwargs)
+
+
+def product_of(gradient: Derived) -> types.FunctionType:
+    """The function that multiplies a Hessian with a vector, of the gradient."""
+    settings = gradient._options
+    names = resolve_wrt(settings, gradient._function)
+    wrapper = along(gradient, names if isinstance(settings.wrt, tuple) else names[0], settings.has_aux, vjp)
+    setattr(wrapper, REMADE, (restored, (gradient,)))
+    return wrapper
+
+
+def restored(gradient: Derived, settings: Options) -> Derived:
+    """Rebuild a pickled product."""
+    return derive(product_of(gradient), settings)
 
 
 # calls of these inside a function that is differentiated are known to the frontend by this attribute

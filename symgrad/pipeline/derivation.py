@@ -298,6 +298,7 @@ def gradient_along(job: Job, primal: Func, wrt: list[int], active: list[int]) ->
         )
         derivative = expanded(derivative)
     first = len(primal.params)
+    del job.lowered.inputs[first:]  # of another form of the same function
     job.lowered.inputs += weighted_by(job, derivative, derivative.params[first:])
     derivative = job.stage("adjoint", derivative)
     count = without_output(job, derivative, len(primal.body.yields)) if aux else 0

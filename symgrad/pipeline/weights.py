@@ -24,12 +24,12 @@ def weighted_by(job: Job, func: Func, seeds: Sequence[Value]) -> list[tuple[Valu
     table: dict[Value, Operand] = {}
     params = dict(zip([text for _, text in job.lowered.inputs], func.params, strict=False))
     for seed, (text, like) in zip(seeds, places(job), strict=True):
-        given, param = held.get(text), params.get(like)
-        if param is None or not isinstance(given, Scalar | Array) or not fits(given, param.type):
-            what = f"{text} is {'not there' if given is None else given}, and {like} is {seed.type if param is None else param.type}"
+        passed, param = held.get(text), params.get(like)
+        if param is None or not isinstance(passed, Scalar | Array) or not fits(passed, param.type):
+            what = f"{text} is {'not there' if passed is None else passed}, and {like} is {seed.type if param is None else param.type}"
             hint = f"pass {job.request.along} in the form of the gradient, in floats"
             raise BadArgument(what, job.parameter_loc(job.request.along), hint)
-        value = Value(builder.distinct(given), text)
+        value = Value(builder.distinct(passed), text)
         inputs.append((value, text))
         with builder.at(func.loc):
             table[seed] = tested(builder, value, param, text, like)
@@ -56,13 +56,13 @@ def tested(builder: Builder, value: Value, param: Value, text: str, like: str) -
     return builder.call("number", value, kind="float") if getattr(value.type, "kind", None) != "float" else value
 
 
-def fits(given: Type, param: Type) -> bool:
+def fits(passed: Type, param: Type) -> bool:
     """Is it real, and of the rank of the parameter?"""
-    if getattr(given, "kind", None) not in ("float", "int"):
+    if getattr(passed, "kind", None) not in ("float", "int"):
         return False
-    if isinstance(given, Array) and isinstance(param, Array):
-        return given.shape is not None and param.shape is not None and len(given.shape) == len(param.shape)
-    return isinstance(given, Scalar) and isinstance(param, Scalar)
+    if isinstance(passed, Array) and isinstance(param, Array):
+        return passed.shape is not None and param.shape is not None and len(passed.shape) == len(param.shape)
+    return isinstance(passed, Scalar) and isinstance(param, Scalar)
 
 
 def places(job: Job) -> Iterator[tuple[str, str]]:

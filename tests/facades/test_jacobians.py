@@ -328,7 +328,9 @@ def test_a_product_is_an_object_that_takes_the_vector_by_name(tmp_path: Path) ->
     assert product is symgrad.hvp(rosenbrock)
     np.testing.assert_allclose(product(X, v=V), symgrad.hvp(rosenbrock, X, V))
     np.testing.assert_allclose(pickle.loads(pickle.dumps(product))(X, v=V), product(X, v=V))
+    assert pickle.loads(pickle.dumps(product)) is product
     assert "def rosenbrock_hvp(x, *, v):" in product.source(X, v=V)
+    assert "rosenbrock_hvp" in product.source(X, v=V, optimize="speed")
     assert "hvp(rosenbrock)" in product.explain(X, v=V)
     symgrad.save(product, tmp_path / "saved.py", X, v=V)
     space: dict[str, Any] = {"__name__": "saved"}
