@@ -97,6 +97,10 @@ class Batch:
             raise NotBatched
         return self.extents(maker.args[0])
 
+    def form(self, shape: Operand) -> Value:
+        """The shape of all rows of something whose shape is given."""
+        return self.builder.call("shape_of", self.builder.call("broadcast_to", Const(0.0), self.rows, *self.shape([shape])))
+
     def promoted(self, operand: Operand) -> Value:
         """The operand for each row, in memory of its own."""
         if operand in self.table:
@@ -135,6 +139,13 @@ def rank_of(type_: Type) -> int:
     return len(type_.shape)
 
 
+def shape_rank(shape: Operand) -> int:
+    """How many extents a shape has."""
+    if not isinstance(shape.type, ShapeOf) or shape.type.shape is None:
+        raise NotBatched
+    return len(shape.type.shape)
+
+
 def apply(batch: Batch, op: Call) -> Value:
     """What computes the result of an op for all rows."""
     row = ROWS[op.name]
@@ -159,7 +170,7 @@ def elementwise(batch: Batch, op: Call) -> Operand:
     return batch.builder.call(op.name, *(batch.aligned(a, rank) for a in op.args), **op.settings)
 
 
-@batched("copy", "cast", "settled")
+@batched("copy", "cast", "settled", "by_rows")
 def kept(batch: Batch, op: Call) -> Operand:
     """Each row by itself; a number that has the axis is an array."""
     return batch.builder.call(op.name, batch.new(op.args[0]), **op.settings)
@@ -396,8 +407,7 @@ def unbroadcast(batch: Batch, op: Call) -> Operand:
     if axes:
         new = batch.builder.call("sum", new, axis=axes if len(axes) > 1 else axes[0])
     if not all(same_extent(a, b) or b == 1 for a, b in zip(own[extra:], shape, strict=True)):
-        form = batch.builder.call("broadcast_to", Const(0.0), batch.rows, *batch.shape([asked]))
-        return batch.builder.call("unbroadcast", new, batch.builder.call("shape_of", form))
+        return batch.builder.call("unbroadcast", new, batch.form(asked))
     ones = tuple(k + 1 for k, (a, b) in enumerate(zip(own[extra:], shape, strict=True)) if b == 1 and a != 1)
     return batch.builder.call("sum", new, axis=ones, keepdims=True) if ones else new
 
@@ -416,6 +426,32 @@ def diagonal_of_matrix(batch: Batch, op: Call) -> Operand:
         raise NotBatched
     part = batch.builder.call("diagonal", batch.new(op.args[0]), offset=op.settings["k"], axis1=1, axis2=2)
     return batch.builder.call("copy", part)
+
+
+@batched("diagonal_place", "stack_place")
+def placed(batch: Batch, op: Call) -> Operand:
+    """What stands in a place of something that is zero elsewhere."""
+    g, shape = op.args
+    rank = shape_rank(shape)
+    settings = {key: value % rank + 1 if key.startswith("axis") else value for key, value in op.settings.items()}
+    return batch.builder.call(op.name, batch.new(g), batch.form(shape), **settings)
+
+
+@batched("over_matrix")
+def over_matrix(batch: Batch, op: Call) -> Operand:
+    """A number for each row is laid over the matrix where it meets that."""
+    if batch.rank(op.args[0]):
+        raise NotBatched
+    return batch.new(op.args[0])
+
+
+@batched("take_items", "take_items_back")
+def items(batch: Batch, op: Call) -> Operand:
+    x, places, *shape = op.args
+    rank, axis = shape_rank(shape[0]) if shape else batch.rank(x), op.settings["axis"]
+    if axis is None and rank != 1 or batch.varies(places):
+        raise NotBatched
+    return batch.builder.call(op.name, batch.new(x), batch.new(places), *map(batch.form, shape), axis=(axis or 0) % rank + 1)
 
 
 @batched("concatenate", "stack")
@@ -445,4 +481,4 @@ def part_of_stacked(batch: Batch, op: Call) -> Operand:
     return batch.builder.call(name, batch.new(op.args[0]), *before, Const(op.settings["at"]), index="s" * (axis + 1) + "i")
 
 
-__all__ = ["EMPTY_TAPES", "FORM", "ON_TAPES", "Batch", "NotBatched", "apply", "batched"]
+__all__ = ["EMPTY_TAPES", "FORM", "ON_TAPES", "Batch", "NotBatched", "apply", "batched", "shape_rank"]

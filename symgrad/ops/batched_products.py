@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from symgrad.ir.core import NONE, Block, Call, Operand, Value, walk
 from symgrad.ir.types import Array, ShapeOf, is_plural
-from symgrad.ops.batched import Batch, NotBatched, batched
-from symgrad.ops.linalg import MOST_EINSUM, subscripts_of
+from symgrad.ops.batched import Batch, NotBatched, batched, shape_rank
+from symgrad.ops.linalg import MOST_EINSUM, contracted, subscripts_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +104,17 @@ def right_factor(batch: Batch, op: Call) -> Operand:
     raise NotBatched
 
 
+@batched("tensordot")
+def over_axes(batch: Batch, op: Call) -> Operand:
+    (a, b), ranks = (lifted(batch, x) for x in op.args), [batch.rank(x) for x in op.args]
+    axes = contracted(op.settings["axes"], *ranks)
+    if axes is None or a.varies and b.varies:
+        raise NotBatched
+    left, right = (tuple(k + one.varies for k in side) for one, side in zip((a, b), axes, strict=True))
+    out = batch.builder.call("tensordot", a.value, b.value, axes=(left, right))
+    return out if a.varies else batch.builder.call("moveaxis", out, source=a.rank - len(left), destination=0)
+
+
 @batched("outer")
 def outer(batch: Batch, op: Call) -> Operand:
     a, b = (lifted(batch, a) for a in op.args)
@@ -121,13 +132,6 @@ def solved(batch: Batch, op: Call) -> Operand:
         return batch.builder.call("solve", a.value, b.value)
     columns = batch.builder.call("transpose", b.value)
     return batch.builder.call("transpose", batch.builder.call("solve", a.value, columns))
-
-
-def shape_rank(shape: Operand) -> int:
-    """How many extents a shape has."""
-    if not isinstance(shape.type, ShapeOf) or shape.type.shape is None:
-        raise NotBatched
-    return len(shape.type.shape)
 
 
 def einsum(batch: Batch, op: Call) -> Operand:

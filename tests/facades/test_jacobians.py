@@ -417,16 +417,22 @@ def contracted_by_name(x, w):
     return np.einsum("ij,j,kj->ik", w, x, w) @ w
 
 
+def placed(x, w):
+    matrix = np.tensordot(w, np.stack([x, x * x], axis=1), axes=1) * np.linalg.det(w.T @ w + np.eye(3))
+    return np.diagonal(matrix @ matrix.T) + np.take(np.sum(w[:3] * x) * w, 1, axis=1)
+
+
 def shapes(x, w):
     return np.stack([w[:3] * x, (w[1:] * x).T]).reshape(2, -1) * np.outer(np.ones(2), np.ones(9))
 
 
-AT_ONCE = [layer, overwrites, table, laplace, steps, reductions, indexed, solved, contracted_by_name, shapes]
+AT_ONCE = [layer, overwrites, table, laplace, steps, reductions, indexed, solved, contracted_by_name, placed, shapes]
 
 
 @pytest.mark.parametrize("function", AT_ONCE, ids=lambda f: f.__name__)
 @TARGETS
 @pytest.mark.filterwarnings("ignore::symgrad.errors.NotActiveWarning")
+@pytest.mark.filterwarnings("ignore::symgrad.errors.NotCompiled")
 def test_rows_at_once_are_the_rows_one_by_one(function: Callable[..., Any], jit: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rows.Rows, "pays", lambda self, compiled: True)
     together = symgrad.jacobian(function, wrt=(0, 1), jit=jit)
