@@ -115,6 +115,30 @@ def over_axes(batch: Batch, op: Call) -> Operand:
     return out if a.varies else batch.builder.call("moveaxis", out, source=a.rank - len(left), destination=0)
 
 
+@batched("tensordot_left", "tensordot_right")
+def factor_over_axes(batch: Batch, op: Call) -> Operand:
+    """The cotangent of a factor of ``tensordot``: that of the result with the other factor, over the axes that this brings in alone."""
+    (g, other), own = (lifted(batch, x) for x in op.args[:2]), shape_rank(op.args[2])
+    left = op.name == "tensordot_left"
+    axes = contracted(op.settings["axes"], *((own, other.rank) if left else (other.rank, own)))
+    if axes is None or g.varies and other.varies:
+        raise NotBatched
+    mine, theirs = axes if left else axes[::-1]
+    free = [k for k in range(own) if k not in mine]
+    alone = [k for k in range(other.rank) if k not in theirs]
+    first = len(free) if left else 0  # where these axes stand in the cotangent of the result
+    over_g = tuple(first + k + g.varies for k in range(len(alone)))
+    over_other = tuple(k + other.varies for k in alone)
+    met = [mine[theirs.index(k)] for k in sorted(theirs)]
+    of_g, of_other = [-1] * g.varies + free, [-1] * other.varies + met  # -1 is the axis of the rows
+    if left:
+        out, labels = batch.builder.call("tensordot", g.value, other.value, axes=(over_g, over_other)), of_g + of_other
+    else:
+        out, labels = batch.builder.call("tensordot", other.value, g.value, axes=(over_other, over_g)), of_other + of_g
+    order = tuple(labels.index(k) for k in range(-1, own))
+    return out if order == tuple(range(own + 1)) else batch.builder.call("transpose", out, axes=order)
+
+
 @batched("outer")
 def outer(batch: Batch, op: Call) -> Operand:
     a, b = (lifted(batch, a) for a in op.args)

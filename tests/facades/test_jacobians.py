@@ -450,6 +450,32 @@ def test_rows_at_once_are_the_rows_one_by_one(function: Callable[..., Any], jit:
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-11)
 
 
+PRODUCTS = [
+    (1, (2, 3), (3, 4)), (2, (2, 3, 4), (3, 4, 2)), (((0, 2), (1, 0)), (3, 2, 4), (4, 3, 5)), (((1,), (2,)), (2, 3), (4, 2, 3)),
+    (0, (2,), (3,)), (((2, 0), (0, 2)), (3, 2, 4), (4, 5, 3)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("axes", "first", "second"), PRODUCTS)
+def test_products_over_any_axes_at_once(axes: Any, first: tuple[int, ...], second: tuple[int, ...]) -> None:
+    a, b = np.random.default_rng(3).normal(size=first), np.random.default_rng(4).normal(size=second)
+
+    def product(a, b):
+        return np.tensordot(np.sin(a), b * b, axes)
+
+    def total(a, b):
+        return np.sum(np.tensordot(np.sin(a), b * b, axes) ** 2)
+
+    jacobian, hessian = symgrad.jacobian(product, wrt=(0, 1)), symgrad.hessian(total, wrt=(0, 1))
+    ours, second_order, gradient = jacobian(a, b), hessian(a, b), symgrad.grad(total, wrt=(0, 1))
+    assert "row.0" not in jacobian.ir(a, b) + hessian.ir(a, b)
+    for k in (0, 1):
+        np.testing.assert_allclose(ours[k], differences(product, (a, b), k), rtol=1e-6, atol=1e-7)
+        for i in (0, 1):
+            expected = differences(lambda *args, i=i: gradient(*args)[i], (a, b), k)
+            np.testing.assert_allclose(second_order[i][k], expected, rtol=1e-5, atol=1e-6)
+
+
 @pytest.mark.parametrize("size", [0, 1, 127, 128, 129, 300])
 def test_blocks_of_rows_begin_and_end_anywhere(size: int) -> None:
     x = np.linspace(-1.0, 1.0, size)
