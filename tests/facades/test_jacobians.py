@@ -429,6 +429,7 @@ def shapes(x, w):
 AT_ONCE = [layer, overwrites, table, laplace, steps, reductions, indexed, solved, contracted_by_name, placed, shapes]
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("function", AT_ONCE, ids=lambda f: f.__name__)
 @TARGETS
 @pytest.mark.filterwarnings("ignore::symgrad.errors.NotActiveWarning")
@@ -543,6 +544,7 @@ NESTED = [squares_of_a_jacobian, determinant_of_a_hessian, squares_of_a_product,
           objects_made_outside, a_jacobian_of_a_jacobian, a_product_of_several_arguments, a_pullback_of_several_results]  # fmt: skip
 
 
+@pytest.mark.sweep(4)
 @TARGETS
 @pytest.mark.parametrize("function", NESTED, ids=lambda f: f.__name__)
 def test_matrices_inside_a_function(function: Callable[..., Any], jit: bool) -> None:
@@ -585,13 +587,13 @@ def test_it_is_an_object_like_a_gradient(tmp_path: Path) -> None:
     jacobian = symgrad.jacobian(module_level)
     assert jacobian is symgrad.jacobian(module_level)
     assert pickle.loads(pickle.dumps(jacobian)) is jacobian
-    assert "x_jacobian[first:last] = x_grad" in jacobian.source(X)
+    assert "x_jacobian[first:first + 128] = x_grad" in jacobian.source(X)
     assert "jacobian" in repr(jacobian)
     assert "is kept" in jacobian.explain(X) or "tanh" in jacobian.explain(X)
     assert "func module_level_jacobian" in jacobian.ir(X)
 
 
-@pytest.mark.parametrize("jit", [False, "auto"])
+@pytest.mark.parametrize("jit", [False, pytest.param("auto", marks=pytest.mark.slow)])
 def test_a_saved_jacobian_compares_itself_with_differences(tmp_path: Path, jit: Any) -> None:
     def several(x, w):
         return {"y": np.tanh(w @ x), "s": x[0] * x[1]}
