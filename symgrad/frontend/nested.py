@@ -23,7 +23,7 @@ from symgrad.frontend.recursion import close
 from symgrad.frontend.scopes import parameters
 from symgrad.frontend.tables import SPREAD, callee
 from symgrad.ir.core import Apply, Block, Call, Const, Func, Op, Operand, Value, clone_block, substitute, walk
-from symgrad.ir.types import Array, Scalar, is_complex, is_float
+from symgrad.ir.types import Array, List, Scalar, is_complex, is_float
 from symgrad.ops.declare import CUTS, USER_ROWS
 
 
@@ -207,6 +207,8 @@ def holds_floats(ctx: Lowering, binding: Binding) -> bool:
             return any(holds_floats(ctx, item) for item in items)
         case Obj(key) if not isinstance(ctx.state.heap[key], Ref):
             return any(holds_floats(ctx, item) for _, item in ctx.state.entries(key))
+        case Obj(key) if isinstance(content := ctx.state.heap[key], Ref):
+            return is_float(ctx.type_of(content))
         case Maybe(inner=inner):
             return holds_floats(ctx, inner)
     return False
@@ -254,9 +256,26 @@ class Fresh:
                 new_key = HeapKey(key.kind, key.cls, exact=key.exact, unordered=key.unordered)
                 self.ctx.state.heap[new_key] = tuple((k, self.binding(b)) for k, b in self.ctx.state.entries(key))
                 return Obj(new_key)
+            case Obj(key) if isinstance(content := self.numbers(key), Ref):
+                return self.listed(key, self.binding(content))
             case Maybe(present, inner, absent):
                 return Maybe(present, self.binding(inner), absent)
         return old
+
+    def listed(self, key: HeapKey, content: Binding) -> Obj:
+        """A list of numbers of the class of another one."""
+        assert isinstance(content, Ref)
+        new_key = HeapKey(key.kind, key.cls, exact=key.exact, unordered=key.unordered)
+        self.ctx.state.heap[new_key] = content
+        return Obj(new_key)
+
+    def numbers(self, key: HeapKey) -> Ref | None:
+        """What a list of numbers holds, as one value; None for other objects."""
+        content = self.ctx.state.heap[key]
+        if not isinstance(content, Ref):
+            return None
+        type_ = self.ctx.type_of(content)
+        return content if isinstance(type_, List) and is_float(type_) and not holds_parts(type_) else None
 
     def param(self, operand: Operand) -> Value:
         value = Value(operand.type, operand.name if isinstance(operand, Value) else None)
@@ -275,6 +294,8 @@ class Fresh:
             case Obj(key) if not isinstance(self.ctx.state.heap[key], Ref):
                 content = [(k, self.gradients(b, grads)) for k, b in self.ctx.state.entries(key)]
                 return self.ctx.new_object(key.kind, content, key.cls)
+            case Obj(key) if self.numbers(key) is not None:
+                return self.listed(key, self.ctx.make(grads.pop(0)))
             case Maybe(present, inner, absent):
                 return Maybe(present, self.gradients(inner, grads), absent)
         return Static(None)
@@ -320,6 +341,8 @@ def call_derivative(ctx: Lowering, derivative: Derivative, args: list[Binding], 
         what = "the Hessian need not be symmetric: the function says derivatives of its own"
         raise UnsupportedSyntax(what, ctx.loc(node), "use vhp")
     (check_matrices if matrices else check_scalar)(ctx, outs, node)
+    if matrices and any(isinstance(value.type, List) for value, _ in fresh.pairs):
+        raise UnsupportedSyntax("a Jacobian with respect to a list of numbers is taken inside a function", ctx.loc(node), "pass an array")
     if any(ctx.state.memory.get(k) is not v for k, v in entry.memory.items()) or aux is not None:
         raise UnsupportedSyntax("a function that writes to outside memory cannot be differentiated inside another", ctx.loc(node))
     if changes_around(entry, ctx.state):

@@ -552,6 +552,26 @@ def test_matrices_inside_a_function(function: Callable[..., Any], jit: bool) -> 
     np.testing.assert_allclose(gradient, differences(function, (X,), step=1e-5), rtol=1e-5, atol=1e-7)
 
 
+def test_gradients_of_nested_lists_inside_a_function() -> None:
+    def inner(q):
+        return q[0][0] ** 2 * q[1] ** 3
+
+    def outer(p):
+        gradient = symgrad.grad(inner)(p)
+        return gradient[0][0] * gradient[1] + len(gradient[0])
+
+    (first,), second = symgrad.grad(outer)([[0.5], 0.7])
+    assert first == pytest.approx(18 * 0.5**2 * 0.7**5)
+    assert second == pytest.approx(30 * 0.5**3 * 0.7**4)
+
+    def long(q):
+        return sum([a * a * q[1] ** 2 for a in q[0]])
+
+    numbers, last = symgrad.grad(lambda p: symgrad.grad(long)(p)[0][3])([[0.1 * k for k in range(12)], 0.7])
+    assert numbers == pytest.approx([0.0] * 3 + [2 * 0.7**2] + [0.0] * 8)
+    assert last == pytest.approx(4 * 0.3 * 0.7)
+
+
 def test_second_order_inside_a_function() -> None:
     ours = symgrad.hessian(squares_of_a_jacobian)(X)
     np.testing.assert_allclose(ours, differences(symgrad.grad(squares_of_a_jacobian), (X,)), rtol=1e-5, atol=1e-6)
