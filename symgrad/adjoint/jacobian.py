@@ -7,7 +7,7 @@ element of the results, with a seed that is one there and zero elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from symgrad.adjoint.costs import INTERPRETED, Costs
@@ -202,7 +202,7 @@ class Rows:
         try:
             if isinstance(self.total, Const) and 0 < self.total.value <= MOST:
                 flat = self.builder.call("eye", self.total, NONE, hint=self.label)
-                return [self.settled(row, grad) for row, grad in zip(self.batch(flat, self.total), self.once.yields, strict=True)]
+                return self.apart(zip(self.batch(flat, self.total), self.once.yields, strict=True))
             return self.loop_over_blocks()
         except NotBatched:
             del self.body.ops[size:]
@@ -244,12 +244,16 @@ class Rows:
         flat = call("cast", flat, dtype=dtype) if dtype in ("f16", "f32") else flat
         return flat if output.rank == 1 else call("reshape", flat, count, *self.extents(output.value))
 
-    def settled(self, rows: Value, grad: Operand) -> Value:
-        """Rows in the dtype that a gradient has."""
-        dtype = getattr(grad.type, "dtype", None)
-        if dtype in (None, "any") or dtype == getattr(rows.type, "dtype", None):
-            return rows
-        return self.builder.call("cast", rows, hint=rows.name, dtype=dtype)
+    def apart(self, pairs: Iterable[tuple[Value, Operand]]) -> list[Value]:
+        """Rows in the dtypes that gradients have, and in memory of their own: gradients that are numbers may be one value."""
+        results: list[Value] = []
+        for rows, grad in pairs:
+            dtype = getattr(grad.type, "dtype", None)
+            if dtype not in (None, "any", getattr(rows.type, "dtype", None)):
+                results.append(self.builder.call("cast", rows, hint=rows.name, dtype=dtype))
+            else:
+                results.append(self.builder.call("copy", rows, hint=rows.name) if rows in results else rows)
+        return results
 
     @property
     def label(self) -> str:

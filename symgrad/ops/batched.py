@@ -180,7 +180,7 @@ def kept(batch: Batch, op: Call) -> Operand:
 def number(batch: Batch, op: Call) -> Operand:
     if len(op.args) > 1 or op.settings.get("kind", "float") != "float":
         raise NotBatched
-    return batch.builder.call("reshape", batch.new(op.args[0]), batch.rows)
+    return batch.builder.call("copy", batch.builder.call("reshape", batch.new(op.args[0]), batch.rows))
 
 
 @batched("array_or_zeros", "in_form")
@@ -202,6 +202,8 @@ def accumulate(batch: Batch, op: Call) -> Operand:
     to, g = op.args
     if batch.rank(g) > batch.rank(to):
         raise NotBatched
+    if isinstance(to.type, Scalar):  # a number cannot be changed, so that others may still read it
+        return batch.builder.call("add", batch.new(to), batch.new(g))
     return batch.builder.call("accumulate", batch.promoted(to), batch.aligned(g, batch.rank(to)))
 
 
@@ -325,7 +327,12 @@ def along(batch: Batch, op: Call) -> Operand:
 
 @batched("reshape")
 def reshaped(batch: Batch, op: Call) -> Operand:
-    return batch.builder.call("reshape", batch.new(op.args[0]), batch.rows, *batch.shape(op.args[1:]))
+    return own(batch, op, batch.builder.call("reshape", batch.new(op.args[0]), batch.rows, *batch.shape(op.args[1:])))
+
+
+def own(batch: Batch, op: Call, new: Value) -> Value:
+    """An array that is made of a number, which may be written to: the array that stands for the numbers is not."""
+    return batch.builder.call("copy", new) if isinstance(op.args[0].type, Scalar) else new
 
 
 @batched("ravel", "flatten")
@@ -361,7 +368,7 @@ def axes_moved(batch: Batch, op: Call) -> Operand:
 
 @batched("expand_dims", "squeeze")
 def axes_of_one(batch: Batch, op: Call) -> Operand:
-    return batch.builder.call("reshape", batch.new(op.args[0]), batch.rows, *result_extents(batch, op))
+    return own(batch, op, batch.builder.call("reshape", batch.new(op.args[0]), batch.rows, *result_extents(batch, op)))
 
 
 def result_extents(batch: Batch, op: Call) -> list[Operand]:

@@ -229,6 +229,22 @@ def test_arguments_are_left_as_they_were_and_results_have_memory_of_their_own() 
     assert rows[1].tolist() == [1.0, 0.0, 0.0]
 
 
+@TARGETS
+def test_numbers_that_are_alike_have_arrays_of_their_own(jit: bool) -> None:
+    def total(a, b, c):
+        y = np.zeros(20)
+        for i in range(20):
+            s = a + b
+            y[i] = s * i + c * np.sum(np.reshape(s, (1,)) * 2.0)
+        return y
+
+    of_a, of_b, of_c = symgrad.jacobian(total, wrt=(0, 1, 2), jit=jit)(1.0, 2.0, 3.0)
+    np.testing.assert_allclose(of_a, np.arange(20) + 6.0)
+    np.testing.assert_allclose(of_b, of_a)
+    np.testing.assert_allclose(of_c, np.full(20, 6.0))
+    assert not any(np.shares_memory(one, other) for one, other in ((of_a, of_b), (of_b, of_c), (of_a, of_c)))
+
+
 # ------------------------------------------------------------------ Hessians
 
 
