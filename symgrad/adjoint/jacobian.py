@@ -88,7 +88,7 @@ class Rows:
         substitute(once, {p: bound(r, halves.before, presence) if p in copied else r for p, r in pairs})
         func = Func(whole.name, halves.before, list(whole.results[:values]), whole.loc, notes=whole.notes, guarded=whole.guarded)
         builder = Builder(halves.before, whole.loc, taken=taken | symbols(whole))
-        know(builder, whole)
+        know(builder, Func(whole.name, Block(halves.before.args, [*halves.before.ops, *once.ops])))
         rows = cls(func, halves.before, once, builder, [func.params[k] for k in wrt])
         for k in active:
             rows.add(halves.before.yields[k])
