@@ -57,8 +57,12 @@ class Output:
 
     @property
     def rank(self) -> int | None:
-        """The rank of an array; None for a number."""
-        return self.value.type.rank if isinstance(self.value.type, Array) else None
+        """The rank of an array; None where it is not known."""
+        return self.value.type.rank if isinstance(self.value.type, Array) else 0
+
+    @property
+    def is_number(self) -> bool:
+        return not isinstance(self.value.type, Array)
 
 
 @dataclass(slots=True)
@@ -96,10 +100,15 @@ class Rows:
 
     def add(self, value: Operand) -> None:
         """One more result that is differentiated."""
-        extents = self.extents(value)
-        size: Operand = extents[0] if extents else ONE
-        for extent in extents[1:]:
-            size = self.product(size, extent)
+        size: Operand
+        if isinstance(value.type, Array) and value.type.shape is None:
+            self.body.ops.append(Call([], self.func.loc, "check_real", [value], {}))
+            size = self.builder.call("size", value)
+        else:
+            extents = self.extents(value)
+            size = extents[0] if extents else ONE
+            for extent in extents[1:]:
+                size = self.product(size, extent)
         self.outputs.append(Output(value, self.total, size))
         self.total = size if self.total is ZERO else self.sum(self.total, size)
 
@@ -122,7 +131,7 @@ class Rows:
 
     def whole(self, compiled: bool) -> Func:
         """The function with the Jacobians among its results."""
-        if len(self.outputs) == 1 and not isinstance(self.outputs[0].value.type, Array):
+        if len(self.outputs) == 1 and self.outputs[0].is_number:
             matrices = self.single()
         else:
             self.body.ops += self.taken_out()
@@ -183,7 +192,7 @@ class Rows:
             return [self.shaped(flat, self.outputs[0])]
         seeds: list[Operand] = []
         for output in self.outputs:
-            if output.rank is None:
+            if output.is_number:
                 seeds.append(call("take", flat, output.first, index="i"))
                 continue
             part = call("view", flat, output.first, self.sum(output.first, output.size), NONE, index="s")
@@ -192,6 +201,8 @@ class Rows:
 
     def shaped(self, flat: Value, output: Output) -> Operand:
         """The elements of one result in its shape."""
+        if output.rank is None:
+            return self.builder.call("reshape", flat, self.builder.call("shape_of", output.value))
         return flat if output.rank == 1 else self.builder.call("reshape", flat, *self.extents(output.value))
 
     # ---------------------------------------------------------------- many rows at once
@@ -237,6 +248,8 @@ class Rows:
         """The cotangents of one result, for some rows."""
         call = self.builder.call
         if output.rank is None:
+            raise NotBatched
+        if output.is_number:
             return call("take", flat, NONE, NONE, NONE, output.first, index="si")
         if len(self.outputs) > 1:
             flat = call("view", flat, NONE, NONE, NONE, output.first, self.sum(output.first, output.size), NONE, index="ss")
@@ -269,19 +282,21 @@ class Rows:
         for output in self.outputs:
             for block in rows:
                 own: Operand = block
-                if output.rank is None:
+                if output.is_number:
                     own = self.builder.call("take", block, output.first, hint=block.name, index="i")
                 elif not alone:
                     stop = self.sum(output.first, output.size)
                     own = self.builder.call("take", block, output.first, stop, NONE, hint=block.name, index="s")
-                matrices.append(own if output.rank in (None, 1) else self.folded(own, output))
+                matrices.append(own if output.is_number or output.rank == 1 else self.folded(own, output))
         return matrices
 
     def folded(self, rows: Operand, output: Output) -> Operand:
         """Rows laid out in the shape of a result."""
-        extents = [*self.extents(output.value), *self.extents(rows)[1:]]
-        hint = rows.name if isinstance(rows, Value) else None
-        return self.builder.call("reshape", rows, *extents, hint=hint)
+        own, hint = self.extents(rows)[1:], rows.name if isinstance(rows, Value) else None
+        if output.rank is None:
+            shape = self.builder.call("shape_and", self.builder.call("shape_of", output.value), *own)
+            return self.builder.call("reshape", rows, shape, hint=hint)
+        return self.builder.call("reshape", rows, *self.extents(output.value), *own, hint=hint)
 
     # ---------------------------------------------------------------- what all rows have in common
 

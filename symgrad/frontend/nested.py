@@ -23,7 +23,7 @@ from symgrad.frontend.recursion import close
 from symgrad.frontend.scopes import parameters
 from symgrad.frontend.tables import SPREAD, callee
 from symgrad.ir.core import Apply, Block, Call, Const, Func, Op, Operand, Value, clone_block, substitute, walk
-from symgrad.ir.types import Array, List, Scalar, is_complex, is_float
+from symgrad.ir.types import Array, List, Scalar, Type, is_complex, is_float
 from symgrad.ops.declare import CUTS, USER_ROWS
 
 
@@ -341,8 +341,9 @@ def call_derivative(ctx: Lowering, derivative: Derivative, args: list[Binding], 
         what = "the Hessian need not be symmetric: the function says derivatives of its own"
         raise UnsupportedSyntax(what, ctx.loc(node), "use vhp")
     (check_matrices if matrices else check_scalar)(ctx, outs, node)
-    if matrices and any(isinstance(value.type, List) for value, _ in fresh.pairs):
-        raise UnsupportedSyntax("a Jacobian with respect to a list of numbers is taken inside a function", ctx.loc(node), "pass an array")
+    if matrices and not all(is_known(value.type) for value, _ in fresh.pairs):
+        what = "a Jacobian is taken with respect to what is no array of known rank, inside a function"
+        raise UnsupportedSyntax(what, ctx.loc(node), "pass an array")
     if any(ctx.state.memory.get(k) is not v for k, v in entry.memory.items()) or aux is not None:
         raise UnsupportedSyntax("a function that writes to outside memory cannot be differentiated inside another", ctx.loc(node))
     if changes_around(entry, ctx.state):
@@ -405,10 +406,14 @@ def structure_of(ctx: Lowering, binding: Binding) -> Callable[[Leaf], Binding]:
     return lambda leaf: leaf()
 
 
+def is_known(type_: Type) -> bool:
+    """Is it a number, or an array whose rank is known?"""
+    return isinstance(type_, Scalar) or isinstance(type_, Array) and type_.shape is not None
+
+
 def check_matrices(ctx: Lowering, outs: list[Operand], node: ast.AST) -> None:
     for type_ in (out.type for out in outs):
-        known = isinstance(type_, Scalar) or isinstance(type_, Array) and type_.shape is not None
-        if not known or not is_float(type_) or is_complex(type_):
+        if not is_known(type_) or not is_float(type_) or is_complex(type_):
             what = f"the function differentiated here returns {type_}: a Jacobian is of real numbers and of arrays whose rank is known"
             raise NotScalar(what, ctx.loc(node), "return arrays of floats")
     if not outs:

@@ -114,7 +114,8 @@ class Job:
             if isinstance(type_, Scalar | Array) and not carries(type_):
                 raise NotScalar(f"the output holds {type_}: integers and booleans have no derivative", loc,
                                 "return them as auxiliary results: (out, aux), with has_aux=True")  # fmt: skip
-            refuse_unless_array(f"the output holds {type_}", "of", type_, loc, "return arrays, for example np.array(out)")
+            if not isinstance(type_, Array):  # what is an array is looked at when the program runs
+                refuse_unless_array(f"the output holds {type_}", "of", type_, loc, "return arrays, for example np.array(out)")
         for k in self.requested():
             type_, text = func.params[k].type, self.lowered.inputs[k][1]
             loc = self.parameter_loc(root_of(text))
