@@ -24,16 +24,18 @@ if TYPE_CHECKING:
         value_and_grad,
         vjp,
     )
+    from symgrad.jacobians import hessian, hvp, jacobian, jacrev, vhp
     from symgrad.testing import check_grads
 
 __version__ = "0.1.0"
 __all__ = [
     "SymgradError", "check_grads", "constant", "custom_vjp", "differentiable", "elementwise", "explain", "from_source", "grad",
-    "on_backward", "rule", "save", "show_ir", "stop_gradient", "value_and_grad", "vjp",
+    "hessian", "hvp", "jacobian", "jacrev", "on_backward", "rule", "save", "show_ir", "stop_gradient", "value_and_grad", "vhp", "vjp",
 ]  # fmt: skip
 
 #: public names by the module that defines them, imported when first asked for
-HOMES = {name: "symgrad.testing" if name == "check_grads" else "symgrad.api" for name in __all__ if name != "SymgradError"}
+HOMES = {name: "symgrad.api" for name in __all__ if name != "SymgradError"}
+HOMES |= {"check_grads": "symgrad.testing"} | dict.fromkeys(("hessian", "hvp", "jacobian", "jacrev", "vhp"), "symgrad.jacobians")
 
 
 def __getattr__(name: str) -> Any:

@@ -138,12 +138,12 @@ def generated(function: types.FunctionType, signature: Signature, request: Reque
     job = Job(source, signature, replace(request, read=None), lowered, order=1 + hasattr(function, PROGRAM), reading=reading,
               target=target)  # fmt: skip
     shelf = shelf_of(job, request.read is not None) if target is not None and target.kept and notes is None else None
-    comparable = None if hasattr(function, PROGRAM) else comparable_of(job, shelf)
+    comparable = None if hasattr(function, PROGRAM) and not request.along else comparable_of(job, shelf)
     code = None if shelf is None else shelf.numpy(request.read)
     later = Later(partial(derived, job, request.read if code is None else None))
     if job.order == 1 and not request.primal and not request.pullback:
         later.reading = partial(text_to_read, job)
-    if comparable is not None:
+    if comparable is not None and not request.along:
         comparable = replace(comparable, primal=later.primal)
     if code is None:
         code = made_now(job, later, shelf)

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from symgrad.along import ALONG, REMADE, standing_for, without
 from symgrad.bound import Bound, Stage
 from symgrad.compile import compile_gradient, import_stages
 from symgrad.dispatch.entry import Entry
@@ -86,14 +87,32 @@ class Derived:
         if what == "primal":
             request = Request((), no_grad=settings.no_grad, pins=pins, read=read, jit=jit, primal=True)
             return compile_gradient(function, signature, request, notes, readings)
+        if what in ("hvp", "vhp"):
+            return self._along(function, signature, pins, notes, read)
         names = self._positional_floats(signature) if what == "vjp" and settings.wrt is None else resolve_wrt(settings, function)
         check_wrt(function, names, signature)
         single = not isinstance(settings.wrt, tuple) and not (what == "vjp" and settings.wrt is None)
         unused = settings.allow_unused or what == "vjp" and settings.wrt is None and not settings.strict
         request = Request(names, "single" if single else "tuple", what == "value_and_grad", settings.has_aux, what == "vjp", unused,
-                          settings.strict, settings.no_grad, pins=pins, read=read, jit=jit)  # fmt: skip
+                          settings.strict, settings.no_grad, pins=pins, read=read, jit=jit,
+                          jacobian=what == "jacobian")  # fmt: skip
         inner: Any = self._of._table.entry(signature, pins).compiled.function if isinstance(self._of, Derived) else function
         return compile_gradient(inner, signature, request, notes, readings)
+
+    def _along(self, function: types.FunctionType, signature: Signature, pins: tuple[tuple[str, Any], ...], notes: Notes | None,
+               read: Callable[[str], Any] | None) -> Compiled:  # fmt: skip
+        """The product of a Hessian with an argument: the gradient of the gradient, weighted by it."""
+        settings, (gradient, vector) = self._options, getattr(function, ALONG)
+        rest = without(signature, vector)
+        below = gradient._table.entry(rest, pins)
+        comparable = gradient._table.comparable(rest, below.compiled)
+        if settings.what == "hvp" and (comparable is None or comparable.cut or comparable.custom):
+            what = f"the Hessian of {function.__qualname__} need not be symmetric: the function says derivatives of its own"
+            raise BadArgument(what, function_loc(gradient._function), "use vhp, or multiply by hessian(f)")
+        structure: Literal["single", "tuple"] = "tuple" if isinstance(settings.wrt, tuple) else "single"
+        request = Request(resolve_wrt(settings, function), structure, has_aux=settings.has_aux, allow_unused=True, pins=pins, read=read,
+                          jit=available(settings.jit), along=vector)  # fmt: skip
+        return compile_gradient(standing_for(below.compiled.function, function), signature, request, notes)
 
     def _positional_floats(self, signature: Signature) -> tuple[str, ...]:
         parameters = self._table.parameters.parameters
@@ -113,10 +132,15 @@ class Derived:
     def __symgrad_derivative__(self) -> tuple[Any, str, Any, bool, frozenset[str]] | None:
         """For the frontend, when this is called inside another function: of what, which, wrt, has_aux, no_grad."""
         settings = self._options
-        if settings.what == "vjp":
+        if settings.what in ("vjp", "hvp", "vhp"):
             return None
         names = resolve_wrt(settings, self._function)
         return self._of, settings.what, names if isinstance(settings.wrt, tuple) else names[0], settings.has_aux, settings.no_grad
+
+    @property
+    def __symgrad_inlines__(self) -> Any:
+        """For the frontend: a function to be read in the place of this one, if there is one."""
+        return self._function if self._options.what in ("hvp", "vhp") else None
 
     # -------------------------------------------------------------- being a function
 
@@ -141,6 +165,9 @@ class Derived:
 
     @boundary
     def __reduce__(self) -> tuple[Any, ...]:
+        if (remade := getattr(self._of, REMADE, None)) is not None:
+            make, parts = remade
+            return make, (*parts, self._options)
         of = self._of if isinstance(self._of, Derived) else refer(self._function, writer(sys._getframe(1)))
         return restore, (of, self._options)
 

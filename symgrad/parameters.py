@@ -20,7 +20,9 @@ from symgrad.targets import available
 from symgrad.verification.first_call import Verify, checked_verify
 
 Wrt = int | str | tuple[int | str, ...] | list[int | str] | None
-What = Literal["grad", "value_and_grad", "vjp", "primal"]
+What = Literal["grad", "value_and_grad", "vjp", "primal", "jacobian", "hvp", "vhp"]
+
+Mode = Literal["auto", "reverse", "forward"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,14 @@ def options(what: What, wrt: Wrt, argnums: Wrt, has_aux: bool, allow_unused: boo
             )
     names = frozenset((no_grad,) if isinstance(no_grad, str) else no_grad)
     return Options(what, wrt, has_aux, allow_unused, names, strict=bool(strict), jit=jit, verify=checked_verify(verify))
+
+
+def checked_mode(mode: str) -> None:
+    """Refuse what a Jacobian is not computed by; columns, by forward mode, would be decided here."""
+    if mode == "forward":
+        raise BadArgument('mode="forward": columns of a Jacobian are not computed yet', hint='use mode="reverse", or leave it out')
+    if mode not in ("auto", "reverse"):
+        raise BadArgument(f"there is no mode {mode!r}", hint='mode is "auto" or "reverse"')
 
 
 def resolve_wrt(options: Options, function: types.FunctionType) -> tuple[str, ...]:

@@ -277,7 +277,7 @@ if __name__ == "__main__":
 #: the names that the check gives itself, but for those of the functions that it calls
 OF_CHECK = ("leaves", "rebuilt", "check", "rng", "arguments", "fresh", "total", "gradients", "position", "gradient", "chosen", "directions",
             "width", "step", "tolerance", "ends", "moved", "given", "expected", "found", "out", "pullback", "ones",
-            "leaf", "t", "d", "c", "g")  # fmt: skip
+            "leaf", "t", "d", "c", "g", "rows", "per", "sums", "k", "n")  # fmt: skip
 GRADIENTS = {
     "grad": "gradients = {name}(*fresh(arguments))",
     "aux": "gradients = {name}(*fresh(arguments))[0]",
@@ -287,14 +287,32 @@ GRADIENTS = {
         "    ones = [np.ones_like(leaf) if isinstance(leaf, np.ndarray) else type(leaf)(1) for leaf in leaves(out)]\n"
         "    gradients = pullback(rebuilt(out, iter(ones)))"
     ),
+    "jacobian": (
+        "out = leaves({primal}(*fresh(arguments)){value})\n"
+        "    rows = leaves({name}(*fresh(arguments)){value})\n"
+        "    per = len(rows) // len(out)\n"
+        "    sums = iter([None if rows[n] is None else sum(np.sum(rows[k * per + n], axis=tuple(range(np.ndim(leaf))))\n"
+        "                                                  for k, leaf in enumerate(out)) for n in range(per)])\n"
+        "    gradients = [[next(sums) for leaf in leaves(arguments[position])] for position in {wrt}]"
+    ),
 }
 
 
 def check_text(name: str, primal: str, request: Request, parameters: Sequence[str], arguments: Sequence[str], taken: set[str]) -> str:
     """The self-check of a saved derivative; ``taken`` are names that mean something else in the module."""
-    what = "pullback" if request.pullback else "value" if request.value else "aux" if request.has_aux else "grad"
+    what = (
+        "jacobian"
+        if request.jacobian
+        else "pullback"
+        if request.pullback
+        else "value"
+        if request.value
+        else "aux"
+        if request.has_aux
+        else "grad"
+    )
     lines = GRADIENTS[what]
-    if request.structure == "single":
+    if request.structure == "single" and not request.jacobian:
         lines += "\n    gradients = (gradients,)"
     wrt = "".join(f"{list(parameters).index(n)}, " for n in request.wrt)
     template = CHECK
@@ -303,11 +321,12 @@ def check_text(name: str, primal: str, request: Request, parameters: Sequence[st
             other = next(other for k in itertools.count(1) if (other := f"{word}_{k}") not in taken)
             template, lines = (re.sub(rf"(?<![.{{])\b{word}\b", other, text) for text in (template, lines))
             arguments = [ast.unparse(replaced(ast.parse(text, mode="eval").body, {word: ast.Name(other)})) for text in arguments]
+    value = "[0]" if request.has_aux else ""
     return template.format(
         arguments=f"[{', '.join(arguments)}]",
         primal=primal,
-        value="[0]" if request.has_aux else "",
-        gradients=lines.format(name=name),
+        value=value,
+        gradients=lines.format(name=name, primal=primal, value=value, wrt=f"({wrt.strip()})"),
         wrt=f"({wrt.strip()})",
         name=name,
     )
@@ -323,7 +342,7 @@ def module(pieces: Sequence[Emitted], name: str, primal: str, function: types.Fu
     parameters = list(inspect.signature(function, follow_wrapped=False).parameters)
     samples = examples or random_of(signature)
     floats = all(name in parameters[: len(samples or ())] for name in request.wrt)
-    if samples is None or not floats:
+    if samples is None or not floats or request.along:
         return module_text([derivative, *compiled], doc, modules_of(function))
     taken = {node.name for piece in pieces for node in ast.walk(ast.parse(piece.text)) if isinstance(node, ast.FunctionDef)}
     check = Emitted(check_text(name, primal, request, parameters, samples, taken), {"np": np})

@@ -144,7 +144,9 @@ class Request:
     function takes the user's parameters and returns: the gradient(s); with ``value`` ``(value, gradient(s))``; with
     ``has_aux`` ``value`` is ``(value, aux)`` and without ``value`` the result is ``(gradient(s), aux)``. With
     ``pullback`` it returns ``(out, pullback)``, or ``(out, pullback, aux)``, and ``pullback(seed)`` gives the
-    gradient(s); else the output must be one number and the seed is 1.
+    gradient(s); else the output must be one number and the seed is 1. With ``jacobian`` the gradient(s) stand in the
+    place of each number or array of the output, and have the axes of that before their own. With ``along`` they are those of the
+    sum of the output weighted by that argument.
     """
 
     wrt: tuple[str, ...]
@@ -160,6 +162,8 @@ class Request:
     read: Callable[[str], Any] | None = None  #: what an expression over the user's parameters is, where there are arguments
     jit: bool | str = False  #: compiled by numba; with "auto" where that can be done, without a word where it cannot
     primal: bool = False  #: no derivative: the function itself
+    jacobian: bool = False
+    along: str = ""  #: the parameter that holds the weights of the results, of what is differentiated along these
 
 
 class Related(Exception):

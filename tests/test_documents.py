@@ -22,13 +22,25 @@ from symgrad.errors import NotCompiled
 ROOT = Path(__file__).parent.parent
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/adding.md", "docs/processes.md", "docs/static_and_eager.md", "docs/where.md"])
+@pytest.mark.parametrize(
+    "document", ["README.md", "docs/adding.md", "docs/jacobians.md", "docs/processes.md", "docs/static_and_eager.md", "docs/where.md"]
+)
 def test_programs_run(document: str, tmp_path: Path) -> None:
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / document).read_text(), re.DOTALL)
     assert blocks
     path = tmp_path / "program.py"
     path.write_text("\n".join(blocks))
     imported(path)
+
+
+def test_the_page_of_jacobians_shows_what_is_emitted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = (ROOT / "docs" / "jacobians.md").read_text()
+    shown = SAMPLE.search(page)
+    assert shown is not None
+    path = tmp_path / "model.py"
+    path.write_text("\n".join(re.findall(r"```python\n(.*?)```", page, re.DOTALL)))
+    imported(path)
+    assert capsys.readouterr().out.strip() == shown["text"].strip()
 
 
 def test_the_first_command() -> None:

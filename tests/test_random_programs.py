@@ -18,7 +18,9 @@ from targets import outcome
 from targets import same as alike
 
 import symgrad
+from symgrad.adjoint import jacobian
 from symgrad.errors import InvalidIR
+from symgrad.verification.directions import contracted
 
 #: a program may not depend on all of its arguments
 pytestmark = pytest.mark.filterwarnings("ignore::symgrad.errors.NotActiveWarning")
@@ -138,6 +140,35 @@ def check_further(text: str, tally: Tally, arguments: Callable[[], Any] = argume
     tally.right += 1
 
 
+def check_matrices(text: str, tally: Tally, arguments: Callable[[], Any] = arguments) -> None:
+    """The Hessian and its product with a vector, as many rows at once as can be, against the pullback of the gradient."""
+    with loaded(text) as function:
+        try:
+            function(*arguments())
+            wrt = tuple(range(len(arguments())))
+            derived = symgrad.grad(function, wrt=wrt)
+            seed = direction_for(derived(*arguments()), np.random.default_rng(4))
+            _, pullback = symgrad.vjp(derived, *arguments(), wrt=wrt)
+            expected = pullback(seed)
+        except Exception:
+            tally.raising += 1
+            return
+        passed = arguments()
+        try:
+            hessian = symgrad.hessian(function, wrt=wrt, allow_unused=True)(*passed)
+            product = symgrad.vhp(function, wrt=wrt)(*passed, v=seed)
+        except InvalidIR as fault:
+            raise AssertionError(f"a stage fails in the Hessian\n{text}") from fault
+        except symgrad.SymgradError:
+            tally.refused += 1
+            return
+        assert same(passed, arguments()), f"an argument was written to\n{text}"
+        for found in (contracted(hessian, seed), product):
+            for one, other in zip(found, expected, strict=True):
+                assert np.allclose(one, other, rtol=1e-9, atol=1e-11, equal_nan=True), f"the Hessian is wrong\n{text}"
+        tally.right += 1
+
+
 def run(
     count: int, first: int = 0, checking: Callable[..., None] = check, every: int = 1, draw: Callable[[int], tuple[Any, ...]] = of_numbers
 ) -> Tally:
@@ -173,6 +204,19 @@ def test_random_programs_of_arrays_have_right_gradients() -> None:
 def test_random_programs_of_arrays_have_right_second_derivatives(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SYMGRAD_CHECK", "1")
     assert_few_refused(run(QUICK, 0, check_further, 40, random_array_program))
+
+
+@pytest.mark.parametrize("draw", [of_numbers, random_array_program])
+def test_random_programs_have_right_hessians(draw: Callable[[int], tuple[Any, ...]], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jacobian, "FEW", 0)
+    assert_few_refused(run(QUICK, 0, check_matrices, 20, draw))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("draw", [of_numbers, random_array_program])
+def test_many_random_programs_have_right_hessians(draw: Callable[[int], tuple[Any, ...]], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jacobian, "FEW", 0)
+    assert_few_refused(run(SLOW, int(os.environ.get("SYMGRAD_FIRST_SEED", "1000")), check_matrices, 20, draw))
 
 
 def compare_forms(seed: int) -> None:

@@ -6,6 +6,8 @@ the caller could change meanwhile.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from symgrad.adjoint.activity import may_be_active
 from symgrad.adjoint.memory import Memory, has_memory
 from symgrad.adjoint.presence import Presence
@@ -23,23 +25,43 @@ def split_pullback(func: Func, values: int | None = None, seeds: int | None = No
     parameters that are cotangents; without them they are read off the function. With ``parts``
     only the kept parts of the parameters are copied.
     """
-    whole = clone(func)
-    assert whole.split is not None
-    early, late = whole.body.ops[: whole.split], whole.body.ops[whole.split :]
-    seed_count = count_seeds(whole, early) if seeds is None else seeds
-    params = whole.params[: len(whole.params) - seed_count]
-    here = {*params, *(out for op in early for out in op.outs)}
-    own = count_values(whole, here) if values is None else values
-    after = Block(whole.params[len(params) :], late, whole.body.yields[own:])
-    doubtful = set(Unbound.of(whole.body).sides)
-    early += [*extents(after, here - doubtful), *zeros(after, here - doubtful)]
-    here.update(out for op in early for out in op.outs)
-    residuals = [v for v in uses(after) if v in here]
-    before = Block(params, early, whole.body.yields[:own])
+    halves = Halves.of(func, values, seeds)
     if parts:
-        take_parts(before, residuals)
-    first = forward(Func(f"{func.name}_forward", before, whole.results[:own], func.loc, notes=func.notes), residuals)
-    return first, backward(Func(f"{func.name}_backward", after, whole.results[own:], func.loc, notes=func.notes), residuals, doubtful)
+        take_parts(halves.before, halves.residuals)
+    own = len(halves.before.yields)
+    first = forward(Func(f"{func.name}_forward", halves.before, func.results[:own], func.loc, notes=func.notes), halves.residuals)
+    second = Func(f"{func.name}_backward", halves.after, func.results[own:], func.loc, notes=func.notes)
+    return first, backward(second, halves.residuals, halves.doubtful)
+
+
+@dataclass(frozen=True, slots=True)
+class Halves:
+    """The halves of a gradient as blocks: ``after`` has the seeds for arguments, and reads the ``residuals``, which ``before`` computes.
+
+    ``doubtful``: values of the first half that some path does not compute.
+    """
+
+    before: Block
+    after: Block
+    residuals: list[Value]
+    doubtful: set[Value]
+
+    @classmethod
+    def of(cls, func: Func, values: int | None = None, seeds: int | None = None) -> Halves:
+        """Part a copy of a gradient made with ``seeds=True``; ``values`` and ``seeds`` as for ``split_pullback``."""
+        whole = clone(func)
+        assert whole.split is not None
+        early, late = whole.body.ops[: whole.split], whole.body.ops[whole.split :]
+        seed_count = count_seeds(whole, early) if seeds is None else seeds
+        params = whole.params[: len(whole.params) - seed_count]
+        here = {*params, *(out for op in early for out in op.outs)}
+        own = count_values(whole, here) if values is None else values
+        after = Block(whole.params[len(params) :], late, whole.body.yields[own:])
+        doubtful = set(Unbound.of(whole.body).sides)
+        early += [*extents(after, here - doubtful), *zeros(after, here - doubtful)]
+        here.update(out for op in early for out in op.outs)
+        residuals = [v for v in uses(after) if v in here]
+        return cls(Block(params, early, whole.body.yields[:own]), after, residuals, doubtful)
 
 
 def with_seeds(func: Func, values: int, seeds: int) -> Func:

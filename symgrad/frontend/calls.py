@@ -45,7 +45,7 @@ from symgrad.frontend.functions import call_nested
 from symgrad.frontend.keeping import run_again
 from symgrad.frontend.memory import items_known
 from symgrad.frontend.methods import call_method
-from symgrad.frontend.nested import derivative_of, make_derivative, make_pullback
+from symgrad.frontend.nested import DERIVING, derivative_of, make_derivative
 from symgrad.frontend.numba_kinds import as_python, numba_kind
 from symgrad.frontend.opaque import followed, opaque, root_of
 from symgrad.frontend.operands import are_complex, known_value
@@ -133,9 +133,11 @@ def call_static(ctx: Lowering, held: Static, args: list[Binding], kwargs: dict[s
     if isinstance(value, enum.Enum) and isinstance(own := from_class(ctx, type(value), "__call__"), types.FunctionType):
         return call_function(ctx, own, [held, *args], kwargs, node)
     if (what := getattr(value, "__symgrad_derives__", None)) is not None:
-        return (make_pullback if what == "vjp" else make_derivative)(ctx, what, args, kwargs, node)
+        return DERIVING.get(what, make_derivative)(ctx, what, args, kwargs, node)
     if (derivative := getattr(value, "__symgrad_derivative__", None)) is not None:
         return ctx.apply(derivative_of(derivative), args, kwargs, node)
+    if (inlined := getattr(value, "__symgrad_inlines__", None)) is not None:
+        return ctx.apply(Static(inlined), args, kwargs, node)
     return call_object(ctx, value, held.name or str(getattr(value, "__name__", "object")), args, kwargs, node)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,8 +22,9 @@ from symgrad.frontend.operators import binary
 from symgrad.frontend.recursion import close
 from symgrad.frontend.scopes import parameters
 from symgrad.frontend.tables import SPREAD, callee
-from symgrad.ir.core import Apply, Block, Call, Func, Op, Operand, Value, clone_block, substitute, walk
-from symgrad.ir.types import Array, Scalar, is_complex, is_float
+from symgrad.ir.core import Apply, Block, Call, Const, Func, Op, Operand, Value, clone_block, substitute, walk
+from symgrad.ir.types import Array, List, Scalar, Type, is_complex, is_float
+from symgrad.ops.declare import CUTS, USER_ROWS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,12 +36,13 @@ class Derivative(Binding):
     wrt: Any = None
     has_aux: bool = False
     no_grad: frozenset[str] = frozenset()
+    uncut: bool = False  #: must the function leave its derivatives as they are?
 
 
 def make_derivative(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """``symgrad.grad(g, wrt=...)`` inside a function."""
     wrt = kwargs.get("wrt", kwargs.get("argnums", args[1] if len(args) > 1 else Static(None)))
-    known = set(kwargs) - {"wrt", "argnums", "has_aux", "allow_unused", "strict", "jit"}
+    known = set(kwargs) - {"wrt", "argnums", "has_aux", "allow_unused", "strict", "jit", *(("mode",) if what == "jacobian" else ())}
     if known:
         raise UnsupportedSyntax(f"{min(known)}= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
     if "strict" in kwargs and unwrap(kwargs["strict"]):
@@ -49,7 +52,25 @@ def make_derivative(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[
     # a decorated function has options of its own
     state = getattr(args[0].value, "__symgrad__", None) if isinstance(args[0], Static) else None
     aux = bool(unwrap(kwargs["has_aux"])) if "has_aux" in kwargs else bool(getattr(state, "has_aux", False))
-    return Derivative(args[0], what, unwrap(wrt), aux, frozenset(getattr(state, "no_grad", ())))
+    if "mode" in kwargs and unwrap(kwargs["mode"]) not in ("auto", "reverse"):
+        raise UnsupportedSyntax(f"mode={unwrap(kwargs['mode'])!r} cannot be given inside a function that is differentiated", ctx.loc(node))
+    no_grad = frozenset(getattr(state, "no_grad", ()))
+    if what == "hessian":
+        return Derivative(Derivative(args[0], "grad", unwrap(wrt), aux, no_grad), "jacobian", unwrap(wrt), aux, no_grad)
+    return Derivative(args[0], "jacobian" if what == "jacrev" else what, unwrap(wrt), aux, no_grad)
+
+
+def make_product(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """``symgrad.hvp(g, x, v)`` inside a function: the gradient of the gradient, weighted by ``v``."""
+    if len(args) != 3 or (unsaid := sorted({"has_aux", "no_grad", "jit"} & set(kwargs))):
+        said = "without its arguments" if len(args) != 3 else f"with {unsaid[0]}="
+        raise UnsupportedSyntax(f"{what} {said} inside a function that is differentiated", ctx.loc(node), f"write {what}(f, x, v)")
+    of, passed, vector = args
+    wrt = unwrap(kwargs["wrt"]) if "wrt" in kwargs else unwrap(kwargs["argnums"]) if "argnums" in kwargs else None
+    keywords = {name: value for name, value in kwargs.items() if name not in ("wrt", "argnums", "verify")}
+    gradient = Derivative(of, "grad", wrt, uncut=what == "hvp")
+    held = list(passed.items) if isinstance(passed, Tup) else [passed]
+    return call_derivative(ctx, Derivative(Seeded(gradient, vector), "grad", wrt), held, keywords, node)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,12 +83,35 @@ class Seeded(Binding):
 
 @callee(Seeded)
 def call_seeded(ctx: Lowering, held: Seeded, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    out = ctx.apply(held.of, args, kwargs, node)
-    if is_complex(ctx.type_of(held.seed)) and not is_complex(ctx.type_of(out)):
+    return weighted(ctx, held.seed, ctx.apply(held.of, args, kwargs, node), node)
+
+
+def weighted(ctx: Lowering, seed: Binding, out: Binding, node: ast.AST) -> Binding:
+    """The sum of the elements of a result, weighted by a seed of the same structure."""
+    parts, seeds = parts_of(ctx, out), parts_of(ctx, seed)
+    if parts is not None:
+        if seeds is None or [key for key, _ in parts] != [key for key, _ in seeds]:
+            raise UnsupportedSyntax("the seed has another structure than the result", ctx.loc(node), "pass one seed for each result")
+        terms = [weighted(ctx, one, part, node) for (_, part), (_, one) in zip(parts, seeds, strict=True) if holds_floats(ctx, part)]
+        total: Binding = terms[0] if terms else Num(Const(0.0))
+        for term in terms[1:]:
+            total = binary(ctx, ast.Add, total, term, node)
+        return total
+    if is_complex(ctx.type_of(seed)) and not is_complex(ctx.type_of(out)):
         raise UnsupportedSyntax("a complex seed is given for a result that is real", ctx.loc(node), "take its real part")
-    product = binary(ctx, ast.Mult, held.seed, out, node)
+    product = binary(ctx, ast.Mult, seed, out, node)
     product = product if isinstance(ctx.type_of(product), Scalar) else ctx.apply(Static(np.sum, "np.sum"), [product], {}, node)
     return Num(ctx.call("real", ctx.read(product, node))) if is_complex(ctx.type_of(product)) else product
+
+
+def parts_of(ctx: Lowering, binding: Binding) -> list[tuple[Any, Binding]] | None:
+    """The items of a container with their keys or places; None for what is not one."""
+    match binding:
+        case Tup(items):
+            return list(enumerate(items))
+        case Obj(key) if not isinstance(ctx.state.heap[key], Ref):
+            return list(ctx.state.entries(key))
+    return None
 
 
 @dataclass(slots=True)
@@ -136,8 +180,6 @@ def make_pullback(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[st
     wrt = unwrap(kwargs["wrt"]) if "wrt" in kwargs else tuple(k for k, a in enumerate(rest) if holds_floats(ctx, a))
     before = reached(ctx, of, [*rest, *keywords.values()], node)
     value = ctx.apply(of, rest, dict(keywords), node)
-    if not isinstance(value, Num | Ref):
-        raise UnsupportedSyntax("vjp of a function that returns more than one value, inside another function", ctx.loc(node))
     return Tup((value, Pullback(of, tuple(rest), tuple(keywords.items()), wrt, before)))
 
 
@@ -152,6 +194,10 @@ def call_pullback(ctx: Lowering, pullback: Pullback, args: list[Binding], kwargs
     return call_derivative(ctx, derivative, list(pullback.args), dict(pullback.kwargs), node)
 
 
+#: what makes the binding of a derivative that is asked for inside a function; all others are ``make_derivative``
+DERIVING = {"vjp": make_pullback, "hvp": make_product, "vhp": make_product}
+
+
 def holds_floats(ctx: Lowering, binding: Binding) -> bool:
     """Is there anything in an argument that may carry a derivative?"""
     match binding:
@@ -161,6 +207,8 @@ def holds_floats(ctx: Lowering, binding: Binding) -> bool:
             return any(holds_floats(ctx, item) for item in items)
         case Obj(key) if not isinstance(ctx.state.heap[key], Ref):
             return any(holds_floats(ctx, item) for _, item in ctx.state.entries(key))
+        case Obj(key) if isinstance(content := ctx.state.heap[key], Ref):
+            return is_float(ctx.type_of(content))
         case Maybe(inner=inner):
             return holds_floats(ctx, inner)
     return False
@@ -208,9 +256,26 @@ class Fresh:
                 new_key = HeapKey(key.kind, key.cls, exact=key.exact, unordered=key.unordered)
                 self.ctx.state.heap[new_key] = tuple((k, self.binding(b)) for k, b in self.ctx.state.entries(key))
                 return Obj(new_key)
+            case Obj(key) if isinstance(content := self.numbers(key), Ref):
+                return self.listed(key, self.binding(content))
             case Maybe(present, inner, absent):
                 return Maybe(present, self.binding(inner), absent)
         return old
+
+    def listed(self, key: HeapKey, content: Binding) -> Obj:
+        """A list of numbers of the class of another one."""
+        assert isinstance(content, Ref)
+        new_key = HeapKey(key.kind, key.cls, exact=key.exact, unordered=key.unordered)
+        self.ctx.state.heap[new_key] = content
+        return Obj(new_key)
+
+    def numbers(self, key: HeapKey) -> Ref | None:
+        """What a list of numbers holds, as one value; None for other objects."""
+        content = self.ctx.state.heap[key]
+        if not isinstance(content, Ref):
+            return None
+        type_ = self.ctx.type_of(content)
+        return content if isinstance(type_, List) and is_float(type_) and not holds_parts(type_) else None
 
     def param(self, operand: Operand) -> Value:
         value = Value(operand.type, operand.name if isinstance(operand, Value) else None)
@@ -229,6 +294,8 @@ class Fresh:
             case Obj(key) if not isinstance(self.ctx.state.heap[key], Ref):
                 content = [(k, self.gradients(b, grads)) for k, b in self.ctx.state.entries(key)]
                 return self.ctx.new_object(key.kind, content, key.cls)
+            case Obj(key) if self.numbers(key) is not None:
+                return self.listed(key, self.ctx.make(grads.pop(0)))
             case Maybe(present, inner, absent):
                 return Maybe(present, self.gradients(inner, grads), absent)
         return Static(None)
@@ -267,17 +334,25 @@ def call_derivative(ctx: Lowering, derivative: Derivative, args: list[Binding], 
         except Raised:
             raise UnsupportedSyntax("the function differentiated here always raises", ctx.loc(node)) from None
         value, aux = returned.items if isinstance(returned, Tup) and derivative.has_aux else (returned, None)
-        out = ctx.read(value, node)
-    check_scalar(ctx, out, node)
+        matrices = derivative.what == "jacobian"
+        make = structure_of(ctx, value)
+        outs = [ctx.read(leaf, node) for leaf in (float_leaves(ctx, value, node) if matrices else [value])]
+    if derivative.uncut and any(isinstance(op, Call) and (op.name in CUTS or op.name in USER_ROWS) for op in walk(block)):
+        what = "the Hessian need not be symmetric: the function says derivatives of its own"
+        raise UnsupportedSyntax(what, ctx.loc(node), "use vhp")
+    (check_matrices if matrices else check_scalar)(ctx, outs, node)
+    if matrices and not all(is_known(value.type) for value, _ in fresh.pairs):
+        what = "a Jacobian is taken with respect to what is no array of known rank, inside a function"
+        raise UnsupportedSyntax(what, ctx.loc(node), "pass an array")
     if any(ctx.state.memory.get(k) is not v for k, v in entry.memory.items()) or aux is not None:
         raise UnsupportedSyntax("a function that writes to outside memory cannot be differentiated inside another", ctx.loc(node))
     if changes_around(entry, ctx.state):
         what = "a function that assigns to a variable around it, or changes a list, dict or instance, is differentiated inside another"
         raise UnsupportedSyntax(what, ctx.loc(node), "return the value instead")
     ctx.state = entry
-    if not isinstance(out.type, Scalar) and (not isinstance(out.type, Array) or out.type.shape is None):
-        block.ops.append(Call([], ctx.loc(node), "check_result", [out], {"one": True}))
-    block.yields = [out]
+    if not isinstance(outs[0].type, Scalar) and (not isinstance(outs[0].type, Array) or outs[0].type.shape is None):
+        block.ops.append(Call([], ctx.loc(node), "check_result", [outs[0]], {"one": True}))
+    block.yields = list(outs)
     close(ctx, block)
     params = [v for v, _ in fresh.pairs]
     held = free_values(block, params)
@@ -290,16 +365,63 @@ def call_derivative(ctx: Lowering, derivative: Derivative, args: list[Binding], 
     split(ctx.builder, block, [(value, "") for value in block.args], {})
     func = Func("inner", block, ["out"], ctx.loc(node))
     copy_written(func, ctx.loc(node))
-    adjoint = ctx.derive(func, list(range(len(fresh.pairs))), derivative.what == "value_and_grad", ctx.builder.taken)
+    adjoint = ctx.derive(func, list(range(len(fresh.pairs))), derivative.what == "value_and_grad", ctx.builder.taken, matrices)
     results = inline(ctx, adjoint, [*(o for _, o in fresh.pairs), *held])
+    if matrices:
+        return make(lambda: structured(fresh, originals, results, isinstance(derivative.wrt, tuple | list)))
     keep = results[:1] if derivative.what == "value_and_grad" else []
     grads = results[len(keep) :]
-    structured = [fresh.gradients(b, grads) for b in originals]
-    whole: Binding = Tup(tuple(structured)) if isinstance(derivative.wrt, tuple | list) else structured[0]
+    whole = structured(fresh, originals, grads, isinstance(derivative.wrt, tuple | list))
     return Tup((ctx.make(keep[0]), whole)) if keep else whole
 
 
-def check_scalar(ctx: Lowering, out: Operand, node: ast.AST) -> None:
+def structured(fresh: Fresh, originals: list[Binding], grads: list[Operand], several: bool) -> Binding:
+    """The gradients in the structure of the arguments; they are taken off the front of a list."""
+    parts = tuple(fresh.gradients(b, grads) for b in originals)
+    return Tup(parts) if several else parts[0]
+
+
+def float_leaves(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding]:
+    """The numbers and arrays in a result."""
+    parts = parts_of(ctx, binding)
+    if parts is None:
+        if not isinstance(binding, Num | Ref):
+            raise NotScalar("the function differentiated here returns something that is no number and no array", ctx.loc(node))
+        return [binding]
+    return [leaf for _, part in parts for leaf in float_leaves(ctx, part, node)]
+
+
+Leaf = Callable[[], Binding]
+
+
+def structure_of(ctx: Lowering, binding: Binding) -> Callable[[Leaf], Binding]:
+    """What makes the structure of a result anew, with something else in the place of each leaf; the result itself need not live on."""
+    match binding:
+        case Tup(items, kind):
+            inner = [structure_of(ctx, item) for item in items]
+            return lambda leaf: Tup(tuple(make(leaf) for make in inner), kind)
+        case Obj(key) if not isinstance(ctx.state.heap[key], Ref):
+            parts = [(k, structure_of(ctx, part)) for k, part in ctx.state.entries(key)]
+            return lambda leaf: ctx.new_object(key.kind, [(k, make(leaf)) for k, make in parts], key.cls)
+    return lambda leaf: leaf()
+
+
+def is_known(type_: Type) -> bool:
+    """Is it a number, or an array whose rank is known?"""
+    return isinstance(type_, Scalar) or isinstance(type_, Array) and type_.shape is not None
+
+
+def check_matrices(ctx: Lowering, outs: list[Operand], node: ast.AST) -> None:
+    for type_ in (out.type for out in outs):
+        if not is_known(type_) or not is_float(type_) or is_complex(type_):
+            what = f"the function differentiated here returns {type_}: a Jacobian is of real numbers and of arrays whose rank is known"
+            raise NotScalar(what, ctx.loc(node), "return arrays of floats")
+    if not outs:
+        raise NotScalar("the function differentiated here returns no number", ctx.loc(node))
+
+
+def check_scalar(ctx: Lowering, outs: list[Operand], node: ast.AST) -> None:
+    (out,) = outs
     if isinstance(out.type, Array) and out.type.shape not in (None, ()) or not (out.type.is_number or not isinstance(out.type, Scalar)):
         raise NotScalar("the function differentiated here does not return one number", ctx.loc(node))
     if is_complex(out.type):

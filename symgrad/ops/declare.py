@@ -86,6 +86,8 @@ class Rows(dict[str, Row]):
 #: rows that users declared; their names begin with ``user_``, which no built-in one does
 USER_ROWS: dict[str, Row] = {}
 ROWS = Rows()
+#: rows that end or change derivatives on purpose; so do those that users declare
+CUTS = frozenset({"stop_gradient", "barrier", "on_backward", "custom"})
 
 SIGNATURE = re.compile(
     r"(?P<name>[A-Za-z_]\w*)\((?P<params>[^)]*(?:\([^)]*\)[^)]*)*)\)(?:\s*->\s*(?P<outs>[\w, ]+?))?(?:\s*=\s*(?P<formula>.+))?"

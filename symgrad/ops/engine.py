@@ -69,6 +69,12 @@ def _shape_of(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type
     return ShapeOf(None)
 
 
+def _shape_and(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    """A shape and more extents behind it."""
+    shape = types[0].shape if isinstance(types[0], ShapeOf) else None
+    return ShapeOf(None if shape is None else (*shape, *(dim(k) for k in range(1, len(types)))))
+
+
 def _int(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     return INT
 
@@ -211,6 +217,7 @@ rule("accumulate(x, g)", _accumulate, emit="x += g", consumes=True, statement=Tr
 # ------------------------------------------------------------------ shapes
 
 constant("shape_of(x)", _shape_of, emit=_shape_text, cheap=True)
+constant("shape_and(shape, *extents)", _shape_and, emit="(*shape, *extents)", cheap=True)
 constant("extent(x, axis=0)", _int, emit=_extent_text, cheap=True)
 constant('zeros_of(shape, dtype="f64")', _zeros_of, emit=_zeros_text)
 rule("spread(g, shape, axis=None, keepdims=False)", _spread, emit=_spread_text, alias="view", linear="g",

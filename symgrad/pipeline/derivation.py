@@ -16,6 +16,7 @@ from symgrad.adjoint.activity import matters
 from symgrad.adjoint.checks import check, checked_when_run
 from symgrad.adjoint.costs import INTERPRETED, READ, Costs
 from symgrad.adjoint.custom import expanded
+from symgrad.adjoint.jacobian import jacobian
 from symgrad.adjoint.pullback import with_seeds
 from symgrad.adjoint.reverse import gradient
 from symgrad.adjoint.reverse import split_pullback as split_halves
@@ -34,9 +35,10 @@ from symgrad.ir.types import Array, List, Scalar, is_float
 from symgrad.ir.verify import verify
 from symgrad.passes.relations import relations
 from symgrad.pipeline.emission import Emission, argument_names, emitted_for, printed, run_once, saved, seeds_of
-from symgrad.pipeline.job import Job, numbered, sequence
+from symgrad.pipeline.job import Job, numbered, sequence, with_leaves
 from symgrad.pipeline.registry import LOWERED, OPTIMISE, PREPARE, READABLE, REMARKS, SIMPLIFY
 from symgrad.pipeline.runner import PassContext, run, timed
+from symgrad.pipeline.weights import weighted_by
 from symgrad.pipeline.words import document, file_name, free_name, lines_of, parameter_text, passed_text
 from symgrad.runtime.support import array_of, fitting_seed, list_seed
 from symgrad.signature import Inactive, Related, Static, extent_words
@@ -110,8 +112,15 @@ def derivation(job: Job, read: Read) -> Derivation:
     primal = checked_when_run(primal, wrt, active)
     if asks_result(job, primal):
         job.stage("simplified", primal)
-    make = partial(pullback if job.request.pullback else whole_gradient, wrt=wrt, active=active)
+    make = partial(maker(job), wrt=wrt, active=active)
     return of_best_form(job, primal, make)
+
+
+def maker(job: Job) -> Callable[..., Derivation]:
+    """What makes the derivative that is asked for."""
+    if job.request.along:
+        return gradient_along
+    return pullback if job.request.pullback else jacobian_matrices if job.request.jacobian else whole_gradient
 
 
 def simplified(job: Job, func: Func, read: Read) -> Func:
@@ -162,7 +171,7 @@ def asks_result(job: Job, func: Func) -> bool:
     result = func.body.yields[0]
     if isinstance(result.type, Scalar | List) or isinstance(result.type, Array) and None not in (result.type.shape, result.type.dtype):
         return False
-    func.body.ops.append(Call([], job.result_loc(), "check_result", [result], {"one": not job.request.pullback}))
+    func.body.ops.append(Call([], job.result_loc(), "check_result", [result], {"one": job.of_one_number}))
     return True
 
 
@@ -250,28 +259,81 @@ def whole_gradient(job: Job, primal: Func, wrt: list[int], active: list[int]) ->
         derivative = gradient(primal, wrt, active_results=active, value=keep, name=f"{primal.name}_grad", costs=costs(job), fused=True)
         derivative.guarded = primal.guarded
         derivative = job.stage("adjoint", expanded(derivative))
-    count = len(primal.body.yields)
+    count = len(primal.body.yields) if keep else 0
     if keep and not job.request.value:  # only the auxiliary results are returned
-        del derivative.body.yields[: job.output.count], derivative.results[: job.output.count]
-        count -= job.output.count
+        count = without_output(job, derivative, count)
+    places = {k: count + n for n, k in enumerate(wrt)}
+    order: list[int] = list(range(count)) if job.request.value else []
+    whole = job.gradients(places, order)
+    if job.request.value:
+        whole = sequence((lowered.result, whole), "(", ")")
+    kind = "value_and_grad" if job.request.value else "grad"
+    return in_one_piece(job, derivative, kind, "Gradient", with_aux(job, whole, order, count), order)
+
+
+def jacobian_matrices(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Derivation:
+    """The Jacobians, with the auxiliary results if they are asked for."""
+    with timed(primal.notes, "differentiate", "jacobian"):
+        derivative = jacobian(primal, wrt, active, name=f"{primal.name}_jacobian", costs=costs(job),
+                              compiled=job.target is not None)  # fmt: skip
+        derivative = job.stage("adjoint", derivative)
+    count = len(primal.body.yields)
+    if job.request.has_aux:
+        count = without_output(job, derivative, count)
+    else:
+        del derivative.body.yields[:count], derivative.results[:count]
+        count = 0
+    order: list[int] = []
+    leaves = [job.gradients({k: count + number * len(wrt) + n for n, k in enumerate(wrt)}, order) for number in range(job.output.count)]
+    whole = with_leaves(job.output, leaves)
+    return in_one_piece(job, derivative, "jacobian", "Jacobian", with_aux(job, whole, order, count), order)
+
+
+def gradient_along(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Derivation:
+    """The gradient of the sum of the results weighted by an argument, with the auxiliary results if they are asked for."""
+    aux = job.request.has_aux
+    with timed(primal.notes, "differentiate", "gradient"):
+        derivative = gradient(
+            primal, wrt, active_results=active, value=aux, seeds=True, name=f"{job.source.name}_hvp", costs=costs(job), fused=True
+        )
+        derivative = expanded(derivative)
+    first = len(primal.params)
+    del job.lowered.inputs[first:]  # of another form of the same function
+    job.lowered.inputs += weighted_by(job, derivative, derivative.params[first:])
+    derivative = job.stage("adjoint", derivative)
+    count = without_output(job, derivative, len(primal.body.yields)) if aux else 0
+    order: list[int] = []
+    whole = job.gradients({k: count + n for n, k in enumerate(wrt)}, order)
+    return in_one_piece(job, derivative, "hvp", "Hessian-vector product", with_aux(job, whole, order, count), order)
+
+
+def without_output(job: Job, derivative: Func, count: int) -> int:
+    """Take what is differentiated out of the results that a function has of its own; how many are left."""
+    del derivative.body.yields[: job.output.count], derivative.results[: job.output.count]
+    return count - job.output.count
+
+
+def with_aux(job: Job, whole: Result, order: list[int], count: int) -> Result:
+    """The structure of the derivative, with that of the auxiliary results, which are the first ``count``, if they are asked for."""
+    if job.request.value or not job.request.has_aux:
+        return whole
+    order += range(count)
+    return sequence((whole, job.lowered.result.items[1]), "(", ")")
+
+
+def in_one_piece(job: Job, derivative: Func, kind: str, title: str, whole: Result, order: list[int]) -> Derivation:
+    """What is made of a derivative that is one function; ``whole`` is the structure of its results, ``order`` which these are."""
     if job.request.optimize == "read":
         verify(derivative)  # the plan for text is another one than that of code that runs
         derivative = job.stage("optimized", run(READABLE, derivative))
         verify(derivative)
     else:
         derivative = job.stage("optimized", run(REMARKS, run(OPTIMISE, derivative)))
-    places = {k: (count if keep else 0) + n for n, k in enumerate(wrt)}
-    order: list[int] = list(range(count)) if job.request.value else []
-    whole = job.gradients(places, order)
-    if job.request.value:
-        whole = sequence((lowered.result, whole), "(", ")")
-    elif job.request.has_aux:
-        order += range(count)
-        whole = sequence((whole, lowered.result.items[1]), "(", ")")
     text = numbered(whole, iter(order))
-    name = free_name(job, f"{primal.name}_{'value_and_grad' if job.request.value else 'grad'}", *ENDS)
-    doc = document(job, "Gradient")
-    own = partial(program, derivative, [text for _, text in lowered.inputs], whole, lowered, order)
+    stem = job.source.name if job.request.along else job.stages["simplified"].name
+    name = free_name(job, f"{stem}_{kind}", *ENDS)
+    doc = document(job, title)
+    own = partial(program, derivative, [text for _, text in job.lowered.inputs], whole, job.lowered, order)
     return Derivation(job, name, lambda job: emitted_for(job, derivative, name, text, doc), whole_kernel, text, doc, own)
 
 
@@ -416,12 +478,17 @@ def again(job: Job, whole: Func, count: int, header: Header) -> Again:
     return Again(header.name, emit(func, header), places)
 
 
-def gradient_inside(func: Func, wrt: list[int], value: bool, taken: set[str]) -> Func:
-    """The gradient of a function that is differentiated inside another one."""
+def gradient_inside(func: Func, wrt: list[int], value: bool, taken: set[str], matrices: bool = False) -> Func:
+    """The gradient of a function that is differentiated inside another one, or the Jacobians of all its results."""
     func = run(SIMPLIFY, func)
-    check(func, wrt, [0])
-    func = checked_when_run(func, wrt, [0])
-    return run(SIMPLIFY, expanded(gradient(func, wrt, value=value, taken=taken, fused=True)))
+    active = list(range(len(func.body.yields) if matrices else 1))
+    check(func, wrt, active)
+    func = checked_when_run(func, wrt, active)
+    if not matrices:
+        return run(SIMPLIFY, expanded(gradient(func, wrt, value=value, taken=taken, fused=True)))
+    derivative = jacobian(func, wrt, active, taken=taken)
+    del derivative.body.yields[: len(active)], derivative.results[: len(active)]
+    return run(SIMPLIFY, derivative)
 
 
 __all__ = ["Derivation", "derivation", "gradient_inside"]

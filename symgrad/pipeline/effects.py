@@ -13,7 +13,7 @@ from symgrad.ir.core import Call, Const, Op, Operand, Value, walk
 from symgrad.ir.show import reachable
 from symgrad.ir.types import INT, Array, List, Object, Scalar, Type
 from symgrad.location import Loc
-from symgrad.ops.declare import USER_ROWS
+from symgrad.ops.declare import CUTS, USER_ROWS
 from symgrad.runtime.support import refill
 from symgrad.text import root_of
 
@@ -25,8 +25,6 @@ STORING = frozenset({"append", "extend", "pop", "add", "discard", "sort"})
 FOLLOWED = tuple(map(Object, ("list", "dict", "record")))
 #: what makes a generator that draws the same numbers for the same seed
 SEEDED = (np.random.default_rng, np.random.RandomState)
-#: rows that end or change derivatives on purpose; so do those that users declare
-CUTS = frozenset({"stop_gradient", "barrier", "on_backward", "custom"})
 
 
 def ops_of(lowered: Lowered) -> Iterator[Op]:

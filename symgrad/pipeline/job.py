@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import builtins
 import dataclasses
+import itertools
 import re
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from symgrad.errors import BadArgument, NotScalar, UnsupportedSyntax
+from symgrad.errors import BadArgument, NotScalar, UnknownType, UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.lowered_function import Lowered
 from symgrad.frontend.results import OWNER, Result, in_template
 from symgrad.frontend.source import Source
@@ -40,6 +41,8 @@ STAGES: dict[str, str] = {
 
 #: names that emitted text uses itself
 TAKEN = frozenset({"np", "math", *dir(builtins)})
+#: a leaf in a template, or a brace of the text itself
+LEAVES = re.compile(r"\{\{|\}\}|\{\}")
 
 
 @dataclass(slots=True)
@@ -71,6 +74,11 @@ class Job:
         """The differentiated part of the result."""
         return self.lowered.result.items[0] if self.request.has_aux else self.lowered.result
 
+    @property
+    def of_one_number(self) -> bool:
+        """Is a gradient asked for, which is of one number?"""
+        return not (self.request.pullback or self.request.jacobian or self.request.along)
+
     def check_output(self) -> None:
         """A gradient needs one number; ``has_aux`` needs a pair; nothing is asked of a function that always raises."""
         loc = self.source.loc(self.source.node)
@@ -79,9 +87,12 @@ class Job:
         if self.lowered.raises:
             return
         if not self.output.count and not self.output.items:
-            how = "a number or an array" if self.request.pullback else "one number"
+            how = "one number" if self.of_one_number else "a number or an array"
             raise NotScalar(f"the output is {self.output.text}, not {how}", self.result_loc(), f"return {how}")
-        if self.request.pullback:
+        if self.request.pullback or self.request.along:
+            return
+        if self.request.jacobian:
+            self.check_matrices()
             return
         operands = self.lowered.func.body.yields
         if self.output.count != 1 or self.output.items:
@@ -92,6 +103,26 @@ class Job:
         if is_complex(type_):
             raise NotScalar("the output is complex, and a gradient is of a real number", self.result_loc(),
                             "return its real part or its absolute value, or use vjp, which takes a complex seed")  # fmt: skip
+
+    def check_matrices(self) -> None:
+        """A Jacobian is of real numbers and arrays of known rank, with respect to such."""
+        func, loc = self.lowered.func, self.result_loc()
+        for type_ in (operand.type for operand in func.body.yields[: self.output.count]):
+            if is_complex(type_):
+                raise NotScalar("the output is complex, and a Jacobian is of real numbers", loc,
+                                "return its real and its imaginary part, for example np.stack([out.real, out.imag])")  # fmt: skip
+            if isinstance(type_, Scalar | Array) and not carries(type_):
+                raise NotScalar(f"the output holds {type_}: integers and booleans have no derivative", loc,
+                                "return them as auxiliary results: (out, aux), with has_aux=True")  # fmt: skip
+            if not isinstance(type_, Array):  # what is an array is looked at when the program runs
+                refuse_unless_array(f"the output holds {type_}", "of", type_, loc, "return arrays, for example np.array(out)")
+        for k in self.requested():
+            type_, text = func.params[k].type, self.lowered.inputs[k][1]
+            loc = self.parameter_loc(root_of(text))
+            if is_complex(type_):
+                raise NotScalar(f"{text} is complex, and a Jacobian is with respect to real numbers", loc,
+                                "pass the real and the imaginary part as two arguments")  # fmt: skip
+            refuse_unless_array(f"{text} is {type_}", "with respect to", type_, loc, "pass an array")
 
     def result_loc(self) -> Loc:
         return self.source.loc(self.source.node)
@@ -202,7 +233,21 @@ def numbered(result: Result, numbers: Iterator[int]) -> str:
     >>> numbered(Result("{{'a': {}}}", 1), iter([3]))
     "{{'a': {3}}}"
     """
-    return re.sub(r"\{\{|\}\}|\{\}", lambda m: f"{{{next(numbers)}}}" if m[0] == "{}" else m[0], result.text)
+    return LEAVES.sub(lambda m: f"{{{next(numbers)}}}" if m[0] == "{}" else m[0], result.text)
+
+
+def with_leaves(result: Result, leaves: Sequence[Result]) -> Result:
+    """A structure with other ones in the places of its leaves.
+
+    >>> with_leaves(Result("{{'a': {}}}", 1), [Result("({}, {})", 2)]).text
+    "{{'a': ({}, {})}}"
+    """
+    if not result.items and result.text == "{}":
+        return leaves[0]
+    pending, rest = iter(leaves), iter(leaves)
+    text = LEAVES.sub(lambda m: next(pending).text if m[0] == "{}" else m[0], result.text)
+    items = tuple(with_leaves(item, list(itertools.islice(rest, item.count))) for item in result.items)
+    return Result(text, sum(leaf.count for leaf in leaves), items, result.how)
 
 
 def is_made_of(kind: type, names: tuple[str, ...]) -> bool:
@@ -217,6 +262,15 @@ def keyword(name: str, value: str) -> str:
     ('w={}', "**{{'a b': {}}}")
     """
     return f"{name}={value}" if is_name(name) else "**{{" + f"{in_template(literal(name))}: {value}" + "}}"
+
+
+def refuse_unless_array(what: str, how: str, type_: Type, loc: Loc, hint: str) -> None:
+    """Refuse what is no number and no array of known rank, so that it is tried again with more known, as far as there is more."""
+    if isinstance(type_, Scalar) or isinstance(type_, Array) and type_.shape is not None:
+        return
+    if isinstance(type_, List):
+        raise UnsupportedArgument(f"{what}: a Jacobian is {how} numbers and arrays, not {how} lists of any length", loc, hint)
+    raise UnknownType(f"{what}: a Jacobian is {how} arrays whose rank is known", loc, "reshape it to a rank that no value decides")
 
 
 def is_one_number(type_: Type) -> bool:

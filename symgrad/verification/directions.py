@@ -119,3 +119,33 @@ def dot(value: Any, tangent: Any) -> complex:
     if items is not None:
         return sum(dot(v, d) for v, d in zip(items, tangent, strict=True))
     return complex(np.sum(np.asarray(value, complex) * np.asarray(tangent, complex)))
+
+
+def contracted(jacobian: Any, seed: Any) -> Any:
+    """The sum of the products of a seed, a tree like a function's result, with the derivatives of the elements of that result.
+
+    ``jacobian`` holds a tree in the place of each leaf of the result; what is returned is such a tree, in nested lists.
+
+    >>> contracted([{"x": np.eye(2)}, {"x": np.ones(2)}], [np.array([1.0, 2.0]), 3.0])
+    [array([4., 5.])]
+    """
+    items = children(seed)
+    if items is None:
+        return weighted(jacobian, seed)
+    parts = [contracted(part, item) for part, item in zip(children(jacobian) or [], items, strict=True) if item is not None]
+    return added(parts) if parts else None
+
+
+def weighted(tree: Any, seed: Any) -> Any:
+    """Each array of a tree with the sum over its first axes taken, weighted by a seed that has these axes."""
+    items = children(tree)
+    if items is not None:
+        return [weighted(item, seed) for item in items]
+    return None if tree is None else np.tensordot(seed, tree, axes=np.ndim(seed))
+
+
+def added(trees: list[Any]) -> Any:
+    """The sum of trees of nested lists."""
+    if isinstance(trees[0], list):
+        return [added(list(items)) for items in zip(*trees, strict=True)]
+    return None if trees[0] is None else sum(trees)

@@ -28,7 +28,7 @@ from symgrad.frontend.adapters import ADAPTS
 from symgrad.runtime.locks import LOCK
 from symgrad.signature import Comparable, Compiled, Signature
 from symgrad.verification.agreement import OtherForm, allowed_for, gaps
-from symgrad.verification.directions import floats, widths
+from symgrad.verification.directions import contracted, floats, widths
 from symgrad.verification.duplicate import Duplicate, NotCopied, Snapshot, same
 from symgrad.verification.report import mismatch, shown
 from symgrad.verification.rounding import explains, results
@@ -92,16 +92,17 @@ class Parts:
 
 
 def parts_of(what: str, has_aux: bool, several: bool, names: Callable[[Signature], tuple[str, ...]]) -> Parts:
-    """The parts of the result of ``grad``, ``value_and_grad``, ``vjp`` or of the function itself."""
+    """The parts of the result of ``grad``, ``value_and_grad``, ``vjp``, ``jacobian`` or of the function itself."""
 
     def value(result: Any) -> Any:
-        return result if what == "primal" else (result[0], result[2]) if what == "vjp" and has_aux else result[0]
+        return result if what in WHOLE else (result[0], result[2]) if what == "vjp" and has_aux else result[0]
 
     def gradients(result: Any, seed: Any) -> tuple[Any, ...]:
         derivative = result[1](seed) if what == "vjp" else result[1] if what == "value_and_grad" else result[0] if has_aux else result
+        derivative = contracted(derivative, seed) if what == "jacobian" else derivative
         return tuple(derivative) if several else (derivative,)
 
-    return Parts(None if what == "grad" else value, None if what == "primal" else gradients, names, has_aux)
+    return Parts(None if what in ("grad", "jacobian") else value, None if what in WHOLE else gradients, names, has_aux)
 
 
 @dataclass(slots=True)
@@ -313,6 +314,8 @@ class Comparison:
             raise mismatch(self.user, what, slope, differences, self.program, self.signature, self.bound.arguments, self.others())
 
 
+#: derivatives that are compared as a whole
+WHOLE = ("primal", "hvp", "vhp")
 #: how long a function may run, in seconds, of which a kernel is compared with NumPy code: less than a tenth of what compiling takes
 QUICK = 0.005
 #: stands for a result that generated code does not compute

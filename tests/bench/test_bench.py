@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import symgrad
-from tests.bench import executor, second
+from tests.bench import executor, matrices, second
 from tests.bench.__main__ import main
 from tests.bench.case import Case
 from tests.bench.columns import COLUMNS, Column, copy_of, with_numpy
@@ -154,3 +154,12 @@ def test_what_a_second_process_costs_is_printed(capsys: pytest.CaptureFixture[st
 
     assert (name, stages) == ("orbit", "0")
     assert float(first) > float(figures[0])
+
+
+def test_matrices_are_timed(capsys: pytest.CaptureFixture[str]) -> None:
+    matrices.main(["elements", "rosenbrock"])
+
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[:2] for line in lines if line.startswith(("elements", "rosenbrock"))] == [
+        ["elements", "numpy"], ["elements", "numba"], ["rosenbrock", "numpy"], ["rosenbrock", "numba"],
+    ]  # fmt: skip

@@ -59,6 +59,7 @@ PARTICULAR: list[Call] = [
     ("extent(x, axis=0)", {"x": np.ones(2)}), ("zeros_of(shape_of(ix), dtype='f32')", {"ix": np.ones((2, 3))}),
     ("spread(x, shape_of(iy), axis=None, keepdims=False)", {"x": 1.0, "iy": np.ones((2, 3))}),
     ("spread(x, shape_of(iy), axis=0, keepdims=False)", {"x": np.ones(3), "iy": np.ones((2, 3))}),
+    ("shape_and(shape_of(ix), 3, 1)", {"ix": np.ones((2, 3))}),
     ("unbroadcast(x, shape_of(iy))", {"x": np.ones((2, 3)), "iy": np.ones(3)}),
     ("unbroadcast(x, shape_of(iy))", {"x": np.ones((2, 3)), "iy": np.float64(1.0)}),
     ("unbroadcast(x, shape_of(iy), array=True)", {"x": np.ones((2, 3)), "iy": np.ones(())}),

@@ -1,0 +1,186 @@
+"""The backward half for many seeds at once: a block that is linear in its arguments -> the same with one more axis, in front.
+
+What depends on the arguments has the axis; the rest is computed as before. Branches and loops are passed through where no test depends
+on the arguments, as it is in backward halves; a function that is applied is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from symgrad.ir.core import Block, Call, For, If, Op, Operand, Value, operands_within
+from symgrad.ir.types import Array, Scalar, Tape, Type
+from symgrad.ops.batched import EMPTY_TAPES, FORM, ON_TAPES, Batch, NotBatched, apply
+
+
+def together(block: Block, batch: Batch, seeds: Sequence[Value]) -> list[Value]:
+    """Append to the builder's block what computes the yields of ``block`` for all rows; raises NotBatched where that cannot be done.
+
+    ``seeds`` have the axis, and stand for the arguments of the block, which stays as it is.
+    """
+    batch.table.update(zip(block.args, seeds, strict=True))
+    batch.makers |= {out: op for op in block.ops if isinstance(op, Call) for out in op.outs}
+    walk = Together(batch)
+    walk.block(block)
+    return [batch.promoted(y) for y in block.yields]
+
+
+@dataclass(slots=True)
+class Together:
+    """One walk over a block and those inside it."""
+
+    batch: Batch
+
+    def block(self, block: Block) -> None:
+        """Batch the ops of a block, in order."""
+        for op in block.ops:
+            if isinstance(op, Call):
+                self.batch.makers |= dict.fromkeys(op.outs, op)
+            with self.batch.builder.at(op.loc):
+                self.op(op)
+
+    def op(self, op: Op) -> None:
+        """Batch one op; one that does not depend on the arguments is left as it is."""
+        varying = {v for v in self.batch.table if isinstance(v, Value)}
+        before = len(varying)
+        mark(op, varying)
+        if isinstance(op, Call) and op.name in FORM and self.batch.varies(op.args[0]):
+            self.form(op)
+        elif len(varying) == before:
+            if any(o in self.batch.shapes or o in self.batch.lists for o in reads(op)):
+                raise NotBatched
+            self.batch.builder.append(op)
+        elif isinstance(op, Call) and op.name in ON_TAPES:
+            self.tape(op)
+        elif isinstance(op, Call):
+            self.batch.table[op.outs[0]] = apply(self.batch, op)
+        elif isinstance(op, For):
+            self.loop(op, varying)
+        elif isinstance(op, If):
+            self.branch(op, varying)
+        else:
+            raise NotBatched
+
+    def tape(self, op: Call) -> None:
+        """What goes on a tape, or comes off it, for all rows: the tape holds values that have the axis."""
+        batch, first = self.batch, ON_TAPES[op.name]
+        if any(batch.varies(o) for o in op.args[1:first]):
+            raise NotBatched
+        taken = [self.owned(op.args[0]), *op.args[1:first], *(batch.promoted(o) for o in op.args[first:])]
+        if op.args[first:]:
+            batch.table[op.outs[0]] = batch.builder.call(op.name, *taken, hint=op.outs[0].name)
+            return
+        outs = [Value(self.type(out.type), out.name) for out in op.outs]
+        batch.builder.append(Call(outs, op.loc, op.name, taken, dict(op.settings)))
+        batch.table.update(zip(op.outs, outs, strict=True))
+
+    def owned(self, operand: Operand) -> Value:
+        """An operand for all rows, in memory that may be written to: of a tape the tape itself, as long as nothing is on it."""
+        if not isinstance(operand.type, Tape):
+            return self.batch.promoted(operand)
+        maker = self.batch.makers.get(operand) if isinstance(operand, Value) else None
+        if isinstance(operand, Value) and operand not in self.batch.table and maker is not None and maker.name in EMPTY_TAPES:
+            return operand
+        if operand not in self.batch.table:
+            raise NotBatched
+        return self.batch.table[operand]
+
+    def form(self, op: Call) -> None:
+        """The form of one row of what has the axis."""
+        if op.name == "slots_like":
+            self.batch.builder.append(Call(list(op.outs), op.loc, op.name, [self.batch.new(op.args[0])], {}))
+            return
+        if op.name == "shape_of":
+            self.batch.shapes[op.outs[0]] = self.batch.extents(op.args[0])
+            return
+        rank = self.batch.rank(op.args[0])
+        axis = op.settings["axis"] % rank + 1
+        self.batch.builder.append(Call(list(op.outs), op.loc, "extent", [self.batch.new(op.args[0])], {"axis": axis}))
+
+    def loop(self, op: For, varying: set[Value]) -> None:
+        """A loop whose carried values have the axis where they depend on the arguments in any round."""
+        batch = self.batch
+        inits: list[Operand] = [self.owned(i) if c in varying else batch.new(i) for i, c in zip(op.inits, op.carried, strict=True)]
+        inside = Block([op.index])
+        for carried in op.carried:
+            slot = Value(self.type(carried.type), carried.name) if carried in varying else carried
+            inside.args.append(slot)
+            if carried in varying:
+                batch.table[carried] = slot
+        with batch.builder.inside(inside):
+            self.block(op.body)
+            for carried, y in zip(op.carried, op.body.yields, strict=False):
+                inside.yields.append(self.owned(y) if carried in varying else batch.new(y))
+            inside.yields += [batch.new(y) for y in op.body.yields[len(op.carried) :]]
+        outs: list[Value] = []
+        for k, out in enumerate(op.outs):
+            if k < len(op.carried) and op.carried[k] in varying:
+                batch.table[out] = Value(self.type(out.type), out.name)
+            outs.append(batch.table.get(out, out))
+        batch.builder.append(For(outs, op.loc, op.start, op.stop, op.step, inits, inside, op.until, op.backward))
+
+    def branch(self, op: If, varying: set[Value]) -> None:
+        """A branch whose results have the axis where they do on either side."""
+        batch = self.batch
+        if batch.varies(op.test):
+            raise NotBatched
+        sides = [Block(), Block()]
+        for side, block in zip(sides, op.blocks, strict=True):
+            with batch.builder.inside(side):
+                self.block(block)
+                side.yields = [self.owned(y) if out in varying else batch.new(y) for out, y in zip(op.outs, block.yields, strict=True)]
+        outs: list[Value] = []
+        for out in op.outs:
+            if out in varying:
+                batch.table[out] = Value(self.type(out.type), out.name)
+            outs.append(batch.table.get(out, out))
+        batch.builder.append(If(outs, op.loc, op.test, *sides))
+
+    def type(self, type_: Type) -> Type:
+        """The type of all rows of something."""
+        rows = self.batch.builder.extent_of(self.batch.rows)
+        if isinstance(type_, Tape):
+            return Tape(tuple(map(self.type, type_.items)), type_.indexed)
+        if isinstance(type_, Scalar) and type_.kind == "float":
+            return Array("f64" if type_.dtype in (None, "any") else type_.dtype, (rows,))
+        if isinstance(type_, Array) and type_.shape is not None:
+            return Array(type_.dtype, (rows, *type_.shape))
+        raise NotBatched
+
+
+def reads(op: Op) -> list[Operand]:
+    """All that an op and those in its blocks read."""
+    return list(operands_within(op))
+
+
+def mark(op: Op, varying: set[Value]) -> None:
+    """Add the results of an op, and of those in its blocks, that depend on varying values."""
+    match op:
+        case Call():
+            if op.name not in FORM and any(a in varying for a in op.args):
+                varying.update(op.outs)
+        case If():
+            for block in op.blocks:
+                for inner in block.ops:
+                    mark(inner, varying)
+            sides = zip(op.outs, op.then.yields, op.orelse.yields, strict=True)
+            varying.update(out for out, *ends in sides if any(end in varying for end in ends))
+        case For():
+            if any(o in varying for o in (op.start, op.stop, op.step)):
+                raise NotBatched
+            varying.update(c for c, i in zip(op.carried, op.inits, strict=True) if i in varying)
+            size = -1
+            while size != len(varying):
+                size = len(varying)
+                for inner in op.body.ops:
+                    mark(inner, varying)
+                varying.update(c for c, y in zip(op.carried, op.body.yields, strict=False) if y in varying)
+            if any(y in varying for y in op.body.yields[len(op.carried) :]):
+                raise NotBatched
+            varying.update(out for out, c in zip(op.outs, op.carried, strict=False) if c in varying)
+        case _ if any(o in varying for o in reads(op)):
+            raise NotBatched
+
+
+__all__ = ["together"]

@@ -1,0 +1,137 @@
+"""Matrices of derivatives: ordinary functions to callables that give their Jacobians and Hessians."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+from symgrad.along import ALONG, REMADE, along
+from symgrad.api import vjp
+from symgrad.bound import Bound
+from symgrad.callables import derived
+from symgrad.derivatives import Derived, derive
+from symgrad.errors import BadArgument
+from symgrad.jit import Jit
+from symgrad.parameters import Mode, Options, What, Wrt, checked_mode, options, resolve_wrt
+from symgrad.tracebacks import boundary
+from symgrad.verification.first_call import Verify
+
+NOTHING: Any = object()  #: stands for an argument that was left out
+
+
+@boundary
+def jacobian(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, mode: Mode = "auto", has_aux: bool = False,
+             allow_unused: bool = False, strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False,
+             verify: Verify = None) -> Any:  # fmt: skip
+    """The Jacobian of a function, as a function of the same arguments: the derivative of each element of what it returns.
+
+    Where the function returns an array of shape ``m`` and the argument has shape ``n``, the Jacobian has the shape ``(*m, *n)``; numbers
+    count as arrays without axes. Where it returns a tuple, list, dict or record of arrays, the Jacobian is one of Jacobians; each of
+    these has the structure of ``wrt`` and of the arguments, as a gradient has. Each is of the argument's dtype.
+
+    ``mode`` is how it is computed: ``"reverse"`` in rows, each the gradient of one element, all with one run of the function itself;
+    ``"auto"``, which is ``"reverse"``. The other parameters are those of ``grad``.
+
+    Raises NotScalar where the function returns integers, complex numbers, or lists of any length.
+
+    >>> import numpy as np
+    >>> jacobian(lambda x: np.array([x[0] * x[1], x[1] ** 2]))(np.array([2.0, 3.0]))
+    array([[3., 2.],
+           [0., 6.]])
+    """
+    checked_mode(mode)
+    return derived(function, options("jacobian", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify))
+
+
+@boundary
+def jacrev(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False, allow_unused: bool = False,
+           strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None) -> Any:  # fmt: skip
+    """``jacobian`` with ``mode="reverse"``."""
+    return derived(function, options("jacobian", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify))
+
+
+@boundary
+def hessian(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False, allow_unused: bool = False,
+            strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None) -> Any:  # fmt: skip
+    """The second derivatives of a function that returns one number, as a function of the same arguments: the Jacobian of its gradient.
+
+    For one argument of shape ``n`` the result has the shape ``(*n, *n)``. For a tuple in ``wrt``, or an argument that holds several
+    arrays, it is nested: ``hessian(f, wrt=("x", "w"))(x, w)[0][1]`` has the axes of ``x``, then those of ``w``.
+    The parameters are those of ``grad``.
+
+    >>> import numpy as np
+    >>> hessian(lambda x: x[0] ** 2 * x[1])(np.array([2.0, 3.0]))
+    array([[6., 4.],
+           [4., 0.]])
+    """
+    inner = derived(function, options("grad", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify))
+    return derived(inner, options("jacobian", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify))
+
+
+@boundary
+def hvp(function: Callable[..., Any], args: Any = NOTHING, v: Any = NOTHING, *, wrt: Wrt = None, argnums: Wrt = None,
+        has_aux: bool = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None, **kwargs: Any) -> Any:  # fmt: skip
+    """The product of the Hessian of a function that returns one number with a vector, at the cost of a few gradients.
+
+    ``args`` is the argument, or a tuple of the arguments; ``v`` has the form of the gradient: that of the first argument, or of what
+    ``wrt`` names. The result has that form too. The Hessian itself is not computed.
+
+    Without ``args`` and ``v`` the result is a function of the same arguments and of the vector, which is passed by name:
+    ``hvp(f)(x, v=v)``. (Where the function has a parameter ``v`` the name is ``vector``.) The other parameters are those of ``grad``;
+    more keywords are the function's own.
+
+    Raises BadArgument where ``v`` does not have the form of the gradient, and where derivatives are said by hand (``custom_vjp``,
+    ``stop_gradient``, ``no_grad``), so that the Hessian need not be symmetric: ``vhp`` takes these.
+
+    >>> import numpy as np
+    >>> hvp(lambda x: x[0] ** 2 * x[1], np.array([2.0, 3.0]), np.array([1.0, 0.0]))
+    array([6., 4.])
+    """
+    return product("hvp", function, args, v, kwargs, options("grad", wrt, argnums, has_aux, True, no_grad, jit, False, verify))
+
+
+@boundary
+def vhp(function: Callable[..., Any], args: Any = NOTHING, v: Any = NOTHING, *, wrt: Wrt = None, argnums: Wrt = None,
+        has_aux: bool = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None, **kwargs: Any) -> Any:  # fmt: skip
+    """The product of a vector with the Hessian: the derivatives of ``sum(v * grad(f)(x))``. As ``hvp``, whatever the Hessian is."""
+    return product("vhp", function, args, v, kwargs, options("grad", wrt, argnums, has_aux, True, no_grad, jit, False, verify))
+
+
+def product(what: What, function: Any, args: Any, v: Any, kwargs: dict[str, Any], settings: Options) -> Any:
+    """``hvp`` and ``vhp``: of the gradient, once more."""
+    gradient = derived(function, settings)
+    held: Any = gradient._derived if isinstance(gradient, Bound) else gradient
+    wrapper = product_of(held)
+    whole: Any = derive(wrapper, replace(held._options, what=what, no_grad=frozenset()))
+    whole = Bound(whole, gradient._instance) if isinstance(gradient, Bound) else whole
+    if args is NOTHING and v is NOTHING:
+        if kwargs:
+            raise BadArgument(f"{what} has no parameter {min(kwargs)!r}")
+        return whole
+    if args is NOTHING or v is NOTHING:
+        raise BadArgument(f"{what} takes the arguments and the vector", hint=f"{what}(f, x, v), or {what}(f) for a function of x and v")
+    _, vector = getattr(wrapper, ALONG)
+    return whole(*(args if isinstance(args, tuple) else (args,)), **{vector: v}, **kwargs)
+
+
+def product_of(gradient: Derived) -> types.FunctionType:
+    """The function that multiplies a Hessian with a vector, of the gradient."""
+    settings = gradient._options
+    names = resolve_wrt(settings, gradient._function)
+    wrapper = along(gradient, names if isinstance(settings.wrt, tuple) else names[0], settings.has_aux, vjp)
+    setattr(wrapper, REMADE, (restored, (gradient,)))
+    return wrapper
+
+
+def restored(gradient: Derived, settings: Options) -> Derived:
+    """Rebuild a pickled product."""
+    return derive(product_of(gradient), settings)
+
+
+# calls of these inside a function that is differentiated are known to the frontend by this attribute
+for _function in (jacobian, jacrev, hessian, hvp, vhp):
+    setattr(_function, "__symgrad_derives__", _function.__name__)  # noqa: B010  # of functions mypy knows no attributes
+
+__all__ = ["hessian", "hvp", "jacobian", "jacrev", "vhp"]

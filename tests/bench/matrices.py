@@ -1,0 +1,161 @@
+"""``python -m tests.bench.matrices [NAME ...]``: Jacobians of 100 outputs beside 100 pullbacks, products of Hessians beside gradients.
+
+Processor time of one thread, microseconds, the least of some rounds; beside JAX where it is installed, for functions that it takes as
+they are. Each Jacobian is compared with the pullbacks before anything is timed.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import symgrad
+
+RANDOM = np.random.default_rng(1)
+OUTPUTS, VARIABLES = 100, 1000
+
+
+def dense(x, w):
+    return np.tanh(w @ x)
+
+
+def layers(x, w, v):
+    h = np.tanh(w @ x)
+    return v @ (h * h + np.sin(h))
+
+
+def elements(x):
+    return np.sin(x) * np.exp(-x * x) + np.cumsum(x)
+
+
+def stencil(x):
+    y = np.empty(x.shape[0])
+    y[0], y[-1] = x[0], x[-1]
+    y[1:-1] = x[2:] - 2 * x[1:-1] + x[:-2] - 0.1 * np.exp(x[1:-1])
+    return y
+
+
+def euler(x, w):
+    for _ in range(20):
+        x = x + 0.01 * np.tanh(w @ x)
+    return x
+
+
+def numbers(x):
+    y = np.zeros(x.shape[0])
+    for i in range(x.shape[0]):
+        y[i] = np.sin(x[i]) * x[(i + 1) % x.shape[0]]
+    return y
+
+
+def rosenbrock(x):
+    return np.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2)
+
+
+def network(x, w):
+    h = np.tanh(w @ x)
+    return np.sum(h * h) + np.sum(np.sin(x))
+
+
+def recurrence(x):
+    total = 0.0
+    for i in range(x.shape[0]):
+        total = total + np.sin(total) * x[i] * x[i]
+    return total
+
+
+def normal(*shape: int) -> np.ndarray:
+    return RANDOM.normal(size=shape)
+
+
+#: functions of 100 results, and functions of 1,000 variables, each with arguments; the first argument is differentiated by
+JACOBIANS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
+    (dense, (normal(OUTPUTS), normal(OUTPUTS, OUTPUTS) / 10)),
+    (layers, (normal(50), normal(200, 50) / 10, normal(OUTPUTS, 200))),
+    (elements, (normal(OUTPUTS),)),
+    (stencil, (normal(OUTPUTS),)),
+    (euler, (normal(OUTPUTS), normal(OUTPUTS, OUTPUTS) / 10)),
+    (numbers, (normal(OUTPUTS),)),
+]
+PRODUCTS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
+    (rosenbrock, (normal(VARIABLES),)),
+    (network, (normal(VARIABLES), normal(300, VARIABLES) / 30)),
+    (recurrence, (normal(VARIABLES) / 30,)),
+]
+
+
+def least(function: Callable[[], Any], rounds: int = 7, budget: float = 0.02) -> float:
+    """The least time of a call, in microseconds."""
+    function()
+    times = []
+    for _ in range(rounds):
+        start, calls = time.process_time(), 0
+        while time.process_time() - start < budget:
+            function()
+            calls += 1
+        times.append((time.process_time() - start) / calls)
+    return 1e6 * min(times)
+
+
+def of_jacobian(function: Callable[..., Any], arguments: tuple[Any, ...], jit: bool) -> tuple[float, float]:
+    """The time of a pullback for each output, and of the Jacobian."""
+    jacobian = symgrad.jacobian(function, jit=jit)
+    seeds = np.eye(OUTPUTS)
+
+    def pullbacks() -> np.ndarray:
+        _, pullback = symgrad.vjp(function, *arguments, wrt=0, jit=jit)
+        return np.array([pullback(seed) for seed in seeds])
+
+    np.testing.assert_allclose(jacobian(*arguments), pullbacks(), rtol=1e-8, atol=1e-10)
+    return least(pullbacks), least(lambda: jacobian(*arguments))
+
+
+def of_product(function: Callable[..., Any], arguments: tuple[Any, ...], jit: bool) -> tuple[float, float]:
+    """The time of a gradient, and of the product of the Hessian with a vector."""
+    gradient, product = symgrad.grad(function, jit=jit), symgrad.hvp(function, jit=jit)
+    vector = normal(VARIABLES)
+    return least(lambda: gradient(*arguments)), least(lambda: product(*arguments, v=vector))
+
+
+def of_jax(function: Callable[..., Any], arguments: tuple[Any, ...]) -> float | None:
+    """The time of JAX for the same Jacobian, compiled; None where it is not installed or does not take the function."""
+    if importlib.util.find_spec("jax") is None:
+        return None
+    import jax
+
+    jax.config.update("jax_enable_x64", True)
+    space = {**function.__globals__, "np": jax.numpy}
+    ported = type(function)(function.__code__, space)  # type: ignore[call-arg, attr-defined]
+    passed = [jax.numpy.asarray(a) for a in arguments]
+    try:
+        compiled = jax.jit(jax.jacrev(ported))
+        return least(lambda: compiled(*passed).block_until_ready())
+    except Exception:
+        return None
+
+
+def main(names: list[str]) -> None:
+    """Print both tables."""
+    print(f"{'Jacobian':12}{'target':>8}{'pullbacks':>12}{'jacobian':>12}{'times':>8}{'JAX':>12}")
+    for function, arguments in JACOBIANS:
+        if not names or function.__name__ in names:
+            jax = of_jax(function, arguments)
+            for target, jit in (("numpy", False), ("numba", True)):
+                slow, fast = of_jacobian(function, arguments, jit)
+                beside = "-" if jax is None else f"{jax:.0f}"
+                print(f"{function.__name__:12}{target:>8}{slow:12.0f}{fast:12.0f}{slow / fast:8.1f}{beside:>12}", flush=True)
+    print(f"\n{'product':12}{'target':>8}{'gradient':>12}{'hvp':>12}{'times':>8}")
+    for function, arguments in PRODUCTS:
+        if not names or function.__name__ in names:
+            for target, jit in (("numpy", False), ("numba", True)):
+                gradient, product = of_product(function, arguments, jit)
+                print(f"{function.__name__:12}{target:>8}{gradient:12.1f}{product:12.1f}{product / gradient:8.2f}", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
