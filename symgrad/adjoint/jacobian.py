@@ -22,10 +22,10 @@ from symgrad.ir.core import NONE, ONE, ZERO, Block, Call, Const, For, Func, Op, 
 from symgrad.ir.layout import Layout
 from symgrad.ir.types import INT, Array, Scalar, ShapeOf, Type
 from symgrad.ir.unbound import Unbound
-from symgrad.ops.batched import Batch, NotBatched
-from symgrad.ops.batched_products import holds_products
 from symgrad.ops.build import Builder, symbols
 from symgrad.ops.declare import ROWS, USER_ROWS
+from symgrad.ops.seed_products import holds_products
+from symgrad.ops.seeds import Batch, NotBatched
 
 #: how many rows are computed at once: more make no code faster
 MOST = 128

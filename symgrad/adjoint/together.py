@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from symgrad.ir.core import Block, Call, For, If, Op, Operand, Value, operands_within
 from symgrad.ir.types import Array, Scalar, Tape, Type
-from symgrad.ops.batched import EMPTY_TAPES, FORM, ON_TAPES, Batch, NotBatched, apply
+from symgrad.ops.seeds import EMPTY_TAPES, FORM, ON_TAPES, Batch, NotBatched, apply
 
 
 def together(block: Block, batch: Batch, seeds: Sequence[Value]) -> list[Value]:

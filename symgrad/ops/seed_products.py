@@ -1,4 +1,4 @@
-"""table: what products of matrices become where one factor has one more axis, in front (see ``batched``)."""
+"""table: what products of matrices become where one factor has one more axis, in front (see ``seeds``)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from symgrad.ir.core import NONE, Block, Call, Operand, Value, walk
 from symgrad.ir.types import Array, ShapeOf, is_plural
-from symgrad.ops.batched import Batch, NotBatched, batched, shape_rank
 from symgrad.ops.linalg import MOST_EINSUM, contracted, subscripts_of
+from symgrad.ops.seeds import Batch, NotBatched, batched, shape_rank
 
 
 @dataclass(frozen=True, slots=True)
