@@ -23,13 +23,14 @@ if TYPE_CHECKING:
         stop_gradient,
         value_and_grad,
         vjp,
+        vmap,
     )
     from symgrad.testing import check_grads
 
 __version__ = "0.1.0"
 __all__ = [
     "SymgradError", "check_grads", "constant", "custom_vjp", "differentiable", "elementwise", "explain", "from_source", "grad",
-    "on_backward", "rule", "save", "show_ir", "stop_gradient", "value_and_grad", "vjp",
+    "on_backward", "rule", "save", "show_ir", "stop_gradient", "value_and_grad", "vjp", "vmap",
 ]  # fmt: skip
 
 #: public names by the module that defines them, imported when first asked for

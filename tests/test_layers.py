@@ -34,6 +34,7 @@ ROWS = [
     {"pickling", "rules", "exits"},
     {"derivatives"},
     {"callables"},
+    {"batching"},
     {"api"},
     {"testing"},
     {"functional"},

@@ -166,11 +166,12 @@ def holds_floats(ctx: Lowering, binding: Binding) -> bool:
     return False
 
 
-def derivative_of(description: tuple[Any, str, Any, bool, frozenset[str]]) -> Derivative:
+def derivative_of(description: tuple[Any, str, Any, bool, frozenset[str]]) -> Binding:
     """The binding of a derived function made outside; ``description``: the function, which derivative, wrt, has_aux, no_grad."""
     of, what, wrt, has_aux, no_grad = description
     inner = getattr(of, "__symgrad_derivative__", None)
-    return Derivative(Static(of) if inner is None else derivative_of(inner), what, wrt, has_aux, no_grad)
+    function = Static(of) if inner is None else derivative_of(inner)
+    return function if what == "primal" else Derivative(function, what, wrt, has_aux, no_grad)
 
 
 def names_of(ctx: Lowering, of: Binding, node: ast.AST) -> list[str]:
