@@ -15,7 +15,7 @@ import numpy as np
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, HeapKey, Name, Num, Obj, Ref, Static, Tup, is_long
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.exceptions import fail_unless
+from symgrad.frontend.exceptions import fail, fail_unless
 from symgrad.frontend.filling import operand_of_extent
 from symgrad.frontend.memory import Index, load_array
 from symgrad.frontend.skeletons import settled
@@ -48,7 +48,7 @@ class FormOf:
     ctx: Lowering
     node: ast.AST
     block: Block
-    index: Value
+    index: Operand
 
     def form(self, binding: Binding, axes: Axes, word: str = "the result") -> Form:
         """The form of a result; ``axes`` is what ``out_axes`` says of it."""
@@ -88,7 +88,7 @@ class FormOf:
         return Form(kind, axis=axis, dtype=dtype, shape=shape or (), is_number=isinstance(type_, Scalar))
 
 
-def dependents(block: Block, index: Value) -> set[Operand]:
+def dependents(block: Block, index: Operand) -> set[Operand]:
     """The values of a block that may differ from round to round."""
     values: set[Operand] = {index}
 
@@ -209,9 +209,7 @@ def kept_results(ctx: Lowering, form: Form, size: Operand, node: ast.AST) -> Res
             what = "out_axes says None of a result whose shape is not known before the loop"
             raise UnsupportedSyntax(what, ctx.loc(node), "give it an axis in out_axes")
     if any(part.kind == "list" or part.axis is None for part in parts):
-        fail_unless(
-            ctx, Const(size.value != 0) if isinstance(size, Const) else ctx.call("not_equal", size, ZERO), ValueError, f"vmap: {EMPTY}"
-        )
+        check_examples(ctx, size)
     for part in parts:
         name: Name = (ctx.frame, f"%results{next(ctx.builder.fresh)}")
         results.names.append(name)
@@ -228,6 +226,14 @@ def kept_results(ctx: Lowering, form: Form, size: Operand, node: ast.AST) -> Res
 def keys_of(ctx: Lowering, key: HeapKey) -> tuple[Any, ...]:
     """The keys, positions or attributes of an object."""
     return tuple(k for k, _ in ctx.state.entries(key))
+
+
+def check_examples(ctx: Lowering, size: Operand) -> None:
+    """Raise ValueError where there are no examples, so that no shape is known."""
+    if not isinstance(size, Const):
+        fail_unless(ctx, ctx.call("not_equal", size, ZERO), ValueError, f"vmap: {EMPTY}")
+    elif not size.value:
+        fail(ctx, ValueError, f"vmap: {EMPTY}")
 
 
 def leaves(form: Form) -> Iterator[Form]:

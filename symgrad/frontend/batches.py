@@ -228,23 +228,33 @@ def call_batched(ctx: Lowering, batched: Batched, args: list[Binding], kwargs: d
     name: Name = (ctx.frame, f"%batch{next(ctx.builder.fresh)}")
     ctx.state.names[name] = Tup((*args, *kwargs.values()))  # while the loop lasts, it goes over these
 
-    def one(index: Value) -> Binding:
+    def one(index: Operand) -> Binding:
         held = ctx.state.names[name]
         assert isinstance(held, Tup)
         now = [reader.example(arg, place.axes, index, place.optional) for (place, _), arg in zip(passed, held.items, strict=True)]
         return ctx.apply(batched.of, now[: len(args)], dict(zip(kwargs, now[len(args) :], strict=True)), node)
 
-    results = kept_results(ctx, form_of_one(ctx, one, batched.out_axes, node), size, node)
+    key = (loop_key(ctx, node), depth_of(batched))
+    results = kept_results(ctx, form_of_one(ctx, key, one, size, batched.out_axes, node), size, node)
 
-    def body(index: Value) -> None:
+    def body(index: Operand) -> None:
         results.keep(index, one(index))
 
-    key = (loop_key(ctx, node), depth_of(batched))
-    counted(ctx, key, results.lists, (ZERO, size, ONE), body, ctx.loc(node), "k")
+    go_over(ctx, key, results.lists, size, body, node)
     del ctx.state.names[name]
     if ctx.state.dead:
         raise Raised
     return results.whole()
+
+
+def go_over(ctx: Lowering, key: Any, lists: Sequence[Name], size: Operand, body: Callable[[Operand], None], node: ast.AST) -> None:
+    """One round for each example; where loops are written out, one after the other."""
+    if not ctx.unroll or not isinstance(size, Const):
+        counted(ctx, key, lists, (ZERO, size, ONE), body, ctx.loc(node), "k")
+        return
+    for k in range(size.value):
+        ctx.write_out(node)
+        body(Const(k))
 
 
 def depth_of(batched: Batched) -> int:
@@ -252,21 +262,25 @@ def depth_of(batched: Batched) -> int:
     return 1 + depth_of(batched.of) if isinstance(batched.of, Batched) else 0
 
 
-def form_of_one(ctx: Lowering, one: Callable[[Value], Binding], out_axes: Axes, node: ast.AST) -> Form:
-    """What the function gives for one example: it is lowered beside the program."""
-    entry, mark = ctx.state, len(ctx.edges)
+def form_of_one(ctx: Lowering, key: Any, one: Callable[[Operand], Binding], size: Operand, out_axes: Axes, node: ast.AST) -> Form:
+    """What the function gives for one example: the loop is lowered beside the program."""
+    entry, mark, forms = ctx.state, len(ctx.edges), list[Form]()
+
+    def body(index: Operand) -> None:
+        block = ctx.builder.block
+        forms.append(FormOf(ctx, node, block, index).form(one(index), out_axes))
+
     ctx.state = entry.copy()
-    index = Value(INT, "k")
     try:
-        with ctx.trial() as refused, ctx.inside(Block([index])) as block, ctx.operands():
-            result = one(index)
-            if refused:
-                raise refused[0]
-            return FormOf(ctx, node, block, index).form(result, out_axes)
+        with ctx.trial() as refused, ctx.inside(Block()), ctx.operands():
+            go_over(ctx, key, [], ONE if isinstance(size, Const) and size.value else size, body, node)
     except BadArgument as error:
         raise error.at(ctx.loc(node)) from None
-    except Raised:
-        raise UnsupportedSyntax("the function over a batch always raises", ctx.loc(node)) from None
     finally:
         ctx.state = entry
         del ctx.edges[mark:]
+    if refused:
+        raise refused[0]
+    if not forms:
+        raise UnsupportedSyntax("the function over a batch always raises", ctx.loc(node))
+    return forms[-1]
