@@ -20,7 +20,7 @@ from symgrad.frontend.filling import operand_of_extent
 from symgrad.frontend.memory import Index, load_array
 from symgrad.frontend.skeletons import settled
 from symgrad.frontend.stores import store_array
-from symgrad.ir.core import NONE, ZERO, Block, Call, Const, Operand, Value
+from symgrad.ir.core import NONE, ZERO, Block, Call, Const, Operand
 from symgrad.ir.types import Array, Extent, Scalar
 from symgrad.ops.declare import ROWS
 from symgrad.ops.shapes import dtype_of

@@ -25,8 +25,8 @@ from symgrad.frontend.outside import entries_of, outside
 from symgrad.frontend.reading import owner_name
 from symgrad.frontend.skeletons import settled
 from symgrad.frontend.tables import callee
-from symgrad.ir.core import ONE, ZERO, Block, Const, Operand, Value
-from symgrad.ir.types import INT, Array, Scalar
+from symgrad.ir.core import ONE, ZERO, Block, Const, Operand
+from symgrad.ir.types import Array, Scalar
 from symgrad.ops.composed import batches
 from symgrad.runtime.batches import NO_AXES, Axes, Batch, axes_of_keys, check_axis, part_word, places_of
 
