@@ -14,15 +14,15 @@ import numpy as np
 from symgrad.callables import derived
 from symgrad.derivatives import Derived
 from symgrad.errors import BadArgument
+from symgrad.frontend.adapters import adapted, is_adapted
 from symgrad.frontend.source import from_source
 from symgrad.identity import Same
 from symgrad.jit import Jit
 from symgrad.parameters import Options
-from symgrad.runtime.batches import Axes, Batch, is_tree, parts_of
+from symgrad.runtime.batches import BATCH, Axes, Batch, is_tree, parts_of
 from symgrad.text import identifier
 from symgrad.verification.first_call import Verify
 
-BATCH = "__symgrad_batch__"  #: the attribute of a function that is written here: the ``Batch`` that it calls
 POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 
 
@@ -40,6 +40,7 @@ def batched(function: Any, in_axes: Axes, out_axes: Axes, jit: Jit, verify: Veri
     """The derived function that calls ``function`` for each example."""
     if not callable(function):
         raise BadArgument(f"{function!r} is not a function", hint="pass the function itself, not what it returns")
+    function = adapted(function) if is_adapted(function) else function
     key = Key((Same(function), said(in_axes, "in_axes"), said(out_axes, "out_axes")), function, in_axes, out_axes)
     result: Derived = derived(written(key), Options("primal", jit=jit, verify=verify))
     return result

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import inspect
+import types
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -229,7 +231,8 @@ class Fresh:
                 return Tup(tuple(self.gradients(i, grads) for i in items), kind)
             case Obj(key) if not isinstance(self.ctx.state.heap[key], Ref):
                 content = [(k, self.gradients(b, grads)) for k, b in self.ctx.state.entries(key)]
-                return self.ctx.new_object(key.kind, content, key.cls)
+                is_made = key.kind != "record" or dataclasses.is_dataclass(key.cls)  # as that of an argument of the whole function
+                return self.ctx.new_object(key.kind, content, key.cls if is_made else types.SimpleNamespace)
             case Maybe(present, inner, absent):
                 return Maybe(present, self.gradients(inner, grads), absent)
         return Static(None)

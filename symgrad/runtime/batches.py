@@ -16,6 +16,8 @@ import numpy as np
 
 from symgrad.errors import BadArgument
 
+#: the attribute of a function that only calls a ``Batch``: the batch
+BATCH = "__symgrad_batch__"
 #: where the examples of an argument are: an axis, None for one argument of all examples, or a tree of these
 Axes = Any
 EMPTY = "a batch of no examples says nothing of a result whose shape the code does not know"
@@ -40,8 +42,17 @@ class Batch:
     out_axes: Axes = 0
     parameters: tuple[inspect.Parameter, ...] = field(default=(), repr=False)
 
+    @property
+    def name(self) -> str:
+        """How messages call the function."""
+        return str(getattr(self.function, "__qualname__", None) or type(self.function).__name__)
+
+    def __repr__(self) -> str:
+        said = [f", {word}={axes!r}" for word, axes in (("in_axes", self.in_axes), ("out_axes", self.out_axes)) if axes != 0]
+        return f"vmap({self.name}{''.join(said)})"
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        name = getattr(self.function, "__name__", "the function")
+        name = self.name
         places, named = places_of(name, self.parameters, self.in_axes, len(args), tuple(kwargs))
         leaves = [
             leaf for place, arg in zip(places, args, strict=True) for leaf in mapped_leaves(arg, place.axes, place.word, place.optional)
