@@ -40,10 +40,14 @@ def batched(function: Any, in_axes: Axes, out_axes: Axes, jit: Jit, verify: Veri
     """The derived function that calls ``function`` for each example."""
     if not callable(function):
         raise BadArgument(f"{function!r} is not a function", hint="pass the function itself, not what it returns")
-    function = adapted(function) if is_adapted(function) else function
-    key = Key((Same(function), said(in_axes, "in_axes"), said(out_axes, "out_axes")), function, in_axes, out_axes)
-    result: Derived = derived(written(key), Options("primal", jit=jit, verify=verify))
+    result: Derived = derived(written(function, in_axes, out_axes), Options("primal", jit=jit, verify=verify))
     return result
+
+
+def written(function: Any, in_axes: Axes, out_axes: Axes) -> types.FunctionType:
+    """The small Python function that calls ``function`` for each example; the same one for the same function and axes."""
+    function = adapted(function) if is_adapted(function) else function
+    return _written(Key((Same(function), said(in_axes, "in_axes"), said(out_axes, "out_axes")), function, in_axes, out_axes))
 
 
 def said(axes: Axes, word: str) -> Any:
@@ -56,7 +60,7 @@ def said(axes: Axes, word: str) -> Any:
 
 
 @lru_cache(maxsize=1024)
-def written(key: Key) -> types.FunctionType:
+def _written(key: Key) -> types.FunctionType:
     """The small Python function: it has the parameters of the function that it calls."""
     try:
         parameters = tuple(inspect.signature(key.function).parameters.values())
@@ -122,4 +126,4 @@ def passed(parameters: tuple[Parameter, ...]) -> str:
     return ", ".join(stars.get(p.kind, "{0}").format(p.name) for p in parameters)
 
 
-__all__ = ["BATCH", "batched"]
+__all__ = ["batched", "written"]

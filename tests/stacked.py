@@ -40,8 +40,13 @@ def joined(results: Sequence[Any]) -> Any:
 
 
 def example(tree: Any, k: int) -> Any:
-    """One example of a stacked tree, in memory of its own."""
-    return changed(tree, lambda leaf: np.array(leaf[k])[()])
+    """One example of a stacked tree, in memory of its own; what holds no floating leaf is the same object for all examples."""
+    if is_floating(tree):
+        return np.array(tree[k])[()]
+    inside = children(tree)
+    if inside is None or axes_for(tree) is None:
+        return tree
+    return rebuilt(tree, [example(part, k) for part in inside])
 
 
 def varied(tree: Any, k: int) -> Any:

@@ -18,6 +18,10 @@ from symgrad.errors import BadArgument
 
 #: the attribute of a function that only calls a ``Batch``: the batch
 BATCH = "__symgrad_batch__"
+#: what has attributes and is no tree of arrays
+NO_TREES = (
+    types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, type, np.ufunc, np.ndarray, np.generic,
+)  # fmt: skip
 #: where the examples of an argument are: an axis, None for one argument of all examples, or a tree of these
 Axes = Any
 EMPTY = "a batch of no examples says nothing of a result whose shape the code does not know"
@@ -105,7 +109,7 @@ def is_tree(value: Any) -> bool:
     """Is it something that holds arrays: a dict, list, tuple, or an instance with attributes?"""
     if isinstance(value, dict | list | tuple):
         return True
-    return hasattr(value, "__dict__") and not callable(value) and not isinstance(value, types.ModuleType | np.ndarray | np.generic)
+    return hasattr(value, "__dict__") and not isinstance(value, NO_TREES)
 
 
 def parts_of(value: Any) -> list[tuple[Any, Any]]:
