@@ -250,7 +250,7 @@ def call_batched(ctx: Lowering, batched: Batched, args: list[Binding], kwargs: d
 def go_over(ctx: Lowering, key: Any, lists: Sequence[Name], size: Operand, body: Callable[[Operand], None], node: ast.AST) -> None:
     """One round for each example; where loops are written out, one after the other."""
     if not ctx.unroll or not isinstance(size, Const):
-        counted(ctx, key, lists, (ZERO, size, ONE), body, ctx.loc(node), "k")
+        counted(ctx, key, lists, (ZERO, size, ONE), body, ctx.loc(node), "k", batch=True)
         return
     for k in range(size.value):
         ctx.write_out(node)

@@ -18,6 +18,7 @@ from symgrad.ir.types import (
     kind_of,
     same_shape,
 )
+from symgrad.ops import batched
 from symgrad.ops.declare import constant, rule
 from symgrad.ops.indexing import Extents, after, broadcast, has_arrays, index_type
 from symgrad.ops.shapes import as_array, kept_layout
@@ -201,19 +202,19 @@ rule(f"add_at(x, v, *index, {_PATH}, distinct=False)", _owned, emit=_add_at_text
      x_grad="out_grad", v_grad="fit(take(out_grad, *index, index=index), shape_of(v))", index_grad=None)  # fmt: skip
 rule(f"add_written(x, v, *index, {_PATH})", _owned, emit="add_written(x, path, v)", consumes=True, statement=True, linear="x v",
      x_grad="out_grad", v_grad="fit(take_written(out_grad, *index, index=index), shape_of(v))", index_grad=None)  # fmt: skip
-rule("copy(x)", _like, emit=_copy_text, linear="x", x_grad="out_grad")
+rule("copy(x)", _like, batch=batched.same, emit=_copy_text, linear="x", x_grad="out_grad")
 # what ``x.copy()`` of the user's does to an array that lies otherwise
-rule("copy_rows(x)", _by_rows, emit="x.copy()", linear="x", x_grad="out_grad")
+rule("copy_rows(x)", _by_rows, batch=batched.same, emit="x.copy()", linear="x", x_grad="out_grad")
 rule("by_rows(x)", _array_by_rows, emit='np.asarray(x, order="C")', alias="depends", linear="x", x_grad="out_grad")
-rule("accumulate(x, g)", _accumulate, emit="x += g", consumes=True, statement=True, linear="x g",
+rule("accumulate(x, g)", _accumulate, batch=batched.added_in_place, emit="x += g", consumes=True, statement=True, linear="x g",
      x_grad="out_grad", g_grad="fit(out_grad, shape_of(g))")  # fmt: skip
 
 # ------------------------------------------------------------------ shapes
 
 constant("shape_of(x)", _shape_of, emit=_shape_text, cheap=True)
 constant("extent(x, axis=0)", _int, emit=_extent_text, cheap=True)
-constant('zeros_of(shape, dtype="f64")', _zeros_of, emit=_zeros_text)
-rule("spread(g, shape, axis=None, keepdims=False)", _spread, emit=_spread_text, alias="view", linear="g",
+constant('zeros_of(shape, dtype="f64")', _zeros_of, batch=batched.zeros_of, emit=_zeros_text)
+rule("spread(g, shape, axis=None, keepdims=False)", _spread, batch=batched.over_shape, emit=_spread_text, alias="view", linear="g",
      g_grad="fit(sum(out_grad, axis=axis, keepdims=keepdims), shape_of(g))",
      shape_grad=None)  # fmt: skip
 # a cotangent that has its form already, or the number 0 in its stead
@@ -222,9 +223,9 @@ rule('array_or_zeros(g, shape, dtype="f64")', _array_or_zeros, emit=_array_or_ze
 rule("in_form(g, x)", _second, emit="in_form(g, x)", alias="depends", g_grad="out_grad", x_grad=None)
 # sums a cotangent to the shape of what was broadcast; ``array``: a 0-d array stays one. Which axes are summed is known when it
 # runs, so that the derivative spreads over ``axis=()``: in turn, nothing is summed but what ``fit`` finds
-rule("unbroadcast(g, shape, array=False)", _unbroadcast, emit=_unbroadcast_text, linear="g", alias="depends",
+rule("unbroadcast(g, shape, array=False)", _unbroadcast, batch=batched.unbroadcast, emit=_unbroadcast_text, linear="g", alias="depends",
      g_grad="spread(out_grad, shape_of(g), axis=(), keepdims=True)", shape_grad=None)  # fmt: skip
-rule('cast(x, dtype="f64")', _cast, emit=_cast_text, linear="x", x_grad="fit(out_grad, shape_of(x))")
+rule('cast(x, dtype="f64")', _cast, batch=batched.same, emit=_cast_text, linear="x", x_grad="fit(out_grad, shape_of(x))")
 # the same where nothing is known of the dtype but what a declaration says; nothing is done where it is right
 rule('settled(x, dtype="f64")', _cast, emit="x.astype(dtype, copy=False)", alias="depends", linear="x", x_grad="fit(out_grad, shape_of(x))")
 rule('number(x, kind="float")', _number, emit=lambda s, t: f"{s['kind']}(x)", linear="x", x_grad="fit(out_grad, shape_of(x))")

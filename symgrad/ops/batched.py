@@ -1,0 +1,303 @@
+"""How a row is computed for all examples of a batch at once: rules, which rows name in their field ``batch``.
+
+A value of all examples has the batch axis first, a scalar of each example is an element of a vector. A rule is given the op as it is
+for one example, in ``Examples``, and appends ops for all; it raises NotBatched where NumPy has no function for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from symgrad.ir.core import NONE, Const, Operand, Value
+from symgrad.ir.types import Array, Scalar, ShapeOf, Type
+
+
+class NotBatched(Exception):
+    """There is no op that does this for all examples at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """An op of one example, and its operands for all: those that are ``many`` have the batch axis."""
+
+    build: Any  #: the builder, a ``Builder``
+    name: str
+    settings: dict[str, Any]
+    types: Sequence[Type]  #: of the operands of one example
+    operands: Sequence[Operand]
+    many: Sequence[bool]
+    size: Operand  #: how many examples there are
+    sources: Any  #: the array that a shape is of, by the value of the shape
+    makers: Any  #: the op that makes a value of all examples alike
+
+    def call(self, name: str, *args: Operand, **settings: Any) -> Value:
+        """Append an op, and return its result."""
+        value: Value = self.build.call(name, *args, **settings)
+        return value
+
+    def again(self, *args: Operand, **settings: Any) -> Value:
+        """The same op of other operands."""
+        return self.call(self.name, *args, **{**self.settings, **settings})
+
+    def rank(self, k: int) -> int:
+        """The axes of an operand of one example."""
+        return rank_of(self.types[k])
+
+    def aligned(self, k: int, rank: int) -> Operand:
+        """An operand with so many axes behind that of the batch: what it lacks has extent 1."""
+        lacks = rank - self.rank(k)
+        if not self.many[k] or not lacks:
+            return self.operands[k]
+        if lacks < 0:
+            raise NotBatched
+        return self.call("view", self.operands[k], NONE, NONE, NONE, index="s" + "n" * lacks)
+
+    def each(self, k: int) -> Operand:
+        """An operand with a batch axis: one that all examples share shows the same for each of them."""
+        operand = self.operands[k]
+        if self.many[k]:
+            return operand
+        type_ = self.types[k]
+        if isinstance(type_, ShapeOf):
+            if operand not in self.sources:
+                raise NotBatched
+            source = self.sources[operand]
+            return self.call("shape_of", self.repeated(source, source.type))
+        return self.repeated(operand, type_)
+
+    def repeated(self, operand: Operand, type_: Type) -> Value:
+        """A shared array as a view that shows it once for each example."""
+        extents = [self.call("extent", operand, axis=axis) for axis in range(rank_of(type_))]
+        return self.call("broadcast_to", operand, self.size, *extents)
+
+    def own(self, k: int) -> Operand:
+        """An operand with a batch axis that is written to: of a shared one each example has a copy."""
+        if self.many[k]:
+            return self.operands[k]
+        made = self.makers.get(self.operands[k])
+        if made is not None and made.name in ("zeros", "ones", "empty"):
+            return self.call(made.name, self.size, *made.args, **made.settings)
+        return self.call("copy", self.each(k))
+
+
+Rule = Callable[[Examples], Value]
+
+
+def rank_of(type_: Type) -> int:
+    """The axes of a number, array or shape; raises NotBatched where they are not known."""
+    if isinstance(type_, Scalar):
+        return 0
+    if not isinstance(type_, Array | ShapeOf) or type_.shape is None:
+        raise NotBatched
+    return len(type_.shape)
+
+
+def elements(e: Examples) -> Value:
+    """Element by element: axes that an operand lacks stand behind that of the batch."""
+    if e.settings.get("via") in ("math", "cmath"):
+        raise NotBatched  # they raise where NumPy's functions do not
+    rank = max(e.rank(k) for k in range(len(e.operands)))
+    return e.again(*(e.aligned(k, rank) for k in range(len(e.operands))))
+
+
+def same(e: Examples) -> Value:
+    """What does the same to an array whatever axes it has."""
+    return e.again(*e.operands)
+
+
+def moved_axis(axis: int) -> int:
+    """An axis of one example as that of all."""
+    return axis + 1 if axis >= 0 else axis
+
+
+def axes_of(axis: Any, rank: int) -> Any:
+    """Axes to go over, None for all."""
+    if axis is None:
+        if not rank:
+            raise NotBatched
+        return 1 if rank == 1 else tuple(range(1, rank + 1))
+    return moved_axis(axis) if isinstance(axis, int) else tuple(map(moved_axis, axis))
+
+
+def along(e: Examples) -> Value:
+    """Functions that go over axes: ``axis`` None is all of those of one example."""
+    return e.again(*(e.each(k) for k in range(len(e.operands))), axis=axes_of(e.settings["axis"], e.rank(0)))
+
+
+def in_order(e: Examples) -> Value:
+    """Functions that go along one axis, and over all elements where ``axis`` is None."""
+    axis = e.settings["axis"]
+    if axis is None and e.rank(0) != 1:
+        raise NotBatched
+    return e.again(*(e.each(k) for k in range(len(e.operands))), axis=1 if axis is None else moved_axis(axis))
+
+
+def over_shape(e: Examples) -> Value:
+    """``spread``: a number of each example, or what is left of axes, in the shape that the second operand says."""
+    axis, shape = e.settings["axis"], e.each(1)
+    if not e.rank(0) and not e.many[0]:
+        return e.again(e.operands[0], shape, axis=None, keepdims=False)
+    if not e.rank(0):
+        g = e.call("view", e.each(0), NONE, NONE, NONE, index="s" + "n" * e.rank(1)) if e.rank(1) else e.each(0)
+        return e.again(g, shape, axis=axes_of(axis, e.rank(1)) if e.rank(1) else None, keepdims=True)
+    return e.again(e.each(0), shape, axis=axes_of(axis, e.rank(1)))
+
+
+def zeros_of(e: Examples) -> Value:
+    """Zeros in a shape."""
+    return e.again(e.each(0))
+
+
+def unbroadcast(e: Examples) -> Value:
+    """A cotangent summed to the shape of what was broadcast."""
+    g, more = e.each(0), e.rank(0) - e.rank(1)
+    if more < 0:
+        raise NotBatched
+    if more:
+        g = e.call("sum", g, axis=1 if more == 1 else tuple(range(1, more + 1)))
+    return e.again(g, e.each(1), array=True)
+
+
+def added_in_place(e: Examples) -> Value:
+    """``x += g``, of memory that each example has its own part of."""
+    return e.again(e.own(0), e.aligned(1, e.rank(0)))
+
+
+# ------------------------------------------------------------------ shapes
+
+
+def reshaped(e: Examples) -> Value:
+    """Another shape of each example."""
+    if any(e.many[1:]):
+        raise NotBatched
+    return e.call("reshape", e.operands[0], e.size, *e.operands[1:])
+
+
+def in_a_row(e: Examples) -> Value:
+    """The elements of each example in a row."""
+    if e.rank(0) != 1:
+        raise NotBatched
+    return e.again(e.operands[0]) if e.name == "copy" else e.call("copy", e.operands[0])
+
+
+def broadcast(e: Examples) -> Value:
+    """The same with more axes, or longer ones."""
+    if any(e.many[1:]):
+        raise NotBatched
+    return e.again(e.aligned(0, len(e.operands) - 1), e.size, *e.operands[1:])
+
+
+def transposed(e: Examples) -> Value:
+    """The axes of each example in another order."""
+    axes = e.settings["axes"]
+    axes = tuple(reversed(range(e.rank(0)))) if axes is None else tuple(a % e.rank(0) for a in axes)
+    return e.again(e.operands[0], axes=(0, *(a + 1 for a in axes)))
+
+
+def joined(e: Examples) -> Value:
+    """Arrays one behind the other, or side by side."""
+    return e.again(*(e.each(k) for k in range(len(e.operands))), axis=moved_axis(e.settings["axis"]))
+
+
+# ------------------------------------------------------------------ matrices
+
+
+def stacks(e: Examples) -> Value:
+    """Functions of matrices that NumPy applies to each of a stack."""
+    if len(e.operands) != 1 or e.rank(0) < 2:
+        raise NotBatched
+    return e.again(*e.operands)
+
+
+def times(e: Examples, a: tuple[Operand, bool, int], b: tuple[Operand, bool, int]) -> Value:
+    """The product of two matrices or vectors; each is the operand, whether it has a batch axis, and the axes of one example."""
+    (left, many_left, rank_left), (right, many_right, rank_right) = a, b
+    whole = (NONE, NONE, NONE)
+    if rank_left not in (1, 2) or rank_right not in (1, 2):
+        raise NotBatched
+    if rank_left == 1 and rank_right == 1 and many_left and many_right:
+        return e.call("sum", e.call("multiply", left, right), axis=1)
+    if rank_left == 2 and rank_right == 1 and many_right and not many_left:
+        return e.call("matmul", right, e.call("mT", left))
+    if rank_left == 2 and rank_right == 1 and many_right:
+        column = e.call("view", right, *whole, *whole, index="ssn")
+        return e.call("view", e.call("matmul", left, column), *whole, *whole, Const(0), index="ssi")
+    if rank_left == 1 and rank_right == 2 and many_left and many_right:
+        row = e.call("view", left, *whole, index="sn")
+        return e.call("view", e.call("matmul", row, right), *whole, Const(0), index="si")
+    if rank_left == 1 and rank_right == 1 and many_right:
+        left, right = right, left
+    return e.call("matmul", left, right)
+
+
+def side(e: Examples, k: int) -> tuple[Operand, bool, int]:
+    """An operand of a product."""
+    return e.operands[k], e.many[k], e.rank(k)
+
+
+def product(e: Examples) -> Value:
+    """``a @ b``."""
+    return times(e, side(e, 0), side(e, 1))
+
+
+def outer(e: Examples, a: int, b: int) -> Value:
+    """All products of an element of one vector and one of another."""
+    column = e.call("view", e.each(a), NONE, NONE, NONE, NONE, NONE, NONE, index="ssn")
+    row = e.call("view", e.each(b), NONE, NONE, NONE, index="sn")
+    return e.call("multiply", column, row)
+
+
+def turned(e: Examples, k: int) -> tuple[Operand, bool, int]:
+    """A matrix with its axes exchanged."""
+    return e.call("mT", e.operands[k]), e.many[k], 2
+
+
+def left_factor(e: Examples) -> Value:
+    """The cotangent of the left factor of a product."""
+    match e.rank(2), e.rank(1):
+        case (2, 1):
+            return outer(e, 0, 1)
+        case (1, 2):
+            return times(e, side(e, 1), side(e, 0))
+        case (2, 2):
+            return times(e, side(e, 0), turned(e, 1))
+        case (1, 1):
+            return e.call("multiply", e.aligned(0, 1), e.aligned(1, 1))
+    raise NotBatched
+
+
+def right_factor(e: Examples) -> Value:
+    """The cotangent of the right factor of a product."""
+    match e.rank(2), e.rank(1):
+        case (1, 2):
+            return times(e, side(e, 0), side(e, 1))
+        case (2, 1):
+            return outer(e, 1, 0)
+        case (2, 2):
+            return times(e, turned(e, 1), side(e, 0))
+        case (1, 1):
+            return e.call("multiply", e.aligned(0, 1), e.aligned(1, 1))
+    raise NotBatched
+
+
+def outer_product(e: Examples) -> Value:
+    """``np.outer`` of vectors."""
+    if (e.rank(0), e.rank(1)) != (1, 1):
+        raise NotBatched
+    return outer(e, 0, 1)
+
+
+def solved(e: Examples) -> Value:
+    """``np.linalg.solve``; a vector is a matrix of one column."""
+    if e.rank(0) != 2 or e.rank(1) not in (1, 2):
+        raise NotBatched
+    if e.rank(1) == 2:
+        return e.again(*e.operands)
+    whole = (NONE, NONE, NONE)
+    column = e.call("view", e.each(1), *whole, *whole, index="ssn")
+    return e.call("view", e.again(e.operands[0], column), *whole, *whole, Const(0), index="ssi")
+
+
+__all__ = ["Examples", "NotBatched", "Rule", "elements", "rank_of"]
