@@ -20,8 +20,8 @@ from symgrad.frontend.filling import operand_of_extent
 from symgrad.frontend.memory import Index, load_array
 from symgrad.frontend.skeletons import settled
 from symgrad.frontend.stores import store_array
-from symgrad.ir.core import NONE, ZERO, Block, Call, Const, Operand
-from symgrad.ir.types import Array, Extent, Scalar
+from symgrad.ir.core import NONE, ZERO, Block, Call, Const, Operand, walk
+from symgrad.ir.types import BOOL, FLOAT, INT, Array, Extent, Scalar, Type
 from symgrad.ops.declare import ROWS
 from symgrad.ops.shapes import dtype_of
 from symgrad.runtime.batches import EMPTY, Axes, axes_of_keys, check_axis
@@ -39,6 +39,20 @@ class Form:
     dtype: str | None = None
     shape: tuple[Extent, ...] = ()  #: of one example
     is_number: bool = False
+
+
+#: kinds of arrays from which no narrow float comes, and the numbers
+PLAIN = ("int", "bool")
+WIDE = (
+    FLOAT,
+    INT,
+    BOOL,
+    Scalar("float", "f64"),
+    Scalar("float", "any"),
+    Scalar("int", "i64"),
+    Scalar("int", "any"),
+    Scalar("bool", "bool"),
+)
 
 
 @dataclass(slots=True)
@@ -83,9 +97,20 @@ class FormOf:
         if axis is None and operand in dependents(self.block, self.index):
             what = f"out_axes says None of {word}, which may be another one for each example"
             raise UnsupportedSyntax(what, self.ctx.loc(self.node), "give it an axis in out_axes")
-        dtype = dtype_of(type_)
+        dtype = dtype_of(type_) or self.dtype_of_float(type_)
         kind = "list" if shape is None or dtype is None else "array"
         return Form(kind, axis=axis, dtype=dtype, shape=shape or (), is_number=isinstance(type_, Scalar))
+
+    def dtype_of_float(self, type_: Type) -> str | None:
+        """The dtype of a number that is a float of Python's or of NumPy's: 64 bits where no float of the program is narrower."""
+        if not isinstance(type_, Scalar) or type_.kind != "float" or type_.dtype != "any":
+            return None
+        types = [operand.type for op in walk(self.block) for operand in (*op.operands, *op.outs)]
+        return (
+            "f64"
+            if all(isinstance(t, Array) and (t.dtype == "f64" or t.kind in PLAIN) or t in WIDE or not t.is_number for t in types)
+            else None
+        )
 
 
 def dependents(block: Block, index: Operand) -> set[Operand]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from symgrad.ir.core import NONE, Const, Operand, Value
 from symgrad.ir.types import Array, Scalar, ShapeOf, Type
+from symgrad.ops.indexing import OPERANDS, steps
 
 
 class NotBatched(Exception):
@@ -82,7 +83,14 @@ class Examples:
         return self.call("copy", self.each(k))
 
 
-Rule = Callable[[Examples], Value]
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """A result that is the same for all examples."""
+
+    value: Value
+
+
+Rule = Callable[[Examples], Value | Shared]
 
 
 def rank_of(type_: Type) -> int:
@@ -163,6 +171,91 @@ def unbroadcast(e: Examples) -> Value:
 def added_in_place(e: Examples) -> Value:
     """``x += g``, of memory that each example has its own part of."""
     return e.again(e.own(0), e.aligned(1, e.rank(0)))
+
+
+def extent(e: Examples) -> Shared:
+    """An extent of each example, which all have."""
+    return Shared(e.again(e.operands[0], axis=moved_axis(e.settings["axis"])))
+
+
+# ------------------------------------------------------------------ parts of arrays
+
+
+def path_of(index: str) -> list[str]:
+    """The steps of a path, each with the number of its operands where it is a method."""
+    return [step + (f":{count}" if step.startswith(".") and count else "") for step, count in steps(index)]
+
+
+def check_arrays(e: Examples, first: int) -> None:
+    """Refuse an index of several arrays: NumPy puts their axes first where a slice stands between them."""
+    if any(e.many[first:]) or sum(isinstance(t, Array) for t in e.types[first:]) > 1:
+        raise NotBatched
+
+
+def read(e: Examples) -> Value:
+    """A part of each example, or an element or row at a place of each."""
+    if any(e.many[1:]):
+        return gathered(e)
+    check_arrays(e, 1)
+    path = path_of(e.settings["index"])
+    if len(path) == 1 and not path[0].startswith("."):
+        return e.again(e.operands[0], NONE, NONE, NONE, *e.operands[1:], index="s" + path[0])
+    value = stepped(e.build, e.size, e.operands[0], path, list(e.operands[1:]))
+    return e.call("copy", value) if e.name == "take" else value
+
+
+def stepped(build: Any, size: Operand, array: Operand, path: list[str], operands: list[Operand]) -> Value:
+    """A path of steps, each taken for all examples as a view."""
+    for step in path:
+        name, _, count = step.partition(":")
+        taken = int(count or 0) if step.startswith(".") else sum(OPERANDS[letter] for letter in step)
+        own, operands = operands[:taken], operands[taken:]
+        if name == ".T":
+            array = build.call("transpose", array, axes=(0, *reversed(range(1, rank_of(array.type)))))
+        elif name == ".reshape":
+            array = build.call("reshape", array, size, *own)
+        elif step.startswith("."):
+            raise NotBatched
+        elif step:
+            array = build.call("view", array, NONE, NONE, NONE, *own, index="s" + step)
+    if not isinstance(array, Value):
+        raise NotBatched
+    return array
+
+
+def gathered(e: Examples) -> Value:
+    """An element or row of each example, at a place of its own."""
+    if e.settings["index"] != "i" or e.name != "take" or e.rank(1):
+        raise NotBatched
+    if not e.many[0]:
+        return e.again(*e.operands)
+    return e.again(e.operands[0], e.call("arange", e.size, dtype=None), e.operands[1], index="ii")
+
+
+def written(e: Examples) -> Value:
+    """``x[...] = v`` and ``x[...] += v``."""
+    path = steps(e.settings["index"])
+    if any(step.startswith(".") for step, _ in path):
+        raise NotBatched
+    if any(e.many[2:]):
+        return written_at(e)
+    check_arrays(e, 2)
+    index = e.operands[2:]
+    part = e.build.type_of("view", [e.types[0], *e.types[2:]], {"index": e.settings["index"]}, [e.operands[0], *index])
+    value, operands = e.aligned(1, rank_of(part)), list[Operand]()
+    for _, count in path:
+        operands += [NONE, NONE, NONE, *index[:count]]
+        index = index[count:]
+    return e.again(e.own(0), value, *operands, index=";".join("s" + step for step, _ in path))
+
+
+def written_at(e: Examples) -> Value:
+    """A store to an element or row of each example, at a place of its own."""
+    if e.settings["index"] != "i" or e.rank(2):
+        raise NotBatched
+    settings = {"distinct": True} if "distinct" in e.settings else {}
+    value = e.aligned(1, e.rank(0) - 1)
+    return e.again(e.own(0), value, e.call("arange", e.size, dtype=None), e.operands[2], index="ii", **settings)
 
 
 # ------------------------------------------------------------------ shapes
@@ -300,4 +393,4 @@ def solved(e: Examples) -> Value:
     return e.call("view", e.again(e.operands[0], column), *whole, *whole, Const(0), index="ssi")
 
 
-__all__ = ["Examples", "NotBatched", "Rule", "elements", "rank_of"]
+__all__ = ["Examples", "NotBatched", "Rule", "Shared", "elements", "path_of", "rank_of", "stepped"]

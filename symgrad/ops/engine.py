@@ -188,17 +188,18 @@ def _set_text(settings: dict[str, Any], types: list[Type]) -> str:
 # ------------------------------------------------------------------ reading and writing arrays
 
 _PATH = 'index="e"'
-rule(f"view(x, *index, {_PATH})", _view, emit="x[path]", alias="view", cheap=True, linear="x",
+rule(f"view(x, *index, {_PATH})", _view, batch=batched.read, emit="x[path]", alias="view", cheap=True, linear="x",
      x_grad="add_at(into, out_grad, *index, index=index)", index_grad=None)  # fmt: skip
-rule(f"take(x, *index, {_PATH})", _take, emit=_take_text, cheap=True, linear="x",
+rule(f"take(x, *index, {_PATH})", _take, batch=batched.read, emit=_take_text, cheap=True, linear="x",
      x_grad="add_at(into, out_grad, *index, index=index)", index_grad=None)  # fmt: skip
 rule(f"take_written(x, *index, {_PATH})", _take, emit=_take_written_text, linear="x",
      x_grad="add_written(into, out_grad, *index, index=index)", index_grad=None)  # fmt: skip
-rule(f"set_at(x, v, *index, {_PATH})", _owned, emit=_set_text, consumes=True, statement=True, linear="x v",
+rule(f"set_at(x, v, *index, {_PATH})", _owned, batch=batched.written, emit=_set_text, consumes=True, statement=True, linear="x v",
      x_grad="set_at(taken, 0.0, *index, index=index)",
      v_grad="fit(take_written(out_grad, *index, index=index), shape_of(v))", index_grad=None)  # fmt: skip
 # ``distinct``: no cell is named twice
-rule(f"add_at(x, v, *index, {_PATH}, distinct=False)", _owned, emit=_add_at_text, consumes=True, statement=True, linear="x v",
+rule(f"add_at(x, v, *index, {_PATH}, distinct=False)", _owned, batch=batched.written, emit=_add_at_text,
+     consumes=True, statement=True, linear="x v",
      x_grad="out_grad", v_grad="fit(take(out_grad, *index, index=index), shape_of(v))", index_grad=None)  # fmt: skip
 rule(f"add_written(x, v, *index, {_PATH})", _owned, emit="add_written(x, path, v)", consumes=True, statement=True, linear="x v",
      x_grad="out_grad", v_grad="fit(take_written(out_grad, *index, index=index), shape_of(v))", index_grad=None)  # fmt: skip
@@ -211,8 +212,8 @@ rule("accumulate(x, g)", _accumulate, batch=batched.added_in_place, emit="x += g
 
 # ------------------------------------------------------------------ shapes
 
-constant("shape_of(x)", _shape_of, emit=_shape_text, cheap=True)
-constant("extent(x, axis=0)", _int, emit=_extent_text, cheap=True)
+constant("shape_of(x)", _shape_of, batch=batched.same, emit=_shape_text, cheap=True)
+constant("extent(x, axis=0)", _int, batch=batched.extent, emit=_extent_text, cheap=True)
 constant('zeros_of(shape, dtype="f64")', _zeros_of, batch=batched.zeros_of, emit=_zeros_text)
 rule("spread(g, shape, axis=None, keepdims=False)", _spread, batch=batched.over_shape, emit=_spread_text, alias="view", linear="g",
      g_grad="fit(sum(out_grad, axis=axis, keepdims=keepdims), shape_of(g))",
