@@ -102,8 +102,11 @@ class FormOf:
         return Form(kind, axis=axis, dtype=dtype, shape=shape or (), is_number=isinstance(type_, Scalar))
 
     def dtype_of_float(self, type_: Type) -> str | None:
-        """The dtype of a number that is a float of Python's or of NumPy's: 64 bits where no float of the program is narrower."""
-        if not isinstance(type_, Scalar) or type_.kind != "float" or type_.dtype != "any":
+        """The dtype of a number that is a float of Python's or of NumPy's: 64 bits where no float of the program is narrower.
+
+        Where rounds are written out, handlers of the program may stand around each of them: a list takes what they give.
+        """
+        if self.ctx.unroll or not isinstance(type_, Scalar) or type_.kind != "float" or type_.dtype != "any":
             return None
         types = [operand.type for op in walk(self.block) for operand in (*op.operands, *op.outs)]
         return (
