@@ -20,7 +20,7 @@ from symgrad.frontend.flow import counted, loop_key
 from symgrad.frontend.interruptions import Raised
 from symgrad.frontend.memory import load_array
 from symgrad.frontend.nested import names_of
-from symgrad.frontend.operands import unwrap
+from symgrad.frontend.operands import pinned, unwrap
 from symgrad.frontend.outside import entries_of, outside
 from symgrad.frontend.reading import owner_name
 from symgrad.frontend.skeletons import settled
@@ -74,7 +74,8 @@ def python_value(ctx: Lowering, binding: Binding, node: ast.AST) -> Any:
     try:
         return unwrap(binding)
     except SymgradError:
-        raise UnsupportedSyntax("the axes of vmap must be literals", ctx.loc(node)) from None
+        refusal = UnsupportedSyntax("the axes of vmap must be known while compiling", ctx.loc(node), "write them as literals")
+        raise pinned(ctx, refusal, [binding]) from None
 
 
 def parameters_of(ctx: Lowering, of: Binding, node: ast.AST) -> tuple[inspect.Parameter, ...]:

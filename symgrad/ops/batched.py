@@ -123,8 +123,6 @@ def moved_axis(axis: int) -> int:
 def axes_of(axis: Any, rank: int) -> Any:
     """Axes to go over, None for all."""
     if axis is None:
-        if not rank:
-            raise NotBatched
         return 1 if rank == 1 else tuple(range(1, rank + 1))
     return moved_axis(axis) if isinstance(axis, int) else tuple(map(moved_axis, axis))
 
@@ -142,6 +140,11 @@ def in_order(e: Examples) -> Value:
     return e.again(*(e.each(k) for k in range(len(e.operands))), axis=1 if axis is None else moved_axis(axis))
 
 
+def size_over(e: Examples) -> Shared:
+    """How many elements of each example make one."""
+    return Shared(e.again(e.operands[0], axis=axes_of(e.settings["axis"], e.rank(0))))
+
+
 def over_shape(e: Examples) -> Value:
     """``spread``: a number of each example, or what is left of axes, in the shape that the second operand says."""
     axis, shape = e.settings["axis"], e.each(1)
@@ -151,6 +154,19 @@ def over_shape(e: Examples) -> Value:
         g = e.call("view", e.each(0), NONE, NONE, NONE, index="s" + "n" * e.rank(1)) if e.rank(1) else e.each(0)
         return e.again(g, shape, axis=axes_of(axis, e.rank(1)) if e.rank(1) else None, keepdims=True)
     return e.again(e.each(0), shape, axis=axes_of(axis, e.rank(1)))
+
+
+def filled(e: Examples) -> Value:
+    """Arrays of one number for each example, in a shape that is given as one operand or as several."""
+    if any(e.many[k] and not isinstance(e.types[k], ShapeOf) for k in range(1, len(e.operands))) or e.rank(0):
+        raise NotBatched
+    if e.settings["dtype"] is not None:
+        raise NotBatched
+    is_shape = len(e.operands) == 2 and isinstance(e.types[1], ShapeOf)
+    rank = e.rank(1) if is_shape else len(e.operands) - 1
+    value = e.call("view", e.each(0), NONE, NONE, NONE, index="s" + "n" * rank) if rank else e.each(0)
+    extents = [e.each(1)] if is_shape else [e.size, *e.operands[1:]]
+    return e.call("copy", e.call("broadcast_to", value, *extents))
 
 
 def zeros_of(e: Examples) -> Value:
@@ -201,7 +217,7 @@ def read(e: Examples) -> Value:
     if len(path) == 1 and not path[0].startswith("."):
         return e.again(e.operands[0], NONE, NONE, NONE, *e.operands[1:], index="s" + path[0])
     value = stepped(e.build, e.size, e.operands[0], path, list(e.operands[1:]))
-    return e.call("copy", value) if e.name == "take" else value
+    return value if e.name == "view" else e.call("copy", value)
 
 
 def stepped(build: Any, size: Operand, array: Operand, path: list[str], operands: list[Operand]) -> Value:
@@ -225,11 +241,11 @@ def stepped(build: Any, size: Operand, array: Operand, path: list[str], operands
 
 def gathered(e: Examples) -> Value:
     """An element or row of each example, at a place of its own."""
-    if e.settings["index"] != "i" or e.name != "take" or e.rank(1):
+    if e.settings["index"] != "i" or e.rank(1):
         raise NotBatched
     if not e.many[0]:
-        return e.again(*e.operands)
-    return e.again(e.operands[0], e.call("arange", e.size, dtype=None), e.operands[1], index="ii")
+        return e.call("take", *e.operands, index="i")
+    return e.call("take", e.operands[0], e.call("arange", e.size, dtype=None), e.operands[1], index="ii")
 
 
 def written(e: Examples) -> Value:

@@ -192,7 +192,7 @@ rule(f"view(x, *index, {_PATH})", _view, batch=batched.read, emit="x[path]", ali
      x_grad="add_at(into, out_grad, *index, index=index)", index_grad=None)  # fmt: skip
 rule(f"take(x, *index, {_PATH})", _take, batch=batched.read, emit=_take_text, cheap=True, linear="x",
      x_grad="add_at(into, out_grad, *index, index=index)", index_grad=None)  # fmt: skip
-rule(f"take_written(x, *index, {_PATH})", _take, emit=_take_written_text, linear="x",
+rule(f"take_written(x, *index, {_PATH})", _take, batch=batched.read, emit=_take_written_text, linear="x",
      x_grad="add_written(into, out_grad, *index, index=index)", index_grad=None)  # fmt: skip
 rule(f"set_at(x, v, *index, {_PATH})", _owned, batch=batched.written, emit=_set_text, consumes=True, statement=True, linear="x v",
      x_grad="set_at(taken, 0.0, *index, index=index)",
@@ -201,7 +201,8 @@ rule(f"set_at(x, v, *index, {_PATH})", _owned, batch=batched.written, emit=_set_
 rule(f"add_at(x, v, *index, {_PATH}, distinct=False)", _owned, batch=batched.written, emit=_add_at_text,
      consumes=True, statement=True, linear="x v",
      x_grad="out_grad", v_grad="fit(take(out_grad, *index, index=index), shape_of(v))", index_grad=None)  # fmt: skip
-rule(f"add_written(x, v, *index, {_PATH})", _owned, emit="add_written(x, path, v)", consumes=True, statement=True, linear="x v",
+rule(f"add_written(x, v, *index, {_PATH})", _owned, batch=batched.written, emit="add_written(x, path, v)",
+     consumes=True, statement=True, linear="x v",
      x_grad="out_grad", v_grad="fit(take_written(out_grad, *index, index=index), shape_of(v))", index_grad=None)  # fmt: skip
 rule("copy(x)", _like, batch=batched.same, emit=_copy_text, linear="x", x_grad="out_grad")
 # what ``x.copy()`` of the user's does to an array that lies otherwise

@@ -134,6 +134,7 @@ for _name in ("zeros", "ones", "empty"):
 rule(
     "full(value, *shape, dtype=None)",
     _full_law,
+    batch=batched.filled,
     emit=_full_text,
     linear="value",
     value_grad="fit(out_grad, shape_of(value))",

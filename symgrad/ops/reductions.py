@@ -107,7 +107,7 @@ _ROOT = (f"out_grad / (out * ({_SIZE} - ddof) if ddof else out * {_SIZE} + ({_SI
 rule(f"std(x, {_AXES}, ddof=0)", reduction_law(np.std), batch=batched.along, emit=reduction_text("std", "ddof"),
      x_grad="(x - mean(x, axis=axis, keepdims=True)) * spread(" + _ROOT)  # fmt: skip
 # how many elements make one; as a divisor 1 where there are none, and so no slopes: Python's numbers would raise
-constant("reduced_size(shape, axis=None, divisor=False)", _size_law, emit=_size_text, cheap=True)
+constant("reduced_size(shape, axis=None, divisor=False)", _size_law, emit=_size_text, cheap=True, batch=batched.size_over)
 
 # ------------------------------------------------------------------ largest, smallest, middle
 
@@ -154,6 +154,7 @@ rule(f"nanmean(x, {_AXES})", reduction_law(np.mean), batch=batched.along, emit=n
 rule(
     f"prod(x, {_AXES})",
     reduction_law(np.prod),
+    batch=batched.along,
     emit=reduction_text("prod"),
     x_grad="product_before(x, axis=axis) * product_after(x, axis=axis) * spread(out_grad, shape_of(x), axis=axis, keepdims=keepdims)",
 )

@@ -46,7 +46,7 @@ def at_once(func: Func, loop: For) -> list[Op]:
     substitute(func.body, dict(zip(loop.outs, values, strict=True)))
     func.guarded |= RAISED
     if func.notes is not None:
-        func.notes.add("passes", "batched", loop.loc, "all examples are computed at once, by functions of NumPy that take a further axis")
+        func.notes.add("passes", "moved", loop.loc, "all examples are computed at once, by functions of NumPy that take a further axis")
     return build.block.ops
 
 

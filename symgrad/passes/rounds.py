@@ -104,8 +104,11 @@ class Rounds:
     def call(self, op: Call) -> None:
         """A row."""
         row = ROWS[op.name]
-        if self.index is not None and self.index in op.args:
-            self.example(op)
+        if self.index in op.args:
+            if self.around is None:
+                self.example(op)
+            else:  # what the whole batch has
+                self.around.call(op)
             return
         pairs = [self.operand(a) for a in op.args]
         if not any(many for _, many in pairs):
@@ -197,7 +200,7 @@ class Rounds:
         places = [self.build.call("flatnonzero", mask) for mask in (test, other)]
         ends: list[list[Value]] = []
         for place, source in zip(places, op.blocks, strict=True):
-            side = Rounds(self.build, self.build.call("extent", place, axis=0), around=self, chosen=place)
+            side = Rounds(self.build, self.build.call("extent", place, axis=0), self.index, around=self, chosen=place)
             side.block(source.ops)
             ends.append([side.with_axis(end, out.type, False) for end, out in zip(source.yields, op.outs, strict=True)])
         for out, one, another in zip(op.outs, *ends, strict=True):
