@@ -102,11 +102,14 @@ def holds_array(value: Any) -> bool:
 
 def header(parameters: tuple[Parameter, ...], names: dict[str, Any]) -> str:
     """The parameters as ``def`` states them; a default is read by a name."""
-    shown = []
+    shown, taken = [], {p.name for p in parameters}
     for p in parameters:
+        name = f"default_{p.name}"
+        while name in taken:
+            name += "_"
         if p.default is not p.empty:
-            names[f"default_{p.name}"] = p.default
-        shown.append(p.replace(annotation=p.empty, default=p.empty if p.default is p.empty else Named(f"default_{p.name}")))
+            names[name] = p.default
+        shown.append(p.replace(annotation=p.empty, default=p.empty if p.default is p.empty else Named(name)))
     return str(inspect.Signature(shown))[1:-1]
 
 

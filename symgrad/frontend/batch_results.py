@@ -24,7 +24,7 @@ from symgrad.ir.core import NONE, ZERO, Block, Call, Const, Operand, walk
 from symgrad.ir.types import BOOL, FLOAT, INT, Array, Extent, Scalar, Type
 from symgrad.ops.declare import ROWS
 from symgrad.ops.shapes import dtype_of
-from symgrad.runtime.batches import EMPTY, Axes, axes_of_keys, check_axis
+from symgrad.runtime.batches import EMPTY, Axes, axes_of_keys, check_axis, part_word
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class FormOf:
     def parts(self, entries: list[tuple[Any, Binding]], axes: Axes, is_mapping: bool, word: str, kind: str) -> tuple[Form, ...]:
         """The forms of what a container holds."""
         said = axes_of_keys(axes, [key for key, _ in entries], is_mapping, word, kind)
-        return tuple(self.form(item, inner, f"{word}[{key!r}]") for (key, item), inner in zip(entries, said, strict=True))
+        return tuple(self.form(item, inner, part_word(word, (), key)) for (key, item), inner in zip(entries, said, strict=True))
 
     def array(self, operand: Operand, axes: Axes, word: str) -> Form:
         """The form of an array or number."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from symgrad.ir.core import NONE, Const, Operand, Value
-from symgrad.ir.types import Array, Scalar, ShapeOf, Type
+from symgrad.ir.types import Array, Extent, Scalar, ShapeOf, Tape, Type
 from symgrad.ops.indexing import OPERANDS, steps
 
 
@@ -77,9 +77,12 @@ class Examples:
         """An operand with a batch axis that is written to: of a shared one each example has a copy."""
         if self.many[k]:
             return self.operands[k]
-        made = self.makers.get(self.operands[k])
-        if made is not None and made.name in ("zeros", "ones", "empty"):
-            return self.call(made.name, self.size, *made.args, **made.settings)
+        maker = self.makers.get(self.operands[k])
+        if maker is not None and maker.name in ("zeros", "ones", "empty"):
+            return self.call(maker.name, self.size, *maker.args, **maker.settings)
+        if maker is not None and maker.name == "zeros_of" and (source := self.sources.get(maker.args[0])) is not None:
+            extents = [self.call("extent", source, axis=axis) for axis in range(rank_of(source.type))]
+            return self.call("zeros", self.size, *extents, **maker.settings)
         return self.call("copy", self.each(k))
 
 
@@ -90,7 +93,7 @@ class Shared:
     value: Value
 
 
-Rule = Callable[[Examples], Value | Shared]
+Rule = Callable[[Examples], "Value | Shared | list[Value | Shared]"]
 
 
 def rank_of(type_: Type) -> int:
@@ -274,6 +277,52 @@ def written_at(e: Examples) -> Value:
     return e.again(e.own(0), value, e.call("arange", e.size, dtype=None), e.operands[2], index="ii", **settings)
 
 
+# ------------------------------------------------------------------ tapes
+
+
+def has_axis_on_tapes(type_: Type) -> bool:
+    """Is what a tape keeps of each example kept of all as one array: arrays, and floats?"""
+    return isinstance(type_, Array) or isinstance(type_, Scalar) and type_.kind in ("float", "complex")
+
+
+def on_tape(type_: Type, size: Extent) -> Type:
+    """The type of a tape that keeps values of all examples."""
+    if not isinstance(type_, Tape):
+        raise NotBatched
+    return Tape(tuple(of_all(item, size) if has_axis_on_tapes(item) else item for item in type_.items), type_.indexed)
+
+
+def of_all(type_: Type, size: Extent) -> Type:
+    """The type of a value of all examples."""
+    dtype = "f64" if isinstance(type_, Scalar) and type_.dtype in (None, "any") else getattr(type_, "dtype", None)
+    shape = () if isinstance(type_, Scalar) else type_.shape if isinstance(type_, Array) else None
+    if dtype is None or shape is None:
+        raise NotBatched
+    return Array(dtype, (size, *shape))
+
+
+def kept(e: Examples) -> Value:
+    """What a round keeps: ``put`` at a place, ``push`` at the end."""
+    first = 2 if e.name == "put" else 1
+    values = list[Operand]()
+    for k in range(first, len(e.operands)):
+        if e.many[k] and not has_axis_on_tapes(e.types[k]):
+            raise NotBatched
+        values.append(e.each(k) if has_axis_on_tapes(e.types[k]) else e.operands[k])
+    return e.again(*e.operands[:first], *values)
+
+
+def fetched(e: Examples) -> list[Value | Shared]:
+    """What was kept, in the reversed loop."""
+    outs = e.build.call_many(e.name, *e.operands, **e.settings)
+    before = e.types[0]
+    if not isinstance(before, Tape) or len(outs) != len(before.items) + (e.name == "pop"):
+        raise NotBatched
+    first = len(outs) - len(before.items)
+    pairs = zip(outs[first:], before.items, strict=True)
+    return [*outs[:first], *(value if has_axis_on_tapes(type_) else Shared(value) for value, type_ in pairs)]
+
+
 # ------------------------------------------------------------------ shapes
 
 
@@ -409,4 +458,4 @@ def solved(e: Examples) -> Value:
     return e.call("view", e.again(e.operands[0], column), *whole, *whole, Const(0), index="ssi")
 
 
-__all__ = ["Examples", "NotBatched", "Rule", "Shared", "elements", "path_of", "rank_of", "stepped"]
+__all__ = ["Examples", "NotBatched", "Rule", "Shared", "elements", "on_tape", "path_of", "rank_of", "stepped"]

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from symgrad.errors import SymgradError
-from symgrad.ir.core import NONE, Block, Call, Const, For, If, Op, Operand, Value, uses
-from symgrad.ir.types import INT, Array, Scalar, ShapeOf, Type, kind_of
-from symgrad.ops.batched import Examples, NotBatched, Shared, path_of, rank_of, stepped
+from symgrad.ir.core import NONE, UNDEF, Block, Call, Const, For, If, Op, Operand, Value, uses
+from symgrad.ir.types import INT, Array, Scalar, ShapeOf, Tape, Type, kind_of
+from symgrad.ops.batched import Examples, NotBatched, Shared, on_tape, path_of, rank_of, stepped
 from symgrad.ops.build import SIZED, Builder
 from symgrad.ops.declare import ROWS, Row
 from symgrad.ops.indexing import OPERANDS, steps
@@ -65,6 +65,8 @@ class Rounds:
     def with_axis(self, operand: Operand, like: Type, own: bool) -> Value:
         """A value with a batch axis, in memory of its own if it is to be written to."""
         value, many = self.operand(operand)
+        if isinstance(value, Value) and isinstance(value.type, Tape):
+            return value
         if not many and isinstance(operand.type, Scalar):
             dtype = dtype_of(like) or DEFAULT_DTYPE[operand.type.kind]
             if kind_of(dtype) != operand.type.kind and operand.type.kind != "bool" and kind_of(dtype) != "float":
@@ -72,7 +74,7 @@ class Rounds:
             return self.build.call("full", value, self.size, dtype=dtype)
         if not many:
             e = self.examples("copy", {}, [operand], [(value, False)])
-            return self.build.call("copy", e.each(0))
+            return e.own(0)  # type: ignore[return-value]
         if not isinstance(value, Value) or own and value in self.lent:
             return self.build.call("copy", value)
         return value
@@ -116,20 +118,23 @@ class Rounds:
             return
         if op.name == "evaluated":
             return  # there is such a part in each example
-        if row.effect or len(op.outs) != 1 or row.batch is None:
+        if row.effect or row.batch is None:
             raise NotBatched
         try:
-            value = row.batch(self.examples(op.name, op.settings, op.args, pairs))
+            result = row.batch(self.examples(op.name, op.settings, op.args, pairs))
         except SymgradError:
             raise NotBatched from None
-        if isinstance(value, Shared):
-            self.values[op.outs[0]] = value.value, False
-        else:
-            self.enter(op, value, [operand for operand, _ in pairs])
+        values = result if isinstance(result, list) else [result]
+        if len(values) != len(op.outs):
+            raise NotBatched
+        for out, value in zip(op.outs, values, strict=True):
+            if isinstance(value, Shared):
+                self.values[out] = value.value, False
+            else:
+                self.enter(op, out, value, [operand for operand, _ in pairs])
 
-    def enter(self, op: Call, value: Value, operands: Sequence[Operand]) -> None:
+    def enter(self, op: Call, out: Value, value: Value, operands: Sequence[Operand]) -> None:
         """Enter what an op gives for all examples, if that is what it gives for each of them."""
-        out = op.outs[0]
         check_type(out.type, value.type, ROWS[op.name])
         value.name = value.name or out.name
         self.values[out] = value, True
@@ -143,7 +148,7 @@ class Rounds:
         outs = self.build.call_many(op.name, *operands, **op.settings)
         for out, new in zip(op.outs, outs, strict=True):
             new.name = out.name
-            self.values[out] = new, False
+            self.values[out] = new, isinstance(new.type, Tape)  # which will keep values of all examples
             self.makers[new] = Call([new], op.loc, op.name, operands, dict(op.settings))
         if op.name == "shape_of" and isinstance(operands[0], Value):
             self.sources[outs[0]] = operands[0]
@@ -163,7 +168,7 @@ class Rounds:
         whole = array if not axis else self.build.call("moveaxis", array, source=axis, destination=0)
         path = [left, *path_of(op.settings["index"])[1:]]
         value = stepped(self.build, self.size, whole, path, [*(self.operand(o)[0] for o in own), *(self.operand(o)[0] for o in rest)])
-        self.enter(op, value, [])
+        self.enter(op, op.outs[0], value, [])
         self.lent |= {whole, value}
 
     # -------------------------------------------------------------- branches
@@ -198,23 +203,25 @@ class Rounds:
             raise NotBatched
         other = self.build.call("logical_not", test)
         places = [self.build.call("flatnonzero", mask) for mask in (test, other)]
-        ends: list[list[Value]] = []
+        ends: list[list[Value | None]] = []
         for place, source in zip(places, op.blocks, strict=True):
             side = Rounds(self.build, self.build.call("extent", place, axis=0), self.index, around=self, chosen=place)
             side.block(source.ops)
-            ends.append([side.with_axis(end, out.type, False) for end, out in zip(source.yields, op.outs, strict=True)])
+            pairs = zip(source.yields, op.outs, strict=True)
+            ends.append([None if end is UNDEF else side.with_axis(end, out.type, False) for end, out in pairs])
         for out, one, another in zip(op.outs, *ends, strict=True):
             self.values[out] = self.scattered(out, one, another, places), True
 
-    def scattered(self, out: Value, one: Value, another: Value, places: list[Value]) -> Value:
-        """The results of two sides, each at the places of its examples."""
-        if not isinstance(one.type, Array) or not isinstance(another.type, Array) or one.type.dtype != another.type.dtype:
+    def scattered(self, out: Value, one: Value | None, another: Value | None, places: list[Value]) -> Value:
+        """The results of two sides, each at the places of its examples; where a side gives none, nobody reads it."""
+        ends = [(place, value) for place, value in zip(places, (one, another), strict=True) if value is not None]
+        types = [value.type for _, value in ends]
+        if not ends or not all(isinstance(t, Array) and t.dtype == dtype_of(types[0]) and rank_of(t) == rank_of(types[0]) for t in types):
             raise NotBatched
-        if rank_of(one.type) != rank_of(another.type) or one.type.dtype is None:
-            raise NotBatched
-        extents = [self.build.call("extent", one, axis=axis) for axis in range(1, rank_of(one.type))]
-        whole = self.build.call("empty", self.size, *extents, dtype=one.type.dtype, hint=out.name)
-        for place, value in zip(places, (one, another), strict=True):
+        _, first = ends[0]
+        extents = [self.build.call("extent", first, axis=axis) for axis in range(1, rank_of(first.type))]
+        whole = self.build.call("empty", self.size, *extents, dtype=dtype_of(first.type), hint=out.name)
+        for place, value in ends:
             whole = self.build.call("set_at", whole, value, place, index="i", hint=out.name)
         return whole
 
@@ -248,7 +255,8 @@ class Rounds:
                 inits.append(self.with_axis(init, arg.type, True) if many else self.operand(init)[0])
         body = Block([index])
         for arg, init, many in zip(op.carried, inits, flags, strict=True):
-            new = Value(with_batch(arg.type, init.type) if many else arg.type, arg.name)
+            type_ = on_tape(arg.type, self.build.extent_of(self.size)) if isinstance(arg.type, Tape) else arg.type
+            new = Value(with_batch(type_, init.type) if many and type_ is arg.type else type_, arg.name)
             body.args.append(new)
             side.values[arg] = new, many
         with self.build.inside(body):
@@ -347,7 +355,7 @@ def place_of(step: str, operands: Sequence[Operand], index: Value) -> tuple[int,
 
 def check_type(one: Type, all_: Type, row: Row) -> None:
     """Refuse what is of another dtype than each example, has other axes, or is a number of Python's, which raises where NumPy does not."""
-    if isinstance(one, ShapeOf) and isinstance(all_, ShapeOf):
+    if isinstance(one, ShapeOf | Tape) and type(one) is type(all_):
         return
     plain = isinstance(one, Scalar) and one.dtype in (None, "any") and one.kind != "bool"
     if plain and not (isinstance(one, Scalar) and one.kind == "float" and one.dtype == "any" and row.linear):

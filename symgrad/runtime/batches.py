@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import BadArgument
+from symgrad.text import attribute, has_literal, item
 
 #: the attribute of a function that only calls a ``Batch``: the batch
 BATCH = "__symgrad_batch__"
@@ -152,7 +153,9 @@ def axes_of_keys(axes: Axes, keys: Sequence[Any], is_mapping: bool, word: str, k
 
 def part_word(word: str, value: Any, key: Any) -> str:
     """How a part of a tree is called."""
-    return f"{word}[{key!r}]" if isinstance(value, dict | list | tuple) else f"{word}.{key}"
+    if isinstance(value, dict | list | tuple):
+        return item(word, key) if has_literal(key) else f"{word}[...]"
+    return attribute(word, key)
 
 
 def check_axis(axis: Any, rank: int | None, word: str, kind: str) -> int:
