@@ -314,7 +314,9 @@ def result(loop: For, k: int, store: Call, rounds: Rounds) -> Operand:
     if many and not axis and value not in rounds.lent and is_made(build.block, value):
         if isinstance(value.type, Array) and (value.type.dtype, value.type.shape) == (type_.dtype, type_.shape):
             rounds.lent.add(value)
-            return value
+            if len(type_.shape) < 2 or value.type.layout in ("C", "CF"):
+                return value
+            return build.call("by_rows", value, hint=loop.carried[k].name)  # as the array that the loop fills
     if many and axis:
         if rank_of(value.type) != len(type_.shape):
             raise NotBatched

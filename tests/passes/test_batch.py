@@ -152,6 +152,22 @@ def test_gradients_of_all_examples(function: Callable[[Any, Any], Any], axis: in
     assert is_at_once(derived, x, w) is (function not in LISTED)
 
 
+@pytest.mark.parametrize("axis", [0, None])
+@pytest.mark.parametrize("function", [rounds, rounds_over_elements, rounds_that_store, softmax, standardised, ordered, shapes, swapped])
+def test_gradients_of_each_example(function: Callable[[Any, Any], Any], axis: int | None, random: np.random.Generator) -> None:
+    def one_number(x: Any, w: Any) -> Any:
+        return np.sum(function(x, w) ** 2)
+
+    x, w = random.normal(size=(4, 3)), random.normal(size=3 if axis is None else (4, 3))
+    slopes = symgrad.grad(one_number, wrt=("x", "w"))
+    each = symgrad.vmap(slopes, in_axes=(0, axis))
+    gradients = each(x, w)
+    for k in range(4):
+        for one, other in zip(gradients, slopes(x[k], w if axis is None else w[k]), strict=True):
+            np.testing.assert_allclose(one[k], other, rtol=1e-10, atol=1e-12)
+    assert is_at_once(each, x, w) or function not in (rounds, rounds_that_store, softmax, swapped)
+
+
 @pytest.mark.parametrize("shapes", [((4, 3), (3,)), ((3,), (3, 4)), ((2, 3), (3, 4)), ((3,), (3,))], ids=str)
 @pytest.mark.parametrize("axes", [(0, 0), (0, None), (None, 0)], ids=str)
 def test_products(shapes: tuple[Shape, Shape], axes: tuple[int | None, int | None], random: np.random.Generator) -> None:
@@ -287,3 +303,20 @@ def test_results_by_another_axis_and_shared_results(random: np.random.Generator)
 def test_explain_says_so(random: np.random.Generator) -> None:
     x, w = random.normal(size=(4, 3)), random.normal(size=3)
     assert "all examples are computed at once" in symgrad.vmap(softmax, in_axes=(0, None)).explain(x, w)
+
+
+def test_results_lie_as_those_of_the_loop(random: np.random.Generator) -> None:
+    def doubled(t: Any) -> Any:
+        return t * 2.0
+
+    def stored_through_a_view(x: Any) -> Any:
+        y = symgrad.vmap(doubled)(x)
+        z = y.ravel()
+        z[1] = 5.0
+        return y
+
+    x = np.asfortranarray(random.normal(size=(4, 3)))
+    assert symgrad.vmap(doubled)(x).flags.c_contiguous
+    expected = x * 2.0
+    expected[0, 1] = 5.0
+    np.testing.assert_allclose(symgrad.grad(stored_through_a_view).primal(x), expected, rtol=1e-12)
