@@ -92,10 +92,9 @@ def vmap(function: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0, *,
     The examples are computed in order, as in a loop of Python. ``function`` may be a derivative, ``vmap(grad(f))`` or another ``vmap``,
     and ``grad`` differentiates what ``vmap`` returns. Raises ValueError where arguments hold different numbers of examples.
 
-    >>> import numpy as np, symgrad
-    >>> def loss(w, x, y):
-    ...     return (np.dot(w, x) - y) ** 2
-    >>> each = symgrad.vmap(symgrad.grad(loss), in_axes=(None, 0, 0))
+    >>> import numpy as np
+    >>> loss = from_source("def loss(w, x, y): return (np.dot(w, x) - y) ** 2")
+    >>> each = vmap(grad(loss), in_axes=(None, 0, 0))
     >>> each(np.array([1.0, 2.0]), np.array([[1.0, 0.0], [0.5, 1.0]]), np.array([0.0, 1.0]))
     array([[2. , 0. ],
            [1.5, 3. ]])
