@@ -120,6 +120,8 @@ def same(e: Examples) -> Value:
 
 def moved_axis(axis: int) -> int:
     """An axis of one example as that of all."""
+    if not isinstance(axis, int):
+        raise NotBatched
     return axis + 1 if axis >= 0 else axis
 
 
@@ -244,7 +246,7 @@ def stepped(build: Any, size: Operand, array: Operand, path: list[str], operands
 
 def gathered(e: Examples) -> Value:
     """An element or row of each example, at a place of its own."""
-    if e.settings["index"] != "i" or e.rank(1):
+    if e.settings["index"] != "i" or e.rank(1) or getattr(e.types[1], "kind", None) != "int":
         raise NotBatched
     if not e.many[0]:
         return e.call("take", *e.operands, index="i")
@@ -270,7 +272,7 @@ def written(e: Examples) -> Value:
 
 def written_at(e: Examples) -> Value:
     """A store to an element or row of each example, at a place of its own."""
-    if e.settings["index"] != "i" or e.rank(2):
+    if e.settings["index"] != "i" or e.rank(2) or getattr(e.types[2], "kind", None) != "int":
         raise NotBatched
     settings = {"distinct": True} if "distinct" in e.settings else {}
     value = e.aligned(1, e.rank(0) - 1)

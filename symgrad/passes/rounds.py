@@ -40,18 +40,23 @@ class Rounds:
 
     # -------------------------------------------------------------- operands
 
-    def operand(self, operand: Operand) -> tuple[Operand, bool]:
-        """An operand for all examples, and whether it has a batch axis."""
+    def operand(self, operand: Operand, keep: bool = True) -> tuple[Operand, bool]:
+        """An operand for all examples, and whether it has a batch axis.
+
+        What is chosen of a value is not kept for who asks from within: it may ask in a block inside of this one's.
+        """
         if not isinstance(operand, Value):
             return operand, False
         if operand is self.index:
             raise NotBatched
         if operand not in self.values and self.around is not None:
-            value, many = self.around.operand(operand)
+            value, many = self.around.operand(operand, keep=False)
             if many:
                 value = self.of_chosen(value)
             elif value in self.around.makers:
                 self.makers[value] = self.around.makers[value]
+            if not keep:
+                return value, many
             self.values[operand] = value, many
         return self.values.get(operand, (operand, False))
 
@@ -378,6 +383,8 @@ def with_batch(one: Type, all_: Type) -> Type:
 
 def is_quiet(op: Call, row: Row) -> bool:
     """Does an op compute nothing that could tell of itself: a part of an array, an extent, new memory?"""
+    if row.elementwise:
+        return all(isinstance(out.type, Scalar) and out.type.dtype is None and out.type.kind in ("int", "bool") for out in op.outs)
     return row.cheap or row.alias != "fresh" or op.name in SIZED or op.name in ("shape_of", "arange", "zeros_of")
 
 

@@ -320,3 +320,49 @@ def test_results_lie_as_those_of_the_loop(random: np.random.Generator) -> None:
     expected = x * 2.0
     expected[0, 1] = 5.0
     np.testing.assert_allclose(symgrad.grad(stored_through_a_view).primal(x), expected, rtol=1e-12)
+
+
+def loops_in_branches_in_loops(x: Any, w: Any) -> Any:
+    y = x * w
+    for i in range(3):
+        if y[0] > 0.0:
+            for j in range(i):
+                if x[1] > 0.1:
+                    y = y + x * j
+                y = y * w
+            y = y - x[2]
+        else:
+            y = -y + w
+    return y
+
+
+@pytest.mark.parametrize("axis", [0, None])
+@pytest.mark.parametrize("count", [1, 7])
+def test_loops_in_branches_in_loops(axis: int | None, count: int, random: np.random.Generator) -> None:
+    w = random.normal(size=3 if axis is None else (count, 3))
+    compared(loops_in_branches_in_loops, (random.normal(size=(count, 3)), w), (0, axis))
+
+    def total(x: Any, w: Any) -> Any:
+        return np.sum(symgrad.vmap(loops_in_branches_in_loops, in_axes=(0, axis))(x, w) ** 2)
+
+    def in_a_loop(x: Any, w: Any) -> Any:
+        whole = 0.0
+        for k in range(len(x)):
+            whole += np.sum(loops_in_branches_in_loops(x[k], w if axis is None else w[k]) ** 2)
+        return whole
+
+    x = random.normal(size=(count, 3))
+    for one, other in zip(symgrad.grad(total, (0, 1))(x, w), symgrad.grad(in_a_loop, (0, 1))(x, w), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, -1])
+@pytest.mark.parametrize("function", [np.sum, np.max, np.mean, np.cumsum, np.concatenate, np.sort, np.argmin, np.std, np.any, np.prod])
+def test_every_axis(function: Any, axis: int | None, random: np.random.Generator) -> None:
+    x = random.normal(size=(4, 3, 2))
+
+    def along(x: Any) -> Any:
+        return function((x, x * 2.0), axis=axis) if function is np.concatenate else function(x, axis=axis) * 1.0
+
+    batched = symgrad.vmap(along)
+    np.testing.assert_allclose(batched(x), [along(one) for one in x], rtol=1e-12)
