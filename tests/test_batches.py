@@ -17,12 +17,15 @@ from typing import Any
 import numpy as np
 import programs_of_objects  # noqa: F401  # enters its programs
 import pytest
+from array_strategies import random_array_program
 from differences import children
 from programs import PROGRAMS, Program
 from stacked import axes_for, example, in_a_loop, stacked, varied
+from strategies import arguments as numbers
+from strategies import loaded, random_program
 
 import symgrad
-from symgrad.errors import BadArgument, SymgradError, UnsureAlias
+from symgrad.errors import BadArgument, SymgradError, UnsupportedSyntax, UnsureAlias
 
 UNSURE = "whether a view or a copy is written to depends on how an example lies in memory, which is not known of a part of an array"
 OUTSIDE = "the gradient of a function that writes to its arguments is not taken inside another function"
@@ -473,3 +476,27 @@ def test_a_view_that_may_be_a_copy_is_refused_and_a_copy_is_the_way_out(random: 
         return y.sum()
 
     np.testing.assert_allclose(symgrad.vmap(copied)(x), x.reshape(3, 4)[:, 1:].sum(axis=1) + 5.0, rtol=1e-12)
+
+
+# ------------------------------------------------------------------ random programs
+
+
+@pytest.mark.parametrize("seed", [pytest.param(seed, marks=[] if seed < 5003 else [pytest.mark.slow]) for seed in range(5000, 5100)])
+@pytest.mark.parametrize("draw", [lambda seed: (random_program(seed, 8), numbers), lambda seed: random_array_program(seed, 6)])
+@pytest.mark.filterwarnings("ignore")
+def test_random_programs(draw: Any, seed: int) -> None:
+    text, make = draw(seed)
+    arguments = stacked([varied(make(), k) for k in range(EXAMPLES)])
+    axes = tuple(map(axes_for, arguments))
+    with loaded(text) as function, np.errstate(all="ignore"):
+        for asked in (function, symgrad.grad(function, wrt=tuple(range(len(arguments))), allow_unused=True)):
+            try:
+                expected = in_a_loop(asked, [tuple(example(a, k) for a in arguments) for k in range(EXAMPLES)])
+            except (ArithmeticError, ValueError, LookupError, SymgradError):
+                continue  # it raises, or is refused by itself
+            try:
+                actual = symgrad.vmap(asked, in_axes=axes)(*arguments)
+            except UnsupportedSyntax:
+                continue
+            for one, other in zip(np.atleast_1d(actual) if asked is function else actual, expected, strict=True):
+                np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-9)
