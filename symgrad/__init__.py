@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         stop_gradient,
         value_and_grad,
         vjp,
+        vmap,
     )
     from symgrad.jacobians import hessian, hvp, jacobian, jacrev, vhp
     from symgrad.testing import check_grads
@@ -31,6 +32,7 @@ __version__ = "0.1.0"
 __all__ = [
     "SymgradError", "check_grads", "constant", "custom_vjp", "differentiable", "elementwise", "explain", "from_source", "grad",
     "hessian", "hvp", "jacobian", "jacrev", "on_backward", "rule", "save", "show_ir", "stop_gradient", "value_and_grad", "vhp", "vjp",
+    "vmap",
 ]  # fmt: skip
 
 #: public names by the module that defines them, imported when first asked for

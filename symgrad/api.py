@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
+from symgrad.batching import batched
 from symgrad.bound import Bound, Stage
 from symgrad.callables import KINDS, STATE, Differentiable, derived, is_written_in_class
 from symgrad.derivatives import Derived, derive
@@ -22,6 +23,7 @@ from symgrad.jit import Jit
 from symgrad.marks import on_backward, stop_gradient
 from symgrad.parameters import Wrt, options, resolve_wrt
 from symgrad.rules import constant, custom_vjp, elementwise, rule
+from symgrad.runtime.batches import Axes
 from symgrad.saving import is_saved_module
 from symgrad.signature import without_relations
 from symgrad.tracebacks import boundary
@@ -75,6 +77,32 @@ def vjp(function: Callable[..., Any], *args: Any, wrt: Wrt = None, has_aux: bool
 
 
 vjp.__symgrad_derives__ = "vjp"  # type: ignore[attr-defined]
+
+
+@boundary
+def vmap(function: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0, *, jit: Jit = False, verify: Verify = None) -> Any:
+    """A function over a batch: ``vmap(f)(x)`` is ``[f(x[0]), f(x[1]), ...]`` as one array.
+
+    ``in_axes`` says which axis of each argument counts the examples: one axis for all of them, or a tuple with an item for each
+    argument, where None is an argument that all examples share. An argument that is a tuple, list, dict or instance may have a tree of
+    the same form as its item. ``out_axes`` says where the axis of the examples is in the results, as one axis or as a tree of the
+    results' form; None there is a result that is the same for all examples, returned once. Arguments by keyword count as those of their
+    parameters, and have axis 0 where ``in_axes`` does not reach them.
+
+    The examples are computed in order, as in a loop of Python. ``function`` may be a derivative, ``vmap(grad(f))`` or another ``vmap``,
+    and ``grad`` differentiates what ``vmap`` returns. Raises ValueError where arguments hold different numbers of examples.
+
+    >>> import numpy as np
+    >>> loss = from_source("def loss(w, x, y): return (np.dot(w, x) - y) ** 2")
+    >>> each = vmap(grad(loss), in_axes=(None, 0, 0))
+    >>> each(np.array([1.0, 2.0]), np.array([[1.0, 0.0], [0.5, 1.0]]), np.array([0.0, 1.0]))
+    array([[2. , 0. ],
+           [1.5, 3. ]])
+    """
+    return batched(function, in_axes, out_axes, jit, verify)
+
+
+vmap.__symgrad_derives__ = "vmap"  # type: ignore[attr-defined]
 
 
 @boundary
@@ -169,5 +197,5 @@ def save(function: Any, path: str | os.PathLike[str], *args: Any, signature: str
 
 __all__ = [
     "Bound", "Derived", "Differentiable", "constant", "custom_vjp", "differentiable", "elementwise", "explain", "from_source",
-    "grad", "on_backward", "rule", "save", "show_ir", "stop_gradient", "value_and_grad", "vjp",
+    "grad", "on_backward", "rule", "save", "show_ir", "stop_gradient", "value_and_grad", "vjp", "vmap",
 ]  # fmt: skip

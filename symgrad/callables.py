@@ -23,6 +23,8 @@ STATE = "__symgrad__"  #: the attribute of a decorated function that holds its `
 def derived(function: Any, settings: Options) -> Any:
     """The derived callable of whatever was passed: function, method, decorated function, derivative."""
     match function:
+        case Derived() if function._options.what == "primal":  # which is the function itself
+            return derive(function._function, settings)
         case Derived():
             return derive(function, settings)
         case types.MethodType() if is_adapted(function):

@@ -33,6 +33,7 @@ from symgrad.notes import Notes, Trace
 from symgrad.parameters import Options, annotated_signature, carries_derivative, check_wrt, function_loc, given_signature, resolve_wrt
 from symgrad.pickling import Reference, is_importable, refer, resolve, when_loaded, writer
 from symgrad.pipeline.readings import Readings
+from symgrad.runtime.batches import BATCH
 from symgrad.runtime.locks import LOCK
 from symgrad.signature import Compiled, Request, Signature
 from symgrad.targets import available
@@ -192,7 +193,10 @@ class Derived:
         ALIVE.setdefault((Key.of_function(of), settings), self)
 
     def __repr__(self) -> str:
-        of = repr(self._of) if isinstance(self._of, Derived) else describe(self._of)
+        batch = getattr(self._of, BATCH, None)
+        if batch is not None and self._options.what == "primal":
+            return repr(batch)
+        of = repr(self._of) if isinstance(self._of, Derived) else describe(self._of) if batch is None else repr(batch)
         wrt = "" if self._options.wrt is None else f", wrt={self._options.wrt!r}"
         return f"{self._options.what}({of}{wrt})"
 

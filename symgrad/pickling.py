@@ -28,6 +28,7 @@ from symgrad.frontend.matching import same_code
 from symgrad.frontend.source import describe, plain_function, text_of
 from symgrad.identity import Same
 from symgrad.ops.spelling import DECLARATIONS, DECLARED, Declaration
+from symgrad.runtime.batches import BATCH, Batch
 from symgrad.runtime.locks import imported
 
 #: names of the module that is the program; each process has another one. ``multiprocessing`` imports that of its parent by the second
@@ -52,7 +53,16 @@ class Carried:
     data: bytes = field(repr=False)
 
 
-Reference = Named | Carried
+@dataclass(frozen=True, slots=True)
+class OfBatch:
+    """A function over a batch: the function that it calls for each example, or what stands for that, and the axes."""
+
+    function: Any
+    in_axes: Any
+    out_axes: Any
+
+
+Reference = Named | Carried | OfBatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +82,10 @@ def refer(function: types.FunctionType, outer: Any) -> Reference:
 
     ``outer`` is the cloudpickle that is writing, None if it is plain pickle.
     """
+    batch: Batch | None = getattr(function, BATCH, None)
+    if batch is not None:
+        of = refer(batch.function, outer) if isinstance(batch.function, types.FunctionType) else batch.function
+        return OfBatch(of, batch.in_axes, batch.out_axes)
     if is_importable(function):
         rules = foreign_rules([function], function.__module__)
         return Named(function.__module__, function.__qualname__, dumped(None, function, outer, rules) if rules else None)
@@ -294,6 +308,10 @@ def resolve(reference: Reference) -> types.FunctionType:
         if reference.rules is not None:
             loaded(reference.rules)
         return function
+    if isinstance(reference, OfBatch):
+        of = resolve(reference.function) if isinstance(reference.function, Reference) else reference.function
+        written: types.FunctionType = imported("symgrad.batching").written(of, reference.in_axes, reference.out_axes)
+        return written
     digest = hashlib.sha256(reference.data).hexdigest()
     known = RESTORED.get(digest)
     if known is None:

@@ -33,7 +33,7 @@ BOXES = {
     "pipeline": ("pipeline", "compile", "explaining", "jit", "targets"),
     "verification": ("verification",),
     "dispatch": ("dispatch", "exits"),
-    "api": ("api", "jacobians", "along", "callables", "derivatives", "rules", "pickling", "testing", "__main__"),
+    "api": ("api", "jacobians", "along", "batching", "callables", "derivatives", "rules", "pickling", "testing", "__main__"),
     "functional": ("functional",),
     "record": ("record",),
     "vocabulary": ("vocabulary",),

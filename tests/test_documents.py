@@ -23,7 +23,16 @@ ROOT = Path(__file__).parent.parent
 
 
 @pytest.mark.parametrize(
-    "document", ["README.md", "docs/adding.md", "docs/jacobians.md", "docs/processes.md", "docs/static_and_eager.md", "docs/where.md"]
+    "document",
+    [
+        "README.md",
+        "docs/adding.md",
+        "docs/batches.md",
+        "docs/jacobians.md",
+        "docs/processes.md",
+        "docs/static_and_eager.md",
+        "docs/where.md",
+    ],  # fmt: skip
 )
 def test_programs_run(document: str, tmp_path: Path) -> None:
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / document).read_text(), re.DOTALL)

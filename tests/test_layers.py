@@ -35,6 +35,7 @@ ROWS = [
     {"pickling", "rules", "exits", "along"},
     {"derivatives"},
     {"callables"},
+    {"batching"},
     {"api"},
     {"jacobians"},
     {"testing"},

@@ -33,7 +33,7 @@ from symgrad.frontend.outside import constant_text, outside
 from symgrad.frontend.overriding import check_container, check_named_tuple
 from symgrad.frontend.reading import owner_name, read_name
 from symgrad.frontend.recursion import close
-from symgrad.frontend.results import OWNER, Result, derived_text, in_template, leaf_result
+from symgrad.frontend.results import OWNER, Result, derived_text, in_template, leaf_result, record_text
 from symgrad.frontend.scopes import local_names
 from symgrad.frontend.skeletons import Skeleton
 from symgrad.frontend.source import Source
@@ -45,7 +45,7 @@ from symgrad.notes import Notes
 from symgrad.ops.build import Builder
 from symgrad.signature import Abstract, Many, Relied, Signature, Tree, containers_of, leaf_paths, leaves_of, part_of, related_extents
 from symgrad.signature import Static as StaticArgument
-from symgrad.text import array_copy_of, copy_of, is_name, root_of
+from symgrad.text import array_copy_of, attribute, copy_of, is_name, root_of
 
 #: containers that are not trees of numbers: each read is noted, and they are not changed
 MUTABLE = (set, collections.deque, bytearray, list, dict)
@@ -391,6 +391,12 @@ class Attempt:
                 words = ", ".join(f"{in_template(k)}: {p.text}" for k, p in zip(keys, parts, strict=True))
                 text = derived_text(ctx, binding, "{{" + words + "}}")
                 return Result(text, sum(part.count for part in parts), parts, tuple(f"{OWNER}[{k}]" for k in keys))
+            case Obj(key) if key.kind == "record" and (cls := record_text(ctx, key)) is not None:
+                entries = ctx.state.entries(key)
+                parts = tuple(self.flatten(ctx, b, operands, node) for _, b in entries)
+                words = ", ".join(f"{name}={p.text}" for (name, _), p in zip(entries, parts, strict=True))
+                how = tuple(attribute(OWNER, name) for name, _ in entries)
+                return Result(f"{cls}({words})", sum(part.count for part in parts), parts, how)
             case Static(value) if value is None or isinstance(value, str | bool | int | float) and not isinstance(value, enum.Enum):
                 return Result(in_template(constant_text(ctx, value)), 0)
         try:

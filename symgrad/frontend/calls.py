@@ -14,6 +14,7 @@ import numpy as np
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import argument, definite
 from symgrad.frontend.adapters import GETTERS, adapted
+from symgrad.frontend.batches import batched_of, make_batched
 from symgrad.frontend.bindings import (
     MISSING,
     Binding,
@@ -68,6 +69,7 @@ from symgrad.kinds import is_closed
 from symgrad.ops import spelling
 from symgrad.ops.composed import composed, defaults, parameters_of, positional
 from symgrad.ops.shapes import dtype_of
+from symgrad.runtime.batches import Batch
 
 #: what can be called with None as well
 OF_ANYTHING = (isinstance, type, print, str, repr, callable, hasattr, getattr, next, bool)
@@ -80,6 +82,8 @@ LAZY = ("builtins", "itertools", "functools", "operator", "collections")
 TAKE_ALL = (list, tuple, set, frozenset, dict, sum, max, min, sorted)
 #: the code of all functions that dispatch by the class of their first argument
 DISPATCHING: Any = getattr(functools.singledispatch(len), "__code__")  # noqa: B009
+#: what the functions do that derive others, by the word that they are known by; all others make a gradient
+DERIVES = {**DERIVING, "vmap": make_batched}
 
 
 @expression(ast.Call)
@@ -133,7 +137,9 @@ def call_static(ctx: Lowering, held: Static, args: list[Binding], kwargs: dict[s
     if isinstance(value, enum.Enum) and isinstance(own := from_class(ctx, type(value), "__call__"), types.FunctionType):
         return call_function(ctx, own, [held, *args], kwargs, node)
     if (what := getattr(value, "__symgrad_derives__", None)) is not None:
-        return DERIVING.get(what, make_derivative)(ctx, what, args, kwargs, node)
+        return DERIVES.get(what, make_derivative)(ctx, what, args, kwargs, node)
+    if isinstance(value, Batch):
+        return ctx.apply(batched_of(ctx, value, node), args, kwargs, node)
     if (derivative := getattr(value, "__symgrad_derivative__", None)) is not None:
         return ctx.apply(derivative_of(derivative), args, kwargs, node)
     if (inlined := getattr(value, "__symgrad_inlines__", None)) is not None:

@@ -8,7 +8,8 @@ from symgrad.frontend.bindings import Binding, Choice, Maybe, Missing, Num, Obj,
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.skeletons import Skeleton, item_of, leaves, settled
 from symgrad.ir.core import FALSE, NONE, TRUE, UNDEF, Block, Const, If, Operand, Value
-from symgrad.ir.types import INT, Array, Dim, Object, Scalar, Type, same_extent
+from symgrad.ir.sums import ONE, sum_of
+from symgrad.ir.types import INT, Array, Dim, Extent, Object, Scalar, Type, same_extent
 
 
 def operands_of(ctx: Lowering, binding: Binding, form: Skeleton) -> list[Operand]:
@@ -128,4 +129,32 @@ def extent_in_reach(ctx: Lowering, dim: Dim) -> Operand | None:
     return None
 
 
-__all__ = ["extent_of", "operands_of", "size_of"]
+def operand_of_extent(ctx: Lowering, extent: Extent) -> Operand | None:
+    """The value of an extent as an operand: a number, an extent of an array that is in reach, or a sum of these; None where it is none."""
+    if isinstance(extent, int):
+        return Const(extent)
+    if (whole := extent_in_reach(ctx, extent)) is not None:
+        return whole
+    total: Operand | None = None
+    for symbol, count in (sum_of(extent) or {"?": 1}).items():
+        term = Const(1) if symbol == ONE else extent_in_reach(ctx, Dim(str(symbol))) or integer_in_reach(ctx, str(symbol))
+        if term is None:
+            return None
+        size = abs(count) if total is not None else count
+        part = Const(size) if symbol == ONE else ctx.call("multiply", term, Const(size)) if size != 1 else term
+        total = part if total is None else ctx.call("add" if count > 0 else "subtract", total, part)
+    if total is None or all(count > 0 for count in (sum_of(extent) or {}).values()):
+        return total
+    return ctx.call("maximum", total, Const(0), via="math")  # what is left of a short array is empty
+
+
+def integer_in_reach(ctx: Lowering, symbol: str) -> Operand | None:
+    """A number of the program, or an argument, that an extent is made of."""
+    numbers = [binding.operand for binding in ctx.state.names.values() if isinstance(binding, Num)]
+    for value in (*numbers, *ctx.texts):
+        if isinstance(value, Value) and ctx.builder.extents.get(value) == Dim(symbol):
+            return value
+    return None
+
+
+__all__ = ["extent_of", "operand_of_extent", "operands_of", "size_of"]

@@ -244,7 +244,7 @@ def loop_key(ctx: Lowering, node: ast.AST) -> Any:
 
 
 def counted(ctx: Lowering, key: Any, guess: Iterable[Name], bounds: tuple[Operand, Operand, Operand], body: Callable[[Value], None],
-            loc: Loc, hint: str | None = None) -> Loop:  # fmt: skip
+            loc: Loc, hint: str | None = None, batch: bool = False) -> Loop:  # fmt: skip
     """Lower a ``for`` over a range; ``body(index)`` lowers one round."""
     loop_ = Loop(1)
     ctx.state.names[loop_.exit] = Num(Const(0))
@@ -261,7 +261,7 @@ def counted(ctx: Lowering, key: Any, guess: Iterable[Name], bounds: tuple[Operan
 
     block, stop, plan, head = loop(ctx, key, guess, build)
     outs = finish(ctx, block, stop, head)
-    op = For([*outs], loc, *bounds, inits=head.inits, body=block, until=stop is not FALSE)
+    op = For([*outs], loc, *bounds, inits=head.inits, body=block, until=stop is not FALSE, batch=batch)
     if op.until:
         op.outs.append(Value(INT, "rounds"))
     ctx.builder.append(op)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import inspect
+import types
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -214,11 +216,12 @@ def holds_floats(ctx: Lowering, binding: Binding) -> bool:
     return False
 
 
-def derivative_of(description: tuple[Any, str, Any, bool, frozenset[str]]) -> Derivative:
+def derivative_of(description: tuple[Any, str, Any, bool, frozenset[str]]) -> Binding:
     """The binding of a derived function made outside; ``description``: the function, which derivative, wrt, has_aux, no_grad."""
     of, what, wrt, has_aux, no_grad = description
     inner = getattr(of, "__symgrad_derivative__", None)
-    return Derivative(Static(of) if inner is None else derivative_of(inner), what, wrt, has_aux, no_grad)
+    function = Static(of) if inner is None else derivative_of(inner)
+    return function if what == "primal" else Derivative(function, what, wrt, has_aux, no_grad)
 
 
 def names_of(ctx: Lowering, of: Binding, node: ast.AST) -> list[str]:
@@ -293,7 +296,8 @@ class Fresh:
                 return Tup(tuple(self.gradients(i, grads) for i in items), kind)
             case Obj(key) if not isinstance(self.ctx.state.heap[key], Ref):
                 content = [(k, self.gradients(b, grads)) for k, b in self.ctx.state.entries(key)]
-                return self.ctx.new_object(key.kind, content, key.cls)
+                is_made = key.kind != "record" or dataclasses.is_dataclass(key.cls)  # as that of an argument of the whole function
+                return self.ctx.new_object(key.kind, content, key.cls if is_made else types.SimpleNamespace)
             case Obj(key) if self.numbers(key) is not None:
                 return self.listed(key, self.ctx.make(grads.pop(0)))
             case Maybe(present, inner, absent):

@@ -27,6 +27,7 @@ from symgrad.identity import Same
 from symgrad.ir.core import Const, Value
 from symgrad.ir.types import BOOL, Array, List, Scalar
 from symgrad.kinds import conversion, is_closed
+from symgrad.runtime.batches import Batch
 from symgrad.signature import Many, Tree, containers_of
 from symgrad.signature import Static as StaticArgument
 from symgrad.text import attribute, has_literal, identifier, key_word, keys_of, literal
@@ -94,7 +95,7 @@ def outside(ctx: Lowering, value: Any, text: str, name_: str) -> Binding:
     if isinstance(value, types.ModuleType | type | np.ufunc | str | None) or inspect.isroutine(value) and not own:
         ctx.rely(text, value)
         return Static(value, spelled_name(ctx, value, name_))
-    if hasattr(value, "__symgrad_derivative__"):
+    if hasattr(value, "__symgrad_derivative__") or isinstance(value, Batch):
         ctx.rely(text, value)
         return Static(value, name_)
     if isinstance(value, enum.Enum):

@@ -8,16 +8,18 @@ from __future__ import annotations
 import ast
 import builtins
 import collections
+import dataclasses
+import types
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, Obj, Ref
+from symgrad.frontend.bindings import Binding, HeapKey, Obj, Ref
 from symgrad.frontend.columns import columns, holds_parts
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.outside import constant_text
-from symgrad.frontend.reading import owner_name
+from symgrad.frontend.reading import generated, owner_name
 from symgrad.frontend.skeletons import Skeleton
 from symgrad.ir.core import Block, Call, walk
 from symgrad.ir.types import List, Struct, Type, Unknown
@@ -68,6 +70,19 @@ def derived_text(ctx: Lowering, binding: Obj, inside: str) -> str:
         return inside
     most = key.cls[1] if key.exact is collections.deque and isinstance(key.cls, tuple) else None
     return f"{owner_name(ctx, key.exact)}({inside}{'' if most is None else f', {most}'})"
+
+
+def record_text(ctx: Lowering, key: HeapKey) -> str | None:
+    """The class of an instance, by which the text makes another one of its attributes; None where that may be something else.
+
+    A dataclass with a method ``__post_init__``, or with attributes beside its fields, is not made of these.
+    """
+    if key.cls is types.SimpleNamespace:
+        return owner_name(ctx, key.cls)
+    fields = dataclasses.fields(key.cls) if dataclasses.is_dataclass(key.cls) else ()
+    if not fields or hasattr(key.cls, "__post_init__") or [f.name for f in fields if f.init] != [k for k, _ in ctx.state.entries(key)]:
+        return None
+    return owner_name(ctx, key.cls) if generated(key.cls, "__init__") is not None else None
 
 
 def sequence_text(ctx: Lowering, type_: Type, text: str, node: ast.AST) -> str:

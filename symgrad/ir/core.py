@@ -143,7 +143,8 @@ class For(Op):
     The body yields the carried values of the next round and, when ``until`` is set, last of all
     a bool that ends the loop after this round. ``outs`` are the carried values after the loop and,
     when ``until`` is set, last of all the number of rounds begun.
-    ``backward`` runs the same indices from the last to the first.
+    ``backward`` runs the same indices from the last to the first. ``batch``: the rounds are the examples of a batch,
+    which ``vmap`` has asked for.
     """
 
     start: Operand = ZERO
@@ -153,6 +154,7 @@ class For(Op):
     body: Block = field(default_factory=Block)
     until: bool = False
     backward: bool = False
+    batch: bool = False
 
     @property
     def operands(self) -> list[Operand]:
@@ -355,7 +357,7 @@ def clone_op(op: Op, table: dict[Value, Operand], new: Any, fresh: Any) -> Op:
             copy: Op = Call([], op.loc, op.name, [new(a) for a in op.args], dict(op.settings))
         case For():
             copy = For([], op.loc, new(op.start), new(op.stop), new(op.step), [new(i) for i in op.inits],
-                       clone_block(op.body, table), op.until, op.backward)  # fmt: skip
+                       clone_block(op.body, table), op.until, op.backward, op.batch)  # fmt: skip
         case While():
             inits = [new(i) for i in op.inits]
             copy = While([], op.loc, inits, clone_block(op.test, table), clone_block(op.body, table), op.until)

@@ -128,8 +128,8 @@ class Faithful:
                 if name in USER_ROWS:
                     raise Unfaithful(f"the row {name}")
                 fields = [name, self.operands(args), [[key, self.setting(value)] for key, value in settings.items()]]
-            case For(until=until, backward=backward, body=body):
-                fields = [self.operands(op.operands), until, backward, self.block(body)]
+            case For(until=until, backward=backward, batch=batch, body=body):
+                fields = [self.operands(op.operands), until, backward, batch, self.block(body)]
             case While(inits=inits, test=test, body=body, until=until):
                 fields = [self.operands(inits), until, self.block(test), self.block(body)]
             case If(test=choice, then=then, orelse=orelse):

@@ -299,13 +299,13 @@ class _Reader:
         index = self.define(scan)
         index.type = INT
         scan.want("in")
-        op = For(backward=scan.match(r"reversed\s*\(") is not None)
+        op = For(backward=scan.match(r"reversed\s*\(") is not None, batch=scan.match(r"batch\s*\(") is not None)
         scan.want("range")
         bounds, _ = self.arguments(scan)
         if len(bounds) != 3:
             raise scan.fail("range takes start, stop, step")
         op.start, op.stop, op.step = bounds
-        if op.backward:
+        if op.backward or op.batch:
             scan.want(")")
         op.until = scan.has("until")
         scan.want(":")

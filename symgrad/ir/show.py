@@ -196,7 +196,7 @@ class _Printer:
                 self.line(depth, self.call(op), place)
             case For():
                 steps = f"range({self.operands([op.start, op.stop, op.step])})"
-                steps = f"reversed({steps})" if op.backward else steps
+                steps = f"reversed({steps})" if op.backward else f"batch({steps})" if op.batch else steps
                 self.line(depth, f"for {self.names[op.index]} in {steps}{' until' if op.until else ''}:", place)
                 self.carries(op.carried, op.inits, op.outs, depth + 1)
                 self.block(op.body, depth + 1)

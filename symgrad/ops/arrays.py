@@ -26,6 +26,7 @@ from symgrad.ir.types import (
     same_extent,
     same_shape,
 )
+from symgrad.ops import batched
 from symgrad.ops.declare import constant, rule
 from symgrad.ops.elementwise import Emit
 from symgrad.ops.indexing import Extents, broadcast, reshape_extents
@@ -211,11 +212,20 @@ def _to_shape(name: str) -> Emit:
     return lambda settings, types: f"np.{name}(x, *shape)" if len(types) == 2 else f"np.{name}(x, (*shape,))"
 
 
-rule("reshape(x, *shape)", _reshape_law, emit=_reshape_text, alias="depends", cheap=True, linear="x",
+rule("reshape(x, *shape)", _reshape_law, batch=batched.reshaped, emit=_reshape_text, alias="depends", cheap=True, linear="x",
      x_grad="reshape(out_grad, shape_of(x))", shape_grad=None)  # fmt: skip
-rule("ravel(x)", layout_law(_ravel), emit="np.ravel(x)", alias="depends", cheap=True, linear="x", x_grad="reshape(out_grad, shape_of(x))")
-rule("flatten(x)", layout_law(_ravel), emit="x.flatten()", linear="x", x_grad="reshape(out_grad, shape_of(x))")
-rule("transpose(x, axes=None)", _transpose_law, emit=_transpose_text, alias="view", cheap=True, linear="x",
+rule(
+    "ravel(x)",
+    layout_law(_ravel),
+    batch=batched.in_a_row,
+    emit="np.ravel(x)",
+    alias="depends",
+    cheap=True,
+    linear="x",
+    x_grad="reshape(out_grad, shape_of(x))",
+)
+rule("flatten(x)", layout_law(_ravel), batch=batched.in_a_row, emit="x.flatten()", linear="x", x_grad="reshape(out_grad, shape_of(x))")
+rule("transpose(x, axes=None)", _transpose_law, batch=batched.transposed, emit=_transpose_text, alias="view", cheap=True, linear="x",
      x_grad="untranspose(out_grad, axes=axes)")  # fmt: skip
 rule("untranspose(x, axes=None)", layout_law(_untransposed), emit=_untranspose_text, alias="view", cheap=True, linear="x",
      x_grad="transpose(out_grad, axes=axes)")  # fmt: skip
@@ -235,7 +245,8 @@ rule("expand_dims(x, axis=0)", layout_law(_expanded), emit="np.expand_dims(x, ax
      x_grad="reshape(out_grad, shape_of(x))")  # fmt: skip
 rule("squeeze(x, axis=None)", _squeeze_law, emit=numpy_axis("squeeze", "axis"), alias="view", cheap=True, linear="x",
      x_grad="reshape(out_grad, shape_of(x))")  # fmt: skip
-rule("broadcast_to(x, *shape)", _broadcast_law, emit=_to_shape("broadcast_to"), alias="view", cheap=True, linear="x",
+rule("broadcast_to(x, *shape)", _broadcast_law, batch=batched.broadcast,
+     emit=_to_shape("broadcast_to"), alias="view", cheap=True, linear="x",
      x_grad="fit(out_grad, shape_of(x))", shape_grad=None)  # fmt: skip
 rule("item(x, *index)", _item_law, emit="x.item(*index)", linear="x", x_grad="item_place(out_grad, shape_of(x), *index)", index_grad=None)
 rule("item_place(g, shape, *index)", lambda types, settings, dim: into_shape_law(types, settings, dim),
@@ -288,12 +299,18 @@ rule(
     x_grad="roll(out_grad, -shift, axis=axis)",
     shift_grad=None,
 )
-rule("sort(x, axis=-1)", layout_law(_ordered), emit=lambda s, t: "np.sort(x)" if s["axis"] == -1 else "np.sort(x, axis)",
+rule("sort(x, axis=-1)", layout_law(_ordered), batch=batched.in_order,
+     emit=lambda s, t: "np.sort(x)" if s["axis"] == -1 else "np.sort(x, axis)",
      x_grad="add_along_axis(out_grad, argsort(x, axis=axis), shape_of(x), axis=axis)")  # fmt: skip
-constant("argsort(x, axis=-1)", order_law, emit=lambda s, t: "np.argsort(x)" if s["axis"] == -1 else "np.argsort(x, axis)")
+constant(
+    "argsort(x, axis=-1)",
+    order_law,
+    batch=batched.in_order,
+    emit=lambda s, t: "np.argsort(x)" if s["axis"] == -1 else "np.argsort(x, axis)",
+)
 constant("stable_argsort(x, axis=-1)", order_law,
          emit=lambda s, t: f"np.argsort(x{'' if s['axis'] == -1 else ', ' + str(s['axis'])}, kind='stable')")  # fmt: skip
-rule("take_along_axis(x, order, axis=-1)", _along_law, emit="np.take_along_axis(x, order, axis)", linear="x",
+rule("take_along_axis(x, order, axis=-1)", _along_law, batch=batched.in_order, emit="np.take_along_axis(x, order, axis)", linear="x",
      x_grad="add_along_axis(out_grad, order, shape_of(x), axis=axis)", order_grad=None)  # fmt: skip
 rule("add_along_axis(g, order, shape, axis=-1)", into_shape_law, emit="add_along_axis(g, order, shape, axis)", linear="g",
      g_grad="take_along_axis(out_grad, order, axis=axis)", order_grad=None, shape_grad=None)  # fmt: skip

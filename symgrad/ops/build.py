@@ -70,6 +70,10 @@ class Builder:
         self.note_extent(name, args, settings, outs[0] if outs else None)
         return outs
 
+    def type_of(self, name: str, types: list[Type], settings: dict[str, Any], operands: Sequence[Operand]) -> Any:
+        """The type that an op would give, of operands of these types."""
+        return ROWS[name].law(types, {**ROWS[name].settings, **settings}, self.asked(operands))
+
     def note_extent(self, name: str, args: Sequence[Operand], settings: dict[str, Any], out: Value | None) -> None:
         """Remember that an integer is an extent, or a sum or product of integers."""
         if out is None:

@@ -41,6 +41,7 @@ class Row:
     ``consumes``: the first operand's memory becomes the output's.
     ``emit`` is the Python expression, or for ``statement`` rows the statement, that computes it; if ``by_name``, the operands
     stand in it by the names in the setting ``names``.
+    ``batch`` is the rule that computes it for all examples of a batch at once, one of ``ops/batched.py``; None if there is none.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Row:
     math: str | None = None
     statement: bool = False
     by_name: bool = False
+    batch: Callable[[Any], Any] | None = None
 
     @property
     def differentiable(self) -> tuple[str, ...]:
@@ -144,7 +146,7 @@ def default_emit(name: str, params: tuple[str, ...], settings: dict[str, Any]) -
 
 def rule(text: str, law: Law, *, emit: Emit | None = None, alias: Alias = "fresh", consumes: bool = False, effect: bool = False,
          cheap: bool = False, statement: bool = False, linear: str = "", math: str | None = None,
-         **pullbacks: str | None) -> Row:  # fmt: skip
+         batch: Callable[[Any], Any] | None = None, **pullbacks: str | None) -> Row:  # fmt: skip
     """Declare a function by the cotangent of each input: ``x_grad="..."``, or None for none on purpose."""
     name, params, settings, outs, formula = parse_signature(text)
     named = {}
@@ -156,16 +158,17 @@ def rule(text: str, law: Law, *, emit: Emit | None = None, alias: Alias = "fresh
         named[param] = value
     return add(Row(name, params, law, settings, outs, formula=formula, pullbacks=named, alias=alias, consumes=consumes,
                    effect=effect, cheap=cheap, emit=emit or default_emit(name, params, settings), math=math,
-                   statement=statement, linear=frozenset(linear.split())))  # fmt: skip
+                   statement=statement, linear=frozenset(linear.split()), batch=batch))  # fmt: skip
 
 
 def constant(text: str, law: Law, *, emit: Emit | None = None, alias: Alias = "fresh", effect: bool = False, cheap: bool = False,
-             statement: bool = False, consumes: bool = False, math: str | None = None, by_name: bool = False) -> Row:  # fmt: skip
+             statement: bool = False, consumes: bool = False, math: str | None = None, by_name: bool = False,
+             batch: Callable[[Any], Any] | None = None) -> Row:  # fmt: skip
     """Declare a function whose derivative is zero on purpose, in every input."""
     name, params, settings, outs, _ = parse_signature(text)
     return add(Row(name, params, law, settings, outs, pullbacks=dict.fromkeys(params), alias=alias, effect=effect,
                    cheap=cheap, emit=emit or default_emit(name, params, settings), math=math, statement=statement,
-                   consumes=consumes, by_name=by_name))  # fmt: skip
+                   consumes=consumes, by_name=by_name, batch=batch))  # fmt: skip
 
 
 def missing(text: str, law: Law, why: str, *, emit: Emit | None = None,

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.ir.types import UNKNOWN, Array, Scalar, Type, is_complex, join
+from symgrad.ops import batched
 from symgrad.ops.declare import Law, Row, add, constant, parse_signature, rule
 from symgrad.ops.derive import derive
 from symgrad.ops.derived import DERIVED
@@ -123,7 +124,7 @@ def elementwise(text: str, *, emit: str | Emit | None = None, numpy: str | None 
     row_law = law or elementwise_law(lambda s: evaluator(params, choose(s) if like is None or s.get("via") in own else like))
     return add(Row(name, params, row_law, settings, outs, elementwise=True, formula=formula, partials=said,
                    pullbacks={p: None for p, value in derivatives.items() if value is None}, linear=frozenset(linear.split()),
-                   cheap=cheap, emit=shown, math=math))  # fmt: skip
+                   cheap=cheap, emit=shown, math=math, batch=batched.elements))  # fmt: skip
 
 
 def flat(text: str, *, emit: str | None = None, numpy: str | None = None, math: str | None = None, like: str | None = None,
@@ -134,7 +135,8 @@ def flat(text: str, *, emit: str | None = None, numpy: str | None = None, math: 
         settings["via"] = None
     shown, choose = texts(name, params, emit, numpy, math, None)
     row_law = elementwise_law(lambda s: evaluator(params, like or choose(s)))
-    return add(Row(name, params, row_law, settings, elementwise=True, pullbacks=dict.fromkeys(params), cheap=cheap, emit=shown, math=math))
+    return add(Row(name, params, row_law, settings, elementwise=True, pullbacks=dict.fromkeys(params), cheap=cheap, emit=shown, math=math,
+                   batch=batched.elements))  # fmt: skip
 
 
 # ------------------------------------------------------------------ laws and texts of the few that are peculiar

@@ -18,6 +18,7 @@ from symgrad.ir.types import (
     kind_of,
     same_shape,
 )
+from symgrad.ops import batched
 from symgrad.ops.declare import constant, rule
 from symgrad.ops.indexing import Extents, after, broadcast, has_arrays, index_type
 from symgrad.ops.shapes import as_array, kept_layout
@@ -193,34 +194,36 @@ def _set_text(settings: dict[str, Any], types: list[Type]) -> str:
 # ------------------------------------------------------------------ reading and writing arrays
 
 _PATH = 'index="e"'
-rule(f"view(x, *index, {_PATH})", _view, emit="x[path]", alias="view", cheap=True, linear="x",
+rule(f"view(x, *index, {_PATH})", _view, batch=batched.read, emit="x[path]", alias="view", cheap=True, linear="x",
      x_grad="add_at(into, out_grad, *index, index=index)", index_grad=None)  # fmt: skip
-rule(f"take(x, *index, {_PATH})", _take, emit=_take_text, cheap=True, linear="x",
+rule(f"take(x, *index, {_PATH})", _take, batch=batched.read, emit=_take_text, cheap=True, linear="x",
      x_grad="add_at(into, out_grad, *index, index=index)", index_grad=None)  # fmt: skip
-rule(f"take_written(x, *index, {_PATH})", _take, emit=_take_written_text, linear="x",
+rule(f"take_written(x, *index, {_PATH})", _take, batch=batched.read, emit=_take_written_text, linear="x",
      x_grad="add_written(into, out_grad, *index, index=index)", index_grad=None)  # fmt: skip
-rule(f"set_at(x, v, *index, {_PATH})", _owned, emit=_set_text, consumes=True, statement=True, linear="x v",
+rule(f"set_at(x, v, *index, {_PATH})", _owned, batch=batched.written, emit=_set_text, consumes=True, statement=True, linear="x v",
      x_grad="set_at(taken, 0.0, *index, index=index)",
      v_grad="fit(take_written(out_grad, *index, index=index), shape_of(v))", index_grad=None)  # fmt: skip
 # ``distinct``: no cell is named twice
-rule(f"add_at(x, v, *index, {_PATH}, distinct=False)", _owned, emit=_add_at_text, consumes=True, statement=True, linear="x v",
+rule(f"add_at(x, v, *index, {_PATH}, distinct=False)", _owned, batch=batched.written, emit=_add_at_text,
+     consumes=True, statement=True, linear="x v",
      x_grad="out_grad", v_grad="fit(take(out_grad, *index, index=index), shape_of(v))", index_grad=None)  # fmt: skip
-rule(f"add_written(x, v, *index, {_PATH})", _owned, emit="add_written(x, path, v)", consumes=True, statement=True, linear="x v",
+rule(f"add_written(x, v, *index, {_PATH})", _owned, batch=batched.written, emit="add_written(x, path, v)",
+     consumes=True, statement=True, linear="x v",
      x_grad="out_grad", v_grad="fit(take_written(out_grad, *index, index=index), shape_of(v))", index_grad=None)  # fmt: skip
-rule("copy(x)", _like, emit=_copy_text, linear="x", x_grad="out_grad")
+rule("copy(x)", _like, batch=batched.same, emit=_copy_text, linear="x", x_grad="out_grad")
 # what ``x.copy()`` of the user's does to an array that lies otherwise
-rule("copy_rows(x)", _by_rows, emit="x.copy()", linear="x", x_grad="out_grad")
+rule("copy_rows(x)", _by_rows, batch=batched.same, emit="x.copy()", linear="x", x_grad="out_grad")
 rule("by_rows(x)", _array_by_rows, emit='np.asarray(x, order="C")', alias="depends", linear="x", x_grad="out_grad")
-rule("accumulate(x, g)", _accumulate, emit="x += g", consumes=True, statement=True, linear="x g",
+rule("accumulate(x, g)", _accumulate, batch=batched.added_in_place, emit="x += g", consumes=True, statement=True, linear="x g",
      x_grad="out_grad", g_grad="fit(out_grad, shape_of(g))")  # fmt: skip
 
 # ------------------------------------------------------------------ shapes
 
-constant("shape_of(x)", _shape_of, emit=_shape_text, cheap=True)
+constant("shape_of(x)", _shape_of, batch=batched.same, emit=_shape_text, cheap=True)
 constant("shape_and(shape, *extents)", _shape_and, emit="(*shape, *extents)", cheap=True)
-constant("extent(x, axis=0)", _int, emit=_extent_text, cheap=True)
-constant('zeros_of(shape, dtype="f64")', _zeros_of, emit=_zeros_text)
-rule("spread(g, shape, axis=None, keepdims=False)", _spread, emit=_spread_text, alias="view", linear="g",
+constant("extent(x, axis=0)", _int, batch=batched.extent, emit=_extent_text, cheap=True)
+constant('zeros_of(shape, dtype="f64")', _zeros_of, batch=batched.zeros_of, emit=_zeros_text)
+rule("spread(g, shape, axis=None, keepdims=False)", _spread, batch=batched.over_shape, emit=_spread_text, alias="view", linear="g",
      g_grad="fit(sum(out_grad, axis=axis, keepdims=keepdims), shape_of(g))",
      shape_grad=None)  # fmt: skip
 # a cotangent that has its form already, or the number 0 in its stead
@@ -229,9 +232,9 @@ rule('array_or_zeros(g, shape, dtype="f64")', _array_or_zeros, emit=_array_or_ze
 rule("in_form(g, x)", _second, emit="in_form(g, x)", alias="depends", g_grad="out_grad", x_grad=None)
 # sums a cotangent to the shape of what was broadcast; ``array``: a 0-d array stays one. Which axes are summed is known when it
 # runs, so that the derivative spreads over ``axis=()``: in turn, nothing is summed but what ``fit`` finds
-rule("unbroadcast(g, shape, array=False)", _unbroadcast, emit=_unbroadcast_text, linear="g", alias="depends",
+rule("unbroadcast(g, shape, array=False)", _unbroadcast, batch=batched.unbroadcast, emit=_unbroadcast_text, linear="g", alias="depends",
      g_grad="spread(out_grad, shape_of(g), axis=(), keepdims=True)", shape_grad=None)  # fmt: skip
-rule('cast(x, dtype="f64")', _cast, emit=_cast_text, linear="x", x_grad="fit(out_grad, shape_of(x))")
+rule('cast(x, dtype="f64")', _cast, batch=batched.same, emit=_cast_text, linear="x", x_grad="fit(out_grad, shape_of(x))")
 # the same where nothing is known of the dtype but what a declaration says; nothing is done where it is right
 rule('settled(x, dtype="f64")', _cast, emit="x.astype(dtype, copy=False)", alias="depends", linear="x", x_grad="fit(out_grad, shape_of(x))")
 rule('number(x, kind="float")', _number, emit=lambda s, t: f"{s['kind']}(x)", linear="x", x_grad="fit(out_grad, shape_of(x))")

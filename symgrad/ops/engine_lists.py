@@ -19,6 +19,7 @@ from symgrad.ir.types import (
     join,
     kind_of,
 )
+from symgrad.ops import batched
 from symgrad.ops.declare import constant, rule
 from symgrad.ops.engine import _int, _like, is_surely_array
 from symgrad.ops.indexing import Extents
@@ -194,17 +195,25 @@ def _zeros_like_text(settings: dict[str, Any], types: list[Type]) -> str:
 # ------------------------------------------------------------------ tapes
 
 rule("tape()", _tape, emit="[]")
-rule("push(tape, *values)", _push, emit="push", consumes=True, statement=True,
+rule("push(tape, *values)", _push, batch=batched.kept, emit="push", consumes=True, statement=True,
      tape_grad="part(pop(out_grad), 0)", values_grad="part(pop(out_grad), position + 1)")  # fmt: skip
-rule("pop(tape) -> rest, values", _pop, emit="pop", consumes=True, statement=True, tape_grad="push(rest_grad, values_grad)")
+rule(
+    "pop(tape) -> rest, values",
+    _pop,
+    batch=batched.fetched,
+    emit="pop",
+    consumes=True,
+    statement=True,
+    tape_grad="push(rest_grad, values_grad)",
+)
 
 # where the number of rounds is known before: ``put`` stores once in each place that ``get`` reads
 constant("slots(count)", _slots, emit="[None] * count")
 constant("slots_like(tape)", _slots, emit="[None] * len(tape)")
-rule("put(tape, i, first, *more)", _put, emit=_put_text, consumes=True, statement=True,
+rule("put(tape, i, first, *more)", _put, batch=batched.kept, emit=_put_text, consumes=True, statement=True,
      tape_grad="out_grad", i_grad=None, first_grad="part(get(out_grad, i), 0)",
      more_grad="part(get(out_grad, i), position + 1)")  # fmt: skip
-rule("get(tape, i) -> values", _get, emit="tape[i]", tape_grad="put(out_grad, i, values_grad)", i_grad=None)
+rule("get(tape, i) -> values", _get, batch=batched.fetched, emit="tape[i]", tape_grad="put(out_grad, i, values_grad)", i_grad=None)
 
 # ------------------------------------------------------------------ lists
 

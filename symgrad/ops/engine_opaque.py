@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from symgrad.ir.types import INT, UNKNOWN, Array, Object, Scalar, Type, kind_of
+from symgrad.ops import batched
 from symgrad.ops.declare import constant, missing, rule
 from symgrad.ops.engine import _PATH, _set_text
 from symgrad.ops.engine_lists import _first
@@ -56,7 +57,7 @@ missing("touched(x, call)", _first, SEEN, emit="pass", consumes=True, effect=Tru
 
 # a copy of what NumPy makes a view of ``x``
 rule("may_share(x, y)", lambda types, settings, dim: types[1], emit="y", alias="depends", linear="y", x_grad=None, y_grad="out_grad")
-constant("stop_gradient(x)", _first, emit="x", alias="same", cheap=True)
+constant("stop_gradient(x)", _first, emit="x", alias="same", cheap=True, batch=batched.same)
 # a value that no derivative passes, and one whose total derivative is asked for: that of ``p``
 constant("barrier(x)", _first, emit="x", alias="same", cheap=True)
 # a value in a block inside, which gradients find by its key

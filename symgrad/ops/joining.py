@@ -20,6 +20,7 @@ from symgrad.ir.types import (
     Shape,
     Type,
 )
+from symgrad.ops import batched
 from symgrad.ops.arrays import into_shape_law, layout_law
 from symgrad.ops.declare import rule
 from symgrad.ops.elementwise import Emit
@@ -153,14 +154,21 @@ def _list_join_text(name: str) -> Emit:
     return lambda settings, types: f"np.{name}(l)" if settings["axis"] == 0 else f"np.{name}(l, axis)"
 
 
-rule("concatenate(*xs, axis=0)", _concatenate_law, emit=_join_text("concatenate"), linear="*xs",
+rule("concatenate(*xs, axis=0)", _concatenate_law, batch=batched.joined, emit=_join_text("concatenate"), linear="*xs",
      xs_grad="concatenate_part(out_grad, *xs, at=position, axis=axis)")  # fmt: skip
 # what the operand ``at`` contributed to a concatenation, and its cotangent: zeros around it
 rule("concatenate_part(g, *xs, at=0, axis=0)", _own_part_law, emit=_part_text, alias="view", linear="g",
      g_grad="concatenate_place(out_grad, shape_of(g), *xs, at=at, axis=axis)", xs_grad=None)  # fmt: skip
 rule("concatenate_place(g, shape, *xs, at=0, axis=0)", into_shape_law, emit="concatenate_place(g, shape, [*xs], at, axis)", linear="g",
      g_grad="concatenate_part(out_grad, *xs, at=at, axis=axis)", shape_grad=None, xs_grad=None)  # fmt: skip
-rule("stack(*xs, axis=0)", _stack_law, emit=_join_text("stack"), linear="*xs", xs_grad="stack_part(out_grad, at=position, axis=axis)")
+rule(
+    "stack(*xs, axis=0)",
+    _stack_law,
+    batch=batched.joined,
+    emit=_join_text("stack"),
+    linear="*xs",
+    xs_grad="stack_part(out_grad, at=position, axis=axis)",
+)
 rule("stack_part(g, at=0, axis=0)", _unstack_law, emit=_unstack_text, alias="view", linear="g",
      g_grad="stack_place(out_grad, shape_of(g), at=at, axis=axis)")  # fmt: skip
 rule("stack_place(g, shape, at=0, axis=0)", into_shape_law, emit="stack_place(g, shape, at, axis)", linear="g",

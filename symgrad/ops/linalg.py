@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.ir.types import UNKNOWN, Array, Dim, Extent, Scalar, Shape, ShapeOf, Type, is_plural, same_extent
+from symgrad.ops import batched
 from symgrad.ops.arrays import layout_law
 from symgrad.ops.declare import constant, missing, rule
 from symgrad.ops.elementwise import Emit, evaluator
@@ -112,21 +113,23 @@ def _tensordot_text(settings: dict[str, Any], types: list[Type]) -> str:
 
 # ------------------------------------------------------------------ products
 
-rule("matmul(a, b)", _matmul_law, emit="a @ b",
+rule("matmul(a, b)", _matmul_law, batch=batched.product, emit="a @ b",
      a_grad="matmul_left(out_grad, b, shape_of(a))", b_grad="matmul_right(out_grad, a, shape_of(b))")  # fmt: skip
-rule("matmul_left(g, b, shape)", _factor_law, emit=_factor_text(LEFT, "matmul_left(g, b, shape)"),
+rule("matmul_left(g, b, shape)", _factor_law, batch=batched.left_factor, emit=_factor_text(LEFT, "matmul_left(g, b, shape)"),
      g_grad="matmul(out_grad, b)", b_grad="matmul_right(g, out_grad, shape_of(b))", shape_grad=None)  # fmt: skip
-rule("matmul_right(g, a, shape)", _factor_law, emit=_factor_text(RIGHT, "matmul_right(g, a, shape)"),
+rule("matmul_right(g, a, shape)", _factor_law, batch=batched.right_factor, emit=_factor_text(RIGHT, "matmul_right(g, a, shape)"),
      g_grad="matmul(a, out_grad)", a_grad="matmul_left(g, out_grad, shape_of(a))", shape_grad=None)  # fmt: skip
-rule("dot(a, b)", _dot_law, emit=lambda s, t: "a.dot(b)" if isinstance(t[0], Array) and t[0].shape is not None else "np.dot(a, b)",
+rule("dot(a, b)", _dot_law, batch=batched.product,
+     emit=lambda s, t: "a.dot(b)" if isinstance(t[0], Array) and t[0].shape is not None else "np.dot(a, b)",
      a_grad="dot_left(out_grad, b, shape_of(a))", b_grad="dot_right(out_grad, a, shape_of(b))")  # fmt: skip
-rule("dot_left(g, b, shape)", _factor_law, emit=_factor_text(LEFT, "dot_left(g, b, shape)"),
+rule("dot_left(g, b, shape)", _factor_law, batch=batched.left_factor, emit=_factor_text(LEFT, "dot_left(g, b, shape)"),
      g_grad="dot(out_grad, b)", b_grad="dot_right(g, out_grad, shape_of(b))", shape_grad=None)  # fmt: skip
-rule("dot_right(g, a, shape)", _factor_law, emit=_factor_text(RIGHT, "dot_right(g, a, shape)"),
+rule("dot_right(g, a, shape)", _factor_law, batch=batched.right_factor, emit=_factor_text(RIGHT, "dot_right(g, a, shape)"),
      g_grad="dot(a, out_grad)", a_grad="dot_left(g, out_grad, shape_of(a))", shape_grad=None)  # fmt: skip
 rule(
     "outer(a, b)",
     lambda types, settings, dim: Array(_joined_product_dtype(types), (*_length(types[0]), *_length(types[1]))),
+    batch=batched.outer_product,
     emit="np.outer(a, b)",
     a_grad="reshape(matmul(out_grad, ravel(b)), shape_of(a))",
     b_grad="reshape(matmul(ravel(a), out_grad), shape_of(b))",
@@ -306,14 +309,15 @@ def _eigh_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> tupl
     return Array(_float_dtype(types, REAL), None if shape is None else shape[:-1]), Array(dtype, shape)
 
 
-rule("inv(a)", _matrix_law, emit="np.linalg.inv(a)", a_grad="-(mT(out) @ out_grad @ mT(out))")
-rule("solve(a, b)", _solve_law, emit="np.linalg.solve(a, b)",
+rule("inv(a)", _matrix_law, batch=batched.stacks, emit="np.linalg.inv(a)", a_grad="-(mT(out) @ out_grad @ mT(out))")
+rule("solve(a, b)", _solve_law, batch=batched.solved, emit="np.linalg.solve(a, b)",
      a_grad="-matmul_left(solve(mT(a), out_grad), out, shape_of(a))", b_grad="fit(solve(mT(a), out_grad), shape_of(b))")  # fmt: skip
-rule("det(a)", _det_law, emit="np.linalg.det(a)", a_grad="over_matrix(out_grad) * cofactors(a)")
+rule("det(a)", _det_law, batch=batched.stacks, emit="np.linalg.det(a)", a_grad="over_matrix(out_grad) * cofactors(a)")
 # the cofactors of a matrix, which exist where it is singular; their derivative is said through the inverse
 rule(
     "cofactors(a)",
     _matrix_law,
+    batch=batched.stacks,
     emit="cofactors(a)",
     a_grad="over_matrix(det(a)) * (over_matrix(sum(out_grad * mT(inv(a)), axis=(-2, -1))) * mT(inv(a)) - mT(inv(a) @ out_grad @ inv(a)))",
 )
@@ -331,10 +335,11 @@ rule(
     s_grad="reshape(out_grad, shape_of(s))",
 )
 # NumPy reads the lower triangle only, so the cotangent is lower triangular
-rule("cholesky(a)", _matrix_law, emit="np.linalg.cholesky(a)",
+rule("cholesky(a)", _matrix_law, batch=batched.stacks, emit="np.linalg.cholesky(a)",
      a_grad="2 * half_tril(symmetric(solve(mT(out), mT(solve(mT(out), mT(half_tril(mT(out) @ tril(out_grad))))))))")  # fmt: skip
-rule("half_tril(x)", same_law, emit="half_tril(x)", linear="x", x_grad="half_tril(out_grad)")
-rule("symmetric(x)", same_law, emit=lambda s, t: "0.5 * (x + x.T)" if rank_of(t[0]) == 2 else "0.5 * (x + x.swapaxes(-1, -2))", linear="x",
+rule("half_tril(x)", same_law, batch=batched.same, emit="half_tril(x)", linear="x", x_grad="half_tril(out_grad)")
+rule("symmetric(x)", same_law, batch=batched.stacks,
+     emit=lambda s, t: "0.5 * (x + x.T)" if rank_of(t[0]) == 2 else "0.5 * (x + x.swapaxes(-1, -2))", linear="x",
      x_grad="symmetric(out_grad)")  # fmt: skip
 rule(
     "eigh(a) -> values, vectors",

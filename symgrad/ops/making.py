@@ -14,6 +14,7 @@ from symgrad.ir.types import (
     Scalar,
     Type,
 )
+from symgrad.ops import batched
 from symgrad.ops.arrays import into_shape_law
 from symgrad.ops.declare import constant, rule
 from symgrad.ops.elementwise import Emit
@@ -133,14 +134,15 @@ for _name in ("zeros", "ones", "empty"):
 rule(
     "full(value, *shape, dtype=None)",
     _full_law,
+    batch=batched.filled,
     emit=_full_text,
     linear="value",
     value_grad="fit(out_grad, shape_of(value))",
     shape_grad=None,
 )
-constant("ones_like(x, dtype=None)", _like_law, emit=_like_text("ones_like"))
-constant("empty_like(x, dtype=None)", _like_law, emit=_like_text("empty_like"))
-constant("zeros_as(x, dtype=None)", _like_law, emit=_like_text("zeros_like"))
+constant("ones_like(x, dtype=None)", _like_law, batch=batched.same, emit=_like_text("ones_like"))
+constant("empty_like(x, dtype=None)", _like_law, batch=batched.same, emit=_like_text("empty_like"))
+constant("zeros_as(x, dtype=None)", _like_law, batch=batched.same, emit=_like_text("zeros_like"))
 rule(
     "full_like(x, value, dtype=None)",
     _like_law,
@@ -149,7 +151,7 @@ rule(
     x_grad=None,
     value_grad="fit(out_grad, shape_of(value))",
 )
-rule("array(x, dtype=None)", _array_law, emit=_like_text("array"), linear="x", x_grad="fit(out_grad, shape_of(x))")
+rule("array(x, dtype=None)", _array_law, batch=batched.same, emit=_like_text("array"), linear="x", x_grad="fit(out_grad, shape_of(x))")
 rule("asarray(x, dtype=None)", _array_law, emit=_like_text("asarray"), alias="depends", linear="x", x_grad="fit(out_grad, shape_of(x))")
 rule(
     "arange(*bounds, dtype=None)",

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.ir.types import FLOAT, INT, UNKNOWN, Array, Scalar, ShapeOf, Type, kind_of
+from symgrad.ops import batched
 from symgrad.ops.declare import ROWS, Row, add, constant, parse_signature, rule
 from symgrad.ops.elementwise import Emit
 from symgrad.ops.indexing import Extents, broadcast, reshape_extents
@@ -92,21 +93,21 @@ def _count_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Res
 
 _AXES = "axis=None, keepdims=False"
 
-rule(f"sum(x, {_AXES})", reduction_law(np.sum), emit=reduction_text("sum"), linear="x",
+rule(f"sum(x, {_AXES})", reduction_law(np.sum), batch=batched.along, emit=reduction_text("sum"), linear="x",
      x_grad="spread(out_grad, shape_of(x), axis=axis, keepdims=keepdims)")  # fmt: skip
-rule(f"mean(x, {_AXES})", reduction_law(np.mean), emit=reduction_text("mean"), linear="x",
+rule(f"mean(x, {_AXES})", reduction_law(np.mean), batch=batched.along, emit=reduction_text("mean"), linear="x",
      x_grad="spread(out_grad / reduced_size(shape_of(x), axis=axis, divisor=True), shape_of(x), axis=axis, keepdims=keepdims)")  # fmt: skip
-rule(f"var(x, {_AXES}, ddof=0)", reduction_law(np.var), emit=reduction_text("var", "ddof"),
+rule(f"var(x, {_AXES}, ddof=0)", reduction_law(np.var), batch=batched.along, emit=reduction_text("var", "ddof"),
      x_grad="(x - mean(x, axis=axis, keepdims=True)) * spread("
             "ratio(2 * out_grad, reduced_size(shape_of(x), axis=axis) - ddof), shape_of(x), axis=axis, keepdims=keepdims)")  # fmt: skip
 # the deviation of one element is zero whatever it is: the divisor is then 1, not zero
 _SIZE = "reduced_size(shape_of(x), axis=axis)"
 _ROOT = (f"out_grad / (out * ({_SIZE} - ddof) if ddof else out * {_SIZE} + ({_SIZE} == 1)), "
          "shape_of(x), axis=axis, keepdims=keepdims)")  # fmt: skip
-rule(f"std(x, {_AXES}, ddof=0)", reduction_law(np.std), emit=reduction_text("std", "ddof"),
+rule(f"std(x, {_AXES}, ddof=0)", reduction_law(np.std), batch=batched.along, emit=reduction_text("std", "ddof"),
      x_grad="(x - mean(x, axis=axis, keepdims=True)) * spread(" + _ROOT)  # fmt: skip
 # how many elements make one; as a divisor 1 where there are none, and so no slopes: Python's numbers would raise
-constant("reduced_size(shape, axis=None, divisor=False)", _size_law, emit=_size_text, cheap=True)
+constant("reduced_size(shape, axis=None, divisor=False)", _size_law, emit=_size_text, cheap=True, batch=batched.size_over)
 
 # ------------------------------------------------------------------ largest, smallest, middle
 
@@ -119,7 +120,7 @@ def _median_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Re
     return type_
 
 
-rule(f"median(x, {_AXES})", _median_law, emit=numpy_text("median", "axis", "keepdims"),
+rule(f"median(x, {_AXES})", _median_law, batch=batched.along, emit=numpy_text("median", "axis", "keepdims"),
      x_grad="middle_share(x, axis=axis) * spread(out_grad, shape_of(x), axis=axis, keepdims=keepdims)")  # fmt: skip
 # 1 where the middle of what is sorted stands, 0.5 where two do
 constant("middle_share(x, axis=None)", _extreme_law, emit="middle_share(x, axis)")
@@ -128,6 +129,7 @@ for _name in ("max", "min"):
     rule(
         f"{_name}(x, {_AXES})",
         reduction_law(np.max),
+        batch=batched.along,
         emit=reduction_text(_name),
         x_grad="extreme_share(x, out, axis=axis, keepdims=keepdims) * spread(out_grad, shape_of(x), axis=axis, keepdims=keepdims)",
     )
@@ -138,10 +140,10 @@ for _name in ("max", "min"):
         x_grad="extreme_share(x, out, axis=axis, keepdims=keepdims) * spread(out_grad, shape_of(x), axis=axis, keepdims=keepdims)",
     )
 # 1 where x is the extreme, divided by how often it is reached
-constant(f"extreme_share(x, out, {_AXES})", _extreme_law, emit="extreme_share(x, out, axis, keepdims)")
-rule(f"nansum(x, {_AXES})", reduction_law(np.sum), emit=numpy_text("nansum", "axis", "keepdims"),
+constant(f"extreme_share(x, out, {_AXES})", _extreme_law, batch=batched.along, emit="extreme_share(x, out, axis, keepdims)")
+rule(f"nansum(x, {_AXES})", reduction_law(np.sum), batch=batched.along, emit=numpy_text("nansum", "axis", "keepdims"),
      x_grad="where(isnan(x), 0.0, spread(out_grad, shape_of(x), axis=axis, keepdims=keepdims))")  # fmt: skip
-rule(f"nanmean(x, {_AXES})", reduction_law(np.mean), emit=numpy_text("nanmean", "axis", "keepdims"),
+rule(f"nanmean(x, {_AXES})", reduction_law(np.mean), batch=batched.along, emit=numpy_text("nanmean", "axis", "keepdims"),
      x_grad="where(isnan(x), 0.0, spread(out_grad / sum(logical_not(isnan(x)), axis=axis, keepdims=keepdims), "
             "shape_of(x), axis=axis, keepdims=keepdims))")  # fmt: skip
 
@@ -152,6 +154,7 @@ rule(f"nanmean(x, {_AXES})", reduction_law(np.mean), emit=numpy_text("nanmean", 
 rule(
     f"prod(x, {_AXES})",
     reduction_law(np.prod),
+    batch=batched.along,
     emit=reduction_text("prod"),
     x_grad="product_before(x, axis=axis) * product_after(x, axis=axis) * spread(out_grad, shape_of(x), axis=axis, keepdims=keepdims)",
 )
@@ -164,11 +167,12 @@ rule("weighted_before(x, g, axis=None)", _product_law, emit="weighted_before(x, 
 rule(
     "cumprod(x, axis=None)",
     _running_law,
+    batch=batched.in_order,
     emit=reduction_text("cumprod"),
     x_grad="product_before(x, axis=axis) * ("
     "reshape(out_grad, shape_of(x)) + weighted_after(x, reshape(out_grad, shape_of(x)) * x, axis=axis))",
 )
-rule("cumsum(x, axis=None)", _running_law, emit=reduction_text("cumsum"), linear="x",
+rule("cumsum(x, axis=None)", _running_law, batch=batched.in_order, emit=reduction_text("cumsum"), linear="x",
      x_grad="reshape(flip(cumsum(flip(out_grad, axis=axis), axis=axis), axis=axis), shape_of(x))")  # fmt: skip
 
 
@@ -281,16 +285,17 @@ constant("running_places(x, out, axis=0)", lambda types, settings, dim: Array("i
 # ------------------------------------------------------------------ derivative zero
 
 
-def flat_reduction(text: str, function: Any) -> Row:
+def flat_reduction(text: str, function: Any, batch: Any = batched.in_order) -> Row:
     """Declare a reduction whose derivative is zero."""
     name, params, settings, _, _ = parse_signature(text)
-    return add(Row(name, params, reduction_law(function), settings, pullbacks=dict.fromkeys(params), emit=reduction_text(name)))
+    return add(Row(name, params, reduction_law(function), settings, pullbacks=dict.fromkeys(params), emit=reduction_text(name),
+                   batch=batch))  # fmt: skip
 
 
-flat_reduction(f"any(x, {_AXES})", np.any)
-flat_reduction(f"all(x, {_AXES})", np.all)
+flat_reduction(f"any(x, {_AXES})", np.any, batched.along)
+flat_reduction(f"all(x, {_AXES})", np.all, batched.along)
 flat_reduction(f"argmax(x, {_AXES})", np.argmax)
 flat_reduction(f"argmin(x, {_AXES})", np.argmin)
-constant(f"count_nonzero(x, {_AXES})", _count_law, emit=numpy_text("count_nonzero", "axis", "keepdims"))
-constant(f"nanargmax(x, {_AXES})", reduction_law(np.argmax), emit=numpy_text("nanargmax", "axis", "keepdims"))
-constant(f"nanargmin(x, {_AXES})", reduction_law(np.argmin), emit=numpy_text("nanargmin", "axis", "keepdims"))
+constant(f"count_nonzero(x, {_AXES})", _count_law, batch=batched.along, emit=numpy_text("count_nonzero", "axis", "keepdims"))
+constant(f"nanargmax(x, {_AXES})", reduction_law(np.argmax), batch=batched.in_order, emit=numpy_text("nanargmax", "axis", "keepdims"))
+constant(f"nanargmin(x, {_AXES})", reduction_law(np.argmin), batch=batched.in_order, emit=numpy_text("nanargmin", "axis", "keepdims"))

@@ -39,7 +39,7 @@ from symgrad.pipeline.job import Job, numbered, sequence, with_leaves
 from symgrad.pipeline.registry import LOWERED, OPTIMISE, PREPARE, READABLE, REMARKS, SIMPLIFY
 from symgrad.pipeline.runner import PassContext, run, timed
 from symgrad.pipeline.weights import weighted_by
-from symgrad.pipeline.words import document, file_name, free_name, lines_of, parameter_text, passed_text
+from symgrad.pipeline.words import document, free_name, lines_of, own_document, parameter_text, passed_text
 from symgrad.runtime.support import array_of, fitting_seed, list_seed
 from symgrad.signature import Inactive, Related, Static, extent_words
 from symgrad.text import array_copy_of, docstring, root_of
@@ -345,8 +345,7 @@ def function_itself(job: Job, read: Read) -> Derivation:
 def itself(job: Job, func: Func) -> Derivation:
     """The text of a function without a derivative."""
     func = job.stage("optimized", run(OPTIMISE, func))
-    loc = job.source.loc(job.source.node)
-    doc = f"The function {job.source.name} itself.  Written by symgrad from {file_name(loc)}:{loc.line}."
+    doc = own_document(job)
     text = numbered(job.lowered.result, itertools.count())
     name = free_name(job, func.name, *ENDS)
     return Derivation(job, name, lambda job: emitted_for(job, func, name, text, doc), whole_kernel, text, doc)

@@ -25,6 +25,7 @@ PASSES: dict[str, Pass] = {
         Pass("cancel", preserves=("loops", "derivative")),
         Pass("paired", takes=("guarded",), preserves=("loops", "derivative")),
         Pass("aggregates", takes=("compiled",), preserves=("loops", "derivative")),
+        Pass("batch", takes=("guarded",), preserves=("derivative",)),
         Pass("lift", takes=("guarded",), preserves=("derivative",)),
         # of gradients
         Pass("joined"),
@@ -110,7 +111,7 @@ REMARKS = stage("remarks", "remarks.kept remarks.doubts")
 # ------------------------------------------------------------------ NumPy code
 
 #: the form of a function whose derivative runs fastest
-PREPARE = stage("prepare", "aggregates fold cse conditions dce cancel lift cse dce")
+PREPARE = stage("prepare", "batch fold cse dce aggregates fold cse conditions dce cancel lift cse dce")
 #: before anything is printed
 PRINTABLE = stage("printable", "unread dce zeroing dce")
 #: what makes NumPy code faster, and its text farther from the user's

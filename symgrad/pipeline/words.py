@@ -10,13 +10,37 @@ from typing import Any
 
 from symgrad.location import Loc
 from symgrad.pipeline.job import Job
+from symgrad.runtime.batches import BATCH
 from symgrad.text import one_line
 
 
 def document(job: Job, what: str) -> str:
-    where = job.source.loc(job.source.node)
+    """The docstring of a derivative, or of one half of it."""
     wrt = ", ".join(job.request.wrt)
-    return f"{what} of {job.source.name} with respect to {wrt}.  Written by symgrad from {file_name(where)}:{where.line}."
+    return f"{what} of {described(job)} with respect to {wrt}.  Written by symgrad{origin(job)}."
+
+
+def own_document(job: Job) -> str:
+    """The docstring of a function without a derivative."""
+    return f"The function {described(job)} itself.  Written by symgrad{origin(job)}."
+
+
+def described(job: Job) -> str:
+    """The name of the function: a function over a batch is named after what it calls."""
+    batch = getattr(job.source.function, BATCH, None)
+    return job.source.name if batch is None else one_line(repr(batch))
+
+
+def origin(job: Job) -> str:
+    """Where the function is written."""
+    function: Any = job.source.function
+    if not hasattr(function, BATCH):
+        where = job.source.loc(job.source.node)
+        return f" from {file_name(where)}:{where.line}"
+    while (batch := getattr(function, BATCH, None)) is not None:
+        function = getattr(batch.function, "_function", batch.function)
+    code = getattr(function, "__code__", None)
+    return "" if code is None else f" from {file_name(Loc(code.co_filename, code.co_firstlineno))}:{code.co_firstlineno}"
 
 
 def free_name(job: Job, wish: str, *ends: str) -> str:

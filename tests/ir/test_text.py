@@ -74,6 +74,8 @@ func f(x: f64[!x0, (x0|1|-1|)+2, 3]/C, `a[0]`: list[float], n: int, nan_: ?, `na
         if z.0:
             yield
         yield r.0, 1.0, False
+    for k.0 in batch(range(0, n, 1)):
+        yield
     t.0 = set_at(x, 1, None, None, None, 3, index="s;i") : f64[]
     %4 = tape() : tape[]
     return h.1, z.1, %4

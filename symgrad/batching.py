@@ -1,0 +1,132 @@
+"""A function and the axes of its arguments -> a small Python function that calls it for each example, and the ``Derived`` that runs it."""
+
+from __future__ import annotations
+
+import inspect
+import types
+from dataclasses import dataclass, field
+from functools import lru_cache
+from inspect import Parameter
+from typing import Any
+
+import numpy as np
+
+from symgrad.callables import derived
+from symgrad.derivatives import Derived
+from symgrad.errors import BadArgument
+from symgrad.frontend.adapters import adapted, is_adapted
+from symgrad.frontend.source import from_source
+from symgrad.identity import Same
+from symgrad.jit import Jit
+from symgrad.parameters import Options
+from symgrad.runtime.batches import BATCH, Axes, Batch, is_tree, parts_of
+from symgrad.text import identifier
+from symgrad.verification.first_call import Verify
+
+POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What makes two batches one."""
+
+    parts: tuple[Any, ...]
+    function: Any = field(compare=False)
+    in_axes: Any = field(compare=False)
+    out_axes: Any = field(compare=False)
+
+
+def batched(function: Any, in_axes: Axes, out_axes: Axes, jit: Jit, verify: Verify) -> Derived:
+    """The derived function that calls ``function`` for each example."""
+    if not callable(function):
+        raise BadArgument(f"{function!r} is not a function", hint="pass the function itself, not what it returns")
+    result: Derived = derived(written(function, in_axes, out_axes), Options("primal", jit=jit, verify=verify))
+    return result
+
+
+def written(function: Any, in_axes: Axes, out_axes: Axes) -> types.FunctionType:
+    """The small Python function that calls ``function`` for each example; the same one for the same function and axes."""
+    function = adapted(function) if is_adapted(function) else function
+    return _written(Key((Same(function), said(in_axes, "in_axes"), said(out_axes, "out_axes")), function, in_axes, out_axes))
+
+
+def said(axes: Axes, word: str) -> Any:
+    """Axes as a key; raises BadArgument for what is no axis, and no tree of axes."""
+    if axes is None or isinstance(axes, int) and not isinstance(axes, bool):
+        return axes
+    if not is_tree(axes) or word == "in_axes" and isinstance(axes, dict):
+        raise BadArgument(f"{word} is an axis, None, or a tuple of these, not {axes!r}", hint=f"for example {word}=0 or {word}=(0, None)")
+    return type(axes), tuple((key, said(part, f"an item of {word}")) for key, part in parts_of(axes))
+
+
+@lru_cache(maxsize=1024)
+def _written(key: Key) -> types.FunctionType:
+    """The small Python function: it has the parameters of the function that it calls."""
+    try:
+        parameters = tuple(inspect.signature(key.function).parameters.values())
+    except (TypeError, ValueError):
+        what = f"the parameters of {key.function!r} are not known"
+        raise BadArgument(what, hint="write a lambda in its place") from None
+    batch = Batch(key.function, key.in_axes, key.out_axes, parameters)
+    check_defaults(batch)
+    stem = identifier(str(getattr(key.function, "__name__", "function")).replace("<lambda>", "lambda_"))
+    name = f"{stem}_batched"
+    names: dict[str, Any] = {"__name__": "symgrad_source"}
+    called = "batch"
+    while called in {p.name for p in parameters}:
+        called += "_"
+    names[called] = batch
+    text = f"def {name}({header(parameters, names)}):\n    return {called}({passed(parameters)})\n"
+    function = from_source(text, name, names)
+    function.__doc__ = inspect.getdoc(key.function)
+    function.__module__ = getattr(key.function, "__module__", None) or function.__module__
+    setattr(function, BATCH, batch)
+    return function
+
+
+def check_defaults(batch: Batch) -> None:
+    """Refuse a parameter whose default is an array if it is not said whether it has a batch axis."""
+    for place, p in enumerate(batch.parameters):
+        reached = isinstance(batch.in_axes, tuple | list) and (place < len(batch.in_axes) or p.kind in POSITIONAL)
+        if holds_array(p.default) and not reached and batch.in_axes is not None:
+            what = f"the default of {p.name} is an array, and in_axes does not say whether it has a batch axis"
+            raise BadArgument(what, hint="give in_axes as a tuple with an item for each parameter")
+
+
+def holds_array(value: Any) -> bool:
+    """Is it an array, or a tree with one in it?"""
+    if isinstance(value, np.ndarray):
+        return True
+    return not isinstance(value, type) and is_tree(value) and any(holds_array(part) for _, part in parts_of(value))
+
+
+def header(parameters: tuple[Parameter, ...], names: dict[str, Any]) -> str:
+    """The parameters as ``def`` states them; a default is read by a name."""
+    shown, taken = [], {p.name for p in parameters}
+    for p in parameters:
+        name = f"default_{p.name}"
+        while name in taken:
+            name += "_"
+        if p.default is not p.empty:
+            names[name] = p.default
+        shown.append(p.replace(annotation=p.empty, default=p.empty if p.default is p.empty else Named(name)))
+    return str(inspect.Signature(shown))[1:-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A default as its name."""
+
+    name: str
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+def passed(parameters: tuple[Parameter, ...]) -> str:
+    """The arguments of the call."""
+    stars: dict[Any, str] = {Parameter.VAR_POSITIONAL: "*{0}", Parameter.KEYWORD_ONLY: "{0}={0}", Parameter.VAR_KEYWORD: "**{0}"}
+    return ", ".join(stars.get(p.kind, "{0}").format(p.name) for p in parameters)
+
+
+__all__ = ["batched", "written"]

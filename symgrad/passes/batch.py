@@ -1,0 +1,53 @@
+"""Computes the rounds of a batch at once, where rows have rules for that: ``results[k] = f(x[k])`` becomes ``results = f(x)``.
+
+Each value of the loop's body gets a batch axis, first, unless all examples share it. A loop with anything in it that has no rule stays as
+it is. What is raised may come earlier than in the loop, so that ``Func.guarded`` asks for the loop then. Works in place.
+"""
+
+from __future__ import annotations
+
+from symgrad.ir.core import Block, Call, For, Func, Op, substitute, walk
+from symgrad.ops.batched import NotBatched
+from symgrad.ops.build import Builder
+from symgrad.passes.rounds import Rounds, results
+from symgrad.passes.unbox import may_start_again
+
+#: what is caught where the rounds raise at once: then they are gone through one by one
+RAISED = frozenset({"Exception"})
+
+
+def batch(func: Func, guarded: bool = True) -> Func:
+    """Compute the rounds of batches at once, in place, where code may run again that raises: ``guarded``."""
+    if guarded and any(isinstance(op, For) and op.batch for op in walk(func.body)) and may_start_again(func):
+        visit(func, func.body)
+    return func
+
+
+def visit(func: Func, block: Block) -> None:
+    """The batches of a block and of the blocks in it, from the inside out."""
+    ops: list[Op] = []
+    for op in block.ops:
+        for inner in op.blocks:
+            visit(func, inner)
+        ops += at_once(func, op) if isinstance(op, For) and op.batch else [op]
+    block.ops = ops
+
+
+def at_once(func: Func, loop: For) -> list[Op]:
+    """The ops that stand for a loop over a batch, or the loop."""
+    build = Builder(Block(), loop.loc)
+    for op in walk(func.body):
+        if isinstance(op, Call) and op.outs:
+            build.note_extent(op.name, op.args, op.settings, op.outs[0])
+    try:
+        values = results(loop, Rounds(build, loop.stop, index=loop.index))
+    except NotBatched:
+        return [loop]
+    substitute(func.body, dict(zip(loop.outs, values, strict=True)))
+    func.guarded |= RAISED
+    if func.notes is not None:
+        func.notes.add("passes", "moved", loop.loc, "all examples are computed at once, by functions of NumPy that take a further axis")
+    return build.block.ops
+
+
+__all__ = ["batch"]
