@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         explain,
         from_source,
         grad,
+        jvp,
         on_backward,
         rule,
         save,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "SymgradError", "check_grads", "constant", "custom_vjp", "differentiable", "elementwise", "explain", "from_source", "grad",
-    "on_backward", "rule", "save", "show_ir", "stop_gradient", "value_and_grad", "vjp",
+    "jvp", "on_backward", "rule", "save", "show_ir", "stop_gradient", "value_and_grad", "vjp",
 ]  # fmt: skip
 
 #: public names by the module that defines them, imported when first asked for

@@ -78,9 +78,37 @@ vjp.__symgrad_derives__ = "vjp"  # type: ignore[attr-defined]
 
 
 @boundary
+def jvp(function: Callable[..., Any], primals: tuple[Any, ...] | None = None, tangents: tuple[Any, ...] | None = None, *,
+        wrt: Wrt = None, argnums: Wrt = None, has_aux: bool = False, strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False,
+        verify: Verify = None, **kwargs: Any) -> Any:  # fmt: skip
+    """Run the function and return ``(out, tangent)``: the derivative of ``out`` in the direction ``tangents``.
+
+    ``primals`` is the tuple of the arguments, ``tangents`` has one tangent for each, in its tree, shapes and dtypes; None where an
+    argument holds no floats. With ``wrt`` it has one for each parameter in ``wrt``, and the others stay as they are. The tangent has the
+    structure of ``out``. With ``has_aux`` the function returns ``(out, aux)``, and the result is ``(out, tangent, aux)``. Further keywords
+    are arguments of the function. BadArgument names the part of ``tangents`` that does not fit.
+
+    Without ``primals`` the result is the derived function, to be called with both tuples.
+
+    >>> area = from_source("def area(w, h): return w * h")
+    >>> jvp(area, (3.0, 4.0), (1.0, 0.5))
+    (12.0, 5.5)
+    """
+    derivative = derived(function, options("jvp", wrt, argnums, has_aux, False, no_grad, jit, strict, verify))
+    if primals is None and tangents is None and not kwargs:
+        return derivative
+    if primals is None or tangents is None:
+        raise BadArgument("jvp takes the arguments and their tangents, as two tuples", hint="jvp(f, (x, w), (dx, dw))")
+    return derivative(primals, tangents, **kwargs)
+
+
+jvp.__symgrad_derives__ = "jvp"  # type: ignore[attr-defined]
+
+
+@boundary
 def differentiable(function: Any = None, *, wrt: Wrt = None, argnums: Wrt = None, no_grad: Iterable[str] = (), has_aux: bool = False,
                    allow_unused: bool = False, strict: bool = False, jit: Jit = False, verify: Verify = None) -> Any:  # fmt: skip
-    """Decorator: the function stays as it is and gains ``.grad``, ``.value_and_grad`` and ``.vjp``; methods too."""
+    """Decorator: the function stays as it is and gains ``.grad``, ``.value_and_grad``, ``.vjp`` and ``.jvp``; methods too."""
     if function is None:
         return functools.partial(
             differentiable,
@@ -169,5 +197,5 @@ def save(function: Any, path: str | os.PathLike[str], *args: Any, signature: str
 
 __all__ = [
     "Bound", "Derived", "Differentiable", "constant", "custom_vjp", "differentiable", "elementwise", "explain", "from_source",
-    "grad", "on_backward", "rule", "save", "show_ir", "stop_gradient", "value_and_grad", "vjp",
+    "grad", "jvp", "on_backward", "rule", "save", "show_ir", "stop_gradient", "value_and_grad", "vjp",
 ]  # fmt: skip

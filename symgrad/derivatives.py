@@ -16,8 +16,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from symgrad.bound import Bound, Stage
+from symgrad.bound import Stage, bound
 from symgrad.compile import compile_gradient, import_stages
+from symgrad.directions import tangents_by_name
 from symgrad.dispatch.entry import Entry
 from symgrad.dispatch.table import Asked, Table
 from symgrad.errors import BadArgument, IntegerArgument
@@ -35,8 +36,10 @@ from symgrad.pipeline.readings import Readings
 from symgrad.runtime.locks import LOCK
 from symgrad.signature import Compiled, Request, Signature
 from symgrad.targets import available
-from symgrad.tracebacks import boundary
+from symgrad.tracebacks import REFUSALS, boundary, is_trimmed
 from symgrad.verification.first_call import parts_of
+
+EVERY = ("vjp", "jvp")  #: which derivatives are by all that holds floats, if nothing is said
 
 
 class Derived:
@@ -64,7 +67,7 @@ class Derived:
     def _asked(self) -> Asked:
         """What the first calls are compared with, and how."""
         settings, of = self._options, self._of
-        every = settings.what == "vjp" and settings.wrt is None
+        every = settings.what in EVERY and settings.wrt is None
 
         def names(signature: Signature) -> tuple[str, ...]:
             return self._positional_floats(signature) if every else resolve_wrt(settings, self._function)
@@ -86,12 +89,13 @@ class Derived:
         if what == "primal":
             request = Request((), no_grad=settings.no_grad, pins=pins, read=read, jit=jit, primal=True)
             return compile_gradient(function, signature, request, notes, readings)
-        names = self._positional_floats(signature) if what == "vjp" and settings.wrt is None else resolve_wrt(settings, function)
+        every = what in EVERY and settings.wrt is None
+        names = self._positional_floats(signature) if every else resolve_wrt(settings, function)
         check_wrt(function, names, signature)
-        single = not isinstance(settings.wrt, tuple) and not (what == "vjp" and settings.wrt is None)
-        unused = settings.allow_unused or what == "vjp" and settings.wrt is None and not settings.strict
+        single = not isinstance(settings.wrt, tuple) and not every
+        unused = settings.allow_unused or every and not settings.strict
         request = Request(names, "single" if single else "tuple", what == "value_and_grad", settings.has_aux, what == "vjp", unused,
-                          settings.strict, settings.no_grad, pins=pins, read=read, jit=jit)  # fmt: skip
+                          settings.strict, settings.no_grad, pins=pins, read=read, jit=jit, forward=what == "jvp")  # fmt: skip
         inner: Any = self._of._table.entry(signature, pins).compiled.function if isinstance(self._of, Derived) else function
         return compile_gradient(inner, signature, request, notes, readings)
 
@@ -113,7 +117,7 @@ class Derived:
     def __symgrad_derivative__(self) -> tuple[Any, str, Any, bool, frozenset[str]] | None:
         """For the frontend, when this is called inside another function: of what, which, wrt, has_aux, no_grad."""
         settings = self._options
-        if settings.what == "vjp":
+        if settings.what in EVERY:
             return None
         names = resolve_wrt(settings, self._function)
         return self._of, settings.what, names if isinstance(settings.wrt, tuple) else names[0], settings.has_aux, settings.no_grad
@@ -121,7 +125,7 @@ class Derived:
     # -------------------------------------------------------------- being a function
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        return self if instance is None else Bound(self, instance)
+        return self if instance is None else bound(self, instance)
 
     @property
     def __signature__(self) -> inspect.Signature:
@@ -154,7 +158,7 @@ class Derived:
         """As ``__reduce__``, where the function itself is being written by value and may refer to this derivative."""
         if is_importable(self._function):
             return self.__reduce__()
-        return unfinished, (), (self._of, self._options)
+        return unfinished, (self._options.what,), (self._of, self._options)
 
     def __setstate__(self, state: tuple[Any, Options]) -> None:
         when_loaded(lambda: self._finish(*state))
@@ -251,6 +255,36 @@ class Derived:
         return notes
 
 
+class Directional(Derived):
+    """The derivative of a function in a direction; called with the arguments and their tangents, as two tuples. Made by ``jvp``."""
+
+    __slots__ = ()
+    at: Callable[..., Any]  #: the guard: arguments to a function of tangents by name
+
+    @classmethod
+    def _install(cls, guard: Callable[..., Any]) -> None:
+        setattr(cls, "at", guard)  # noqa: B010  # for mypy, a method is not assigned to
+
+    def __call__(self, primals: tuple[Any, ...], tangents: tuple[Any, ...], /, **kwargs: Any) -> Any:
+        """``(out, tangent)``, or with ``has_aux`` ``(out, tangent, aux)``."""
+        try:
+            return self.pushed((), primals, tangents, kwargs)
+        except REFUSALS as error:
+            if not is_trimmed(error):
+                raise
+            __tracebackhide__ = True
+            raise error
+
+    def pushed(self, instance: tuple[Any, ...], primals: Any, tangents: Any, kwargs: dict[str, Any]) -> Any:
+        """The same, of a method for an instance."""
+        if not isinstance(primals, tuple | list):
+            raise BadArgument(f"the arguments are {type(primals).__name__}, not a tuple", hint="pass a tuple, also for one argument: (x,)")
+        along = self.at(*instance, *primals, **kwargs)
+        arguments = self._table.bind((*instance, *primals), kwargs).arguments
+        wrt = None if self._options.wrt is None else resolve_wrt(self._options, self._function)
+        return along(tangents_by_name(tangents, arguments, wrt, self._table.parameters, len(instance)))
+
+
 @dataclass(frozen=True, slots=True)
 class Key:
     """What makes two function objects one function: code, globals, cells, defaults. A fresh lambda of a loop is not new."""
@@ -283,14 +317,15 @@ def derive(of: Any, settings: Options) -> Derived:
 
 @functools.lru_cache(maxsize=1024)
 def _derive(key: Key, settings: Options) -> Derived:
-    derived = unfinished()
+    derived = unfinished(settings.what)
     Derived.__init__(derived, key.of, settings)
     return derived
 
 
-def unfinished() -> Derived:
+def unfinished(what: str = "grad") -> Derived:
     """An object of a class of its own, which has yet to be told what it is the derivative of."""
-    kind: type[Derived] = type("Derived", (Derived,), {"__slots__": (), "__module__": __name__})
+    base = Directional if what == "jvp" else Derived
+    kind: type[Derived] = type(base.__name__, (base,), {"__slots__": (), "__module__": __name__})
     return kind.__new__(kind)
 
 

@@ -160,6 +160,12 @@ class Request:
     read: Callable[[str], Any] | None = None  #: what an expression over the user's parameters is, where there are arguments
     jit: bool | str = False  #: compiled by numba; with "auto" where that can be done, without a word where it cannot
     primal: bool = False  #: no derivative: the function itself
+    forward: bool = False  #: a function of tangents, which gives ``(out, tangent)``, or ``(out, tangent, aux)``
+
+    @property
+    def guarded(self) -> bool:
+        """Is another form of the code at hand that runs when this one raises?  Not where a function is handed out."""
+        return not (self.pullback or self.forward)
 
 
 class Related(Exception):

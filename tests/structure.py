@@ -21,13 +21,13 @@ FILES = sorted(p for p in ROOT.rglob("*.py") if "__pycache__" not in p.parts)
 #: boxes of the picture: a name, and the modules and packages of symgrad in the box
 BOXES = {
     "errors and text": ("location", "identity", "text", "errors", "notes", "tracebacks", "files"),
-    "signatures": ("signature", "kinds", "abstraction", "parameters", "bound", "examples"),
+    "signatures": ("signature", "kinds", "abstraction", "parameters", "bound", "examples", "directions"),
     "ir": ("ir",),
     "ops": ("ops",),
     "runtime": ("runtime",),
     "frontend": ("frontend", "marks"),
     "passes": ("passes",),
-    "adjoint": ("adjoint",),
+    "adjoint": ("adjoint", "tangent"),
     "codegen": ("codegen", "saving"),
     "loops": ("loops",),
     "pipeline": ("pipeline", "compile", "explaining", "jit", "targets"),

@@ -33,6 +33,7 @@ from symgrad.ir.show import reachable
 from symgrad.ir.types import Array, List, Scalar, is_float
 from symgrad.ir.verify import verify
 from symgrad.passes.relations import relations
+from symgrad.pipeline.along import active_results, emission, result_text, tangent_words, written
 from symgrad.pipeline.emission import Emission, argument_names, emitted_for, printed, run_once, saved, seeds_of
 from symgrad.pipeline.job import Job, numbered, sequence
 from symgrad.pipeline.registry import LOWERED, OPTIMISE, PREPARE, READABLE, REMARKS, SIMPLIFY
@@ -110,7 +111,8 @@ def derivation(job: Job, read: Read) -> Derivation:
     primal = checked_when_run(primal, wrt, active)
     if asks_result(job, primal):
         job.stage("simplified", primal)
-    make = partial(pullback if job.request.pullback else whole_gradient, wrt=wrt, active=active)
+    kinds = {job.request.pullback: pullback, job.request.forward: along}
+    make = partial(kinds.get(True, whole_gradient), wrt=wrt, active=active)
     return of_best_form(job, primal, make)
 
 
@@ -152,7 +154,7 @@ def prepared(job: Job, func: Func) -> Func:
                            hint="write real and imaginary part apart where that takes too long")  # fmt: skip
         return func
     stage = PREPARE if job.target is None else job.target.prepare()
-    return run(stage, func, PassContext(job.target is not None, not job.request.pullback))
+    return run(stage, func, PassContext(job.target is not None, job.request.guarded))
 
 
 def asks_result(job: Job, func: Func) -> bool:
@@ -162,7 +164,7 @@ def asks_result(job: Job, func: Func) -> bool:
     result = func.body.yields[0]
     if isinstance(result.type, Scalar | List) or isinstance(result.type, Array) and None not in (result.type.shape, result.type.dtype):
         return False
-    func.body.ops.append(Call([], job.result_loc(), "check_result", [result], {"one": not job.request.pullback}))
+    func.body.ops.append(Call([], job.result_loc(), "check_result", [result], {"one": job.request.guarded}))
     return True
 
 
@@ -212,7 +214,7 @@ def check_active(job: Job, func: Func, wrt: list[int], active: list[int]) -> Non
             raise UnsureAlias(what, job.parameter_loc(root_of(path)), "bind the attribute to a new array in its place")
     if job.request.allow_unused or job.lowered.raises:
         return
-    for group in () if job.request.pullback else job.signature.same:
+    for group in job.signature.same if job.request.guarded else ():
         both = [name for name in job.request.wrt if name in group]
         if len(both) > 1:
             what = f"{both[0]} and {both[1]} are one object, and the function writes to it"
@@ -399,6 +401,18 @@ def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Deriv
         return emit_pair(surface, halves, again(job, whole, count, replace(header, name=f"{surface.name}_again")))
 
     return Derivation(job, f"{name}_vjp", emission, kernels)
+
+
+def along(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Derivation:
+    """A function of tangents: value and tangent in one sweep."""
+    stem = free_name(job, primal.name, *(f"_jvp{end}" for end in (*ENDS, "_at", *(f"_at{end}" for end in ENDS))))
+    sweep, name = f"{stem}_jvp", f"{stem}_jvp_at"
+    active = active_results(job, primal)
+    func = written(job, primal, wrt, active, sweep)
+    text = result_text(job, active, len(primal.body.yields))
+    words = tangent_words(job, wrt)
+    doc = document(job, "Value and tangent")
+    return Derivation(job, name, lambda job: emission(job, func, sweep, name, text, wrt, words), whole_kernel, text, doc)
 
 
 def again(job: Job, whole: Func, count: int, header: Header) -> Again:

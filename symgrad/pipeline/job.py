@@ -79,9 +79,9 @@ class Job:
         if self.lowered.raises:
             return
         if not self.output.count and not self.output.items:
-            how = "a number or an array" if self.request.pullback else "one number"
+            how = "one number" if self.request.guarded else "a number or an array"
             raise NotScalar(f"the output is {self.output.text}, not {how}", self.result_loc(), f"return {how}")
-        if self.request.pullback:
+        if not self.request.guarded:
             return
         operands = self.lowered.func.body.yields
         if self.output.count != 1 or self.output.items:

@@ -95,13 +95,15 @@ def parts_of(what: str, has_aux: bool, several: bool, names: Callable[[Signature
     """The parts of the result of ``grad``, ``value_and_grad``, ``vjp`` or of the function itself."""
 
     def value(result: Any) -> Any:
-        return result if what == "primal" else (result[0], result[2]) if what == "vjp" and has_aux else result[0]
+        if what == "jvp":
+            result = result(None)
+        return result if what == "primal" else (result[0], result[2]) if what in ("vjp", "jvp") and has_aux else result[0]
 
     def gradients(result: Any, seed: Any) -> tuple[Any, ...]:
         derivative = result[1](seed) if what == "vjp" else result[1] if what == "value_and_grad" else result[0] if has_aux else result
         return tuple(derivative) if several else (derivative,)
 
-    return Parts(None if what == "grad" else value, None if what == "primal" else gradients, names, has_aux)
+    return Parts(None if what == "grad" else value, None if what in ("primal", "jvp") else gradients, names, has_aux)
 
 
 @dataclass(slots=True)

@@ -1,0 +1,125 @@
+"""The derivative in a direction: a job -> the function that computes value and tangent, and one that hands it out for its arguments."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Iterator
+from dataclasses import replace
+
+from symgrad.adjoint.custom import expanded
+from symgrad.codegen.python import emit
+from symgrad.codegen.texts import Emitted
+from symgrad.frontend.results import Result
+from symgrad.ir.core import Func
+from symgrad.ir.verify import verify
+from symgrad.pipeline.emission import argument_names, header_for, printed
+from symgrad.pipeline.job import Job, carries, numbered
+from symgrad.pipeline.registry import OPTIMISE, READABLE
+from symgrad.pipeline.runner import run, timed
+from symgrad.pipeline.words import document, parameter_text, passed_text
+from symgrad.runtime.support import tangent_of
+from symgrad.tangent.write import push_forward
+from symgrad.text import docstring, literal, respelled
+
+
+def written(job: Job, primal: Func, wrt: list[int], active: list[int], name: str) -> Func:
+    """The IR of value and tangent."""
+    with timed(primal.notes, "differentiate", "push_forward"):
+        func = push_forward(primal, wrt, active, name)
+        func.guarded = frozenset()
+        func = job.stage("adjoint", expanded(func))
+    if job.request.optimize == "read":
+        verify(func)
+        func = run(READABLE, func)
+    else:
+        func = run(OPTIMISE, func)
+    verify(func)
+    return job.stage("optimized", func)
+
+
+def active_results(job: Job, primal: Func) -> list[int]:
+    """The differentiated results that can have a tangent."""
+    return [k for k in range(job.output.count) if carries(primal.body.yields[k].type)]
+
+
+def result_text(job: Job, active: list[int], count: int) -> str:
+    """The template of what is returned: the value, the tangent in its structure, None for what has none, and what is auxiliary."""
+    places = iter([f"{{{count + active.index(k)}}}" if k in active else "None" for k in range(job.output.count)])
+    tangent = tangent_text(job.output, places)
+    value = numbered(job.lowered.result, itertools.count())
+    if not job.request.has_aux:
+        return f"({value}, {tangent})"
+    first = numbered(job.output, itertools.count())
+    second = numbered(job.lowered.result.items[1], itertools.count(job.output.count))
+    return f"({first}, {tangent}, {second})"
+
+
+def tangent_text(output: Result, places: Iterator[str]) -> str:
+    """The template of a tangent: that of the result, with other places."""
+    parts = output.text.split("{}")
+    texts = [next(places) for _ in parts[1:]]
+    return parts[0] + "".join(f"{text}{part}" for text, part in zip(texts, parts[1:], strict=True))
+
+
+def keyword_only(signature: str, words: list[str]) -> str:
+    """The text between the parentheses with more parameters, which are passed by name."""
+    tree = ast.parse(f"def f({signature}): pass").body[0]
+    assert isinstance(tree, ast.FunctionDef)
+    tree.args.kwonlyargs += [ast.arg(word) for word in words]
+    tree.args.kw_defaults += [None] * len(words)
+    return ast.unparse(tree.args)
+
+
+def passed_by_name(passed: str, texts: list[str]) -> str:
+    """The arguments of a call, with more of them behind those that are passed in order or by name, before ``**``."""
+    call = ast.parse(f"f({passed})", mode="eval").body
+    assert isinstance(call, ast.Call)
+    last = [k for k in call.keywords if k.arg is None]
+    named = [k for k in call.keywords if k.arg is not None]
+    return ", ".join([*map(ast.unparse, [*call.args]), *(f"{k.arg}={ast.unparse(k.value)}" for k in named), *texts,
+                      *(f"**{ast.unparse(k.value)}" for k in last)])  # fmt: skip
+
+
+def tangent_words(job: Job, wrt: list[int]) -> list[str]:
+    """A name for each tangent, which nothing else in the text has."""
+    taken = [*job.signature.names, *job.lowered.objects, "tangents", "along", "tangent_of"]
+    hints = [f"{job.lowered.func.params[k].name or 't'}_tangent" for k in wrt]
+    return argument_names([*taken, *hints])[len(taken) :]
+
+
+def handing(job: Job, name: str, sweep: str, wrt: list[int], words: list[str]) -> str:
+    """The text of the function that takes the arguments, and gives the function of their tangents."""
+    outside = {} if job.outside is None else job.outside.words
+    converted = dict(job.signature.converted)
+    lines = []
+    for k, word in zip(wrt, words, strict=True):
+        path = job.lowered.inputs[k][1]
+        read = respelled(path, lambda root: f"tangents[{literal(root)}]")
+        value = outside.get(path, path) + converted.get(path, "")
+        lines.append(f"{word}=tangent_of(tangents, lambda tangents: {read}, {value}, {literal(path)})")
+    passed = passed_by_name(passed_text(job), ["@"]).split("@")
+    inside = ",\n            ".join(lines)
+    gap = "\n            " if passed[0].strip() else ""
+    return (
+        f"def {name}({parameter_text(job)}):\n"
+        f"    {docstring(document(job, 'Value and tangent, as a function of the tangents by name,'))}\n\n"
+        f"    def along(tangents):\n"
+        f"        return {sweep}(\n            {passed[0].strip()}{gap}{inside}{passed[1]}\n        )\n\n"
+        f"    return along\n"
+    )
+
+
+def emission(job: Job, func: Func, sweep: str, name: str, text: str, wrt: list[int], words: list[str]) -> Emitted:
+    """The NumPy code: the sweep, and the function that hands it out."""
+    copy = printed(func, job)
+    header = header_for(job, copy, sweep, text, document(job, "Value and tangent"))
+    tangents = copy.params[len(copy.params) - len(words) :]
+    bind = {**header.bind, **dict(zip(tangents, words, strict=True))}
+    header = replace(header, signature=keyword_only(header.signature, words), bind=bind)
+    first = emit(copy, header)
+    second = handing(job, name, sweep, wrt, words)
+    return Emitted(f"{first.text}\n\n{second}", {**first.namespace, "tangent_of": tangent_of}, first.line_map)
+
+
+__all__ = ["active_results", "emission", "handing", "keyword_only", "result_text", "tangent_words", "written"]

@@ -1,0 +1,311 @@
+"""Forward mode: ``jvp`` against the reverse gradient and against differences; its arguments, trees and errors."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import pickle
+from typing import Any, NamedTuple
+
+import numpy as np
+import programs_of_objects  # noqa: F401  # enters its programs
+import pytest
+from differences import derivative, direction_for, double, inner, same
+from programs import PROGRAMS, Program
+from test_corpus import positions, selected, tolerance, value_of
+
+import symgrad
+from symgrad.errors import BadArgument, IntegerArgument, SymgradError
+
+EVERY = pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
+#: programs that forward mode refuses, with the reason; the reverse takes them
+REFUSED: dict[str, str] = {}
+
+
+def without_integers(tangent: Any) -> Any:
+    """A direction with None in the place of what has no tangent."""
+    if isinstance(tangent, dict):
+        return {key: without_integers(part) for key, part in tangent.items()}
+    if isinstance(tangent, tuple) and hasattr(tangent, "_fields"):
+        return type(tangent)(*map(without_integers, tangent))
+    if isinstance(tangent, list | tuple):
+        return type(tangent)(map(without_integers, tangent))
+    if isinstance(tangent, float | complex) or isinstance(tangent, np.ndarray | np.generic) and tangent.dtype.kind in "fc":
+        return tangent
+    if hasattr(tangent, "__dict__"):
+        changed = copy.copy(tangent)
+        for name, part in vars(tangent).items():
+            object.__setattr__(changed, name, without_integers(part))
+        return changed
+    return None
+
+
+def in_direction(program: Program, jit: bool = False) -> None:
+    """Hold one program's tangent to the inner product of its gradient, and to differences."""
+    arguments = program.arguments(program.sizes[0])
+    chosen = selected(program, arguments)
+    direction = direction_for(chosen, np.random.default_rng(7))
+    derived = symgrad.jvp(program.function, wrt=positions(program), jit=jit)
+    if program.name in REFUSED:
+        with pytest.raises(SymgradError):
+            derived(arguments, without_integers(direction))
+        return
+    out, tangent = derived(arguments, without_integers(direction))
+
+    assert same(arguments, program.arguments(program.sizes[0])), "an argument was written to"
+    assert out == pytest.approx(program.function(*program.arguments(program.sizes[0])), rel=tolerance(chosen) * 1e-4, abs=1e-15)
+    gradient = symgrad.grad(program.function, wrt=positions(program))(*program.arguments(program.sizes[0]))
+    close = 1e-10 if tolerance(chosen) < 1e-6 else 1e-5
+    assert tangent == pytest.approx(inner(gradient, direction), rel=close, abs=close)
+    expected = derivative(value_of(program, program.sizes[0]), double(chosen), double(direction))
+    assert tangent == pytest.approx(expected, rel=tolerance(chosen), abs=tolerance(chosen))
+
+
+@pytest.mark.sweep(30)
+@pytest.mark.filterwarnings("ignore::symgrad.errors.NotActiveWarning")
+@EVERY
+def test_every_program_forward_is_its_gradient_reversed(program: Program) -> None:
+    in_direction(program)
+
+
+# ------------------------------------------------------------------ results and arguments
+
+
+def matrix_function(x: np.ndarray, w: np.ndarray) -> np.ndarray:
+    hidden = np.tanh(w @ x)
+    return np.outer(hidden, x) / np.sum(x * x)
+
+
+def test_the_tangent_of_an_array_is_the_pullback_transposed() -> None:
+    random = np.random.default_rng(0)
+    x, w, dx, dw = random.normal(size=3), random.normal(size=(4, 3)), random.normal(size=3), random.normal(size=(4, 3))
+    out, tangent = symgrad.jvp(matrix_function, (x, w), (dx, dw))
+    value, pullback = symgrad.vjp(matrix_function, x, w)
+    seed = random.normal(size=out.shape)
+
+    np.testing.assert_array_equal(out, value)
+    by_differences = (matrix_function(x + 1e-6 * dx, w + 1e-6 * dw) - matrix_function(x - 1e-6 * dx, w - 1e-6 * dw)) / 2e-6
+    np.testing.assert_allclose(tangent, by_differences, rtol=1e-7, atol=1e-9)
+    assert inner(pullback(seed), (dx, dw)) == pytest.approx(np.sum(seed * tangent), rel=1e-12)
+
+
+class Point(NamedTuple):
+    x: float
+    y: np.ndarray
+
+
+@dataclasses.dataclass
+class Settings:
+    rate: float
+    steps: int
+
+
+def tree_function(point: Point, settings: Settings, data: dict[str, Any]) -> dict[str, Any]:
+    total = point.x * settings.rate
+    for _ in range(settings.steps):
+        total = total + np.sum(point.y) * data["scale"][0]
+    return {"total": total, "parts": [point.y * total, settings.steps], "pair": (point.x, data["scale"][1])}
+
+
+def test_trees_of_arguments_and_of_results() -> None:
+    primals = (Point(1.5, np.array([0.5, 2.0])), Settings(0.3, 2), {"scale": [2.0, 3.0], "name": "n"})
+    tangents = (Point(0.5, np.array([1.0, -1.0])), Settings(0.2, None), {"scale": [0.1, 0.7], "name": None})  # type: ignore[arg-type]
+    out, tangent = symgrad.jvp(tree_function, primals, tangents)
+
+    d_total = 0.5 * 0.3 + 1.5 * 0.2 + 2 * (0.0 * 2.0 + 2.5 * 0.1)
+    total = 1.5 * 0.3 + 2 * 2.5 * 2.0
+    assert out["total"] == pytest.approx(total) and tangent["total"] == pytest.approx(d_total)
+    np.testing.assert_allclose(tangent["parts"][0], np.array([1.0, -1.0]) * total + primals[0].y * d_total)
+    assert tangent["parts"][1] is None
+    assert tangent["pair"] == (0.5, 0.7)
+
+
+def test_wrt_keywords_and_auxiliary_results() -> None:
+    def scaled(x: float, w: float, *more: float, power: int = 2) -> tuple[float, dict[str, float]]:
+        return w * x**power + sum(more), {"x": x}
+
+    assert symgrad.jvp(scaled, (3.0, 2.0), (1.0, 0.0), has_aux=True) == (18.0, 12.0, {"x": 3.0})
+    assert symgrad.jvp(scaled, (3.0, 2.0), (1.0, 0.0), has_aux=True, power=3) == (54.0, 54.0, {"x": 3.0})
+    assert symgrad.jvp(scaled, (3.0, 2.0), (1.0,), wrt="w", has_aux=True)[1] == 9.0
+    assert symgrad.jvp(scaled, (3.0, 2.0), (1.0, 1.0), argnums=(1, 0), has_aux=True)[1] == 9.0 + 12.0
+    assert symgrad.jvp(scaled, (3.0, 2.0, 5.0, 7.0), (0.0, 0.0, 1.0, 0.5), has_aux=True)[1] == 1.5
+
+
+class Model:
+    def __init__(self, w: np.ndarray) -> None:
+        self.w = w
+
+    def loss(self, x: np.ndarray, shift: float) -> float:
+        return float(np.sum(np.sin(self.w * x))) + shift
+
+    @symgrad.differentiable
+    def decorated(self, x: np.ndarray) -> Any:
+        return np.sum(self.w * x)
+
+
+def test_methods() -> None:
+    model, x, dx = Model(np.array([1.0, 2.0])), np.array([0.3, 0.4]), np.array([1.0, -1.0])
+    out, tangent = symgrad.jvp(Model(np.array([1.0, 2.0])).decorated, (x,), (dx,))
+    assert (out, tangent) == (pytest.approx(1.1), pytest.approx(-1.0))
+    assert model.decorated.jvp((x,), (dx,))[1] == pytest.approx(-1.0)
+    _, by_weights = symgrad.jvp(Model.decorated, (model, x), (Model(dx),), wrt="self")
+    assert by_weights == pytest.approx(np.sum(dx * x))
+
+
+def test_the_tangents_have_memory_of_their_own() -> None:
+    def handed(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return x, x[1:], x + 1.0
+
+    x, dx = np.ones(3), np.array([1.0, 2.0, 3.0])
+    _, tangents = symgrad.jvp(handed, (x,), (dx,))
+
+    assert all(np.array_equal(a, b) for a, b in zip(tangents, (dx, dx[1:], dx), strict=True))
+    assert not any(np.shares_memory(one, dx) for one in tangents)
+    assert not any(np.shares_memory(tangents[i], tangents[j]) for i in range(3) for j in range(i))
+    assert all(one.flags.writeable for one in tangents)
+
+
+def test_dtypes_are_those_of_results() -> None:
+    x = np.ones(3, np.float32)
+    out, tangent = symgrad.jvp(lambda x: (x * 2.0, np.sum(x), x.astype(np.float64)), (x,), (x,))
+
+    assert [part.dtype for part in tangent] == [part.dtype for part in out] == [np.float32, np.float32, np.float64]
+
+
+def test_complex_numbers() -> None:
+    def spectrum(x: np.ndarray, z: complex) -> Any:
+        y = np.fft.fft(x) * z
+        return np.abs(y), np.conj(y) * y.real, np.imag(y)
+
+    random = np.random.default_rng(0)
+    x, dx = random.normal(size=4), random.normal(size=4)
+    z, dz = 0.3 + 0.7j, 0.2 - 0.4j
+    _, tangent = symgrad.jvp(spectrum, (x, z), (dx, dz))
+    ends = [spectrum(x + step * dx, z + step * dz) for step in (1e-6, -1e-6)]
+
+    for part, one, other in zip(tangent, *ends, strict=True):
+        np.testing.assert_allclose(part, (one - other) / 2e-6, rtol=1e-6, atol=1e-8)
+
+
+# ------------------------------------------------------------------ the source
+
+
+def polynomial(x: float, w: float) -> float:
+    y = x * x + 3.0 * w
+    return y * w
+
+
+def test_the_source_is_one_function_of_arguments_and_tangents() -> None:
+    derived = symgrad.jvp(polynomial)
+    text = derived.source(2.0, 3.0)
+    space: dict[str, Any] = {}
+    exec(text, space)
+
+    assert "def polynomial_jvp(x, w, *, x_tangent, w_tangent):" in text
+    assert space["polynomial_jvp"](2.0, 3.0, x_tangent=1.0, w_tangent=0.5) == derived((2.0, 3.0), (1.0, 0.5))
+    assert "tape" not in text and "append" not in text
+
+
+def test_nothing_is_kept_of_the_rounds_of_a_loop() -> None:
+    def steps(x: np.ndarray, n: int) -> Any:
+        for _ in range(n):
+            x = np.sin(x) * 1.1
+        return np.sum(x)
+
+    text = symgrad.jvp(steps).source(np.ones(3), 5)
+
+    assert "[None] *" not in text and "append" not in text
+
+
+def test_a_derived_function_is_pickled_and_copied() -> None:
+    derived = symgrad.jvp(polynomial, wrt="x")
+
+    assert pickle.loads(pickle.dumps(derived)) is derived
+    assert copy.deepcopy(derived) is derived
+    assert repr(derived) == "jvp(polynomial, wrt='x')"
+    assert "x_tangent" in derived.explain(2.0, 3.0) or "y" in derived.explain(2.0, 3.0)
+
+
+def test_saved_to_a_module(tmp_path: Any) -> None:
+    path = tmp_path / "saved.py"
+    symgrad.save(symgrad.jvp(matrix_function), path, np.ones(3), np.ones((2, 3)))
+    space: dict[str, Any] = {"__name__": "saved"}
+    exec(path.read_text(), space)
+    x, w = np.array([0.5, 1.0, 2.0]), np.ones((2, 3))
+    out, tangent = space["matrix_function_jvp_at"](x, w)({"x": np.ones(3), "w": w})
+    expected = symgrad.jvp(matrix_function, (x, w), (np.ones(3), w))
+
+    np.testing.assert_array_equal(out, expected[0])
+    np.testing.assert_allclose(tangent, expected[1], rtol=1e-14)
+    assert "symgrad" not in "".join(line for line in path.read_text().splitlines() if line.startswith(("import", "from")))
+    with pytest.raises(ValueError, match="the tangent of x is of shape"):
+        space["matrix_function_jvp_at"](x, w)({"x": np.ones(2), "w": w})
+
+
+# ------------------------------------------------------------------ bad input
+
+X = np.ones(3)
+WRONG: dict[str, tuple[Any, Any, str]] = {
+    "no tuple": ((X, 2.0), X, "the tangents are ndarray, not a tuple"),
+    "arguments that are no tuple": (X, (X,), "the arguments are ndarray, not a tuple"),
+    "too few": ((X, 2.0), (X,), "1 tangent is passed for 2 arguments"),
+    "too many": ((X, 2.0), (X, 1.0, 1.0), "3 tangents are passed for 2 arguments"),
+    "shape": ((X, 2.0), (np.ones(2), 1.0), r"the tangent of x is of shape \(2,\) and dtype float64, not an array of shape \(3,\)"),
+    "dtype": ((X, 2.0), (np.ones(3, np.float32), 1.0), "the tangent of x is of shape .* and dtype float32, not .* dtype float64"),
+    "a number for an array": ((X, 2.0), (1.0, 1.0), "the tangent of x is float, not an array of shape"),
+    "an array for a number": ((X, 2.0), (X, X), r"the tangent of p is ndarray of shape \(3,\), not a number like float"),
+    "a complex number": ((X, 2.0), (X, 1j), "the tangent of p is complex, not a number like float"),
+    "None for floats": ((X, 2.0), (None, 1.0), "the tangent of x is NoneType, not an array of shape"),
+    "an integer": ((X, 2), (X, 1), "p is int, and integers and booleans have no tangent"),
+    "an integer in a tree": ((X, {"a": 1.0, "n": 2}), (X, {"a": 1.0, "n": 2}), r"p\['n'\] is int, and integers"),
+    "other keys": ((X, {"a": 1.0}), (X, {"b": 1.0}), r"the tangent of p has the keys \['b'\], not the keys \['a'\]"),
+    "no dict": ((X, {"a": 1.0}), (X, 1.0), r"the tangent of p has the class float, not the keys \['a'\]"),
+    "other lengths": ((X, [1.0, 2.0]), (X, [1.0]), "the tangent of p has 1 items, not 2 items"),
+    "a leaf in a tree": ((X, {"a": [X]}), (X, {"a": [np.ones(4)]}), r"the tangent of p\['a'\]\[0\] is of shape \(4,\)"),
+    "a leaf in a long list": ((X, [1.0] * 12), (X, [1.0] * 11), "the tangent of p has 11 items, not 12 items"),
+}
+
+
+def takes_anything(x: Any, p: Any) -> Any:
+    total = np.sum(x)
+    if isinstance(p, dict):
+        return total * (p["a"] if isinstance(p["a"], float) else np.sum(p["a"][0]))
+    if isinstance(p, list):
+        return total * sum(p)
+    return total * p
+
+
+@pytest.mark.parametrize("primals, tangents, message", WRONG.values(), ids=WRONG)
+def test_what_does_not_fit_is_named(primals: Any, tangents: Any, message: str) -> None:
+    with pytest.raises(BadArgument, match=message):
+        symgrad.jvp(takes_anything, primals, tangents)
+
+
+def test_the_hints_work() -> None:
+    assert symgrad.jvp(takes_anything, (X, 2), (X, None)) == (6.0, 6.0)
+    assert symgrad.jvp(takes_anything, (X, {"a": 1.0, "n": 2}), (X, {"a": 1.0, "n": None}))[1] == 6.0
+    assert symgrad.jvp(takes_anything, (X, 2.0), (X,), wrt="x") == (6.0, 6.0)
+
+
+def test_without_floats_there_is_no_direction() -> None:
+    with pytest.raises(IntegerArgument):
+        symgrad.jvp(lambda n: n * 2.0, (3,), (None,))
+
+
+def test_primals_without_tangents() -> None:
+    with pytest.raises(BadArgument, match="two tuples"):
+        symgrad.jvp(polynomial, (1.0, 2.0))
+
+
+def test_leaves_stay_as_they_are() -> None:
+    primals = (np.ones(3), [1.0, 2.0])
+    tangents = (np.arange(3.0), [0.5, 0.25])
+    before = copy.deepcopy((primals, tangents))
+
+    def writes(x: np.ndarray, w: list[float]) -> Any:
+        x[0] = w[0] * x[1]
+        return np.sum(x * x) * w[1]
+
+    symgrad.jvp(writes, (primals[0].copy(), primals[1]), tangents)
+    assert same((primals, tangents), before)
+    assert same(tangents[0], np.arange(3.0))
