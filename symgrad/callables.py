@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from symgrad.bound import Bound, bound
-from symgrad.derivatives import Derived, derive
+from symgrad.derivatives import Derived, Directional, derive
 from symgrad.errors import BadArgument
 from symgrad.frontend.adapters import adapted, is_adapted, refused_class
 from symgrad.frontend.source import describe, plain_function, seen_through
@@ -23,6 +23,9 @@ STATE = "__symgrad__"  #: the attribute of a decorated function that holds its `
 def derived(function: Any, settings: Options) -> Any:
     """The derived callable of whatever was passed: function, method, decorated function, derivative."""
     match function:
+        case Directional():
+            what = f"{function!r} takes two tuples, and is not differentiated as a whole"
+            raise BadArgument(what, hint=f"call it in a function of your own: lambda x: jvp({describe(function._function)}, (x,), (dx,))")
         case Derived():
             return derive(function, settings)
         case types.MethodType() if is_adapted(function):

@@ -89,10 +89,10 @@ def import_stages(function: types.FunctionType, jit: bool | str) -> None:
 
 
 def derive_inside(*args: Any) -> Any:
-    """The gradient of a function that is differentiated inside another one."""
-    from symgrad.pipeline.derivation import gradient_inside
+    """The derivative of a function that is differentiated inside another one."""
+    from symgrad.pipeline.derivation import derivative_inside
 
-    return gradient_inside(*args)
+    return derivative_inside(*args)
 
 
 def varied_values(*args: Any) -> Any:

@@ -117,8 +117,10 @@ class Derived:
     def __symgrad_derivative__(self) -> tuple[Any, str, Any, bool, frozenset[str]] | None:
         """For the frontend, when this is called inside another function: of what, which, wrt, has_aux, no_grad."""
         settings = self._options
-        if settings.what in EVERY:
+        if settings.what == "vjp":
             return None
+        if settings.what == "jvp" and settings.wrt is None:
+            return self._of, settings.what, None, settings.has_aux, settings.no_grad
         names = resolve_wrt(settings, self._function)
         return self._of, settings.what, names if isinstance(settings.wrt, tuple) else names[0], settings.has_aux, settings.no_grad
 
@@ -282,7 +284,7 @@ class Directional(Derived):
         along = self.at(*instance, *primals, **kwargs)
         arguments = self._table.bind((*instance, *primals), kwargs).arguments
         wrt = None if self._options.wrt is None else resolve_wrt(self._options, self._function)
-        return along(tangents_by_name(tangents, arguments, wrt, self._table.parameters, len(instance)))
+        return along(tangents_by_name(tangents, len(primals), arguments, wrt, self._table.parameters, len(instance)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from symgrad.errors import BadArgument
-from symgrad.text import attribute, is_name, literal
+from symgrad.text import attribute, has_literal, item
 
 #: what has no parts and may have a tangent, by class: seen at once, as most arguments are
 PLAIN = (float, complex)
 
 
-def tangents_by_name(
-    tangents: Any, arguments: Mapping[str, Any], wrt: Sequence[str] | None, parameters: inspect.Signature, instance: int
-) -> dict[str, Any]:
-    """The tangents by parameter; ``wrt`` names those that have one, by default all that are passed in order.
+def tangents_by_name(tangents: Any, passed: int, arguments: Mapping[str, Any], wrt: Sequence[str] | None, parameters: inspect.Signature,
+                     instance: int) -> dict[str, Any]:  # fmt: skip
+    """The tangents by parameter; ``wrt`` names those that have one, by default all that are ``passed`` in order, so many.
 
     ``instance`` is 1 where the first parameter is an instance, which has none.
     """
     if not isinstance(tangents, tuple | list):
         raise BadArgument(f"the tangents are {type(tangents).__name__}, not a tuple", hint="pass a tuple, also for one argument: (dx,)")
     if wrt is None:
-        named = in_order(tangents, arguments, parameters, instance)
+        named = in_order(tangents, passed, arguments, parameters, instance)
     else:
         if len(tangents) != len(wrt):
             raise BadArgument(f"{counted(tangents)} passed for {', '.join(wrt)}", hint="pass one tangent for each parameter in wrt")
@@ -40,25 +40,36 @@ def counted(tangents: Sequence[Any]) -> str:
     return "1 tangent is" if len(tangents) == 1 else f"{len(tangents)} tangents are"
 
 
-def in_order(tangents: Sequence[Any], arguments: Mapping[str, Any], parameters: inspect.Signature, instance: int) -> dict[str, Any]:
-    """The tangents of what is passed in order."""
+def in_order(
+    tangents: Sequence[Any], passed: int, arguments: Mapping[str, Any], parameters: inspect.Signature, instance: int
+) -> dict[str, Any]:
+    """The tangents of what is ``passed`` in order; what is a default, or passed by name, stays as it is."""
+    if len(tangents) != passed:
+        raise BadArgument(f"{counted(tangents)} passed for {passed} arguments", hint="pass one for each, None for what holds no floats")
     named: dict[str, Any] = {}
     rest = list(tangents)
-    expected = 0
     for parameter in list(parameters.parameters.values())[instance:]:
-        if parameter.name not in arguments:
-            continue
         if parameter.kind is parameter.VAR_POSITIONAL:
-            count = len(arguments[parameter.name])
-            named[parameter.name], rest = tuple(rest[:count]), rest[count:]
-            expected += count
+            named[parameter.name], rest = tuple(rest), []
         elif parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
-            if rest:
-                named[parameter.name] = rest.pop(0)
-            expected += 1
-    if len(tangents) != expected:
-        raise BadArgument(f"{counted(tangents)} passed for {expected} arguments", hint="pass one for each, None for what holds no floats")
+            named[parameter.name] = rest.pop(0) if rest else unmoved(arguments[parameter.name])
     return named
+
+
+def unmoved(primal: Any) -> Any:
+    """Zeros in the tree of an argument, None in the place of what has no tangent."""
+    match primal:
+        case dict():
+            return {key: unmoved(part) for key, part in primal.items()}
+        case tuple() if hasattr(primal, "_fields"):
+            return type(primal)(*map(unmoved, primal))
+        case list() | tuple():
+            return type(primal)(map(unmoved, primal))
+        case np.ndarray() | np.generic():
+            return np.zeros_like(primal)[()] if primal.dtype.kind in "fc" else None
+        case float() | complex():
+            return 0 * primal
+    return SimpleNamespace(**{name: unmoved(part) for name, part in vars(primal).items()}) if hasattr(primal, "__dict__") else None
 
 
 def check_tree(path: str, primal: Any, tangent: Any) -> None:
@@ -73,7 +84,7 @@ def check_tree(path: str, primal: Any, tangent: Any) -> None:
                     return
                 raise BadArgument(f"the tangent of {path} has {has}, not the keys {list(primal)}", hint="give it the tree of its argument")
             for key, part in primal.items():
-                check_tree(f"{path}[{literal(key) if isinstance(key, str | int | float | bool) else repr(key)}]", part, tangent[key])
+                check_tree(item(path, key) if has_literal(key) else path, part, tangent[key])
         case list() | tuple():
             if not isinstance(tangent, list | tuple) or len(tangent) != len(primal):
                 has = f"{len(tangent)} items" if isinstance(tangent, list | tuple) else f"the class {type(tangent).__name__}"
@@ -81,7 +92,7 @@ def check_tree(path: str, primal: Any, tangent: Any) -> None:
                     return
                 raise BadArgument(f"the tangent of {path} has {has}, not {len(primal)} items", hint="give it the tree of its argument")
             for k, (part, its) in enumerate(zip(primal, tangent, strict=True)):
-                check_tree(f"{path}[{k}]", part, its)
+                check_tree(item(path, k), part, its)
         case bool() | int() | np.ndarray() | np.generic():
             if tangent is not None:
                 kind = primal.dtype if isinstance(primal, np.ndarray | np.generic) else type(primal).__name__
@@ -92,7 +103,7 @@ def check_tree(path: str, primal: Any, tangent: Any) -> None:
         case _:
             for name, part in getattr(primal, "__dict__", {}).items():
                 if name in getattr(tangent, "__dict__", {}):
-                    check_tree(attribute(path, name) if not is_name(name) else f"{path}.{name}", part, getattr(tangent, name))
+                    check_tree(attribute(path, name), part, getattr(tangent, name))
 
 
 def holds_floats(primal: Any) -> bool:

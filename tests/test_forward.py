@@ -128,6 +128,8 @@ def test_wrt_keywords_and_auxiliary_results() -> None:
     assert symgrad.jvp(scaled, (3.0, 2.0), (1.0, 0.0), has_aux=True, power=3) == (54.0, 54.0, {"x": 3.0})
     assert symgrad.jvp(scaled, (3.0, 2.0), (1.0,), wrt="w", has_aux=True)[1] == 9.0
     assert symgrad.jvp(scaled, (3.0, 2.0), (1.0, 1.0), argnums=(1, 0), has_aux=True)[1] == 9.0 + 12.0
+    assert symgrad.jvp(scaled, (3.0,), (1.0,), has_aux=True, w=2.0)[1] == 12.0
+    assert symgrad.jvp(lambda x, w=2.0: x * w, (3.0,), (1.0,)) == (6.0, 2.0)
     assert symgrad.jvp(scaled, (3.0, 2.0, 5.0, 7.0), (0.0, 0.0, 1.0, 0.5), has_aux=True)[1] == 1.5
 
 
@@ -309,3 +311,128 @@ def test_leaves_stay_as_they_are() -> None:
     symgrad.jvp(writes, (primals[0].copy(), primals[1]), tangents)
     assert same((primals, tangents), before)
     assert same(tangents[0], np.arange(3.0))
+
+
+# ------------------------------------------------------------------ inside other derivatives
+
+
+def wave(x: np.ndarray, w: np.ndarray) -> Any:
+    return np.sum(np.sin(x * w) * x[0])
+
+
+def reversed_forward(x: np.ndarray, v: np.ndarray) -> Any:
+    out, tangent = symgrad.jvp(lambda y: np.sum(np.sin(y * v) * x), (x,), (v,))
+    return out * tangent
+
+
+def hessian_vector(x: np.ndarray, v: np.ndarray) -> Any:
+    _, product = symgrad.jvp(symgrad.grad(wave), (x, v), (v, x))
+    return np.sum(product * x)
+
+
+def forward_of_reverse_in_a_lambda(x: np.ndarray, v: np.ndarray) -> Any:
+    return np.sum(symgrad.jvp(lambda y: symgrad.grad(wave)(y, v) * x, (x,), (v,))[1])
+
+
+def forward_twice(x: np.ndarray, v: np.ndarray) -> Any:
+    return symgrad.jvp(lambda a: a[0] * symgrad.jvp(lambda b: np.sum(a * a * b * b), (v * a,), (a,))[1], (x,), (v,))[1]
+
+
+def trees_inside(x: np.ndarray, v: np.ndarray) -> Any:
+    primals, tangents = ({"w": x, "b": 2.0}, 3), ({"w": v, "b": 1.0}, None)
+    out, tangent = symgrad.jvp(lambda p, n: {"a": p["w"] * p["b"] ** n, "c": [p["w"], n]}, primals, tangents)
+    return np.sum(out["a"] * tangent["a"]) + np.sum(tangent["c"][0]) * out["c"][1]
+
+
+def by_name_inside(x: np.ndarray, v: np.ndarray) -> Any:
+    return symgrad.jvp(wave, (x, v), (v * v,), wrt="w")[1]
+
+
+def in_a_loop(x: np.ndarray, v: np.ndarray) -> Any:
+    for _ in range(3):
+        x = x + 0.1 * symgrad.jvp(lambda y: np.sin(y) * x, (x,), (v,))[1]
+    return np.sum(x)
+
+
+def result_that_is_the_argument(x: np.ndarray, v: np.ndarray) -> Any:
+    y = x * v
+    out, tangent = symgrad.jvp(lambda z: z, (y,), (v,))
+    out[0] = 7.0
+    tangent[1] = x[0]
+    return np.sum(out * tangent) + np.sum(y) + np.sum(v)
+
+
+along_weights = symgrad.jvp(wave, wrt="w")
+along_both = symgrad.jvp(wave)
+
+
+def made_outside(x: np.ndarray, v: np.ndarray) -> Any:
+    return along_weights((x, v), (x,))[1] * along_both((x, v), (v, x))[0]
+
+
+NESTED = [reversed_forward, hessian_vector, forward_of_reverse_in_a_lambda, forward_twice, trees_inside, by_name_inside, in_a_loop,
+          result_that_is_the_argument, made_outside]  # fmt: skip
+
+
+@pytest.mark.parametrize("function", NESTED, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("jit", [False, True], ids=["numpy", "numba"])
+def test_derivatives_of_derivatives(function: Any, jit: bool) -> None:
+    if jit:
+        pytest.importorskip("numba")
+    x, v = np.array([0.3, 0.7, 1.1]), np.array([1.0, 2.0, 0.5])
+    dx, dv = np.array([1.0, -0.5, 0.2]), np.array([0.3, 0.1, -0.7])
+    expected = (function(x + 1e-5 * dx, v + 1e-5 * dv) - function(x - 1e-5 * dx, v - 1e-5 * dv)) / 2e-5
+    gradient = symgrad.grad(function, wrt=(0, 1), jit=jit)(x, v)
+    out, tangent = symgrad.jvp(function, (x, v), (dx, dv), jit=jit)
+
+    assert out == pytest.approx(function(x, v), rel=1e-12)
+    assert inner(gradient, (dx, dv)) == pytest.approx(expected, rel=1e-7)
+    assert tangent == pytest.approx(expected, rel=1e-7)
+
+
+def test_perturbations_are_not_confused() -> None:
+    def outer(x: float) -> Any:
+        return symgrad.jvp(lambda a: a * symgrad.jvp(lambda b: a + b, (1.0,), (1.0,))[1], (x,), (1.0,))[1]
+
+    def by_reverse(x: float) -> Any:
+        return symgrad.grad(lambda a: a * symgrad.jvp(lambda b: a + b, (1.0,), (1.0,))[1])(x)
+
+    def of_reverse(x: float) -> Any:
+        return symgrad.jvp(lambda a: a * symgrad.grad(lambda b: a + b)(1.0), (x,), (1.0,))[1]
+
+    assert [function(2.0) for function in (outer, by_reverse, of_reverse)] == [1.0, 1.0, 1.0]
+    for function in (outer, by_reverse, of_reverse):
+        assert symgrad.jvp(lambda x, f=function: x * f(x), (2.0,), (1.0,))[1] == 1.0
+        assert symgrad.grad(lambda x, f=function: x * f(x))(2.0) == 1.0
+
+
+def test_shapes_inside_are_looked_at_when_the_program_runs() -> None:
+    def other_shape(x: np.ndarray, v: np.ndarray) -> Any:
+        return np.sum(symgrad.jvp(lambda y: y * y, (x,), (v[:-1],))[1])
+
+    derived = symgrad.grad(other_shape)
+    np.testing.assert_allclose(derived(np.ones(3), np.ones(4)), 2.0)
+    with pytest.raises(ValueError, match="the tangent of argument 0"):
+        derived(np.ones(3), np.ones(6))
+
+
+INSIDE: dict[str, tuple[Any, str]] = {
+    "no tuples": (lambda x: symgrad.jvp(np.sin, x, x)[1], "are tuples"),
+    "one tuple": (lambda x: symgrad.jvp(lambda y: y * y, (x,))[1], "two tuples"),
+    "too many": (lambda x: symgrad.jvp(lambda y: y * y, (x,), (x, x))[1], "2 tangents are passed for 1 arguments"),
+    "a number for an array": (lambda x: symgrad.jvp(lambda y: np.sum(y), (x * np.ones(2),), (x,))[1], "the tangent of argument 0"),
+    "an integer": (lambda x: symgrad.jvp(lambda y, n: y * n, (x, 2), (x, 1))[1], "argument 1 of a jvp holds no floats"),
+    "another tree": (lambda x: symgrad.jvp(lambda y: y["a"], ({"a": x},), ({"b": x},))[1], "has not its structure"),
+}
+
+
+@pytest.mark.parametrize("function, message", INSIDE.values(), ids=INSIDE)
+def test_what_does_not_fit_inside_is_refused(function: Any, message: str) -> None:
+    with pytest.raises(SymgradError, match=message):
+        symgrad.grad(function)(2.0)
+
+
+def test_a_derived_function_of_two_tuples_is_differentiated_in_a_function() -> None:
+    with pytest.raises(BadArgument, match="takes two tuples"):
+        symgrad.grad(symgrad.jvp(polynomial))
+    assert symgrad.grad(lambda x: symgrad.jvp(polynomial, (x, 2.0), (1.0, 0.0))[1])(3.0) == 4.0

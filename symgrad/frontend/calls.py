@@ -36,6 +36,7 @@ from symgrad.frontend.comprehensions import comprehension, first_of, sum_generat
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.counts_of_arguments import check_call
 from symgrad.frontend.declared import call_declared, call_function, is_declared
+from symgrad.frontend.directional import make_directional
 from symgrad.frontend.distributions import distribution_of
 from symgrad.frontend.dtype_questions import dtype_question
 from symgrad.frontend.exact import exact_class
@@ -123,6 +124,10 @@ def goes_over_at_once(ctx: Lowering, held: Binding) -> bool:
     return held.value in TAKE_ALL if root_of(held.value).lstrip("_") in LAZY else True
 
 
+#: what takes derivatives inside a function, beside that of those of one number
+NESTED = {"vjp": make_pullback, "jvp": make_directional}
+
+
 @callee(Static)
 def call_static(ctx: Lowering, held: Static, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     value = as_python(held.value)
@@ -133,7 +138,7 @@ def call_static(ctx: Lowering, held: Static, args: list[Binding], kwargs: dict[s
     if isinstance(value, enum.Enum) and isinstance(own := from_class(ctx, type(value), "__call__"), types.FunctionType):
         return call_function(ctx, own, [held, *args], kwargs, node)
     if (what := getattr(value, "__symgrad_derives__", None)) is not None:
-        return (make_pullback if what == "vjp" else make_derivative)(ctx, what, args, kwargs, node)
+        return NESTED.get(what, make_derivative)(ctx, what, args, kwargs, node)
     if (derivative := getattr(value, "__symgrad_derivative__", None)) is not None:
         return ctx.apply(derivative_of(derivative), args, kwargs, node)
     return call_object(ctx, value, held.name or str(getattr(value, "__name__", "object")), args, kwargs, node)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,10 +47,19 @@ def make_derivative(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[
         raise UnsupportedSyntax(f"strict= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
     if "jit" in kwargs and unwrap(kwargs["jit"]):
         raise UnsupportedSyntax(f"jit= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
-    # a decorated function has options of its own
-    state = getattr(args[0].value, "__symgrad__", None) if isinstance(args[0], Static) else None
+    aux, no_grad = own_options(args[0], kwargs)
+    return Derivative(args[0], what, unwrap(wrt), aux, no_grad)
+
+
+def own_options(of: Binding, kwargs: dict[str, Binding]) -> tuple[bool, frozenset[str]]:
+    """``has_aux`` and ``no_grad`` of a derivative: a decorated function has options of its own."""
+    state = getattr(of.value, "__symgrad__", None) if isinstance(of, Static) else None
     aux = bool(unwrap(kwargs["has_aux"])) if "has_aux" in kwargs else bool(getattr(state, "has_aux", False))
-    return Derivative(args[0], what, unwrap(wrt), aux, frozenset(getattr(state, "no_grad", ())))
+    return aux, frozenset(getattr(state, "no_grad", ()))
+
+
+class Directional(Derivative):
+    """``jvp(of, ...)``, which is called with arguments and their tangents."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -170,7 +180,8 @@ def derivative_of(description: tuple[Any, str, Any, bool, frozenset[str]]) -> De
     """The binding of a derived function made outside; ``description``: the function, which derivative, wrt, has_aux, no_grad."""
     of, what, wrt, has_aux, no_grad = description
     inner = getattr(of, "__symgrad_derivative__", None)
-    return Derivative(Static(of) if inner is None else derivative_of(inner), what, wrt, has_aux, no_grad)
+    kind = Directional if what == "jvp" else Derivative
+    return kind(Static(of) if inner is None else derivative_of(inner), what, wrt, has_aux, no_grad)
 
 
 def names_of(ctx: Lowering, of: Binding, node: ast.AST) -> list[str]:
@@ -237,66 +248,95 @@ class Fresh:
 @callee(Derivative)
 def call_derivative(ctx: Lowering, derivative: Derivative, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """Lower the function on parameters of its own, differentiate it, and put the result here."""
-    if ctx.derive is None:
-        raise UnsupportedSyntax("a derivative inside a function cannot be taken here", ctx.loc(node))
-    if derivative.no_grad:
-        what = f"a derivative with no_grad={sorted(derivative.no_grad)} cannot be taken inside a function that is differentiated"
-        raise UnsupportedSyntax(what, ctx.loc(node), "call stop_gradient in the inner function")
-    names = names_of(ctx, derivative.of, node)
     wrt = derivative.wrt if isinstance(derivative.wrt, tuple | list) else (0 if derivative.wrt is None else derivative.wrt,)
-    places: list[Any] = []
-    for item in wrt:
-        place = names.index(item) if isinstance(item, str) and item in names and names.index(item) < len(args) else item
-        if isinstance(place, int) and not place < len(args) or isinstance(place, str) and place not in kwargs:
-            raise BadArgument(f"{derivative.what} inside this function: there is no argument {item!r}", ctx.loc(node))
-        places.append(place)
-    entry = ctx.state
-    ctx.state = entry.copy()
-    fresh = Fresh(ctx)
-    inner_args, inner_kwargs = list(args), dict(kwargs)
-    originals = []
-    for place in places:
-        held: Any = inner_args if isinstance(place, int) else inner_kwargs
-        originals.append(held[place])
-        held[place] = fresh.binding(held[place])
-    SPREAD["unfollowed"](ctx)
-    block = Block()
-    with ctx.inside(block):
-        try:
-            returned = ctx.apply(derivative.of, inner_args, inner_kwargs, node)
-        except Raised:
-            raise UnsupportedSyntax("the function differentiated here always raises", ctx.loc(node)) from None
-        value, aux = returned.items if isinstance(returned, Tup) and derivative.has_aux else (returned, None)
-        out = ctx.read(value, node)
-    check_scalar(ctx, out, node)
-    if any(ctx.state.memory.get(k) is not v for k, v in entry.memory.items()) or aux is not None:
-        raise UnsupportedSyntax("a function that writes to outside memory cannot be differentiated inside another", ctx.loc(node))
-    if changes_around(entry, ctx.state):
-        what = "a function that assigns to a variable around it, or changes a list, dict or instance, is differentiated inside another"
-        raise UnsupportedSyntax(what, ctx.loc(node), "return the value instead")
-    ctx.state = entry
-    if not isinstance(out.type, Scalar) and (not isinstance(out.type, Array) or out.type.shape is None):
-        block.ops.append(Call([], ctx.loc(node), "check_result", [out], {"one": True}))
-    block.yields = [out]
-    close(ctx, block)
-    params = [v for v, _ in fresh.pairs]
-    held = free_values(block, params)
-    inside = {v: Value(v.type, v.name) for v in held}
-    substitute(block, dict(inside))
-    block.args = [*params, *inside.values()]
-    if any(holds_parts(value.type) for value in block.args):
-        raise UnsupportedSyntax("a list of tuples or objects from outside cannot be read where a derivative is taken inside", ctx.loc(node),
-                                "build it in the function that is differentiated")  # fmt: skip
-    split(ctx.builder, block, [(value, "") for value in block.args], {})
-    func = Func("inner", block, ["out"], ctx.loc(node))
-    copy_written(func, ctx.loc(node))
-    adjoint = ctx.derive(func, list(range(len(fresh.pairs))), derivative.what == "value_and_grad", ctx.builder.taken)
-    results = inline(ctx, adjoint, [*(o for _, o in fresh.pairs), *held])
+    inner = Inner(ctx, derivative, node)
+    outs: list[Operand] = []
+
+    def number(value: Binding, aux: Binding | None) -> None:
+        outs.append(out := ctx.read(value, node))
+        check_scalar(ctx, out, node)
+
+    inner.enter(inner.places(wrt, args, kwargs), args, kwargs, number)
+    if not isinstance(outs[0].type, Scalar) and (not isinstance(outs[0].type, Array) or outs[0].type.shape is None):
+        inner.block.ops.append(Call([], ctx.loc(node), "check_result", outs, {"one": True}))
+    func, held = inner.function(outs)
+    adjoint = inner.derive(derivative.what, func, list(range(len(inner.fresh.pairs))), [0], ctx.builder.taken)
+    results = inline(ctx, adjoint, [*(o for _, o in inner.fresh.pairs), *held])
     keep = results[:1] if derivative.what == "value_and_grad" else []
     grads = results[len(keep) :]
-    structured = [fresh.gradients(b, grads) for b in originals]
+    structured = [inner.fresh.gradients(b, grads) for b in inner.originals]
     whole: Binding = Tup(tuple(structured)) if isinstance(derivative.wrt, tuple | list) else structured[0]
     return Tup((ctx.make(keep[0]), whole)) if keep else whole
+
+
+class Inner:
+    """A function that is lowered on parameters of its own where a derivative of it is taken."""
+
+    def __init__(self, ctx: Lowering, derivative: Derivative, node: ast.AST) -> None:
+        if ctx.derive is None:
+            raise UnsupportedSyntax("a derivative inside a function cannot be taken here", ctx.loc(node))
+        if derivative.no_grad:
+            what = f"a derivative with no_grad={sorted(derivative.no_grad)} cannot be taken inside a function that is differentiated"
+            raise UnsupportedSyntax(what, ctx.loc(node), "call stop_gradient in the inner function")
+        self.ctx, self.derivative, self.node = ctx, derivative, node
+        self.derive: Any = ctx.derive
+        self.fresh, self.block = Fresh(ctx), Block()
+        self.originals: list[Binding] = []
+
+    def places(self, wrt: Sequence[Any], args: list[Binding], kwargs: dict[str, Binding]) -> list[Any]:
+        """Where the arguments in ``wrt`` are: places among ``args``, or names among ``kwargs``."""
+        names = names_of(self.ctx, self.derivative.of, self.node)
+        places: list[Any] = []
+        for item in wrt:
+            place = names.index(item) if isinstance(item, str) and item in names and names.index(item) < len(args) else item
+            if isinstance(place, int) and not place < len(args) or isinstance(place, str) and place not in kwargs:
+                raise BadArgument(f"{self.derivative.what} inside this function: there is no argument {item!r}", self.ctx.loc(self.node))
+            places.append(place)
+        return places
+
+    def enter(self, places: list[Any], args: list[Binding], kwargs: dict[str, Binding],
+              use: Callable[[Binding, Binding | None], None]) -> None:  # fmt: skip
+        """Lower the function on parameters in the place of the arguments at ``places``; ``use`` takes the result, and what is auxiliary."""
+        ctx, node = self.ctx, self.node
+        entry = ctx.state
+        ctx.state = entry.copy()
+        inner_args, inner_kwargs = list(args), dict(kwargs)
+        for place in places:
+            held: Any = inner_args if isinstance(place, int) else inner_kwargs
+            self.originals.append(held[place])
+            held[place] = self.fresh.binding(held[place])
+        SPREAD["unfollowed"](ctx)
+        with ctx.inside(self.block):
+            try:
+                returned = ctx.apply(self.derivative.of, inner_args, inner_kwargs, node)
+            except Raised:
+                raise UnsupportedSyntax("the function differentiated here always raises", ctx.loc(node)) from None
+            value, aux = returned.items if isinstance(returned, Tup) and self.derivative.has_aux else (returned, None)
+            use(value, aux)
+        if any(ctx.state.memory.get(k) is not v for k, v in entry.memory.items()) or aux is not None:
+            raise UnsupportedSyntax("a function that writes to outside memory cannot be differentiated inside another", ctx.loc(node))
+        if changes_around(entry, ctx.state):
+            what = "a function that assigns to a variable around it, or changes a list, dict or instance, is differentiated inside another"
+            raise UnsupportedSyntax(what, ctx.loc(node), "return the value instead")
+        ctx.state = entry
+
+    def function(self, outs: list[Operand]) -> tuple[Func, list[Value]]:
+        """What was lowered as a function of its parameters and of all that it reads from around it, which is the second result."""
+        ctx, node, block = self.ctx, self.node, self.block
+        block.yields = list(outs)
+        close(ctx, block)
+        params = [v for v, _ in self.fresh.pairs]
+        held = free_values(block, params)
+        inside = {v: Value(v.type, v.name) for v in held}
+        substitute(block, dict(inside))
+        block.args = [*params, *inside.values()]
+        if any(holds_parts(value.type) for value in block.args):
+            raise UnsupportedSyntax("a list of tuples or objects from outside cannot be read where a derivative is taken inside",
+                                    ctx.loc(node), "build it in the function that is differentiated")  # fmt: skip
+        split(ctx.builder, block, [(value, "") for value in block.args], {})
+        func = Func("inner", block, ["out"] if len(outs) == 1 else [], ctx.loc(node))
+        copy_written(func, ctx.loc(node))
+        return func, held
 
 
 def check_scalar(ctx: Lowering, out: Operand, node: ast.AST) -> None:

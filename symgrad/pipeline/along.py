@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from symgrad.adjoint.custom import expanded
+from symgrad.codegen.numba import Surface, as_lists, emit_kernel
 from symgrad.codegen.python import emit
-from symgrad.codegen.texts import Emitted
+from symgrad.codegen.texts import Emitted, Kernel
 from symgrad.frontend.results import Result
-from symgrad.ir.core import Func
+from symgrad.ir.core import Func, clone
 from symgrad.ir.verify import verify
 from symgrad.pipeline.emission import argument_names, header_for, printed
 from symgrad.pipeline.job import Job, carries, numbered
@@ -110,6 +111,36 @@ def handing(job: Job, name: str, sweep: str, wrt: list[int], words: list[str]) -
     )
 
 
+def kernel(job: Job, surface: Surface, sweep: str, text: str, wrt: list[int], words: list[str]) -> Kernel:
+    """The kernel of value and tangent, and the function that hands it out."""
+    from symgrad.loops.crossing import crosses
+    from symgrad.pipeline.lowering import to_loops  # a third of all stages, which NumPy code does not need
+
+    program = clone(job.stages["optimized"])
+    results = {k: dtype for k, value in enumerate(program.body.yields) if (dtype := crosses(value.type)) is not None}
+    first = len(program.params) - len(words)
+    lists = {k: dtype for k, value in enumerate(program.params) if (dtype := crosses(value.type)) is not None}
+    func = to_loops(program)
+    func.notes = program.notes
+    name = surface.name
+    inner = replace(
+        surface,
+        name=sweep,
+        signature=keyword_only(surface.signature, words),
+        passed=passed_by_name(surface.passed, [f"{word}={word}" for word in words]),
+        leaves=[*surface.leaves[:first], *words],
+        result=as_lists(text, results),
+    )
+    inner = inner.with_lists(lists) if lists else inner
+    with timed(func.notes, "print", "emit"):
+        kernel = emit_kernel(func, inner)
+    kernel.stem, kernel.behind = name, sweep
+    kernel.tangents = tuple(inner.passed_leaves[first:])
+    kernel.caller = f"{kernel.caller}\n\n{handing(job, name, sweep, wrt, words)}"
+    kernel.namespace["tangent_of"] = tangent_of
+    return kernel
+
+
 def emission(job: Job, func: Func, sweep: str, name: str, text: str, wrt: list[int], words: list[str]) -> Emitted:
     """The NumPy code: the sweep, and the function that hands it out."""
     copy = printed(func, job)
@@ -122,4 +153,4 @@ def emission(job: Job, func: Func, sweep: str, name: str, text: str, wrt: list[i
     return Emitted(f"{first.text}\n\n{second}", {**first.namespace, "tangent_of": tangent_of}, first.line_map)
 
 
-__all__ = ["active_results", "emission", "handing", "keyword_only", "result_text", "tangent_words", "written"]
+__all__ = ["active_results", "emission", "kernel", "result_text", "tangent_words", "written"]

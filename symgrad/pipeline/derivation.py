@@ -33,7 +33,7 @@ from symgrad.ir.show import reachable
 from symgrad.ir.types import Array, List, Scalar, is_float
 from symgrad.ir.verify import verify
 from symgrad.passes.relations import relations
-from symgrad.pipeline.along import active_results, emission, result_text, tangent_words, written
+from symgrad.pipeline.along import active_results, emission, kernel, result_text, tangent_words, written
 from symgrad.pipeline.emission import Emission, argument_names, emitted_for, printed, run_once, saved, seeds_of
 from symgrad.pipeline.job import Job, numbered, sequence
 from symgrad.pipeline.registry import LOWERED, OPTIMISE, PREPARE, READABLE, REMARKS, SIMPLIFY
@@ -41,6 +41,7 @@ from symgrad.pipeline.runner import PassContext, run, timed
 from symgrad.pipeline.words import document, file_name, free_name, lines_of, parameter_text, passed_text
 from symgrad.runtime.support import array_of, fitting_seed, list_seed
 from symgrad.signature import Inactive, Related, Static, extent_words
+from symgrad.tangent.write import push_forward
 from symgrad.text import array_copy_of, docstring, root_of
 
 Read = Callable[[str], Any] | None
@@ -412,7 +413,11 @@ def along(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Derivati
     text = result_text(job, active, len(primal.body.yields))
     words = tangent_words(job, wrt)
     doc = document(job, "Value and tangent")
-    return Derivation(job, name, lambda job: emission(job, func, sweep, name, text, wrt, words), whole_kernel, text, doc)
+
+    def kernels(job: Job, surface: Surface) -> Kernel:
+        return kernel(job, surface, sweep, text, wrt, words)
+
+    return Derivation(job, name, lambda job: emission(job, func, sweep, name, text, wrt, words), kernels, text, doc)
 
 
 def again(job: Job, whole: Func, count: int, header: Header) -> Again:
@@ -430,12 +435,14 @@ def again(job: Job, whole: Func, count: int, header: Header) -> Again:
     return Again(header.name, emit(func, header), places)
 
 
-def gradient_inside(func: Func, wrt: list[int], value: bool, taken: set[str]) -> Func:
-    """The gradient of a function that is differentiated inside another one."""
+def derivative_inside(what: str, func: Func, wrt: list[int], active: list[int], taken: set[str]) -> Func:
+    """The gradient of a function, its value and gradient, or its value and tangent, where that is taken inside another one."""
     func = run(SIMPLIFY, func)
-    check(func, wrt, [0])
-    func = checked_when_run(func, wrt, [0])
-    return run(SIMPLIFY, expanded(gradient(func, wrt, value=value, taken=taken, fused=True)))
+    check(func, wrt, active)
+    func = checked_when_run(func, wrt, active)
+    if what == "jvp":
+        return run(SIMPLIFY, expanded(push_forward(func, wrt, active, taken=taken)))
+    return run(SIMPLIFY, expanded(gradient(func, wrt, value=what == "value_and_grad", taken=taken, fused=True)))
 
 
-__all__ = ["Derivation", "derivation", "gradient_inside"]
+__all__ = ["Derivation", "derivation", "derivative_inside"]

@@ -7,16 +7,19 @@ from dataclasses import dataclass, field
 
 from symgrad.adjoint.account import tell_activity
 from symgrad.adjoint.activity import active_values
-from symgrad.ir.core import Call, Func, Op, Operand, Value, clone, walk
+from symgrad.ir.core import Call, For, Func, If, Op, Operand, Value, While, clone, walk
 from symgrad.ir.types import Array, List
 from symgrad.ops.build import Builder, symbols
 from symgrad.ops.declare import ROWS
-from symgrad.ops.sharing import shares_of
+from symgrad.ops.sharing import memory_groups, shares_of
 from symgrad.tangent import flow, rows, tapes
 from symgrad.tangent.forward import Forward
 
 #: the modules that enter what writes the tangents of each kind of op
 PUSHES = (rows, tapes, flow)
+
+#: rows that give a view in which elements are repeated
+SPREADING = frozenset({"spread", "broadcast_to"})
 
 __all__ = ["push_forward"]
 
@@ -47,47 +50,56 @@ def push_forward(func: Func, wrt: Sequence[int], active_results: Sequence[int] =
     """The function that computes ``func`` and its tangent.
 
     Its parameters are ``func``'s, then a tangent of each parameter in ``wrt``; its results ``func``'s, then the tangent of each active
-    result, in memory of its own. ``taken`` are symbols of extents that mean something else where the result will stand.
+    result, each in memory of its own. ``taken`` are symbols of extents that mean something else where the result will stand.
     """
     builder = Builder(taken=set() if taken is None else taken)
     tell_activity(func, wrt, active_results)
-    return written(func, wrt, active_results, Called(builder), name)
+    result = written(func, wrt, active_results, Called(builder), name)
+    with builder.inside(result.body), builder.at(func.loc):
+        owned(builder, result)
+    return result
 
 
 def written(func: Func, wrt: Sequence[int], active_results: Sequence[int], called: Called, name: str | None = None) -> Func:
     """``push_forward``, with the functions made so far."""
     result = clone(func, name or f"{func.name}_jvp")
-    count = len(result.body.yields)
-    labels = result.results or [f"out{k}" if k else "out" for k in range(count)]
+    labels = result.results or [f"out{k}" if k else "out" for k in range(len(result.body.yields))]
     builder = Builder(taken=called.builder.taken)
     builder.taken |= symbols(result)
     forward = Forward(result, active_values(result, wrt, active_results), called, builder)
     forward.run(wrt, active_results)
-    with builder.inside(result.body):
-        owned(builder, result, count)
     result.results = [*labels, *(f"{labels[k]}_tangent" for k in active_results)]
     result.split = None
     return result
 
 
-def owned(builder: Builder, func: Func, count: int) -> None:
-    """Copy tangents that are handed out and may share memory with something else. Works in place."""
-    makers = {out: op for op in walk(func.body) for out in op.outs}
-    seen: set[Operand] = set(func.body.yields[:count])
-    for k in range(count, len(func.body.yields)):
-        tangent = func.body.yields[k]
-        if isinstance(tangent, Value) and isinstance(tangent.type, Array | List) and (tangent in seen or not is_new(tangent, makers)):
-            func.body.yields[k] = builder.call("copy", tangent, hint=tangent.name)
-        seen.add(tangent)
+def owned(builder: Builder, func: Func) -> None:
+    """Copy results that may share memory with a parameter or an earlier result, or cannot be written to. Works in place."""
+    makers: dict[Operand, Op] = {out: op for op in walk(func.body) for out in op.outs}
+    groups = memory_groups(func)
+    seen = {groups.find(param) for param in func.params}
+    for k, result in enumerate(func.body.yields):
+        if isinstance(result, Value) and isinstance(result.type, Array | List):
+            if (root := groups.find(result)) in seen or is_spread(result, makers, set()):
+                func.body.yields[k] = builder.call("copy", result, hint=result.name)
+            seen.add(root)
 
 
-def is_new(value: Value, makers: Mapping[Value, Op]) -> bool:
-    """Was it made by an op, in memory that nobody else knows?"""
+def is_spread(value: Operand, makers: Mapping[Operand, Op], seen: set[Operand]) -> bool:
+    """May several of its elements be one number in memory, so that it cannot be written to?"""
     op = makers.get(value)
-    while isinstance(op, Call):
-        row = ROWS[op.name]
-        if not row.consumes:
-            return row.alias == "fresh"
-        source = op.args[0]
-        op = makers.get(source) if isinstance(source, Value) else None
+    if op is None or value in seen:
+        return False
+    seen.add(value)
+    match op:
+        case Call():
+            row = ROWS[op.name]
+            return op.name in SPREADING or (row.alias != "fresh" and any(is_spread(a, makers, seen) for a in op.args[:1]))
+        case If():
+            place = op.outs.index(value)  # type: ignore[arg-type]
+            return any(is_spread(side.yields[place], makers, seen) for side in op.blocks)
+        case For() | While():
+            place = op.outs.index(value)  # type: ignore[arg-type]
+            ends = [op.inits[place], op.body.yields[place]] if place < len(op.inits) else []
+            return any(is_spread(end, makers, seen) for end in ends)
     return False
