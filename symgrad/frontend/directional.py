@@ -183,7 +183,7 @@ class Structure:
     def of(cls, ctx: Lowering, value: Binding, node: ast.AST) -> Structure:
         """Read a result in the state in which it was returned."""
         if isinstance(value, Tup):
-            return cls.joined([cls.of(ctx, held, node) for held in value.helds], lambda ctx, helds: Tup(tuple(helds), value.kind))
+            return cls.joined([cls.of(ctx, held, node) for held in value.items], lambda ctx, parts: Tup(tuple(parts), value.kind))
         if isinstance(value, Obj) and not isinstance(ctx.state.heap[value.key], Ref):
             entries, key = list(ctx.state.entries(value.key)), value.key
             parts = [cls.of(ctx, held, node) for _, held in entries]
