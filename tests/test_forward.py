@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import math
 import pickle
 from typing import Any, NamedTuple
 
@@ -436,3 +437,67 @@ def test_a_derived_function_of_two_tuples_is_differentiated_in_a_function() -> N
     with pytest.raises(BadArgument, match="takes two tuples"):
         symgrad.grad(symgrad.jvp(polynomial))
     assert symgrad.grad(lambda x: symgrad.jvp(polynomial, (x, 2.0), (1.0, 0.0))[1])(3.0) == 4.0
+
+
+# ------------------------------------------------------------------ kinks and what is not chosen
+
+
+def guarded_root(x: float) -> float:
+    r = math.sqrt(x)
+    if r > 0.0:
+        y = 3.0 * r
+    else:
+        y = 2.0 * x
+    return y
+
+
+def left_early(x: float) -> float:
+    r = math.sqrt(x)
+    logarithm = np.log(x) if x > 0.0 else 0.0
+    if x <= 0.0:
+        return 5.0 * x
+    return r * logarithm
+
+
+def rounds_with_roots(x: np.ndarray) -> Any:
+    total = 0.0
+    for k in range(len(x)):
+        r = np.sqrt(x[k])
+        x[k] = 2.0 * x[k]
+        if r > 0.5:
+            total += r * x[k]
+        else:
+            total += x[k]
+    return total
+
+
+def chosen_elements(x: np.ndarray) -> Any:
+    return np.sum(np.where(x > 0.0, np.sqrt(x), x))
+
+
+def largest_of_equals(x: np.ndarray) -> Any:
+    return np.max(x) + np.maximum(x[0], x[1]) + np.abs(x[0] - x[1]) + max(x[0], x[1]) + np.sort(x)[0]
+
+
+KINKS: dict[str, tuple[Any, Any]] = {
+    "sqrt at 0 in a branch": (guarded_root, 0.0),
+    "sqrt and log at 0, left early": (left_early, 0.0),
+    "in a loop that stores": (rounds_with_roots, np.array([0.0, 1.0, 4.0])),
+    "where": (chosen_elements, np.array([0.0, -1.0, 4.0])),
+    "ties": (largest_of_equals, np.array([1.0, 1.0])),
+}
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::symgrad.errors.NotCompiled")  # a kernel leaves ties of sorting to NumPy
+@pytest.mark.parametrize("jit", [False, True], ids=["numpy", "numba"])
+@pytest.mark.parametrize("function, x", KINKS.values(), ids=KINKS)
+def test_kinks_are_decided_as_in_the_gradient(function: Any, x: Any, jit: bool) -> None:
+    if jit:
+        pytest.importorskip("numba")
+    gradient = symgrad.grad(function, jit=jit)(copy.copy(x))
+    dx = 0.7 if isinstance(x, float) else np.linspace(0.3, 1.1, len(x))
+    out, tangent = symgrad.jvp(function, (copy.copy(x),), (dx,), jit=jit)
+
+    assert np.isfinite(tangent)
+    assert tangent == pytest.approx(np.sum(gradient * dx), rel=1e-12)
+    assert out == function(copy.copy(x))

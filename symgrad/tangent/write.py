@@ -14,6 +14,7 @@ from symgrad.ops.declare import ROWS
 from symgrad.ops.sharing import memory_groups, shares_of
 from symgrad.tangent import flow, rows, tapes
 from symgrad.tangent.forward import Forward
+from symgrad.tangent.sink import sink
 
 #: the modules that enter what writes the tangents of each kind of op
 PUSHES = (rows, tapes, flow)
@@ -67,7 +68,9 @@ def written(func: Func, wrt: Sequence[int], active_results: Sequence[int], calle
     builder = Builder(taken=called.builder.taken)
     builder.taken |= symbols(result)
     forward = Forward(result, active_values(result, wrt, active_results), called, builder)
+    own = set(walk(result.body))
     forward.run(wrt, active_results)
+    sink(result, own)
     result.results = [*labels, *(f"{labels[k]}_tangent" for k in active_results)]
     result.split = None
     return result
