@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         from_source,
         grad,
         jvp,
+        linearize,
         on_backward,
         rule,
         save,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "SymgradError", "check_grads", "constant", "custom_vjp", "differentiable", "elementwise", "explain", "from_source", "grad",
-    "jvp", "on_backward", "rule", "save", "show_ir", "stop_gradient", "value_and_grad", "vjp",
+    "jvp", "linearize", "on_backward", "rule", "save", "show_ir", "stop_gradient", "value_and_grad", "vjp",
 ]  # fmt: skip
 
 #: public names by the module that defines them, imported when first asked for

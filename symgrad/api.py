@@ -106,9 +106,30 @@ jvp.__symgrad_derives__ = "jvp"  # type: ignore[attr-defined]
 
 
 @boundary
+def linearize(function: Callable[..., Any], *args: Any, wrt: Wrt = None, argnums: Wrt = None, has_aux: bool = False, strict: bool = False,
+              no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None, **kwargs: Any) -> Any:  # fmt: skip
+    """Run the function and return ``(out, linear)``: ``linear(*tangents)`` gives the tangent of ``out``, any number of times.
+
+    ``linear`` takes the tangents that ``jvp`` takes, and gives what that gives for these arguments; the function itself does not run again.
+    With ``has_aux`` the function returns ``(out, aux)``, and the result is ``(out, linear, aux)``. Without arguments the result is the
+    derived function. The value may be compiled with ``jit``; the linear function runs as NumPy code.
+
+    >>> area = from_source("def area(w, h): return w * h")
+    >>> out, linear = linearize(area, 3.0, 4.0)
+    >>> out, linear(1.0, 0.0), linear(0.0, 1.0)
+    (12.0, 4.0, 3.0)
+    """
+    derivative = derived(function, options("linearize", wrt, argnums, has_aux, False, no_grad, jit, strict, verify))
+    return derivative(*args, **kwargs) if args or kwargs else derivative
+
+
+linearize.__symgrad_derives__ = "linearize"  # type: ignore[attr-defined]
+
+
+@boundary
 def differentiable(function: Any = None, *, wrt: Wrt = None, argnums: Wrt = None, no_grad: Iterable[str] = (), has_aux: bool = False,
                    allow_unused: bool = False, strict: bool = False, jit: Jit = False, verify: Verify = None) -> Any:  # fmt: skip
-    """Decorator: the function stays as it is and gains ``.grad``, ``.value_and_grad``, ``.vjp`` and ``.jvp``; methods too."""
+    """Decorator: the function stays and gains ``.grad``, ``.value_and_grad``, ``.vjp``, ``.jvp``, ``.linearize``; methods too."""
     if function is None:
         return functools.partial(
             differentiable,
@@ -197,5 +218,5 @@ def save(function: Any, path: str | os.PathLike[str], *args: Any, signature: str
 
 __all__ = [
     "Bound", "Derived", "Differentiable", "constant", "custom_vjp", "differentiable", "elementwise", "explain", "from_source",
-    "grad", "jvp", "on_backward", "rule", "save", "show_ir", "stop_gradient", "value_and_grad", "vjp",
+    "grad", "jvp", "linearize", "on_backward", "rule", "save", "show_ir", "stop_gradient", "value_and_grad", "vjp",
 ]  # fmt: skip

@@ -110,6 +110,21 @@ class BoundDirectional(Bound):
             raise error
 
 
+class BoundLinearized(Bound):
+    """A function that gives value and linear function, with the instance it was looked up on, which has no tangent."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        derived: Any = self._derived
+        try:
+            return derived.pushed((self._instance,), args, None, kwargs)
+        except REFUSALS as error:
+            if not is_trimmed(error):
+                raise
+            __tracebackhide__ = True
+            raise error
+
+
 def bound(derived: Any, instance: Any) -> Bound:
     """A derived function with an instance."""
-    return (BoundDirectional if hasattr(derived, "pushed") else Bound)(derived, instance)
+    kinds: dict[str, type[Bound]] = {"jvp": BoundDirectional, "linearize": BoundLinearized}
+    return kinds.get(derived._options.what, Bound)(derived, instance)

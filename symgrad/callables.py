@@ -24,7 +24,7 @@ def derived(function: Any, settings: Options) -> Any:
     """The derived callable of whatever was passed: function, method, decorated function, derivative."""
     match function:
         case Directional():
-            what = f"{function!r} takes two tuples, and is not differentiated as a whole"
+            what = f"{function!r} takes or gives tangents, and is not differentiated as a whole"
             raise BadArgument(what, hint=f"call it in a function of your own: lambda x: jvp({describe(function._function)}, (x,), (dx,))")
         case Derived():
             return derive(function, settings)
@@ -55,7 +55,7 @@ def derived(function: Any, settings: Options) -> Any:
     return derive(plain, settings)
 
 
-KINDS: tuple[What, ...] = ("grad", "value_and_grad", "vjp", "jvp", "primal")
+KINDS: tuple[What, ...] = ("grad", "value_and_grad", "vjp", "jvp", "linearize", "primal")
 
 
 def is_written_in_class(function: types.FunctionType) -> bool:
@@ -106,6 +106,12 @@ class Differentiable:
         """Output and tangent, called without an instance."""
         return self._derived("jvp", False)
 
+    @property
+    @boundary
+    def linearize(self) -> Derived:
+        """Output and linear function, called without an instance."""
+        return self._derived("linearize", False)
+
 
 class BoundDifferentiable:
     """A decorated method and its instance: callable as the method, with ``.grad`` and the others."""
@@ -140,6 +146,12 @@ class BoundDifferentiable:
     def jvp(self) -> Bound:
         """Output and tangent."""
         return bound(self.__func__._derived("jvp", True), self.__self__)
+
+    @property
+    @boundary
+    def linearize(self) -> Bound:
+        """Output and linear function."""
+        return bound(self.__func__._derived("linearize", True), self.__self__)
 
     @property
     def __signature__(self) -> inspect.Signature:

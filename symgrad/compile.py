@@ -141,7 +141,7 @@ def generated(function: types.FunctionType, signature: Signature, request: Reque
     comparable = None if hasattr(function, PROGRAM) else comparable_of(job, shelf)
     code = None if shelf is None else shelf.numpy(request.read)
     later = Later(partial(derived, job, request.read if code is None else None))
-    if job.order == 1 and not request.primal and not request.pullback:
+    if job.order == 1 and not (request.primal or request.pullback or request.linear):
         later.reading = partial(text_to_read, job)
     if comparable is not None:
         comparable = replace(comparable, primal=later.primal)

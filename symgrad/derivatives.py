@@ -39,7 +39,7 @@ from symgrad.targets import available
 from symgrad.tracebacks import REFUSALS, boundary, is_trimmed
 from symgrad.verification.first_call import parts_of
 
-EVERY = ("vjp", "jvp")  #: which derivatives are by all that holds floats, if nothing is said
+EVERY = ("vjp", "jvp", "linearize")  #: which derivatives are by all that holds floats, if nothing is said
 
 
 class Derived:
@@ -95,7 +95,8 @@ class Derived:
         single = not isinstance(settings.wrt, tuple) and not every
         unused = settings.allow_unused or every and not settings.strict
         request = Request(names, "single" if single else "tuple", what == "value_and_grad", settings.has_aux, what == "vjp", unused,
-                          settings.strict, settings.no_grad, pins=pins, read=read, jit=jit, forward=what == "jvp")  # fmt: skip
+                          settings.strict, settings.no_grad, pins=pins, read=read, jit=jit, forward=what == "jvp",
+                          linear=what == "linearize")  # fmt: skip
         inner: Any = self._of._table.entry(signature, pins).compiled.function if isinstance(self._of, Derived) else function
         return compile_gradient(inner, signature, request, notes, readings)
 
@@ -117,7 +118,7 @@ class Derived:
     def __symgrad_derivative__(self) -> tuple[Any, str, Any, bool, frozenset[str]] | None:
         """For the frontend, when this is called inside another function: of what, which, wrt, has_aux, no_grad."""
         settings = self._options
-        if settings.what == "vjp":
+        if settings.what in ("vjp", "linearize"):
             return None
         if settings.what == "jvp" and settings.wrt is None:
             return self._of, settings.what, None, settings.has_aux, settings.no_grad
@@ -287,6 +288,34 @@ class Directional(Derived):
         return along(tangents_by_name(tangents, len(primals), arguments, wrt, self._table.parameters, len(instance)))
 
 
+class Linearized(Directional):
+    """The value of a function and its derivative as a linear function; called with the arguments. Made by ``linearize``."""
+
+    __slots__ = ()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """``(out, linear)``, or with ``has_aux`` ``(out, linear, aux)``."""
+        try:
+            return self.pushed((), args, None, kwargs)
+        except REFUSALS as error:
+            if not is_trimmed(error):
+                raise
+            __tracebackhide__ = True
+            raise error
+
+    def pushed(self, instance: tuple[Any, ...], primals: Any, tangents: Any, kwargs: dict[str, Any]) -> Any:
+        out, linear, *aux = self.at(*instance, *primals, **kwargs)
+        arguments = dict(self._table.bind((*instance, *primals), kwargs).arguments)
+        wrt = None if self._options.wrt is None else resolve_wrt(self._options, self._function)
+
+        @boundary
+        def linear_function(*tangents: Any) -> Any:
+            """The tangent of the result for tangents of the arguments, one for each."""
+            return linear(tangents_by_name(tangents, len(primals), arguments, wrt, self._table.parameters, len(instance)))
+
+        return (out, linear_function, *aux)
+
+
 @dataclass(frozen=True, slots=True)
 class Key:
     """What makes two function objects one function: code, globals, cells, defaults. A fresh lambda of a loop is not new."""
@@ -326,7 +355,7 @@ def _derive(key: Key, settings: Options) -> Derived:
 
 def unfinished(what: str = "grad") -> Derived:
     """An object of a class of its own, which has yet to be told what it is the derivative of."""
-    base = Directional if what == "jvp" else Derived
+    base = {"jvp": Directional, "linearize": Linearized}.get(what, Derived)
     kind: type[Derived] = type(base.__name__, (base,), {"__slots__": (), "__module__": __name__})
     return kind.__new__(kind)
 

@@ -20,14 +20,14 @@ from symgrad.targets import available
 from symgrad.verification.first_call import Verify, checked_verify
 
 Wrt = int | str | tuple[int | str, ...] | list[int | str] | None
-What = Literal["grad", "value_and_grad", "vjp", "jvp", "primal"]
+What = Literal["grad", "value_and_grad", "vjp", "jvp", "linearize", "primal"]
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """What was asked for, before it is held against the parameters of a function.
 
-    ``wrt`` None: the first parameter, or for ``vjp`` and ``jvp`` every positional argument that can carry a derivative.
+    ``wrt`` None: the first parameter, or for ``vjp``, ``jvp`` and ``linearize`` every positional argument that can carry a derivative.
     """
 
     what: What = "grad"

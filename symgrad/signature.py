@@ -161,11 +161,14 @@ class Request:
     jit: bool | str = False  #: compiled by numba; with "auto" where that can be done, without a word where it cannot
     primal: bool = False  #: no derivative: the function itself
     forward: bool = False  #: a function of tangents, which gives ``(out, tangent)``, or ``(out, tangent, aux)``
+    linear: bool = (
+        False  #: ``(out, linear)``, or ``(out, linear, aux)``, where ``linear`` is a function of tangents, which gives the tangent
+    )
 
     @property
     def guarded(self) -> bool:
         """Is another form of the code at hand that runs when this one raises?  Not where a function is handed out."""
-        return not (self.pullback or self.forward)
+        return not (self.pullback or self.forward or self.linear)
 
 
 class Related(Exception):

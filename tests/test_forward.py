@@ -12,11 +12,12 @@ import numpy as np
 import programs_of_objects  # noqa: F401  # enters its programs
 import pytest
 from differences import derivative, direction_for, double, inner, same
+from planted import planted
 from programs import PROGRAMS, Program
 from test_corpus import positions, selected, tolerance, value_of
 
 import symgrad
-from symgrad.errors import BadArgument, IntegerArgument, SymgradError
+from symgrad.errors import BadArgument, IntegerArgument, NoDerivative, SymgradError
 
 EVERY = pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
 #: programs that forward mode refuses, with the reason; the reverse takes them
@@ -391,6 +392,49 @@ def test_derivatives_of_derivatives(function: Any, jit: bool) -> None:
     assert tangent == pytest.approx(expected, rel=1e-7)
 
 
+class Counter:
+    def __init__(self) -> None:
+        self.rounds, self.last = 0, [0.0]
+
+
+def counted(x: np.ndarray, counter: Counter) -> Any:
+    counter.rounds += 1
+    counter.last[0] = 2.0 * float(x[0])
+    if counter.rounds > 3:
+        raise KeyError("too often")
+    return np.sum(x * x) * counter.rounds
+
+
+def test_what_a_function_stores_is_stored_once() -> None:
+    derived = symgrad.jvp(counted, wrt="x")
+    counter, plain = Counter(), Counter()
+    for rounds in range(1, 4):
+        out, tangent = derived((np.ones(2), counter), (np.ones(2),))
+        assert (out, tangent) == (counted(np.ones(2), plain), 4.0 * rounds)
+        assert vars(counter) == vars(plain)
+    with pytest.raises(KeyError, match="too often"):
+        derived((np.ones(2), counter), (np.ones(2),))
+
+
+def test_what_a_function_raises_is_raised() -> None:
+    def refuses(x: float) -> float:
+        if x > 1.0:
+            raise LookupError("too large")
+        return 1.0 / x
+
+    with pytest.raises(LookupError, match="too large"):
+        symgrad.jvp(refuses, (2.0,), (1.0,))
+    with pytest.raises(ZeroDivisionError):
+        symgrad.jvp(refuses, (0.0,), (1.0,))
+    assert symgrad.jvp(refuses, (0.5,), (1.0,)) == (2.0, -4.0)
+
+
+def test_a_wrong_tangent_code_is_found_at_the_first_call() -> None:
+    with planted("np.cos", "np.sin") as changed, pytest.raises(symgrad.errors.Mismatch):
+        symgrad.jvp(lambda x: np.sum(np.cos(x)), (np.ones(3),), (np.ones(3),))
+    assert changed
+
+
 def test_perturbations_are_not_confused() -> None:
     def outer(x: float) -> Any:
         return symgrad.jvp(lambda a: a * symgrad.jvp(lambda b: a + b, (1.0,), (1.0,))[1], (x,), (1.0,))[1]
@@ -434,7 +478,7 @@ def test_what_does_not_fit_inside_is_refused(function: Any, message: str) -> Non
 
 
 def test_a_derived_function_of_two_tuples_is_differentiated_in_a_function() -> None:
-    with pytest.raises(BadArgument, match="takes two tuples"):
+    with pytest.raises(BadArgument, match="takes or gives tangents"):
         symgrad.grad(symgrad.jvp(polynomial))
     assert symgrad.grad(lambda x: symgrad.jvp(polynomial, (x, 2.0), (1.0, 0.0))[1])(3.0) == 4.0
 
@@ -501,3 +545,89 @@ def test_kinks_are_decided_as_in_the_gradient(function: Any, x: Any, jit: bool) 
     assert np.isfinite(tangent)
     assert tangent == pytest.approx(np.sum(gradient * dx), rel=1e-12)
     assert out == function(copy.copy(x))
+
+
+# ------------------------------------------------------------------ linearize
+
+#: programs of the corpus of which the derivative is not written as a linear function
+NOT_LINEAR = {"functions-recursion_that_stores": "the backward half of a recursion writes to what it is given"}
+
+
+@pytest.mark.sweep(30)
+@pytest.mark.filterwarnings("ignore::symgrad.errors.NotActiveWarning")
+@EVERY
+def test_every_program_as_a_linear_function(program: Program) -> None:
+    arguments = program.arguments(program.sizes[0])
+    chosen = selected(program, arguments)
+    direction = direction_for(chosen, np.random.default_rng(7))
+    derived = symgrad.linearize(program.function, wrt=positions(program))
+    if program.name in NOT_LINEAR:
+        with pytest.raises(NoDerivative, match="is not written as a linear function"):
+            derived(*arguments)
+        return
+    out, linear = derived(*arguments)
+    first, second = linear(*without_integers(direction)), linear(*without_integers(direction))
+    _, tangent = symgrad.jvp(program.function, program.arguments(program.sizes[0]), without_integers(direction), wrt=positions(program))
+
+    assert same(arguments, program.arguments(program.sizes[0])), "an argument was written to"
+    assert out == pytest.approx(program.function(*program.arguments(program.sizes[0])), rel=tolerance(chosen) * 1e-4, abs=1e-15)
+    assert first == second
+    close = 1e-10 if tolerance(chosen) < 1e-6 else 1e-5
+    assert first == pytest.approx(tangent, rel=close, abs=close)
+
+
+def test_the_linear_function_keeps_what_it_needs() -> None:
+    random = np.random.default_rng(0)
+    x, w = random.normal(size=3), random.normal(size=(4, 3))
+    before = x.copy(), w.copy()
+    out, linear = symgrad.linearize(matrix_function, x, w)
+    columns = [linear(e, np.zeros((4, 3))) for e in np.eye(3)]
+    x[:], w[:], out[:] = 7.0, 0.0, 1.0
+
+    expected = symgrad.jvp(matrix_function, before, (np.ones(3), before[1]))[1]
+    np.testing.assert_allclose(linear(np.ones(3), before[1]), expected, rtol=1e-12)
+    np.testing.assert_allclose(sum(columns), symgrad.jvp(matrix_function, before, (np.ones(3), np.zeros((4, 3))))[1], rtol=1e-12)
+
+
+def test_linearize_with_trees_wrt_and_auxiliary_results() -> None:
+    out, linear, aux = symgrad.linearize(lambda p, n: ({"y": p["w"] ** n}, n), {"w": 2.0}, 3, has_aux=True)
+    assert (out, linear({"w": 1.0}, None), aux) == ({"y": 8.0}, {"y": 12.0}, 3)
+    with pytest.raises(BadArgument, match="2 tangents are passed for 1 arguments"):
+        symgrad.linearize(lambda x: x * x, 2.0)[1](1.0, 1.0)
+    with pytest.raises(BadArgument, match=r"the tangent of x is of shape \(2,\)"):
+        symgrad.linearize(lambda x: x * x, np.ones(3))[1](np.ones(2))
+    _, of_weight = symgrad.linearize(matrix_function, np.ones(3), np.ones((4, 3)), wrt="w")
+    assert of_weight(np.ones((4, 3))).shape == (4, 3)
+
+
+def test_linearize_runs_the_function_once() -> None:
+    calls = []
+
+    def drawn(x: float, generator: np.random.Generator) -> Any:
+        return x * generator.normal()
+
+    calls += [symgrad.linearize(drawn, 2.0, np.random.default_rng(3)) for _ in range(2)]
+    (out, linear), (again, other) = calls
+    assert out == again == 2.0 * linear(1.0, None) == 2.0 * other(1.0, None)
+
+
+def test_methods_and_jit_and_pickles_of_linear_functions() -> None:
+    model = Model(np.array([1.0, 2.0]))
+    assert model.decorated.linearize(np.ones(2))[1](np.array([1.0, 0.5])) == 2.0
+    assert pickle.loads(pickle.dumps(symgrad.linearize(polynomial))) is symgrad.linearize(polynomial)
+    pytest.importorskip("numba")
+    with pytest.warns(symgrad.errors.NotCompiled, match="a linear function of tangents"):
+        assert symgrad.linearize(polynomial, 2.0, 3.0, jit=True)[1](1.0, 0.0) == 12.0
+
+
+def linear_inside(x: np.ndarray, v: np.ndarray) -> Any:
+    out, linear = symgrad.linearize(lambda y, w: np.sin(y * w), x, v)
+    return np.sum(out * linear(v, x)) + np.sum(linear(x, v) ** 2)
+
+
+def test_a_linear_function_inside_a_function() -> None:
+    x, v, dx = np.array([0.3, 0.7, 1.1]), np.array([1.0, 2.0, 0.5]), np.array([1.0, -0.5, 0.2])
+    expected = (linear_inside(x + 1e-5 * dx, v) - linear_inside(x - 1e-5 * dx, v)) / 2e-5
+
+    assert np.sum(symgrad.grad(linear_inside)(x, v) * dx) == pytest.approx(expected, rel=1e-7)
+    assert symgrad.jvp(linear_inside, (x, v), (dx, 0 * v))[1] == pytest.approx(expected, rel=1e-7)

@@ -36,7 +36,7 @@ from symgrad.frontend.comprehensions import comprehension, first_of, sum_generat
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.counts_of_arguments import check_call
 from symgrad.frontend.declared import call_declared, call_function, is_declared
-from symgrad.frontend.directional import make_directional
+from symgrad.frontend.directional import make_directional, make_linear
 from symgrad.frontend.distributions import distribution_of
 from symgrad.frontend.dtype_questions import dtype_question
 from symgrad.frontend.exact import exact_class
@@ -125,7 +125,7 @@ def goes_over_at_once(ctx: Lowering, held: Binding) -> bool:
 
 
 #: what takes derivatives inside a function, beside that of those of one number
-NESTED = {"vjp": make_pullback, "jvp": make_directional}
+NESTED = {"vjp": make_pullback, "jvp": make_directional, "linearize": make_linear}
 
 
 @callee(Static)

@@ -11,7 +11,7 @@ from symgrad.errors import BadArgument, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exceptions import check_count
-from symgrad.frontend.nested import Directional, Inner, holds_floats, inline, own_options
+from symgrad.frontend.nested import Directional, Inner, Reached, holds_floats, inline, own_options, reached
 from symgrad.frontend.operands import unwrap
 from symgrad.frontend.tables import callee
 from symgrad.ir.core import Const, Func, Operand, Value
@@ -67,6 +67,41 @@ def call_directional(ctx: Lowering, derivative: Directional, args: list[Binding]
     by_place: dict[int, Operand] = dict(zip(carrying, results[count:], strict=True))
     out = structure.rebuilt(ctx, dict(enumerate(results[:count])))
     return Tup((out, structure.rebuilt(ctx, by_place)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Linear(Binding):
+    """The second of what ``linearize`` gives: the derivative in directions, the arguments, and all that these reached then."""
+
+    derivative: Directional
+    args: tuple[Binding, ...]
+    kwargs: tuple[tuple[str, Binding], ...]
+    reached: Reached
+
+
+def make_linear(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """``symgrad.linearize(g, x)`` inside a function: the value, and a linear function that is written when it is called."""
+    if unsaid := sorted({"has_aux", "strict", "no_grad", "jit", "verify"} & set(kwargs)):
+        raise UnsupportedSyntax(f"{unsaid[0]}= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
+    of, *rest = args
+    keywords = {name: value for name, value in kwargs.items() if name not in OWN}
+    derivative = make_directional(ctx, what, [of], {name: value for name, value in kwargs.items() if name in OWN}, node)
+    assert isinstance(derivative, Directional)
+    before = reached(ctx, of, [*rest, *keywords.values()], node)
+    value = ctx.apply(of, rest, dict(keywords), node)
+    return Tup((value, Linear(derivative, tuple(rest), tuple(keywords.items()), before)))
+
+
+@callee(Linear)
+def call_linear(ctx: Lowering, linear: Linear, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    if kwargs:
+        raise UnsupportedSyntax("a linear function takes its tangents in order", ctx.loc(node))
+    if reached(ctx, linear.derivative.of, [*linear.args, *dict(linear.kwargs).values()], node) != linear.reached:
+        what = "what the function of a linearize reads has changed before its linear function was called"
+        raise UnsupportedSyntax(what, ctx.loc(node), "pass a copy to linearize, and what changes as an argument")
+    both = call_directional(ctx, linear.derivative, [Tup(linear.args), Tup(tuple(args))], dict(linear.kwargs), node)
+    assert isinstance(both, Tup)
+    return both.items[1]
 
 
 def items_of(ctx: Lowering, pair: Binding, node: ast.AST) -> list[Binding]:
@@ -210,4 +245,4 @@ class Structure:
         return cls([out for part in parts for out in part.outs], rebuilt)
 
 
-__all__ = ["Directional", "make_directional"]
+__all__ = ["Directional", "make_directional", "make_linear"]

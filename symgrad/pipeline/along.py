@@ -89,16 +89,22 @@ def tangent_words(job: Job, wrt: list[int]) -> list[str]:
     return argument_names([*taken, *hints])[len(taken) :]
 
 
-def handing(job: Job, name: str, sweep: str, wrt: list[int], words: list[str]) -> str:
-    """The text of the function that takes the arguments, and gives the function of their tangents."""
+def tangent_reads(job: Job, wrt: list[int]) -> list[str]:
+    """The expressions that give each tangent, of all ``tangents`` by name."""
     outside = {} if job.outside is None else job.outside.words
     converted = dict(job.signature.converted)
-    lines = []
-    for k, word in zip(wrt, words, strict=True):
+    reads = []
+    for k in wrt:
         path = job.lowered.inputs[k][1]
         read = respelled(path, lambda root: f"tangents[{literal(root)}]")
         value = outside.get(path, path) + converted.get(path, "")
-        lines.append(f"{word}=tangent_of(tangents, lambda tangents: {read}, {value}, {literal(path)})")
+        reads.append(f"tangent_of(tangents, lambda tangents: {read}, {value}, {literal(path)})")
+    return reads
+
+
+def handing(job: Job, name: str, sweep: str, wrt: list[int], words: list[str]) -> str:
+    """The text of the function that takes the arguments, and gives the function of their tangents."""
+    lines = [f"{word}={read}" for word, read in zip(words, tangent_reads(job, wrt), strict=True)]
     passed = passed_by_name(passed_text(job), ["@"]).split("@")
     inside = ",\n            ".join(lines)
     gap = "\n            " if passed[0].strip() else ""
@@ -153,4 +159,4 @@ def emission(job: Job, func: Func, sweep: str, name: str, text: str, wrt: list[i
     return Emitted(f"{first.text}\n\n{second}", {**first.namespace, "tangent_of": tangent_of}, first.line_map)
 
 
-__all__ = ["active_results", "emission", "kernel", "result_text", "tangent_words", "written"]
+__all__ = ["active_results", "emission", "kernel", "result_text", "tangent_reads", "tangent_text", "tangent_words", "written"]

@@ -36,6 +36,8 @@ from symgrad.passes.relations import relations
 from symgrad.pipeline.along import active_results, emission, kernel, result_text, tangent_words, written
 from symgrad.pipeline.emission import Emission, argument_names, emitted_for, printed, run_once, saved, seeds_of
 from symgrad.pipeline.job import Job, numbered, sequence
+from symgrad.pipeline.linear import emission as linear_emission
+from symgrad.pipeline.linear import linear
 from symgrad.pipeline.registry import LOWERED, OPTIMISE, PREPARE, READABLE, REMARKS, SIMPLIFY
 from symgrad.pipeline.runner import PassContext, run, timed
 from symgrad.pipeline.words import document, file_name, free_name, lines_of, parameter_text, passed_text
@@ -112,7 +114,7 @@ def derivation(job: Job, read: Read) -> Derivation:
     primal = checked_when_run(primal, wrt, active)
     if asks_result(job, primal):
         job.stage("simplified", primal)
-    kinds = {job.request.pullback: pullback, job.request.forward: along}
+    kinds = {job.request.pullback: pullback, job.request.forward: along, job.request.linear: linearized}
     make = partial(kinds.get(True, whole_gradient), wrt=wrt, active=active)
     return of_best_form(job, primal, make)
 
@@ -418,6 +420,20 @@ def along(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Derivati
         return kernel(job, surface, sweep, text, wrt, words)
 
     return Derivation(job, name, lambda job: emission(job, func, sweep, name, text, wrt, words), kernels, text, doc)
+
+
+def linearized(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Derivation:
+    """The value, and a linear function of tangents that reads what the value's computation has left."""
+    stem = free_name(job, primal.name, *(f"_linearize{end}" for end in (*ENDS, "_value", "_linear")))
+    name = f"{stem}_linearize"
+    parts = linear(job, primal, wrt, active_results(job, primal), name, costs(job))
+
+    def kernels(job: Job, surface: Surface) -> Kernel:
+        from symgrad.loops.reach import OutOfReach
+
+        raise OutOfReach("a linear function of tangents")
+
+    return Derivation(job, name, lambda job: linear_emission(job, parts, name, wrt), kernels)
 
 
 def again(job: Job, whole: Func, count: int, header: Header) -> Again:

@@ -191,7 +191,7 @@ def plain_job(job: Job) -> Plain:
     quoted = [[loc.file, loc.line, line(loc.file, loc.line)] for loc in faithful.places.values() if loc.line and not loc.text]
     asked = [
         list(request.wrt), request.structure, request.value, request.has_aux, request.pullback, request.allow_unused, request.strict,
-        sorted(request.no_grad), request.optimize, plain_data(request.pins), request.jit, request.primal, request.forward,
+        sorted(request.no_grad), request.optimize, plain_data(request.pins), request.jit, request.primal, request.forward, request.linear,
     ]  # fmt: skip
     return [
         main, faithful.plain(), inputs, captured, quoted, asked,

@@ -85,6 +85,7 @@ class Parts:
     gradients: Callable[[Any, Any], tuple[Any, ...]] | None = None
     names: Callable[[Signature], tuple[str, ...]] = lambda signature: ()
     has_aux: bool = False
+    later: bool = False  #: is the result a function, which computes when it is called?
 
     def differentiated(self, value: Any) -> Any:
         """The function's result without what is auxiliary."""
@@ -97,13 +98,15 @@ def parts_of(what: str, has_aux: bool, several: bool, names: Callable[[Signature
     def value(result: Any) -> Any:
         if what == "jvp":
             result = result(None)
-        return result if what == "primal" else (result[0], result[2]) if what in ("vjp", "jvp") and has_aux else result[0]
+        return result if what == "primal" else (result[0], result[2]) if what in ("vjp", "jvp", "linearize") and has_aux else result[0]
 
     def gradients(result: Any, seed: Any) -> tuple[Any, ...]:
         derivative = result[1](seed) if what == "vjp" else result[1] if what == "value_and_grad" else result[0] if has_aux else result
         return tuple(derivative) if several else (derivative,)
 
-    return Parts(None if what == "grad" else value, None if what in ("primal", "jvp") else gradients, names, has_aux)
+    return Parts(
+        None if what == "grad" else value, None if what in ("primal", "jvp", "linearize") else gradients, names, has_aux, what == "jvp"
+    )
 
 
 @dataclass(slots=True)
@@ -135,7 +138,7 @@ class Comparison:
         again = partial(raised, ours) if self.stores and isinstance(ours, Exception) else None  # a second call would store twice
         if isinstance(ours, SymgradError):
             return False, again
-        value = outcome(self.primal) if self.parts.value is None or isinstance(ours, Exception) else self.parts.value(ours)
+        value = outcome(self.primal if isinstance(ours, Exception) else lambda: self.value(ours))
         plain, changed = self.plain_arguments(), False
         if plain is not self.bound and not self.stores:
             snapshot = self.snapshot(plain)
@@ -150,7 +153,7 @@ class Comparison:
             raise theirs
         if not isinstance(theirs, SymgradError):
             self.compare(value, theirs, self.plainly)
-            if self.stores and isinstance(ours, Exception) is isinstance(theirs, Exception):
+            if self.stores and not self.parts.later and isinstance(ours, Exception) is isinstance(theirs, Exception):
                 self.compare_left(arguments, plain)
             if changed:
                 raise self.told(ours, theirs, ", and changes what its arguments hold, which the code does not")
@@ -168,6 +171,12 @@ class Comparison:
     def stores(self) -> bool:
         """Does the function store something in its arguments?"""
         return self.comparable is not None and self.comparable.stores
+
+    def value(self, ours: Any) -> Any:
+        """What the derivative's result holds of the function's own; else, or if it would store twice, what the function as read gives."""
+        if self.parts.value is None or self.parts.later and self.stores:
+            return self.primal()
+        return self.parts.value(ours)
 
     def primal(self) -> Any:
         """The result of the function as it was read; NOTHING, which is not compared, if it has none."""
