@@ -12,7 +12,7 @@ import linecache
 import sys
 import types
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -283,9 +283,30 @@ class Directional(Derived):
         if not isinstance(primals, tuple | list):
             raise BadArgument(f"the arguments are {type(primals).__name__}, not a tuple", hint="pass a tuple, also for one argument: (x,)")
         along = self.at(*instance, *primals, **kwargs)
-        arguments = self._table.bind((*instance, *primals), kwargs).arguments
-        wrt = None if self._options.wrt is None else resolve_wrt(self._options, self._function)
-        return along(tangents_by_name(tangents, len(primals), arguments, wrt, self._table.parameters, len(instance)))
+        return along(self.by_name(tangents, primals, self.arguments(instance, primals, kwargs), len(instance)))
+
+    def arguments(self, instance: tuple[Any, ...], primals: Any, kwargs: dict[str, Any]) -> Mapping[str, Any]:
+        """What is passed, and defaults, by parameter."""
+        names = self._positional
+        if names is not None and not kwargs and len(names) == len(instance) + len(primals):
+            return dict(zip(names, (*instance, *primals), strict=True))
+        return self._table.bind((*instance, *primals), kwargs).arguments
+
+    @functools.cached_property
+    def _positional(self) -> tuple[str, ...] | None:
+        """The names of the parameters, if all are passed in order."""
+        parameters = self._table.parameters.parameters.values()
+        plain = all(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
+        return tuple(p.name for p in parameters) if plain else None
+
+    @functools.cached_property
+    def _wrt(self) -> tuple[str, ...] | None:
+        """The names of the parameters in ``wrt``, if they are named."""
+        return None if self._options.wrt is None else resolve_wrt(self._options, self._function)
+
+    def by_name(self, tangents: Any, primals: Any, arguments: Mapping[str, Any], instance: int) -> dict[str, Any]:
+        """The tangents by parameter, each held against what was passed for it."""
+        return tangents_by_name(tangents, len(primals), arguments, self._wrt, self._table.parameters, instance)
 
 
 class Linearized(Directional):
@@ -305,13 +326,12 @@ class Linearized(Directional):
 
     def pushed(self, instance: tuple[Any, ...], primals: Any, tangents: Any, kwargs: dict[str, Any]) -> Any:
         out, linear, *aux = self.at(*instance, *primals, **kwargs)
-        arguments = dict(self._table.bind((*instance, *primals), kwargs).arguments)
-        wrt = None if self._options.wrt is None else resolve_wrt(self._options, self._function)
+        arguments = dict(self.arguments(instance, primals, kwargs))
 
         @boundary
         def linear_function(*tangents: Any) -> Any:
             """The tangent of the result for tangents of the arguments, one for each."""
-            return linear(tangents_by_name(tangents, len(primals), arguments, wrt, self._table.parameters, len(instance)))
+            return linear(self.by_name(tangents, primals, arguments, len(instance)))
 
         return (out, linear_function, *aux)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import inspect
 import math
 import pickle
 from typing import Any, NamedTuple
@@ -12,12 +13,16 @@ import numpy as np
 import programs_of_objects  # noqa: F401  # enters its programs
 import pytest
 from differences import derivative, direction_for, double, inner, same
-from planted import planted
+from planted import anew, planted
 from programs import PROGRAMS, Program
 from test_corpus import positions, selected, tolerance, value_of
 
 import symgrad
 from symgrad.errors import BadArgument, IntegerArgument, NoDerivative, SymgradError
+from symgrad.parameters import resolve_wrt
+from symgrad.runtime import special, support
+from symgrad.runtime.find import find
+from symgrad.runtime.load import load
 
 EVERY = pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
 #: programs that forward mode refuses, with the reason; the reverse takes them
@@ -68,6 +73,25 @@ def in_direction(program: Program, jit: bool = False) -> None:
 @EVERY
 def test_every_program_forward_is_its_gradient_reversed(program: Program) -> None:
     in_direction(program)
+
+
+@pytest.mark.sweep(60)
+@pytest.mark.filterwarnings("ignore::symgrad.errors.NotActiveWarning")
+@EVERY
+def test_the_text_to_read_computes_the_same(program: Program) -> None:
+    arguments = program.arguments(program.sizes[0])
+    tangents = without_integers(direction_for(selected(program, arguments), np.random.default_rng(7)))
+    derived = symgrad.jvp(program.function, wrt=positions(program))
+    out, tangent = derived(arguments, tangents)
+    text, entry = derived.source(optimize="read"), derived.compiled()
+    space = dict(entry.__globals__)
+    space.update({name: find(name) for module in (support, special) for name in vars(module) if name in text and name not in space})
+    names = resolve_wrt(derived._options, program.function)
+    bound = inspect.signature(program.function).bind(*program.arguments(program.sizes[0]))
+    bound.apply_defaults()
+    read = load(text, entry.__name__, space)(*bound.args, **bound.kwargs)(dict(zip(names, tangents, strict=True)))
+
+    assert read == pytest.approx((out, tangent), rel=1e-12, abs=1e-14)
 
 
 # ------------------------------------------------------------------ results and arguments
@@ -433,6 +457,18 @@ def test_a_wrong_tangent_code_is_found_at_the_first_call() -> None:
     with planted("np.cos", "np.sin") as changed, pytest.raises(symgrad.errors.Mismatch):
         symgrad.jvp(lambda x: np.sum(np.cos(x)), (np.ones(3),), (np.ones(3),))
     assert changed
+
+
+def test_a_wrong_tangent_is_found_where_tangents_are_verified() -> None:
+    def smooth(x: np.ndarray, p: dict[str, float]) -> Any:
+        return np.sin(x) * p["a"], np.sum(x) * p["b"]
+
+    primals, tangents = (np.ones(3), {"a": 2.0, "b": 1.0}), (np.ones(3), {"a": 1.0, "b": 1.0})
+    with planted("np.cos", "np.sin") as changed, pytest.raises(symgrad.errors.Mismatch, match="the tangent of .*smooth gives the slope"):
+        symgrad.jvp(anew(smooth), primals, tangents, verify="gradient")
+    assert changed
+    assert symgrad.jvp(smooth, primals, tangents, verify="gradient")[1][1] == 6.0
+    assert symgrad.linearize(smooth, *primals, verify="gradient")[1](*tangents)[1] == 6.0
 
 
 def test_perturbations_are_not_confused() -> None:

@@ -41,9 +41,9 @@ def pushes(*kinds: str | type[Op]) -> Callable[[Push], Push]:
 
 
 def hinted(value: Operand) -> str:
-    """The name for a tangent: ``h_tangent`` for ``h``, ``t_tangent`` for what has no name."""
+    """The name for a tangent: ``h_tangent`` for ``h``; for what has no name one that need not be a variable."""
     name = value.name if isinstance(value, Value) else None
-    return f"{name}_tangent" if name and not name.endswith("_tangent") else name or "t_tangent"
+    return f"{name}_tangent" if name and not name.endswith("_tangent") else name or "%t_tangent"
 
 
 #: the type of a tangent that is carried or passed: that of a cotangent

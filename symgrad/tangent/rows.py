@@ -58,7 +58,7 @@ def tangents_of(forward: Forward, op: Call, targets: list[Target]) -> None:
         return
     out, total = op.outs[0], None
     for target in targets:
-        total = added(forward, total, term(forward, op, row, target), hinted(out))
+        total = added(forward, total, term(forward, op, row, target, len(targets) > 1), hinted(out))
     assert total is not None
     forward.tangents[out] = forward.settle(total, out, start, is_whole(op, targets))
 
@@ -106,10 +106,10 @@ def without_tangent(forward: Forward, op: Call, param: str, source: Operand) -> 
     return forward.zero(source)
 
 
-def term(forward: Forward, op: Call, row: Row, target: Target) -> Operand:
-    """What the tangent of one operand contributes."""
+def term(forward: Forward, op: Call, row: Row, target: Target, is_part: bool) -> Operand:
+    """What the tangent of one operand contributes; ``is_part``: is it one of several?"""
     place, position, param, source = target
-    builder, tangent, hint = forward.builder, forward.tangents[source], hinted(op.outs[0])
+    builder, tangent, hint = forward.builder, forward.tangents[source], "%t_tangent" if is_part else hinted(op.outs[0])
     if (text := PUSHED.get(op.name, {}).get(param)) is not None:
         names: dict[str, Any] = {**meanings(op, row), "position": position, f"{param}_tangent": tangent}
         result = Expansion(builder, names, hint, is_by_numpy(op)).expand(text)

@@ -9,7 +9,7 @@ from typing import Any
 from symgrad.adjoint.custom import expanded
 from symgrad.adjoint.expand import Absent, Expansion, is_by_numpy, operand
 from symgrad.adjoint.reverse import gradient
-from symgrad.ir.core import Block, Call, Func, Operand, Value, clone_block, substitute
+from symgrad.ir.core import Block, Call, Func, Operand, Value, clone_block, substitute, walk
 from symgrad.ops.build import Builder
 from symgrad.ops.declare import Row
 from symgrad.tangent.forward import Forward, hinted, tangent_type
@@ -59,5 +59,8 @@ def inlined(forward: Forward, func: Func, operands: list[Operand]) -> list[Opera
     """Put the ops of a function here, its parameters being these operands."""
     copy = clone_block(func.body, {})
     substitute(copy, dict(zip(copy.args, operands, strict=True)))
+    for op in walk(copy):
+        for out in op.outs:
+            out.name = None if out.name is None else "%t_tangent"
     forward.builder.block.ops += copy.ops
     return list(copy.yields)

@@ -13,6 +13,7 @@ from symgrad.ops.build import Builder, symbols
 from symgrad.ops.declare import ROWS
 from symgrad.ops.sharing import memory_groups, shares_of
 from symgrad.tangent import flow, rows, tapes
+from symgrad.tangent.by_name import read_by_name
 from symgrad.tangent.forward import Forward
 from symgrad.tangent.sink import sink
 
@@ -70,6 +71,7 @@ def written(func: Func, wrt: Sequence[int], active_results: Sequence[int], calle
     forward = Forward(result, active_values(result, wrt, active_results), called, builder)
     own = set(walk(result.body))
     forward.run(wrt, active_results)
+    read_by_name(result.body, own)
     sink(result, own)
     result.results = [*labels, *(f"{labels[k]}_tangent" for k in active_results)]
     result.split = None

@@ -28,7 +28,7 @@ from symgrad.frontend.adapters import ADAPTS
 from symgrad.runtime.locks import LOCK
 from symgrad.signature import Comparable, Compiled, Signature
 from symgrad.verification.agreement import OtherForm, allowed_for, gaps
-from symgrad.verification.directions import floats, widths
+from symgrad.verification.directions import by_key, dot, floats, widths
 from symgrad.verification.duplicate import Duplicate, NotCopied, Snapshot, same
 from symgrad.verification.report import mismatch, shown
 from symgrad.verification.rounding import explains, results
@@ -86,6 +86,7 @@ class Parts:
     names: Callable[[Signature], tuple[str, ...]] = lambda signature: ()
     has_aux: bool = False
     later: bool = False  #: is the result a function, which computes when it is called?
+    tangent: Callable[[Any, Any], Any] | None = None  #: of a result and tangents by parameter: the tangent of the function's own
 
     def differentiated(self, value: Any) -> Any:
         """The function's result without what is auxiliary."""
@@ -104,9 +105,12 @@ def parts_of(what: str, has_aux: bool, several: bool, names: Callable[[Signature
         derivative = result[1](seed) if what == "vjp" else result[1] if what == "value_and_grad" else result[0] if has_aux else result
         return tuple(derivative) if several else (derivative,)
 
-    return Parts(
-        None if what == "grad" else value, None if what in ("primal", "jvp", "linearize") else gradients, names, has_aux, what == "jvp"
-    )
+    def tangent(result: Any, tangents: Any) -> Any:
+        return result(tangents)[1] if what == "jvp" else result[1](tangents)
+
+    if what in ("jvp", "linearize"):
+        return Parts(value, None, names, has_aux, what == "jvp", tangent)
+    return Parts(None if what == "grad" else value, None if what == "primal" else gradients, names, has_aux)
 
 
 @dataclass(slots=True)
@@ -296,6 +300,15 @@ class Comparison:
         if not isinstance(expected, Exception):
             self.compare(gradients(ours, seed), expected, of_numpy, "gives the gradient", ("the kernel of", "its NumPy code"))
 
+    def slope(self, ours: Any, seed: Any, parts: Any, tangents: Mapping[str, Any]) -> float:
+        """The derivative in a direction by the code: of the result's sum with a seed, which ``parts`` is too, as nested lists."""
+        if self.parts.tangent is not None:
+            own = {name: by_key(self.bound.arguments[name], direction) for name, direction in tangents.items()}
+            return float(dot(self.parts.tangent(ours, own), parts).real)
+        assert self.parts.gradients is not None
+        pairs = zip(self.parts.gradients(ours, seed), tangents.values(), strict=True)
+        return float(sum(dot(gradient, direction).real for gradient, direction in pairs))
+
     def is_cut(self) -> bool:
         """Does the user say what derivatives are?"""
         return self.comparable is not None and self.comparable.cut
@@ -305,8 +318,8 @@ class Comparison:
         with LOCK:
             from symgrad.verification.slope import disagreement  # seldom asked for
 
-        gradients, differentiated = self.parts.gradients, self.parts.differentiated
-        if gradients is None or self.is_cut():
+        gradients, tangent, differentiated = self.parts.gradients, self.parts.tangent, self.parts.differentiated
+        if gradients is None and tangent is None or self.is_cut():
             return
         arguments = {name: self.bound.arguments[name] for name in self.parts.names(self.signature)}
         try:
@@ -314,13 +327,14 @@ class Comparison:
                 lambda others: differentiated(self.plainly(self.copies(others=others))),
                 arguments,
                 differentiated(theirs),
-                lambda seed: gradients(ours, seed),
+                lambda seed, parts, tangents: self.slope(ours, seed, parts, tangents),
             )
         except (SymgradError, NotCopied):
             return
         if slopes is not None:
             slope, differences = slopes
-            what = f"the gradient of {self.user.__qualname__} gives the slope {slope:.6g} in a direction, and differences {differences:.6g}"
+            code = "gradient" if self.parts.tangent is None else "tangent"
+            what = f"the {code} of {self.user.__qualname__} gives the slope {slope:.6g} in a direction, and differences {differences:.6g}"
             raise mismatch(self.user, what, slope, differences, self.program, self.signature, self.bound.arguments, self.others())
 
 
