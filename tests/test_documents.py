@@ -22,7 +22,9 @@ from symgrad.errors import NotCompiled
 ROOT = Path(__file__).parent.parent
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/adding.md", "docs/processes.md", "docs/static_and_eager.md", "docs/where.md"])
+@pytest.mark.parametrize(
+    "document", ["README.md", "docs/adding.md", "docs/forward.md", "docs/processes.md", "docs/static_and_eager.md", "docs/where.md"]
+)
 def test_programs_run(document: str, tmp_path: Path) -> None:
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / document).read_text(), re.DOTALL)
     assert blocks

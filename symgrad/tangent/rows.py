@@ -60,6 +60,8 @@ def tangents_of(forward: Forward, op: Call, targets: list[Target]) -> None:
     for target in targets:
         total = added(forward, total, term(forward, op, row, target, len(targets) > 1), hinted(out))
     assert total is not None
+    if isinstance(total, Value) and (total.name or "%").startswith("%"):
+        total.name = hinted(out)
     forward.tangents[out] = forward.settle(total, out, start, is_whole(op, targets))
 
 
