@@ -13,6 +13,7 @@ from typing import Any
 
 from symgrad.bound import Bound, Stage
 from symgrad.callables import KINDS, STATE, Differentiable, derived, is_written_in_class
+from symgrad.custom_rules import custom_jvp, custom_vjp
 from symgrad.derivatives import Derived, derive
 from symgrad.errors import BadArgument, SaveError
 from symgrad.examples import examples_of
@@ -21,7 +22,7 @@ from symgrad.frontend.source import describe, from_source, plain_function
 from symgrad.jit import Jit
 from symgrad.marks import on_backward, stop_gradient
 from symgrad.parameters import Wrt, options, resolve_wrt
-from symgrad.rules import constant, custom_vjp, elementwise, rule
+from symgrad.rules import constant, elementwise, rule
 from symgrad.saving import is_saved_module
 from symgrad.signature import without_relations
 from symgrad.tracebacks import boundary
@@ -217,6 +218,6 @@ def save(function: Any, path: str | os.PathLike[str], *args: Any, signature: str
 
 
 __all__ = [
-    "Bound", "Derived", "Differentiable", "constant", "custom_vjp", "differentiable", "elementwise", "explain", "from_source",
+    "Bound", "Derived", "Differentiable", "constant", "custom_jvp", "custom_vjp", "differentiable", "elementwise", "explain", "from_source",
     "grad", "jvp", "linearize", "on_backward", "rule", "save", "show_ir", "stop_gradient", "value_and_grad", "vjp",
 ]  # fmt: skip

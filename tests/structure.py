@@ -33,7 +33,7 @@ BOXES = {
     "pipeline": ("pipeline", "compile", "explaining", "jit", "targets"),
     "verification": ("verification",),
     "dispatch": ("dispatch", "exits"),
-    "api": ("api", "callables", "derivatives", "rules", "pickling", "testing", "__main__"),
+    "api": ("api", "callables", "derivatives", "rules", "custom_rules", "pickling", "testing", "__main__"),
     "functional": ("functional",),
     "record": ("record",),
     "vocabulary": ("vocabulary",),

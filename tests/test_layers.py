@@ -32,7 +32,7 @@ ROWS = [
     {"targets"},
     {"compile", "dispatch", "marks", "parameters", "bound", "directions"},
     {"pickling", "rules", "exits"},
-    {"derivatives"},
+    {"derivatives", "custom_rules"},
     {"callables"},
     {"api"},
     {"testing"},

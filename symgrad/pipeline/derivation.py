@@ -456,6 +456,8 @@ def derivative_inside(what: str, func: Func, wrt: list[int], active: list[int], 
     func = run(SIMPLIFY, func)
     check(func, wrt, active)
     func = checked_when_run(func, wrt, active)
+    if what == "transpose":
+        return run(SIMPLIFY, expanded(gradient(func, wrt, active_results=active, value=False, seeds=True, taken=taken)))
     if what == "jvp":
         return run(SIMPLIFY, expanded(push_forward(func, wrt, active, taken=taken)))
     return run(SIMPLIFY, expanded(gradient(func, wrt, value=what == "value_and_grad", taken=taken, fused=True)))
