@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from symgrad.bound import Bound, bound
-from symgrad.derivatives import Derived, Directional, derive
+from symgrad.derivatives import Derived, Directional, derive, not_whole
 from symgrad.errors import BadArgument
 from symgrad.frontend.adapters import adapted, is_adapted, refused_class
 from symgrad.frontend.source import describe, plain_function, seen_through
@@ -24,8 +24,7 @@ def derived(function: Any, settings: Options) -> Any:
     """The derived callable of whatever was passed: function, method, decorated function, derivative."""
     match function:
         case Directional():
-            what = f"{function!r} takes or gives tangents, and is not differentiated as a whole"
-            raise BadArgument(what, hint=f"call it in a function of your own: lambda x: jvp({describe(function._function)}, (x,), (dx,))")
+            raise not_whole(function)
         case Derived():
             return derive(function, settings)
         case types.MethodType() if is_adapted(function):

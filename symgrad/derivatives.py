@@ -22,7 +22,7 @@ from symgrad.directions import tangents_by_name
 from symgrad.dispatch.entry import Entry
 from symgrad.dispatch.table import Asked, Table
 from symgrad.errors import BadArgument, IntegerArgument
-from symgrad.exits import watched
+from symgrad.exits import checked, look_forward, watched
 from symgrad.explaining import explain as explained
 from symgrad.explaining import timings as table_of_timings
 from symgrad.frontend.source import describe, read
@@ -283,7 +283,11 @@ class Directional(Derived):
         if not isinstance(primals, tuple | list):
             raise BadArgument(f"the arguments are {type(primals).__name__}, not a tuple", hint="pass a tuple, also for one argument: (x,)")
         along = self.at(*instance, *primals, **kwargs)
-        return along(self.by_name(tangents, primals, self.arguments(instance, primals, kwargs), len(instance)))
+        named = self.by_name(tangents, primals, self.arguments(instance, primals, kwargs), len(instance))
+        result = along(named)
+        if checked():
+            look_forward(result[0], result[1], (instance, primals, kwargs, named))
+        return result
 
     def arguments(self, instance: tuple[Any, ...], primals: Any, kwargs: dict[str, Any]) -> Mapping[str, Any]:
         """What is passed, and defaults, by parameter."""
@@ -303,6 +307,11 @@ class Directional(Derived):
     def _wrt(self) -> tuple[str, ...] | None:
         """The names of the parameters in ``wrt``, if they are named."""
         return None if self._options.wrt is None else resolve_wrt(self._options, self._function)
+
+    @property
+    def grad(self) -> Derived:
+        """Refused: what takes tangents is not differentiated as a whole."""
+        raise not_whole(self)
 
     def by_name(self, tangents: Any, primals: Any, arguments: Mapping[str, Any], instance: int) -> dict[str, Any]:
         """The tangents by parameter, each held against what was passed for it."""
@@ -334,6 +343,13 @@ class Linearized(Directional):
             return linear(self.by_name(tangents, primals, arguments, len(instance)))
 
         return (out, linear_function, *aux)
+
+
+def not_whole(derivative: Derived) -> BadArgument:
+    """The error for a derivative that is asked for of what takes tangents or gives a function of them."""
+    what = f"{derivative!r} takes or gives tangents, and is not differentiated as a whole"
+    name = describe(derivative._function)
+    return BadArgument(what, hint=f"call it in a function of your own: lambda x: jvp({name}, (x,), (dx,))")
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,7 @@ def in_direction(program: Program, jit: bool = False) -> None:
     assert tangent == pytest.approx(expected, rel=tolerance(chosen), abs=tolerance(chosen))
 
 
-@pytest.mark.sweep(30)
+@pytest.mark.sweep(60)
 @pytest.mark.filterwarnings("ignore::symgrad.errors.NotActiveWarning")
 @EVERY
 def test_every_program_forward_is_its_gradient_reversed(program: Program) -> None:
@@ -92,6 +92,32 @@ def test_the_text_to_read_computes_the_same(program: Program) -> None:
     read = load(text, entry.__name__, space)(*bound.args, **bound.kwargs)(dict(zip(names, tangents, strict=True)))
 
     assert read == pytest.approx((out, tangent), rel=1e-12, abs=1e-14)
+
+
+@pytest.mark.sweep(100)
+@pytest.mark.filterwarnings("ignore::symgrad.errors.NotActiveWarning", "ignore::symgrad.errors.NotCompiled")
+@EVERY
+def test_every_program_forward_as_a_kernel(program: Program) -> None:
+    pytest.importorskip("numba")
+    in_direction(program, jit=True)
+
+
+@pytest.mark.sweep(100)
+@pytest.mark.filterwarnings("ignore::symgrad.errors.NotActiveWarning")
+@pytest.mark.parametrize("program", [p for p in PROGRAMS if p.second], ids=lambda p: p.name)
+def test_every_gradient_forward_is_its_differences(program: Program) -> None:
+    """Forward over reverse: the product of the Hessian with a direction."""
+    by = positions(program)[0]
+    arguments = program.arguments(program.sizes[0])
+    derived = symgrad.grad(program.function, wrt=by)
+    generator = np.random.default_rng(1)
+    seed, direction = direction_for(arguments[by], generator), direction_for(arguments[by], generator)
+    _, product = symgrad.jvp(derived, arguments, (without_integers(direction),), wrt=by)
+    narrowed = Program(program.function, program.group, program.arguments, program.sizes, by, True)
+    expected = derivative(lambda t: inner(value_of(narrowed, program.sizes[0], derived)((t,)), seed), arguments[by], direction)
+
+    assert same(arguments, program.arguments(program.sizes[0])), "an argument was written to"
+    assert inner(product, seed) == pytest.approx(expected, rel=1e-6, abs=1e-6)
 
 
 # ------------------------------------------------------------------ results and arguments
@@ -191,6 +217,28 @@ def test_the_tangents_have_memory_of_their_own() -> None:
     assert not any(np.shares_memory(one, dx) for one in tangents)
     assert not any(np.shares_memory(tangents[i], tangents[j]) for i in range(3) for j in range(i))
     assert all(one.flags.writeable for one in tangents)
+
+
+def test_what_is_no_number_has_none_in_its_place() -> None:
+    def mixed(x: float) -> Any:
+        return {"x": x, "name": "name", "empty": {}, "list": [x, None, (2, "a")], "point": Point(x, x)}
+
+    out, tangent = symgrad.jvp(mixed, (2.0,), (0.5,))
+    assert out == mixed(2.0)
+    assert tangent == {"x": 0.5, "name": None, "empty": {}, "list": [0.5, None, (None, None)], "point": Point(0.5, 0.5)}
+
+
+def test_one_object_has_one_tangent() -> None:
+    def writes(x: np.ndarray, y: np.ndarray) -> Any:
+        x[0] = 5.0
+        return np.sum(x * y)
+
+    x = np.ones(3)
+    assert symgrad.jvp(writes, (np.ones(3), np.ones(3)), (x, 2.0 * x))[1] == 16.0
+    for derive in (lambda: symgrad.jvp(writes, (x, x), (x, 2.0 * x)), lambda: symgrad.linearize(writes, x, x)):
+        with pytest.raises(SymgradError, match="are one object"):
+            derive()
+    assert symgrad.jvp(lambda x, y: np.sum(x * y), (x, x), (x, 2.0 * x))[1] == 9.0
 
 
 def test_dtypes_are_those_of_results() -> None:
@@ -516,6 +564,8 @@ def test_what_does_not_fit_inside_is_refused(function: Any, message: str) -> Non
 def test_a_derived_function_of_two_tuples_is_differentiated_in_a_function() -> None:
     with pytest.raises(BadArgument, match="takes or gives tangents"):
         symgrad.grad(symgrad.jvp(polynomial))
+    with pytest.raises(BadArgument, match="takes or gives tangents"):
+        symgrad.linearize(polynomial).grad  # noqa: B018
     assert symgrad.grad(lambda x: symgrad.jvp(polynomial, (x, 2.0), (1.0, 0.0))[1])(3.0) == 4.0
 
 
@@ -589,7 +639,7 @@ def test_kinks_are_decided_as_in_the_gradient(function: Any, x: Any, jit: bool) 
 NOT_LINEAR = {"functions-recursion_that_stores": "the backward half of a recursion writes to what it is given"}
 
 
-@pytest.mark.sweep(30)
+@pytest.mark.sweep(60)
 @pytest.mark.filterwarnings("ignore::symgrad.errors.NotActiveWarning")
 @EVERY
 def test_every_program_as_a_linear_function(program: Program) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -11,7 +12,7 @@ from symgrad.adjoint.custom import expanded
 from symgrad.codegen.numba import Surface, as_lists, emit_kernel
 from symgrad.codegen.python import emit
 from symgrad.codegen.texts import Emitted, Kernel
-from symgrad.frontend.results import Result
+from symgrad.frontend.results import Result, in_template
 from symgrad.ir.core import Func, clone
 from symgrad.ir.verify import verify
 from symgrad.pipeline.emission import argument_names, header_for, printed
@@ -57,10 +58,41 @@ def result_text(job: Job, active: list[int], count: int) -> str:
 
 
 def tangent_text(output: Result, places: Iterator[str]) -> str:
-    """The template of a tangent: that of the result, with other places."""
-    parts = output.text.split("{}")
-    texts = [next(places) for _ in parts[1:]]
-    return parts[0] + "".join(f"{text}{part}" for text, part in zip(texts, parts[1:], strict=True))
+    """The template of a tangent: that of the result, with other places, and None for what is no number.
+
+    >>> tangent_text(Result("{{'a': {}, 'n': 'text'}}", 1), iter(["{3}"]))
+    "{{'a': {3}, 'n': None}}"
+    """
+    leaves: list[str] = []
+
+    def leaf(match: re.Match[str]) -> str:
+        if match[0] == "{}":
+            leaves.append(f"__leaf_{len(leaves)}__")
+            return leaves[-1]
+        return match[0][0]
+
+    tree = ast.parse(re.sub(r"\{\{|\}\}|\{\}", leaf, output.text), mode="eval").body
+    text = in_template(ast.unparse(without_others(tree, leaves)))
+    for name, place in zip(leaves, list(places), strict=True):
+        text = text.replace(name, place)
+    return text
+
+
+def without_others(tree: ast.expr, leaves: list[str]) -> ast.expr:
+    """An expression in which what is neither a leaf nor a container is None."""
+    match tree:
+        case ast.Tuple(elts=items) | ast.List(elts=items):
+            tree.elts = [without_others(item, leaves) for item in items]
+        case ast.Dict(values=items):
+            tree.values = [without_others(item, leaves) for item in items]
+        case ast.Call(keywords=keywords):
+            for word in keywords:
+                word.value = without_others(word.value, leaves)
+        case ast.Constant():
+            return ast.Constant(None)
+        case ast.Name(id=name) if name not in leaves:
+            return ast.Constant(None)
+    return tree
 
 
 def keyword_only(signature: str, words: list[str]) -> str:

@@ -215,13 +215,15 @@ def check_active(job: Job, func: Func, wrt: list[int], active: list[int]) -> Non
         if is_active and array_copy_of(path + converted.get(path, "")) in written:
             what = f"{path} is written to, where the caller sees it, and a gradient with respect to it is asked for"
             raise UnsureAlias(what, job.parameter_loc(root_of(path)), "bind the attribute to a new array in its place")
-    if job.request.allow_unused or job.lowered.raises:
-        return
-    for group in job.signature.same if job.request.guarded else ():
+    silent = job.request.allow_unused or job.lowered.raises
+    several = job.request.pullback or silent and job.request.guarded  # else one object would have two tangents
+    for group in () if several else job.signature.same:
         both = [name for name in job.request.wrt if name in group]
         if len(both) > 1:
             what = f"{both[0]} and {both[1]} are one object, and the function writes to it"
             raise UnsureAlias(what, job.parameter_loc(both[1]), "ask for the gradient of one of the two, or pass a .copy()")
+    if silent:
+        return
     relevant = matters(func, wrt, active)
     for name in job.request.wrt:
         own = [k for k, _ in job.inputs_of(name) if k in wrt]

@@ -97,14 +97,14 @@ def emission(job: Job, parts: Linear, name: str, wrt: list[int]) -> Emitted:
     lines = [f"    zeros = ({', '.join(zeros)},)\n"] if zeros else []
     passed = [*(["*zeros"] if zeros else []), *tangent_reads(job, wrt)]
     returned = "out[0], linear, out[1]" if job.request.has_aux else "out, linear"
-    given = ",\n            ".join(["*residuals", *passed])
+    read = ",\n            ".join(["*residuals", *passed])
     text = (
         f"{first.text}\n\n{second.text}\n\n"
         f"def {name}({parameter_text(job)}):\n"
         f"    {docstring(document(job, 'Value, and tangent as a function of the tangents by name,'))}\n"
         f"    out, residuals = {name}_value({passed_text(job)})\n{''.join(lines)}\n"
         f"    def linear(tangents):\n"
-        f"        return {name}_linear(\n            {given}\n        )\n\n"
+        f"        return {name}_linear(\n            {read}\n        )\n\n"
         f"    return {returned}\n"
     )
     return Emitted(text, {**first.namespace, **second.namespace, "tangent_of": tangent_of}, first.line_map)
