@@ -6,7 +6,10 @@ import copy
 import dataclasses
 import inspect
 import math
+import os
 import pickle
+import subprocess
+import sys
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -302,6 +305,10 @@ def test_a_derived_function_is_pickled_and_copied() -> None:
     assert "x_tangent" in derived.explain(2.0, 3.0) or "y" in derived.explain(2.0, 3.0)
 
 
+def saved_with_trees(p: dict[str, Any], slope: float) -> Any:
+    return {"y": np.sin(p["w"]) * p["b"] * slope, "n": 3}
+
+
 def test_saved_to_a_module(tmp_path: Any) -> None:
     path = tmp_path / "saved.py"
     symgrad.save(symgrad.jvp(matrix_function), path, np.ones(3), np.ones((2, 3)))
@@ -313,6 +320,11 @@ def test_saved_to_a_module(tmp_path: Any) -> None:
 
     np.testing.assert_array_equal(out, expected[0])
     np.testing.assert_allclose(tangent, expected[1], rtol=1e-14)
+    assert "symgrad" not in "".join(line for line in path.read_text().splitlines() if line.startswith(("import", "from")))
+    for derived in (symgrad.jvp(saved_with_trees), symgrad.linearize(saved_with_trees)):
+        symgrad.save(derived, path, {"w": np.ones(3), "b": 0.5}, 2.0, overwrite=True)
+        ran = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=True, env={**os.environ, "PYTHONPATH": ""})
+        assert "agrees with differences" in ran.stdout
     assert "symgrad" not in "".join(line for line in path.read_text().splitlines() if line.startswith(("import", "from")))
     with pytest.raises(ValueError, match="the tangent of x is of shape"):
         space["matrix_function_jvp_at"](x, w)({"x": np.ones(2), "w": w})
