@@ -563,6 +563,7 @@ INSIDE: dict[str, tuple[Any, str]] = {
     "too many": (lambda x: symgrad.jvp(lambda y: y * y, (x,), (x, x))[1], "2 tangents are passed for 1 arguments"),
     "a number for an array": (lambda x: symgrad.jvp(lambda y: np.sum(y), (x * np.ones(2),), (x,))[1], "the tangent of argument 0"),
     "an integer": (lambda x: symgrad.jvp(lambda y, n: y * n, (x, 2), (x, 1))[1], "argument 1 of a jvp holds no floats"),
+    "a compiled one": (lambda x: symgrad.jvp(lambda y: y * y, (x,), (x,), jit=True)[1], "jit= of jvp cannot be given inside"),
     "another tree": (lambda x: symgrad.jvp(lambda y: y["a"], ({"a": x},), ({"b": x},))[1], "has not its structure"),
 }
 
@@ -571,6 +572,19 @@ INSIDE: dict[str, tuple[Any, str]] = {
 def test_what_does_not_fit_inside_is_refused(function: Any, message: str) -> None:
     with pytest.raises(SymgradError, match=message):
         symgrad.grad(function)(2.0)
+
+
+def test_a_list_of_any_length_inside_is_refused_and_an_array_is_not() -> None:
+    def of_list(xs: list[float]) -> Any:
+        return symgrad.jvp(lambda ys: sum(y * y for y in ys), (xs,), (xs,))[1]
+
+    def of_array(xs: list[float]) -> Any:
+        x = np.array(xs)
+        return symgrad.jvp(lambda ys: np.sum(ys * ys), (x,), (x,))[1]
+
+    with pytest.raises(SymgradError, match="is a list of any length"):
+        symgrad.grad(of_list)([1.0] * 12)
+    assert symgrad.grad(of_array)([1.0] * 12) == [4.0] * 12
 
 
 def test_a_derived_function_of_two_tuples_is_differentiated_in_a_function() -> None:
