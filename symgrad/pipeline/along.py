@@ -31,13 +31,12 @@ def written(job: Job, primal: Func, wrt: list[int], active: list[int], name: str
         func = push_forward(primal, wrt, active, name)
         func.guarded = frozenset()
         func = job.stage("adjoint", expanded(func))
-    if job.request.optimize == "read":
-        verify(func)
-        func = run(READABLE, func)
-    else:
-        func = run(OPTIMISE, func)
+    if job.request.optimize != "read":
+        return job.stage("optimized", run(OPTIMISE, func))
     verify(func)
-    return job.stage("optimized", func)
+    func = job.stage("optimized", run(READABLE, func))
+    verify(func)
+    return func
 
 
 def active_results(job: Job, primal: Func) -> list[int]:
