@@ -302,7 +302,14 @@ def test_a_derived_function_is_pickled_and_copied() -> None:
     assert pickle.loads(pickle.dumps(derived)) is derived
     assert copy.deepcopy(derived) is derived
     assert repr(derived) == "jvp(polynomial, wrt='x')"
-    assert "x_tangent" in derived.explain(2.0, 3.0) or "y" in derived.explain(2.0, 3.0)
+
+
+def test_explain_says_which_rules_were_used() -> None:
+    text = symgrad.jvp(matrix_function).explain(np.ones(3), np.ones((2, 3)))
+
+    assert "matmul(a, b): out_tangent = matmul of a_tangent + matmul of b_tangent" in text
+    assert "tanh(x): out_tangent = x_tangent * (1 - out * out)" in text
+    assert "emitted" in text
 
 
 def saved_with_trees(p: dict[str, Any], slope: float) -> Any:

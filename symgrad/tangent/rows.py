@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from symgrad.adjoint.account import grouped
 from symgrad.adjoint.activity import parameters
 from symgrad.adjoint.expand import Expansion, is_by_numpy, operand
 from symgrad.adjoint.rows import meanings, scaled, squared
 from symgrad.ir.core import Call, Const, Operand, Value
 from symgrad.ir.types import Array, Scalar
+from symgrad.notes import Notes
 from symgrad.ops.declare import ROWS, Row
 from symgrad.ops.tangents import PUSHED, apart, together
 from symgrad.tangent.forward import Forward, hinted, pushes
@@ -29,12 +31,33 @@ def push_call(forward: Forward, op: Call) -> None:
         for place, (position, param, source) in enumerate(parameters(op))
         if isinstance(source, Value) and source in forward.tangents and param in row.differentiable
     ]
+    if targets and forward.func.notes is not None:
+        tell_rule(forward.func.notes, op, row, [param for _, _, param, _ in targets])
     if targets:
         tangents_of(forward, squared(op) if row.elementwise else op, targets)
     else:  # what is only a place for values with tangents: an empty list
         forward.tangents |= {out: forward.zero(out) for out in op.outs if out in forward.active}
     if row.consumes:
         forward.builder.append(op)
+
+
+def tell_rule(notes: Notes, op: Call, row: Row, params: list[str]) -> None:
+    """What each operand with a tangent contributes, in the row's own words."""
+    said: dict[str, None] = {}
+    for param in params:
+        word = f"{param.lstrip('*')}_tangent"
+        partial, pushed = row.partials.get(param), PUSHED.get(row.name, {}).get(param)
+        if row.elementwise and partial is not None:
+            said[word if partial == "1" else f"-{word}" if partial == "-1" else f"{word} * {grouped(partial)}"] = None
+        elif pushed is not None:
+            said[pushed] = None
+        elif param in together(row) or param in apart(row):
+            said[f"{row.name} of {word}"] = None
+        else:
+            said[f"the cotangent of {param.lstrip('*')} transposed"] = None
+    notes.add(
+        "reverse", "rule", op.loc, f"out_tangent = {' + '.join(said)}", name=f"{row.name.removeprefix('user_')}({', '.join(row.params)})"
+    )
 
 
 def tangents_of(forward: Forward, op: Call, targets: list[Target]) -> None:
