@@ -266,7 +266,7 @@ def check():
             given[position] = rebuilt(arguments[position], iter(moved))
             ends.append(total(given))
         expected = (ends[0] - ends[1]) / (2 * step)
-        found = {found}
+        found = {slope}
         assert abs(found - expected) <= tolerance * max(1, abs(expected)), (position, found, expected)
     print("{name}: agrees with differences")
 
@@ -308,26 +308,26 @@ GRADIENTS = {
 def check_text(name: str, primal: str, request: Request, parameters: Sequence[str], arguments: Sequence[str], taken: set[str]) -> str:
     """The self-check of a saved derivative; ``taken`` are names that mean something else in the module."""
     what = "pullback" if request.pullback else "value" if request.value else "aux" if request.has_aux else "grad"
-    lines, found = GRADIENTS[what], OF_GRADIENTS
+    lines, slope = GRADIENTS[what], OF_GRADIENTS
     wrt = "".join(f"{list(parameters).index(n)}, " for n in request.wrt)
     if request.forward or request.linear:
         tangent = TANGENTS["jvp" if request.forward else "linearize"].format(name=name)
         names = "".join(f"{literal(n)}, " for n in request.wrt)
-        lines, found = SLOPE.format(wrt=f"({wrt.strip()})", names=f"({names.strip()})", tangent=tangent), "slope(position, directions)"
+        lines, slope = SLOPE.format(wrt=f"({wrt.strip()})", names=f"({names.strip()})", tangent=tangent), "slope(position, directions)"
     elif request.structure == "single":
         lines += "\n    gradients = (gradients,)"
     template = CHECK
     for word in OF_CHECK:
         if word in taken:
             other = next(other for k in itertools.count(1) if (other := f"{word}_{k}") not in taken)
-            template, lines, found = (re.sub(rf"(?<![.{{])\b{word}\b", other, text) for text in (template, lines, found))
+            template, lines, slope = (re.sub(rf"(?<![.{{])\b{word}\b", other, text) for text in (template, lines, slope))
             arguments = [ast.unparse(replaced(ast.parse(text, mode="eval").body, {word: ast.Name(other)})) for text in arguments]
     return template.format(
         arguments=f"[{', '.join(arguments)}]",
         primal=primal,
         value="[0]" if request.has_aux else "",
         gradients=lines if request.forward or request.linear else lines.format(name=name),
-        found=found,
+        slope=slope,
         wrt=f"({wrt.strip()})",
         name=name,
     )
