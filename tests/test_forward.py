@@ -231,6 +231,28 @@ def test_what_is_no_number_has_none_in_its_place() -> None:
     assert tangent == {"x": 0.5, "name": None, "empty": {}, "list": [0.5, None, (None, None)], "point": Point(0.5, 0.5)}
 
 
+def unknown_sum(x: Any, n: int) -> Any:
+    return np.sum(x + np.polynomial.polynomial.polyfromroots(np.arange(n)))
+
+
+def unknown_choice(x: Any, n: int) -> Any:
+    u = np.polynomial.polynomial.polyfromroots(np.arange(n))
+    return np.sum(np.where(u > 0, x, u)) + np.sum(np.maximum(x, u) * 2.0)
+
+
+def unknown_column(x: Any, n: int) -> Any:
+    return np.sum(x - np.polynomial.polynomial.polyfromroots(np.arange(n)).reshape(-1, 1))
+
+
+@pytest.mark.parametrize("function", [unknown_sum, unknown_choice, unknown_column], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("x", [1.5, np.array([1.5, 2.5, 0.5, 1.0])], ids=["number", "array"])
+def test_values_of_which_nothing_is_known_have_tangents_of_their_shape(function: Any, x: Any) -> None:
+    dx = 1.0 if isinstance(x, float) else np.array([1.0, 2.0, -1.0, 0.5])
+    expected = (function(x + 1e-6 * dx, 3) - function(x - 1e-6 * dx, 3)) / 2e-6
+
+    assert symgrad.jvp(function, (x, 3), (dx, None))[1] == pytest.approx(expected, rel=1e-7)
+
+
 def test_one_object_has_one_tangent() -> None:
     def writes(x: np.ndarray, y: np.ndarray) -> Any:
         x[0] = 5.0

@@ -133,6 +133,8 @@ class Forward:
                 tangent = self.builder.call("spread", tangent, self.builder.call("shape_of", out), hint=hint)
             elif isinstance(have, Array) and not whole and not alike(tangent, out):
                 tangent = self.builder.call("spread", tangent, self.builder.call("shape_of", out), hint=hint, axis=(), keepdims=True)
+        elif not isinstance(want, Scalar) and not whole:  # of a value of which nothing is known the form is asked when the program runs
+            tangent = self.builder.call("add", tangent, self.builder.call("zeros_like", out), hint=hint)
         return self.owned(tangent, out, start)
 
     def owned(self, tangent: Operand, out: Value, start: int) -> Operand:

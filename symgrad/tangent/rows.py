@@ -9,7 +9,7 @@ from symgrad.adjoint.activity import parameters
 from symgrad.adjoint.expand import Expansion, is_by_numpy, operand
 from symgrad.adjoint.rows import meanings, scaled, squared
 from symgrad.ir.core import Call, Const, Operand, Value
-from symgrad.ir.types import Array, Scalar
+from symgrad.ir.types import Array, List, Object, Scalar, ShapeOf, Tape
 from symgrad.notes import Notes
 from symgrad.ops.declare import ROWS, Row
 from symgrad.ops.tangents import PUSHED, apart, together
@@ -91,7 +91,7 @@ def tangents_of(forward: Forward, op: Call, targets: list[Target]) -> None:
 def is_whole(op: Call, targets: list[Target]) -> bool:
     """Has no operand without a tangent made the result larger?"""
     reached = {id_of for id_of, *_ in targets}
-    return all(k in reached or isinstance(a.type, Scalar) or not a.type.is_number for k, a in enumerate(op.args))
+    return all(k in reached or isinstance(a.type, Scalar | ShapeOf | Object) for k, a in enumerate(op.args))
 
 
 def mirrored(forward: Forward, op: Call, row: Row, at_once: frozenset[str], targets: list[Target]) -> None:
@@ -113,8 +113,8 @@ def mirrored(forward: Forward, op: Call, row: Row, at_once: frozenset[str], targ
         arguments[0] = forward.tangents[first]
     out = op.outs[0]
     tangent: Operand = forward.builder.call(op.name, *arguments, hint=hinted(out), **op.settings)
-    if not row.consumes and isinstance(out.type, Array | Scalar):
-        tangent = forward.settle(tangent, out, start, False) if op.name in BROADCASTING else tangent
+    if not row.consumes and op.name in BROADCASTING and not isinstance(out.type, List | Tape):
+        tangent = forward.settle(tangent, out, start, False)
     forward.tangents[out] = tangent
 
 
