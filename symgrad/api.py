@@ -14,6 +14,7 @@ from typing import Any
 from symgrad.batching import batched
 from symgrad.bound import Bound, Stage
 from symgrad.callables import KINDS, STATE, Differentiable, derived, is_written_in_class
+from symgrad.custom_rules import custom_jvp, custom_vjp
 from symgrad.derivatives import Derived, derive
 from symgrad.errors import BadArgument, SaveError
 from symgrad.examples import examples_of
@@ -22,7 +23,7 @@ from symgrad.frontend.source import describe, from_source, plain_function
 from symgrad.jit import Jit
 from symgrad.marks import on_backward, stop_gradient
 from symgrad.parameters import Wrt, options, resolve_wrt
-from symgrad.rules import constant, custom_vjp, elementwise, rule
+from symgrad.rules import constant, elementwise, rule
 from symgrad.runtime.batches import Axes
 from symgrad.saving import is_saved_module
 from symgrad.signature import without_relations
@@ -106,9 +107,58 @@ vmap.__symgrad_derives__ = "vmap"  # type: ignore[attr-defined]
 
 
 @boundary
+def jvp(function: Callable[..., Any], primals: tuple[Any, ...] | None = None, tangents: tuple[Any, ...] | None = None, *,
+        wrt: Wrt = None, argnums: Wrt = None, has_aux: bool = False, strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False,
+        verify: Verify = None, **kwargs: Any) -> Any:  # fmt: skip
+    """Run the function and return ``(out, tangent)``: the derivative of ``out`` in the direction ``tangents``.
+
+    ``primals`` is the tuple of the arguments, ``tangents`` has one tangent for each, in its tree, shapes and dtypes; None where an
+    argument holds no floats. With ``wrt`` it has one for each parameter in ``wrt``, and the others stay as they are. The tangent has the
+    structure of ``out``. With ``has_aux`` the function returns ``(out, aux)``, and the result is ``(out, tangent, aux)``. Further keywords
+    are arguments of the function. BadArgument names the part of ``tangents`` that does not fit.
+
+    Without ``primals`` the result is the derived function, to be called with both tuples.
+
+    >>> area = from_source("def area(w, h): return w * h")
+    >>> jvp(area, (3.0, 4.0), (1.0, 0.5))
+    (12.0, 5.5)
+    """
+    derivative = derived(function, options("jvp", wrt, argnums, has_aux, False, no_grad, jit, strict, verify))
+    if primals is None and tangents is None and not kwargs:
+        return derivative
+    if primals is None or tangents is None:
+        raise BadArgument("jvp takes the arguments and their tangents, as two tuples", hint="jvp(f, (x, w), (dx, dw))")
+    return derivative(primals, tangents, **kwargs)
+
+
+jvp.__symgrad_derives__ = "jvp"  # type: ignore[attr-defined]
+
+
+@boundary
+def linearize(function: Callable[..., Any], *args: Any, wrt: Wrt = None, argnums: Wrt = None, has_aux: bool = False, strict: bool = False,
+              no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None, **kwargs: Any) -> Any:  # fmt: skip
+    """Run the function and return ``(out, linear)``: ``linear(*tangents)`` gives the tangent of ``out``, any number of times.
+
+    ``linear`` takes the tangents that ``jvp`` takes, and gives what that gives for these arguments; the function itself does not run again.
+    With ``has_aux`` the function returns ``(out, aux)``, and the result is ``(out, linear, aux)``. Without arguments the result is the
+    derived function. The value may be compiled with ``jit``; the linear function runs as NumPy code.
+
+    >>> area = from_source("def area(w, h): return w * h")
+    >>> out, linear = linearize(area, 3.0, 4.0)
+    >>> out, linear(1.0, 0.0), linear(0.0, 1.0)
+    (12.0, 4.0, 3.0)
+    """
+    derivative = derived(function, options("linearize", wrt, argnums, has_aux, False, no_grad, jit, strict, verify))
+    return derivative(*args, **kwargs) if args or kwargs else derivative
+
+
+linearize.__symgrad_derives__ = "linearize"  # type: ignore[attr-defined]
+
+
+@boundary
 def differentiable(function: Any = None, *, wrt: Wrt = None, argnums: Wrt = None, no_grad: Iterable[str] = (), has_aux: bool = False,
                    allow_unused: bool = False, strict: bool = False, jit: Jit = False, verify: Verify = None) -> Any:  # fmt: skip
-    """Decorator: the function stays as it is and gains ``.grad``, ``.value_and_grad`` and ``.vjp``; methods too."""
+    """Decorator: the function stays and gains ``.grad``, ``.value_and_grad``, ``.vjp``, ``.jvp``, ``.linearize``; methods too."""
     if function is None:
         return functools.partial(
             differentiable,
@@ -196,6 +246,6 @@ def save(function: Any, path: str | os.PathLike[str], *args: Any, signature: str
 
 
 __all__ = [
-    "Bound", "Derived", "Differentiable", "constant", "custom_vjp", "differentiable", "elementwise", "explain", "from_source",
-    "grad", "on_backward", "rule", "save", "show_ir", "stop_gradient", "value_and_grad", "vjp", "vmap",
+    "Bound", "Derived", "Differentiable", "constant", "custom_jvp", "custom_vjp", "differentiable", "elementwise", "explain", "from_source",
+    "grad", "jvp", "linearize", "on_backward", "rule", "save", "show_ir", "stop_gradient", "value_and_grad", "vjp", "vmap",
 ]  # fmt: skip

@@ -90,7 +90,41 @@ class Bound:
         return self._derived.explain(self._instance, *args, **kwargs) if args or kwargs else self._derived.explain()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Bound, (self._derived, self._instance)
+        return type(self), (self._derived, self._instance)
 
     def __repr__(self) -> str:
         return f"<{self._derived!r} of {self._instance!r}>"
+
+
+class BoundDirectional(Bound):
+    """A derivative in a direction with the instance it was looked up on, which has no tangent."""
+
+    def __call__(self, primals: tuple[Any, ...], tangents: tuple[Any, ...], /, **kwargs: Any) -> Any:
+        derived: Any = self._derived
+        try:
+            return derived.pushed((self._instance,), primals, tangents, kwargs)
+        except REFUSALS as error:
+            if not is_trimmed(error):
+                raise
+            __tracebackhide__ = True
+            raise error
+
+
+class BoundLinearized(Bound):
+    """A function that gives value and linear function, with the instance it was looked up on, which has no tangent."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        derived: Any = self._derived
+        try:
+            return derived.pushed((self._instance,), args, None, kwargs)
+        except REFUSALS as error:
+            if not is_trimmed(error):
+                raise
+            __tracebackhide__ = True
+            raise error
+
+
+def bound(derived: Any, instance: Any) -> Bound:
+    """A derived function with an instance."""
+    kinds: dict[str, type[Bound]] = {"jvp": BoundDirectional, "linearize": BoundLinearized}
+    return kinds.get(derived._options.what, Bound)(derived, instance)

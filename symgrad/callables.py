@@ -8,8 +8,8 @@ import types
 from dataclasses import replace
 from typing import Any
 
-from symgrad.bound import Bound
-from symgrad.derivatives import Derived, derive
+from symgrad.bound import Bound, bound
+from symgrad.derivatives import Derived, Directional, derive, not_whole
 from symgrad.errors import BadArgument
 from symgrad.frontend.adapters import adapted, is_adapted, refused_class
 from symgrad.frontend.source import describe, plain_function, seen_through
@@ -23,6 +23,8 @@ STATE = "__symgrad__"  #: the attribute of a decorated function that holds its `
 def derived(function: Any, settings: Options) -> Any:
     """The derived callable of whatever was passed: function, method, decorated function, derivative."""
     match function:
+        case Directional():
+            raise not_whole(function)
         case Derived() if function._options.what == "primal":  # which is the function itself
             return derive(function._function, settings)
         case Derived():
@@ -30,10 +32,10 @@ def derived(function: Any, settings: Options) -> Any:
         case types.MethodType() if is_adapted(function):
             return derive(adapted(function), settings)
         case Bound():
-            return Bound(derive(function._derived, replace(settings, bound=True)), function._instance)
+            return bound(derive(function._derived, replace(settings, bound=True)), function._instance)
         case BoundDifferentiable() | types.MethodType():
             instance = function.__self__
-            return Bound(derived(function.__func__, replace(settings, bound=True)), instance)
+            return bound(derived(function.__func__, replace(settings, bound=True)), instance)
     if isinstance(function, classmethod):
         name = describe(function.__func__)
         raise BadArgument(f"{name} is a classmethod that belongs to no class yet", hint=f"look it up on its class: {name}")
@@ -46,7 +48,7 @@ def derived(function: Any, settings: Options) -> Any:
     call = getattr(type(function), "__call__", None)  # noqa: B004  # the function of the class, not whether there is one
     seen = getattr(type(function), "symgrad_transparent", False) or seen_through(function) is not None
     if isinstance(call, types.FunctionType) and not seen:
-        return Bound(derive(call, replace(settings, bound=True)), function)
+        return bound(derive(call, replace(settings, bound=True)), function)
     plain = plain_function(function if seen or isinstance(function, types.FunctionType | staticmethod) else adapted(function))
     state = getattr(function, STATE, None)
     if isinstance(state, Options):
@@ -54,7 +56,7 @@ def derived(function: Any, settings: Options) -> Any:
     return derive(plain, settings)
 
 
-KINDS: tuple[What, ...] = ("grad", "value_and_grad", "vjp", "primal")
+KINDS: tuple[What, ...] = ("grad", "value_and_grad", "vjp", "jvp", "linearize", "primal")
 
 
 def is_written_in_class(function: types.FunctionType) -> bool:
@@ -99,6 +101,18 @@ class Differentiable:
         """Output and pullback, called without an instance."""
         return self._derived("vjp", False)
 
+    @property
+    @boundary
+    def jvp(self) -> Derived:
+        """Output and tangent, called without an instance."""
+        return self._derived("jvp", False)
+
+    @property
+    @boundary
+    def linearize(self) -> Derived:
+        """Output and linear function, called without an instance."""
+        return self._derived("linearize", False)
+
 
 class BoundDifferentiable:
     """A decorated method and its instance: callable as the method, with ``.grad`` and the others."""
@@ -114,19 +128,31 @@ class BoundDifferentiable:
     @boundary
     def grad(self) -> Bound:
         """The gradient; positions in ``wrt`` count from the first parameter after the instance."""
-        return Bound(self.__func__._derived("grad", True), self.__self__)
+        return bound(self.__func__._derived("grad", True), self.__self__)
 
     @property
     @boundary
     def value_and_grad(self) -> Bound:
         """Value and gradient."""
-        return Bound(self.__func__._derived("value_and_grad", True), self.__self__)
+        return bound(self.__func__._derived("value_and_grad", True), self.__self__)
 
     @property
     @boundary
     def vjp(self) -> Bound:
         """Output and pullback."""
-        return Bound(self.__func__._derived("vjp", True), self.__self__)
+        return bound(self.__func__._derived("vjp", True), self.__self__)
+
+    @property
+    @boundary
+    def jvp(self) -> Bound:
+        """Output and tangent."""
+        return bound(self.__func__._derived("jvp", True), self.__self__)
+
+    @property
+    @boundary
+    def linearize(self) -> Bound:
+        """Output and linear function."""
+        return bound(self.__func__._derived("linearize", True), self.__self__)
 
     @property
     def __signature__(self) -> inspect.Signature:

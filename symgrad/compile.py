@@ -89,10 +89,10 @@ def import_stages(function: types.FunctionType, jit: bool | str) -> None:
 
 
 def derive_inside(*args: Any) -> Any:
-    """The gradient of a function that is differentiated inside another one."""
-    from symgrad.pipeline.derivation import gradient_inside
+    """The derivative of a function that is differentiated inside another one."""
+    from symgrad.pipeline.derivation import derivative_inside
 
-    return gradient_inside(*args)
+    return derivative_inside(*args)
 
 
 def varied_values(*args: Any) -> Any:
@@ -141,7 +141,7 @@ def generated(function: types.FunctionType, signature: Signature, request: Reque
     comparable = None if hasattr(function, PROGRAM) and not request.along else comparable_of(job, shelf)
     code = None if shelf is None else shelf.numpy(request.read)
     later = Later(partial(derived, job, request.read if code is None else None))
-    if job.order == 1 and not request.primal and not request.pullback:
+    if job.order == 1 and not (request.primal or request.pullback or request.linear):
         later.reading = partial(text_to_read, job)
     if comparable is not None and not request.along:
         comparable = replace(comparable, primal=later.primal)

@@ -12,17 +12,18 @@ import linecache
 import sys
 import types
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from symgrad.along import ALONG, REMADE, standing_for, without
-from symgrad.bound import Bound, Stage
+from symgrad.bound import Stage, bound
 from symgrad.compile import compile_gradient, import_stages
+from symgrad.directions import tangents_by_name
 from symgrad.dispatch.entry import Entry
 from symgrad.dispatch.table import Asked, Table
 from symgrad.errors import BadArgument, IntegerArgument
-from symgrad.exits import watched
+from symgrad.exits import checked, look_forward, watched
 from symgrad.explaining import explain as explained
 from symgrad.explaining import timings as table_of_timings
 from symgrad.frontend.source import describe, read
@@ -37,8 +38,10 @@ from symgrad.runtime.batches import BATCH
 from symgrad.runtime.locks import LOCK
 from symgrad.signature import Compiled, Request, Signature
 from symgrad.targets import available
-from symgrad.tracebacks import boundary
+from symgrad.tracebacks import REFUSALS, boundary, is_trimmed
 from symgrad.verification.first_call import parts_of
+
+EVERY = ("vjp", "jvp", "linearize")  #: which derivatives are by all that holds floats, if nothing is said
 
 
 class Derived:
@@ -66,7 +69,7 @@ class Derived:
     def _asked(self) -> Asked:
         """What the first calls are compared with, and how."""
         settings, of = self._options, self._of
-        every = settings.what == "vjp" and settings.wrt is None
+        every = settings.what in EVERY and settings.wrt is None
 
         def names(signature: Signature) -> tuple[str, ...]:
             return self._positional_floats(signature) if every else resolve_wrt(settings, self._function)
@@ -90,13 +93,14 @@ class Derived:
             return compile_gradient(function, signature, request, notes, readings)
         if what in ("hvp", "vhp"):
             return self._along(function, signature, pins, notes, read)
-        names = self._positional_floats(signature) if what == "vjp" and settings.wrt is None else resolve_wrt(settings, function)
+        every = what in EVERY and settings.wrt is None
+        names = self._positional_floats(signature) if every else resolve_wrt(settings, function)
         check_wrt(function, names, signature)
-        single = not isinstance(settings.wrt, tuple) and not (what == "vjp" and settings.wrt is None)
-        unused = settings.allow_unused or what == "vjp" and settings.wrt is None and not settings.strict
+        single = not isinstance(settings.wrt, tuple) and not every
+        unused = settings.allow_unused or every and not settings.strict
         request = Request(names, "single" if single else "tuple", what == "value_and_grad", settings.has_aux, what == "vjp", unused,
-                          settings.strict, settings.no_grad, pins=pins, read=read, jit=jit,
-                          jacobian=what == "jacobian")  # fmt: skip
+                          settings.strict, settings.no_grad, pins=pins, read=read, jit=jit, forward=what == "jvp",
+                          linear=what == "linearize", jacobian=what == "jacobian")  # fmt: skip
         inner: Any = self._of._table.entry(signature, pins).compiled.function if isinstance(self._of, Derived) else function
         return compile_gradient(inner, signature, request, notes, readings)
 
@@ -133,8 +137,10 @@ class Derived:
     def __symgrad_derivative__(self) -> tuple[Any, str, Any, bool, frozenset[str]] | None:
         """For the frontend, when this is called inside another function: of what, which, wrt, has_aux, no_grad."""
         settings = self._options
-        if settings.what in ("vjp", "hvp", "vhp"):
+        if settings.what in ("vjp", "linearize", "hvp", "vhp"):
             return None
+        if settings.what == "jvp" and settings.wrt is None:
+            return self._of, settings.what, None, settings.has_aux, settings.no_grad
         names = resolve_wrt(settings, self._function)
         return self._of, settings.what, names if isinstance(settings.wrt, tuple) else names[0], settings.has_aux, settings.no_grad
 
@@ -146,7 +152,7 @@ class Derived:
     # -------------------------------------------------------------- being a function
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        return self if instance is None else Bound(self, instance)
+        return self if instance is None else bound(self, instance)
 
     @property
     def __signature__(self) -> inspect.Signature:
@@ -182,7 +188,7 @@ class Derived:
         """As ``__reduce__``, where the function itself is being written by value and may refer to this derivative."""
         if is_importable(self._function):
             return self.__reduce__()
-        return unfinished, (), (self._of, self._options)
+        return unfinished, (self._options.what,), (self._of, self._options)
 
     def __setstate__(self, state: tuple[Any, Options]) -> None:
         when_loaded(lambda: self._finish(*state))
@@ -282,6 +288,100 @@ class Derived:
         return notes
 
 
+class Directional(Derived):
+    """The derivative of a function in a direction; called with the arguments and their tangents, as two tuples. Made by ``jvp``."""
+
+    __slots__ = ()
+    at: Callable[..., Any]  #: the guard: arguments to a function of tangents by name
+
+    @classmethod
+    def _install(cls, guard: Callable[..., Any]) -> None:
+        setattr(cls, "at", guard)  # noqa: B010  # for mypy, a method is not assigned to
+
+    def __call__(self, primals: tuple[Any, ...], tangents: tuple[Any, ...], /, **kwargs: Any) -> Any:
+        """``(out, tangent)``, or with ``has_aux`` ``(out, tangent, aux)``."""
+        try:
+            return self.pushed((), primals, tangents, kwargs)
+        except REFUSALS as error:
+            if not is_trimmed(error):
+                raise
+            __tracebackhide__ = True
+            raise error
+
+    def pushed(self, instance: tuple[Any, ...], primals: Any, tangents: Any, kwargs: dict[str, Any]) -> Any:
+        """The same, of a method for an instance."""
+        if not isinstance(primals, tuple | list):
+            raise BadArgument(f"the arguments are {type(primals).__name__}, not a tuple", hint="pass a tuple, also for one argument: (x,)")
+        along = self.at(*instance, *primals, **kwargs)
+        named = self.by_name(tangents, primals, self.arguments(instance, primals, kwargs), len(instance))
+        result = along(named)
+        if checked():
+            look_forward(result[0], result[1], (instance, primals, kwargs, named))
+        return result
+
+    def arguments(self, instance: tuple[Any, ...], primals: Any, kwargs: dict[str, Any]) -> Mapping[str, Any]:
+        """What is passed, and defaults, by parameter."""
+        names = self._positional
+        if names is not None and not kwargs and len(names) == len(instance) + len(primals):
+            return dict(zip(names, (*instance, *primals), strict=True))
+        return self._table.bind((*instance, *primals), kwargs).arguments
+
+    @functools.cached_property
+    def _positional(self) -> tuple[str, ...] | None:
+        """The names of the parameters, if all are passed in order."""
+        parameters = self._table.parameters.parameters.values()
+        plain = all(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
+        return tuple(p.name for p in parameters) if plain else None
+
+    @functools.cached_property
+    def _wrt(self) -> tuple[str, ...] | None:
+        """The names of the parameters in ``wrt``, if they are named."""
+        return None if self._options.wrt is None else resolve_wrt(self._options, self._function)
+
+    @property
+    def grad(self) -> Derived:
+        """Refused: what takes tangents is not differentiated as a whole."""
+        raise not_whole(self)
+
+    def by_name(self, tangents: Any, primals: Any, arguments: Mapping[str, Any], instance: int) -> dict[str, Any]:
+        """The tangents by parameter, each held against what was passed for it."""
+        return tangents_by_name(tangents, len(primals), arguments, self._wrt, self._table.parameters, instance)
+
+
+class Linearized(Directional):
+    """The value of a function and its derivative as a linear function; called with the arguments. Made by ``linearize``."""
+
+    __slots__ = ()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """``(out, linear)``, or with ``has_aux`` ``(out, linear, aux)``."""
+        try:
+            return self.pushed((), args, None, kwargs)
+        except REFUSALS as error:
+            if not is_trimmed(error):
+                raise
+            __tracebackhide__ = True
+            raise error
+
+    def pushed(self, instance: tuple[Any, ...], primals: Any, tangents: Any, kwargs: dict[str, Any]) -> Any:
+        out, linear, *aux = self.at(*instance, *primals, **kwargs)
+        arguments = dict(self.arguments(instance, primals, kwargs))
+
+        @boundary
+        def linear_function(*tangents: Any) -> Any:
+            """The tangent of the result for tangents of the arguments, one for each."""
+            return linear(self.by_name(tangents, primals, arguments, len(instance)))
+
+        return (out, linear_function, *aux)
+
+
+def not_whole(derivative: Derived) -> BadArgument:
+    """The error for a derivative that is asked for of what takes tangents or gives a function of them."""
+    what = f"{derivative!r} takes or gives tangents, and is not differentiated as a whole"
+    name = describe(derivative._function)
+    return BadArgument(what, hint=f"call it in a function of your own: lambda x: jvp({name}, (x,), (dx,))")
+
+
 @dataclass(frozen=True, slots=True)
 class Key:
     """What makes two function objects one function: code, globals, cells, defaults. A fresh lambda of a loop is not new."""
@@ -314,14 +414,15 @@ def derive(of: Any, settings: Options) -> Derived:
 
 @functools.lru_cache(maxsize=1024)
 def _derive(key: Key, settings: Options) -> Derived:
-    derived = unfinished()
+    derived = unfinished(settings.what)
     Derived.__init__(derived, key.of, settings)
     return derived
 
 
-def unfinished() -> Derived:
+def unfinished(what: str = "grad") -> Derived:
     """An object of a class of its own, which has yet to be told what it is the derivative of."""
-    kind: type[Derived] = type("Derived", (Derived,), {"__slots__": (), "__module__": __name__})
+    base = {"jvp": Directional, "linearize": Linearized}.get(what, Derived)
+    kind: type[Derived] = type(base.__name__, (base,), {"__slots__": (), "__module__": __name__})
     return kind.__new__(kind)
 
 

@@ -72,6 +72,23 @@ def look(derived: Any, result: Any, call: Call, forms: Call) -> Any:
     return result
 
 
+def look_forward(out: Any, tangent: Any, inputs: Any) -> None:
+    """Raise ``InvalidIR`` where a tangent is not in the form of its result, or its memory is not its own."""
+    pairs = list(beside("the result", tangent, out))
+    for path, part, of in pairs:
+        if (fault := misfit(part, of)) is not None:
+            raise InvalidIR(f"the tangent of {path} {fault}")
+    arrays = [(path, part) for path, part, _ in pairs if isinstance(part, np.ndarray)]
+    others = [*leaves("an argument or its tangent", inputs), *leaves("the value", out)]
+    for path, one in arrays:
+        for place, other in others:
+            if overlap(one, other):
+                raise InvalidIR(f"the tangent of {path} shares memory with {place}")
+    for (path, one), (place, other) in combinations(arrays, 2):
+        if overlap(one, other):
+            raise InvalidIR(f"the tangents of {path} and {place} share memory")
+
+
 class Exit:
     """The arguments of a call, and what of them gradients are of: ``wrt`` gives each by name.
 

@@ -139,7 +139,9 @@ def with_kernels(kernels: Kernel | Pair, numpy: Compiled, read: Read, give_up: G
 
 def load_kernels(kernels: Kernel | Pair, numpy: Any, objects: Mapping[str, Any], read: Read, give_up: GiveUp) -> Loaded:
     """Compile the kernels and make their caller; the second result, if the kernel takes the user's parameters, is how a guard calls it."""
-    types = [read_type(type_, leaf, read) for leaf, type_ in zip(kernels.leaves, kernels.types, strict=True)]
+    own = kernels.tangents if isinstance(kernels, Kernel) else ()
+    kinds = zip(kernels.leaves, kernels.types, strict=True)
+    types = [seed_type(type_) if leaf in own else read_type(type_, leaf, read) for leaf, type_ in kinds]
     if isinstance(kernels, Kernel):
         kernel = load_kernel(kernels.text, kernels.name)
         compile_for(kernel, types)
@@ -147,8 +149,11 @@ def load_kernels(kernels: Kernel | Pair, numpy: Any, objects: Mapping[str, Any],
             kernel = entry_point(kernel, types)
         attempts = [(kernels.name, Attempts(kernel, give_up))]
         layouts = Layouts(kernel, kernels.types) if kernels.flat and settled(kernel) else None
-        fallback = Fallback(numpy, attempts[0][1], layouts)
+        behind = numpy.__globals__[kernels.behind] if kernels.behind else numpy
+        fallback = Fallback(behind, attempts[0][1], layouts)
         space = {kernels.name: kernel, kernels.fallback: fallback}
+        if kernels.behind:
+            space["tangent_of"] = numpy.__globals__["tangent_of"]
         direct = None
         if kernels.flat:
             called = partial(attempts[0][1].called_from, "guard")

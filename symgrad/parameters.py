@@ -20,7 +20,7 @@ from symgrad.targets import available
 from symgrad.verification.first_call import Verify, checked_verify
 
 Wrt = int | str | tuple[int | str, ...] | list[int | str] | None
-What = Literal["grad", "value_and_grad", "vjp", "primal", "jacobian", "hvp", "vhp"]
+What = Literal["grad", "value_and_grad", "vjp", "jvp", "linearize", "primal", "jacobian", "hvp", "vhp"]
 
 Mode = Literal["auto", "reverse", "forward"]
 
@@ -29,7 +29,7 @@ Mode = Literal["auto", "reverse", "forward"]
 class Options:
     """What was asked for, before it is held against the parameters of a function.
 
-    ``wrt`` None: the first parameter, or for ``vjp`` every positional argument that can carry a derivative.
+    ``wrt`` None: the first parameter, or for ``vjp``, ``jvp`` and ``linearize`` every positional argument that can carry a derivative.
     """
 
     what: What = "grad"

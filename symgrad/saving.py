@@ -266,7 +266,7 @@ def check():
             given[position] = rebuilt(arguments[position], iter(moved))
             ends.append(total(given))
         expected = (ends[0] - ends[1]) / (2 * step)
-        found = sum(np.sum(g * d) for g, d, c in zip(leaves(gradient), directions, chosen) if c)
+        found = {slope}
         assert abs(found - expected) <= tolerance * max(1, abs(expected)), (position, found, expected)
     print("{name}: agrees with differences")
 
@@ -274,10 +274,25 @@ def check():
 if __name__ == "__main__":
     check()
 '''
+#: in forward mode the derivative in a direction is had at once
+SLOPE = """
+    def slope(position, directions):
+        tangents = {{}}
+        for k, label in zip({wrt}, {names}):
+            shift = directions if k == position else [0.0 for _ in leaves(arguments[k])]
+            moved = [np.asarray(d * np.ones(np.shape(leaf)), np.asarray(leaf).dtype) for leaf, d in zip(leaves(arguments[k]), shift)]
+            moved = [m if isinstance(leaf, np.ndarray) else type(leaf)(m) for leaf, m in zip(leaves(arguments[k]), moved)]
+            tangents[label] = rebuilt(arguments[k], iter(moved))
+        tangent = {tangent}
+        return sum(np.sum(leaf) for leaf in leaves(tangent) if np.asarray(leaf).dtype.kind == "f")
+
+    gradients = [None for _ in {wrt}]"""
+TANGENTS = {"jvp": "{name}(*fresh(arguments))(tangents)[1]", "linearize": "{name}(*fresh(arguments))[1](tangents)"}
+OF_GRADIENTS = "sum(np.sum(g * d) for g, d, c in zip(leaves(gradient), directions, chosen) if c)"
 #: the names that the check gives itself, but for those of the functions that it calls
 OF_CHECK = ("leaves", "rebuilt", "check", "rng", "arguments", "fresh", "total", "gradients", "position", "gradient", "chosen", "directions",
             "width", "step", "tolerance", "ends", "moved", "given", "expected", "found", "out", "pullback", "ones",
-            "leaf", "t", "d", "c", "g", "rows", "per", "sums", "k", "n")  # fmt: skip
+            "leaf", "t", "d", "c", "g", "rows", "per", "sums", "k", "n", "slope", "tangents", "tangent", "shift", "label", "m")  # fmt: skip
 GRADIENTS = {
     "grad": "gradients = {name}(*fresh(arguments))",
     "aux": "gradients = {name}(*fresh(arguments))[0]",
@@ -311,22 +326,29 @@ def check_text(name: str, primal: str, request: Request, parameters: Sequence[st
         if request.has_aux
         else "grad"
     )
-    lines = GRADIENTS[what]
-    if request.structure == "single" and not request.jacobian:
-        lines += "\n    gradients = (gradients,)"
+    lines, slope = GRADIENTS[what], OF_GRADIENTS
     wrt = "".join(f"{list(parameters).index(n)}, " for n in request.wrt)
+    if request.forward or request.linear:
+        tangent = TANGENTS["jvp" if request.forward else "linearize"].format(name=name)
+        names = "".join(f"{literal(n)}, " for n in request.wrt)
+        lines, slope = SLOPE.format(wrt=f"({wrt.strip()})", names=f"({names.strip()})", tangent=tangent), "slope(position, directions)"
+    elif request.structure == "single" and not request.jacobian:
+        lines += "\n    gradients = (gradients,)"
     template = CHECK
     for word in OF_CHECK:
         if word in taken:
             other = next(other for k in itertools.count(1) if (other := f"{word}_{k}") not in taken)
-            template, lines = (re.sub(rf"(?<![.{{])\b{word}\b", other, text) for text in (template, lines))
+            template, lines, slope = (re.sub(rf"(?<![.{{])\b{word}\b", other, text) for text in (template, lines, slope))
             arguments = [ast.unparse(replaced(ast.parse(text, mode="eval").body, {word: ast.Name(other)})) for text in arguments]
     value = "[0]" if request.has_aux else ""
     return template.format(
         arguments=f"[{', '.join(arguments)}]",
         primal=primal,
         value=value,
-        gradients=lines.format(name=name, primal=primal, value=value, wrt=f"({wrt.strip()})"),
+        gradients=lines
+        if request.forward or request.linear
+        else lines.format(name=name, primal=primal, value=value, wrt=f"({wrt.strip()})"),
+        slope=slope,
         wrt=f"({wrt.strip()})",
         name=name,
     )

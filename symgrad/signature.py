@@ -164,6 +164,15 @@ class Request:
     primal: bool = False  #: no derivative: the function itself
     jacobian: bool = False
     along: str = ""  #: the parameter that holds the weights of the results, of what is differentiated along these
+    forward: bool = False  #: a function of tangents, which gives ``(out, tangent)``, or ``(out, tangent, aux)``
+    linear: bool = (
+        False  #: ``(out, linear)``, or ``(out, linear, aux)``, where ``linear`` is a function of tangents, which gives the tangent
+    )
+
+    @property
+    def guarded(self) -> bool:
+        """Is another form of the code at hand that runs when this one raises?  Not where a function is handed out."""
+        return not (self.pullback or self.forward or self.linear)
 
 
 class Related(Exception):

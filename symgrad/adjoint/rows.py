@@ -16,6 +16,7 @@ from symgrad.adjoint.sweep import Sweep, reverses
 from symgrad.adjoint.unread import Mask, either, fitting, masked, moving, through
 from symgrad.ir.core import ZERO, Call, Const, Op, Operand, Value
 from symgrad.ir.types import Array, List, Scalar
+from symgrad.ops.build import Builder
 from symgrad.ops.declare import ROWS, Row
 from symgrad.ops.indexing import has_arrays
 
@@ -96,7 +97,7 @@ def elementwise(sweep: Sweep, scope: Scope, op: Call, row: Row, grad: Cotangent,
             if (pullback := row.pullbacks.get(param)) is not None:
                 kept.add(target, pulled_back(sweep, op, row, names, [grad], pullback, target), (), True)
             continue
-        product, constant = scaled(sweep, grad.value, text, names, hinted(target), is_by_numpy(op))
+        product, constant = scaled(sweep.builder, grad.value, text, names, hinted(target), is_by_numpy(op))
         mask = grad.mask
         if mask and not constant:
             product = masked(sweep.builder, product, mask)
@@ -104,20 +105,20 @@ def elementwise(sweep: Sweep, scope: Scope, op: Call, row: Row, grad: Cotangent,
     kept.settle()
 
 
-def scaled(sweep: Sweep, grad: Operand, text: str, names: dict[str, Any], hint: str, by_numpy: bool) -> tuple[Operand, bool]:
+def scaled(builder: Builder, grad: Operand, text: str, names: dict[str, Any], hint: str, by_numpy: bool) -> tuple[Operand, bool]:
     """``grad * partial``, and whether the partial is a literal."""
     node = parsed(text)
-    expansion = Expansion(sweep.builder, names, by_numpy=by_numpy)
+    expansion = Expansion(builder, names, by_numpy=by_numpy)
     if (division := reciprocal(node)) is not None:
         name, below = division[0], operand(expansion.value(division[1]))
-        return operand(arithmetic(sweep.builder, needed_row(name, [grad, below]), grad, below, hint, by_numpy)), False
+        return operand(arithmetic(builder, needed_row(name, [grad, below]), grad, below, hint, by_numpy)), False
     partial = expansion.value(node)
     known = number(partial)
     if known == 1:
         return grad, True
     if known == -1:
-        return operand(negated(sweep.builder, grad, hint)), True
-    return operand(arithmetic(sweep.builder, "multiply", grad, partial, hint)), known is not None
+        return operand(negated(builder, grad, hint)), True
+    return operand(arithmetic(builder, "multiply", grad, partial, hint)), known is not None
 
 
 def mask_of(sweep: Sweep, op: Call, row: Row, param: str, target: Value, grad: Cotangent | None, names: dict[str, Any]) -> Mask:

@@ -22,7 +22,7 @@ except ImportError:  # then the NumPy code runs
 def kernel_piece(kernel: Kernel | Pair, tested: Callable[[str], str]) -> Emitted:
     """The piece; ``tested`` adds to the text of the caller a test of the types that the kernels were made for."""
     texts = [kernel.text] if isinstance(kernel, Kernel) else [kernel.forward[1], kernel.backward[1]]
-    numpy = {f"{kernel.stem}_numpy": kernel.stem}
+    numpy = {kernel.fallback: kernel.behind or kernel.stem} if isinstance(kernel, Kernel) else {f"{kernel.stem}_numpy": kernel.stem}
     aliases = "\n".join(f"{new} = {old}" for new, old in numpy.items() if new != old)
     kernels = [text[text.index(DECORATOR) :] for text in texts]
     again = [kernel.again[1]] if isinstance(kernel, Pair) else []

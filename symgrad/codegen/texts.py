@@ -40,6 +40,8 @@ class Kernel:
     results: tuple[str, ...] = ()  #: the caller's names for its results, and what it returns of them; neither if it is direct
     returned: str = ""
     namespace: dict[str, Any] = field(default_factory=dict)  #: what the caller names besides the kernel and the NumPy function
+    behind: str = ""  #: the NumPy function that does what the kernel does, where ``stem`` only hands it out
+    tangents: tuple[str, ...] = ()  #: leaves that are no expressions over the user's parameters
 
     @property
     def shown(self) -> str:

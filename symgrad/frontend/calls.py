@@ -37,6 +37,7 @@ from symgrad.frontend.comprehensions import comprehension, first_of, sum_generat
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.counts_of_arguments import check_call
 from symgrad.frontend.declared import call_declared, call_function, is_declared
+from symgrad.frontend.directional import make_directional, make_linear
 from symgrad.frontend.distributions import distribution_of
 from symgrad.frontend.dtype_questions import dtype_question
 from symgrad.frontend.exact import exact_class
@@ -83,7 +84,7 @@ TAKE_ALL = (list, tuple, set, frozenset, dict, sum, max, min, sorted)
 #: the code of all functions that dispatch by the class of their first argument
 DISPATCHING: Any = getattr(functools.singledispatch(len), "__code__")  # noqa: B009
 #: what the functions do that derive others, by the word that they are known by; all others make a gradient
-DERIVES = {**DERIVING, "vmap": make_batched}
+DERIVES = {**DERIVING, "jvp": make_directional, "linearize": make_linear, "vmap": make_batched}
 
 
 @expression(ast.Call)
@@ -125,6 +126,9 @@ def goes_over_at_once(ctx: Lowering, held: Binding) -> bool:
     if not isinstance(held, Static) or root_of(held.value) not in LIBRARIES or followed(ctx, held.value):
         return False
     return held.value in TAKE_ALL if root_of(held.value).lstrip("_") in LAZY else True
+
+
+#: what takes derivatives inside a function, beside that of those of one number
 
 
 @callee(Static)

@@ -22,6 +22,7 @@ from symgrad.frontend.nested import Fresh, free_values
 from symgrad.frontend.numba_functions import call_numba
 from symgrad.frontend.numba_kinds import numba_kind
 from symgrad.frontend.purity import is_pure
+from symgrad.frontend.pushed import backward_of_rule
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.source import read, seen_through
 from symgrad.ir.core import Block, Const, Func, Operand, Value, substitute
@@ -117,6 +118,10 @@ def call_itself(ctx: Lowering, frame: Frame, node: ast.FunctionDef | ast.Lambda)
 def call_custom(ctx: Lowering, custom: Custom, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """``forward`` runs here; the result's derivative is what ``backward`` makes of the residuals."""
     name = getattr(custom.function, "__name__", "the function")
+    if custom.jvp is False:
+        raise NoDerivative(f"{name} is a custom_jvp without its rule", ctx.loc(node), f"decorate the rule with @{name}.defjvp")
+    if custom.jvp is not None:
+        return call_custom_jvp(ctx, custom, name, args, kwargs, node)
     if custom.forward is None or custom.backward is None:
         raise NoDerivative(f"{name} is a custom_vjp without its two functions", ctx.loc(node), f"call {name}.defvjp(forward, backward)")
     args = [argument(ctx, a, node) for a in positional(ctx, custom, args, kwargs, node)]
@@ -134,6 +139,24 @@ def call_custom(ctx: Lowering, custom: Custom, args: list[Binding], kwargs: dict
     return ctx.shared(made_value, out)
 
 
+def call_custom_jvp(ctx: Lowering, custom: Custom, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """The function runs here; the result's derivative is that which the user's rule for tangents says."""
+    args = [argument(ctx, a, node) for a in positional(ctx, custom, args, kwargs, node)]
+    actives = [pair for arg in args for pair in leaves(ctx, arg, node)]
+    with as_text(ctx, custom.function):
+        out = ctx.apply(Static(custom.function), args, {}, node)
+        if not isinstance(out, Num | Ref):
+            raise UnsupportedSyntax(f"{name} must return a number or array", ctx.loc(node))
+        value = ctx.read(out, node)
+        if not actives:
+            return out
+        func, read_by_it = backward_of_rule(ctx, custom, name, value, args, actives, node)
+    operands = [ctx.call("held", operand) if isinstance(operand, Value) else operand for operand in read_by_it]
+    result = ctx.call("custom", ctx.call("held", value) if isinstance(value, Value) else value, *actives, *operands, func=func,
+                      actives=len(actives))  # fmt: skip
+    return ctx.shared(result, out)
+
+
 def positional(ctx: Lowering, custom: Custom, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> list[Binding]:
     """All arguments by position."""
     if not kwargs:
@@ -143,7 +166,7 @@ def positional(ctx: Lowering, custom: Custom, args: list[Binding], kwargs: dict[
     except TypeError as error:
         raise UnsupportedSyntax(str(error), ctx.loc(node)) from None
     if bound.kwargs:
-        raise UnsupportedSyntax("a custom_vjp takes its arguments by position", ctx.loc(node))
+        raise UnsupportedSyntax("a function with a derivative of its own takes its arguments by position", ctx.loc(node))
     return list(bound.args)
 
 

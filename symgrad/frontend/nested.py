@@ -6,7 +6,7 @@ import ast
 import dataclasses
 import inspect
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -51,15 +51,19 @@ def make_derivative(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[
         raise UnsupportedSyntax(f"strict= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
     if "jit" in kwargs and unwrap(kwargs["jit"]):
         raise UnsupportedSyntax(f"jit= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
-    # a decorated function has options of its own
-    state = getattr(args[0].value, "__symgrad__", None) if isinstance(args[0], Static) else None
-    aux = bool(unwrap(kwargs["has_aux"])) if "has_aux" in kwargs else bool(getattr(state, "has_aux", False))
     if "mode" in kwargs and unwrap(kwargs["mode"]) not in ("auto", "reverse"):
         raise UnsupportedSyntax(f"mode={unwrap(kwargs['mode'])!r} cannot be given inside a function that is differentiated", ctx.loc(node))
-    no_grad = frozenset(getattr(state, "no_grad", ()))
+    aux, no_grad = own_options(args[0], kwargs)
     if what == "hessian":
         return Derivative(Derivative(args[0], "grad", unwrap(wrt), aux, no_grad), "jacobian", unwrap(wrt), aux, no_grad)
     return Derivative(args[0], "jacobian" if what == "jacrev" else what, unwrap(wrt), aux, no_grad)
+
+
+def own_options(of: Binding, kwargs: dict[str, Binding]) -> tuple[bool, frozenset[str]]:
+    """``has_aux`` and ``no_grad`` of a derivative: a decorated function has options of its own."""
+    state = getattr(of.value, "__symgrad__", None) if isinstance(of, Static) else None
+    aux = bool(unwrap(kwargs["has_aux"])) if "has_aux" in kwargs else bool(getattr(state, "has_aux", False))
+    return aux, frozenset(getattr(state, "no_grad", ()))
 
 
 def make_product(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
@@ -73,6 +77,10 @@ def make_product(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[str
     gradient = Derivative(of, "grad", wrt, uncut=what == "hvp")
     held = list(passed.items) if isinstance(passed, Tup) else [passed]
     return call_derivative(ctx, Derivative(Seeded(gradient, vector), "grad", wrt), held, keywords, node)
+
+
+class Directional(Derivative):
+    """``jvp(of, ...)``, which is called with arguments and their tangents."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -221,7 +229,8 @@ def derivative_of(description: tuple[Any, str, Any, bool, frozenset[str]]) -> Bi
     of, what, wrt, has_aux, no_grad = description
     inner = getattr(of, "__symgrad_derivative__", None)
     function = Static(of) if inner is None else derivative_of(inner)
-    return function if what == "primal" else Derivative(function, what, wrt, has_aux, no_grad)
+    kind = Directional if what == "jvp" else Derivative
+    return function if what == "primal" else kind(function, what, wrt, has_aux, no_grad)
 
 
 def names_of(ctx: Lowering, of: Binding, node: ast.AST) -> list[str]:
@@ -308,75 +317,46 @@ class Fresh:
 @callee(Derivative)
 def call_derivative(ctx: Lowering, derivative: Derivative, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """Lower the function on parameters of its own, differentiate it, and put the result here."""
-    if ctx.derive is None:
-        raise UnsupportedSyntax("a derivative inside a function cannot be taken here", ctx.loc(node))
-    if derivative.no_grad:
-        what = f"a derivative with no_grad={sorted(derivative.no_grad)} cannot be taken inside a function that is differentiated"
-        raise UnsupportedSyntax(what, ctx.loc(node), "call stop_gradient in the inner function")
-    names = names_of(ctx, derivative.of, node)
     wrt = derivative.wrt if isinstance(derivative.wrt, tuple | list) else (0 if derivative.wrt is None else derivative.wrt,)
-    places: list[Any] = []
-    for item in wrt:
-        place = names.index(item) if isinstance(item, str) and item in names and names.index(item) < len(args) else item
-        if isinstance(place, int) and not place < len(args) or isinstance(place, str) and place not in kwargs:
-            raise BadArgument(f"{derivative.what} inside this function: there is no argument {item!r}", ctx.loc(node))
-        places.append(place)
-    entry = ctx.state
-    ctx.state = entry.copy()
-    fresh = Fresh(ctx)
-    inner_args, inner_kwargs = list(args), dict(kwargs)
-    originals = []
-    for place in places:
-        held: Any = inner_args if isinstance(place, int) else inner_kwargs
-        originals.append(held[place])
-        held[place] = fresh.binding(held[place])
-    SPREAD["unfollowed"](ctx)
-    block = Block()
-    with ctx.inside(block):
-        try:
-            returned = ctx.apply(derivative.of, inner_args, inner_kwargs, node)
-        except Raised:
-            raise UnsupportedSyntax("the function differentiated here always raises", ctx.loc(node)) from None
-        value, aux = returned.items if isinstance(returned, Tup) and derivative.has_aux else (returned, None)
-        matrices = derivative.what == "jacobian"
-        make = structure_of(ctx, value)
-        outs = [ctx.read(leaf, node) for leaf in (float_leaves(ctx, value, node) if matrices else [value])]
-    if derivative.uncut and any(isinstance(op, Call) and (op.name in CUTS or op.name in USER_ROWS) for op in walk(block)):
+    inner = Inner(ctx, derivative, node)
+    outs: list[Operand] = []
+    matrices = derivative.what == "jacobian"
+    makers: list[Callable[[Leaf], Binding]] = []
+
+    def results_of(value: Binding, aux: Binding | None) -> None:
+        makers.append(structure_of(ctx, value))
+        outs.extend(ctx.read(leaf, node) for leaf in (float_leaves(ctx, value, node) if matrices else [value]))
+        check_derivable(inner, outs, matrices)
+
+    inner.enter(inner.places(wrt, args, kwargs), args, kwargs, results_of)
+    if not isinstance(outs[0].type, Scalar) and (not isinstance(outs[0].type, Array) or outs[0].type.shape is None):
+        inner.block.ops.append(Call([], ctx.loc(node), "check_result", [outs[0]], {"one": True}))
+    func, held = inner.function(outs)
+    active = list(range(len(outs)))
+    adjoint = inner.derive(derivative.what, func, list(range(len(inner.fresh.pairs))), active, ctx.builder.taken)
+    results = inline(ctx, adjoint, [*(o for _, o in inner.fresh.pairs), *held])
+    several = isinstance(derivative.wrt, tuple | list)
+    if matrices:
+        return makers[0](lambda: structured(inner.fresh, inner.originals, results, several))
+    keep = results[:1] if derivative.what == "value_and_grad" else []
+    whole = structured(inner.fresh, inner.originals, results[len(keep) :], several)
+    return Tup((ctx.make(keep[0]), whole)) if keep else whole
+
+
+def check_derivable(inner: Inner, outs: list[Operand], matrices: bool) -> None:
+    """Refuse results of a function of which no derivative of this kind is taken inside another one."""
+    ctx, node = inner.ctx, inner.node
+    if inner.derivative.uncut and any(isinstance(op, Call) and (op.name in CUTS or op.name in USER_ROWS) for op in walk(inner.block)):
         what = "the Hessian need not be symmetric: the function says derivatives of its own"
         raise UnsupportedSyntax(what, ctx.loc(node), "use vhp")
-    (check_matrices if matrices else check_scalar)(ctx, outs, node)
-    if matrices and not all(is_known(value.type) for value, _ in fresh.pairs):
+    if not matrices:
+        (out,) = outs
+        check_scalar(ctx, out, node)
+        return
+    check_matrices(ctx, outs, node)
+    if not all(is_known(value.type) for value, _ in inner.fresh.pairs):
         what = "a Jacobian is taken with respect to what is no array of known rank, inside a function"
         raise UnsupportedSyntax(what, ctx.loc(node), "pass an array")
-    if any(ctx.state.memory.get(k) is not v for k, v in entry.memory.items()) or aux is not None:
-        raise UnsupportedSyntax("a function that writes to outside memory cannot be differentiated inside another", ctx.loc(node))
-    if changes_around(entry, ctx.state):
-        what = "a function that assigns to a variable around it, or changes a list, dict or instance, is differentiated inside another"
-        raise UnsupportedSyntax(what, ctx.loc(node), "return the value instead")
-    ctx.state = entry
-    if not isinstance(outs[0].type, Scalar) and (not isinstance(outs[0].type, Array) or outs[0].type.shape is None):
-        block.ops.append(Call([], ctx.loc(node), "check_result", [outs[0]], {"one": True}))
-    block.yields = list(outs)
-    close(ctx, block)
-    params = [v for v, _ in fresh.pairs]
-    held = free_values(block, params)
-    inside = {v: Value(v.type, v.name) for v in held}
-    substitute(block, dict(inside))
-    block.args = [*params, *inside.values()]
-    if any(holds_parts(value.type) for value in block.args):
-        raise UnsupportedSyntax("a list of tuples or objects from outside cannot be read where a derivative is taken inside", ctx.loc(node),
-                                "build it in the function that is differentiated")  # fmt: skip
-    split(ctx.builder, block, [(value, "") for value in block.args], {})
-    func = Func("inner", block, ["out"], ctx.loc(node))
-    copy_written(func, ctx.loc(node))
-    adjoint = ctx.derive(func, list(range(len(fresh.pairs))), derivative.what == "value_and_grad", ctx.builder.taken, matrices)
-    results = inline(ctx, adjoint, [*(o for _, o in fresh.pairs), *held])
-    if matrices:
-        return make(lambda: structured(fresh, originals, results, isinstance(derivative.wrt, tuple | list)))
-    keep = results[:1] if derivative.what == "value_and_grad" else []
-    grads = results[len(keep) :]
-    whole = structured(fresh, originals, grads, isinstance(derivative.wrt, tuple | list))
-    return Tup((ctx.make(keep[0]), whole)) if keep else whole
 
 
 def structured(fresh: Fresh, originals: list[Binding], grads: list[Operand], several: bool) -> Binding:
@@ -424,8 +404,77 @@ def check_matrices(ctx: Lowering, outs: list[Operand], node: ast.AST) -> None:
         raise NotScalar("the function differentiated here returns no number", ctx.loc(node))
 
 
-def check_scalar(ctx: Lowering, outs: list[Operand], node: ast.AST) -> None:
-    (out,) = outs
+class Inner:
+    """A function that is lowered on parameters of its own where a derivative of it is taken."""
+
+    def __init__(self, ctx: Lowering, derivative: Derivative, node: ast.AST) -> None:
+        if ctx.derive is None:
+            raise UnsupportedSyntax("a derivative inside a function cannot be taken here", ctx.loc(node))
+        if derivative.no_grad:
+            what = f"a derivative with no_grad={sorted(derivative.no_grad)} cannot be taken inside a function that is differentiated"
+            raise UnsupportedSyntax(what, ctx.loc(node), "call stop_gradient in the inner function")
+        self.ctx, self.derivative, self.node = ctx, derivative, node
+        self.derive: Any = ctx.derive
+        self.fresh, self.block = Fresh(ctx), Block()
+        self.originals: list[Binding] = []
+
+    def places(self, wrt: Sequence[Any], args: list[Binding], kwargs: dict[str, Binding]) -> list[Any]:
+        """Where the arguments in ``wrt`` are: places among ``args``, or names among ``kwargs``."""
+        names = names_of(self.ctx, self.derivative.of, self.node)
+        places: list[Any] = []
+        for item in wrt:
+            place = names.index(item) if isinstance(item, str) and item in names and names.index(item) < len(args) else item
+            if isinstance(place, int) and not place < len(args) or isinstance(place, str) and place not in kwargs:
+                raise BadArgument(f"{self.derivative.what} inside this function: there is no argument {item!r}", self.ctx.loc(self.node))
+            places.append(place)
+        return places
+
+    def enter(self, places: list[Any], args: list[Binding], kwargs: dict[str, Binding],
+              use: Callable[[Binding, Binding | None], None]) -> None:  # fmt: skip
+        """Lower the function on parameters in the place of the arguments at ``places``; ``use`` takes the result, and what is auxiliary."""
+        ctx, node = self.ctx, self.node
+        entry = ctx.state
+        ctx.state = entry.copy()
+        inner_args, inner_kwargs = list(args), dict(kwargs)
+        for place in places:
+            held: Any = inner_args if isinstance(place, int) else inner_kwargs
+            self.originals.append(held[place])
+            held[place] = self.fresh.binding(held[place])
+        SPREAD["unfollowed"](ctx)
+        with ctx.inside(self.block):
+            try:
+                returned = ctx.apply(self.derivative.of, inner_args, inner_kwargs, node)
+            except Raised:
+                raise UnsupportedSyntax("the function differentiated here always raises", ctx.loc(node)) from None
+            value, aux = returned.items if isinstance(returned, Tup) and self.derivative.has_aux else (returned, None)
+            use(value, aux)
+        if any(ctx.state.memory.get(k) is not v for k, v in entry.memory.items()) or aux is not None:
+            raise UnsupportedSyntax("a function that writes to outside memory cannot be differentiated inside another", ctx.loc(node))
+        if changes_around(entry, ctx.state):
+            what = "a function that assigns to a variable around it, or changes a list, dict or instance, is differentiated inside another"
+            raise UnsupportedSyntax(what, ctx.loc(node), "return the value instead")
+        ctx.state = entry
+
+    def function(self, outs: list[Operand]) -> tuple[Func, list[Value]]:
+        """What was lowered as a function of its parameters and of all that it reads from around it, which is the second result."""
+        ctx, node, block = self.ctx, self.node, self.block
+        block.yields = list(outs)
+        close(ctx, block)
+        params = [v for v, _ in self.fresh.pairs]
+        held = free_values(block, params)
+        inside = {v: Value(v.type, v.name) for v in held}
+        substitute(block, dict(inside))
+        block.args = [*params, *inside.values()]
+        if any(holds_parts(value.type) for value in block.args):
+            raise UnsupportedSyntax("a list of tuples or objects from outside cannot be read where a derivative is taken inside",
+                                    ctx.loc(node), "build it in the function that is differentiated")  # fmt: skip
+        split(ctx.builder, block, [(value, "") for value in block.args], {})
+        func = Func("inner", block, ["out"] if len(outs) == 1 else [], ctx.loc(node))
+        copy_written(func, ctx.loc(node))
+        return func, held
+
+
+def check_scalar(ctx: Lowering, out: Operand, node: ast.AST) -> None:
     if isinstance(out.type, Array) and out.type.shape not in (None, ()) or not (out.type.is_number or not isinstance(out.type, Scalar)):
         raise NotScalar("the function differentiated here does not return one number", ctx.loc(node))
     if is_complex(out.type):

@@ -423,11 +423,15 @@ def spelled_in_scipy(name: str) -> Spelling:
 
 @dataclass(frozen=True, slots=True)
 class Custom:
-    """A function whose derivative is two others: ``forward(*args) -> out, residuals``, ``backward(residuals, out_grad) -> gradients``."""
+    """A function whose derivative is two others: ``forward(*args) -> out, residuals``, ``backward(residuals, out_grad) -> gradients``.
+
+    Or one: ``jvp(args, tangents) -> out, tangent``.
+    """
 
     function: Callable[..., Any]
     forward: Callable[..., Any] | None = None
     backward: Callable[..., Any] | None = None
+    jvp: Any = None  #: False while a function is to have one
 
 
 #: what users declared, which comes before all else; entered by ``symgrad.rules``

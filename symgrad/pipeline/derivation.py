@@ -34,14 +34,18 @@ from symgrad.ir.show import reachable
 from symgrad.ir.types import Array, List, Scalar, is_float
 from symgrad.ir.verify import verify
 from symgrad.passes.relations import relations
+from symgrad.pipeline.along import active_results, emission, kernel, result_text, tangent_words, written
 from symgrad.pipeline.emission import Emission, argument_names, emitted_for, printed, run_once, saved, seeds_of
 from symgrad.pipeline.job import Job, numbered, sequence, with_leaves
+from symgrad.pipeline.linear import emission as linear_emission
+from symgrad.pipeline.linear import linear
 from symgrad.pipeline.registry import LOWERED, OPTIMISE, PREPARE, READABLE, REMARKS, SIMPLIFY
 from symgrad.pipeline.runner import PassContext, run, timed
 from symgrad.pipeline.weights import weighted_by
 from symgrad.pipeline.words import document, free_name, lines_of, own_document, parameter_text, passed_text
 from symgrad.runtime.support import array_of, fitting_seed, list_seed
 from symgrad.signature import Inactive, Related, Static, extent_words
+from symgrad.tangent.write import push_forward
 from symgrad.text import array_copy_of, docstring, root_of
 
 Read = Callable[[str], Any] | None
@@ -120,7 +124,9 @@ def maker(job: Job) -> Callable[..., Derivation]:
     """What makes the derivative that is asked for."""
     if job.request.along:
         return gradient_along
-    return pullback if job.request.pullback else jacobian_matrices if job.request.jacobian else whole_gradient
+    request = job.request
+    kinds = {request.pullback: pullback, request.forward: along, request.linear: linearized, request.jacobian: jacobian_matrices}
+    return kinds.get(True, whole_gradient)
 
 
 def simplified(job: Job, func: Func, read: Read) -> Func:
@@ -161,7 +167,7 @@ def prepared(job: Job, func: Func) -> Func:
                            hint="write real and imaginary part apart where that takes too long")  # fmt: skip
         return func
     stage = PREPARE if job.target is None else job.target.prepare()
-    return run(stage, func, PassContext(job.target is not None, not job.request.pullback))
+    return run(stage, func, PassContext(job.target is not None, job.request.guarded))
 
 
 def asks_result(job: Job, func: Func) -> bool:
@@ -219,13 +225,15 @@ def check_active(job: Job, func: Func, wrt: list[int], active: list[int]) -> Non
         if is_active and array_copy_of(path + converted.get(path, "")) in written:
             what = f"{path} is written to, where the caller sees it, and a gradient with respect to it is asked for"
             raise UnsureAlias(what, job.parameter_loc(root_of(path)), "bind the attribute to a new array in its place")
-    if job.request.allow_unused or job.lowered.raises:
-        return
-    for group in () if job.request.pullback else job.signature.same:
+    silent = job.request.allow_unused or job.lowered.raises
+    several = job.request.pullback or silent and job.request.guarded  # else one object would have two tangents
+    for group in () if several else job.signature.same:
         both = [name for name in job.request.wrt if name in group]
         if len(both) > 1:
             what = f"{both[0]} and {both[1]} are one object, and the function writes to it"
             raise UnsureAlias(what, job.parameter_loc(both[1]), "ask for the gradient of one of the two, or pass a .copy()")
+    if silent:
+        return
     relevant = matters(func, wrt, active)
     for name in job.request.wrt:
         own = [k for k, _ in job.inputs_of(name) if k in wrt]
@@ -462,6 +470,36 @@ def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Deriv
     return Derivation(job, f"{name}_vjp", emission, kernels)
 
 
+def along(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Derivation:
+    """A function of tangents: value and tangent in one sweep."""
+    stem = free_name(job, primal.name, *(f"_jvp{end}" for end in (*ENDS, "_at", *(f"_at{end}" for end in ENDS))))
+    sweep, name = f"{stem}_jvp", f"{stem}_jvp_at"
+    active = active_results(job, primal)
+    func = written(job, primal, wrt, active, sweep)
+    text = result_text(job, active, len(primal.body.yields))
+    words = tangent_words(job, wrt)
+    doc = document(job, "Value and tangent")
+
+    def kernels(job: Job, surface: Surface) -> Kernel:
+        return kernel(job, surface, sweep, text, wrt, words)
+
+    return Derivation(job, name, lambda job: emission(job, func, sweep, name, text, wrt, words), kernels, text, doc)
+
+
+def linearized(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Derivation:
+    """The value, and a linear function of tangents that reads what the value's computation has left."""
+    stem = free_name(job, primal.name, *(f"_linearize{end}" for end in (*ENDS, "_value", "_linear")))
+    name = f"{stem}_linearize"
+    parts = linear(job, primal, wrt, active_results(job, primal), name, costs(job))
+
+    def kernels(job: Job, surface: Surface) -> Kernel:
+        from symgrad.loops.reach import OutOfReach
+
+        raise OutOfReach("a linear function of tangents")
+
+    return Derivation(job, name, lambda job: linear_emission(job, parts, name, wrt), kernels)
+
+
 def again(job: Job, whole: Func, count: int, header: Header) -> Again:
     """The NumPy code of the gradients of a pullback alone, from the start; ``count`` results are the function's own."""
     func = clone(whole)
@@ -477,17 +515,20 @@ def again(job: Job, whole: Func, count: int, header: Header) -> Again:
     return Again(header.name, emit(func, header), places)
 
 
-def gradient_inside(func: Func, wrt: list[int], value: bool, taken: set[str], matrices: bool = False) -> Func:
-    """The gradient of a function that is differentiated inside another one, or the Jacobians of all its results."""
+def derivative_inside(what: str, func: Func, wrt: list[int], active: list[int], taken: set[str]) -> Func:
+    """The gradient of a function, its value and gradient, or its value and tangent, where that is taken inside another one."""
     func = run(SIMPLIFY, func)
-    active = list(range(len(func.body.yields) if matrices else 1))
     check(func, wrt, active)
     func = checked_when_run(func, wrt, active)
-    if not matrices:
-        return run(SIMPLIFY, expanded(gradient(func, wrt, value=value, taken=taken, fused=True)))
-    derivative = jacobian(func, wrt, active, taken=taken)
-    del derivative.body.yields[: len(active)], derivative.results[: len(active)]
-    return run(SIMPLIFY, derivative)
+    if what == "transpose":
+        return run(SIMPLIFY, expanded(gradient(func, wrt, active_results=active, value=False, seeds=True, taken=taken)))
+    if what == "jacobian":
+        derivative = jacobian(func, wrt, active, taken=taken)
+        del derivative.body.yields[: len(active)], derivative.results[: len(active)]
+        return run(SIMPLIFY, derivative)
+    if what == "jvp":
+        return run(SIMPLIFY, expanded(push_forward(func, wrt, active, taken=taken)))
+    return run(SIMPLIFY, expanded(gradient(func, wrt, value=what == "value_and_grad", taken=taken, fused=True)))
 
 
-__all__ = ["Derivation", "derivation", "gradient_inside"]
+__all__ = ["Derivation", "derivation", "derivative_inside"]

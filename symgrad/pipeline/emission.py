@@ -43,7 +43,7 @@ def printed(func: Func, job: Job) -> Func:
         return run(FILED, func)
     if job.request.optimize != "speed" or holds_complex(func):
         return func
-    return run(LOWER_HALVES if job.request.pullback else LOWER, func)
+    return run(LOWER if job.request.guarded else LOWER_HALVES, func)
 
 
 def emitted_for(job: Job, func: Func, name: str, result: str, doc: str) -> Emitted:

@@ -77,7 +77,7 @@ class Job:
     @property
     def of_one_number(self) -> bool:
         """Is a gradient asked for, which is of one number?"""
-        return not (self.request.pullback or self.request.jacobian or self.request.along)
+        return self.request.guarded and not (self.request.jacobian or self.request.along)
 
     def check_output(self) -> None:
         """A gradient needs one number; ``has_aux`` needs a pair; nothing is asked of a function that always raises."""
@@ -89,7 +89,7 @@ class Job:
         if not self.output.count and not self.output.items:
             how = "one number" if self.of_one_number else "a number or an array"
             raise NotScalar(f"the output is {self.output.text}, not {how}", self.result_loc(), f"return {how}")
-        if self.request.pullback or self.request.along:
+        if not self.request.guarded or self.request.along:
             return
         if self.request.jacobian:
             self.check_matrices()

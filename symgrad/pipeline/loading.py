@@ -92,6 +92,8 @@ def loaded(job: Job, emitted: Emitted, name: str, later: Later, comparable: Comp
 
 def own_namespace(job: Job, namespace: dict[str, Any]) -> dict[str, Any]:
     """What the text names, where what is no plain array or number is refused with the place of the function."""
+    if "tangent_of" in namespace:
+        namespace = {**namespace, "tangent_of": functools.partial(checked_tangent, job.result_loc())}
     if "check_result" not in namespace and "check_real" not in namespace:
         return namespace
 
@@ -110,6 +112,14 @@ def own_namespace(job: Job, namespace: dict[str, Any]) -> dict[str, Any]:
             raise BadArgument(str(error), job.result_loc(), None if row is None else f"use {row.means}, x being the value") from None
 
     return {**namespace, "check_result": check_result, "check_real": check_real}
+
+
+def checked_tangent(loc: Loc, tangents: Any, read: Callable[[Any], Any], primal: Any, name: str) -> Any:
+    """A tangent that fits its argument; BadArgument for another."""
+    try:
+        return support.tangent_of(tangents, read, primal, name)
+    except (TypeError, ValueError) as error:
+        raise BadArgument(str(error), loc, "give it the tree, the shapes and the dtypes of its argument") from None
 
 
 def plain_form(job: Job, name: str, later: Later) -> Callable[..., Any]:

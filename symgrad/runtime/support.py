@@ -73,6 +73,48 @@ def fitting_seed(seed: Any, shape: tuple[int, ...] | None = None, of_complex: bo
         raise ValueError(f"a seed of shape {array.shape} is given for a result of shape {shape}") from None
 
 
+def tangent_of(tangents: Any, read: Callable[[Any], Any], primal: Any, name: str) -> Any:
+    """The tangent of one argument, which ``read`` gives of all ``tangents``, held to its form; zeros where there are no tangents at all.
+
+    TypeError or ValueError, which name the argument, where it has another shape or dtype.
+
+    >>> tangent_of({"x": 2}, lambda tangents: tangents["x"], 1.5, "x")
+    2.0
+    >>> tangent_of(None, lambda tangents: tangents["x"], np.ones(2), "x")
+    array([0., 0.])
+    """
+    __tracebackhide__ = True
+    if isinstance(primal, list | tuple):
+        try:
+            items = [None] * len(primal) if tangents is None else read(tangents)
+        except (LookupError, AttributeError, TypeError):
+            raise TypeError(f"the tangents have no part for {name}") from None
+        if not isinstance(items, list | tuple) or len(items) != len(primal):
+            what = f"{len(items)} items" if isinstance(items, list | tuple) else f"the class {type(items).__name__}"
+            raise ValueError(f"the tangent of {name} has {what}, not {len(primal)} items")
+        parts = [(None if tangents is None else [item], part) for item, part in zip(items, primal, strict=True)]
+        return [tangent_of(item, lambda item: item[0], part, f"{name}[{k}]") for k, (item, part) in enumerate(parts)]
+    array = isinstance(primal, np.ndarray)
+    if tangents is None:
+        return np.zeros_like(primal) if array else 0 * primal
+    try:
+        tangent = read(tangents)
+    except (LookupError, AttributeError, TypeError):
+        raise TypeError(f"the tangents have no part for {name}") from None
+    if array:
+        if type(tangent) is np.ndarray and tangent.shape == primal.shape and tangent.dtype == primal.dtype:
+            return tangent
+        shown = f"of shape {tangent.shape} and dtype {tangent.dtype}" if isinstance(tangent, np.ndarray) else type(tangent).__name__
+        raise ValueError(f"the tangent of {name} is {shown}, not an array of shape {primal.shape} and dtype {primal.dtype}")
+    if type(tangent) is type(primal):
+        return tangent
+    number = isinstance(tangent, int | float | complex | np.number) and not isinstance(tangent, bool)
+    if not number or isinstance(tangent, complex | np.complexfloating) and not isinstance(primal, complex | np.complexfloating):
+        shape = f" of shape {tangent.shape}" if isinstance(tangent, np.ndarray) else ""
+        raise TypeError(f"the tangent of {name} is {type(tangent).__name__}{shape}, not a number like {type(primal).__name__}")
+    return type(primal)(tangent)
+
+
 def array_of(result: Any) -> np.ndarray:
     """A result that is an array on some paths and a number on others, as an array.
 

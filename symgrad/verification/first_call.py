@@ -28,7 +28,7 @@ from symgrad.frontend.adapters import ADAPTS
 from symgrad.runtime.locks import LOCK
 from symgrad.signature import Comparable, Compiled, Signature
 from symgrad.verification.agreement import OtherForm, allowed_for, gaps
-from symgrad.verification.directions import contracted, floats, widths
+from symgrad.verification.directions import by_key, contracted, dot, floats, widths
 from symgrad.verification.duplicate import Duplicate, NotCopied, Snapshot, same
 from symgrad.verification.report import mismatch, shown
 from symgrad.verification.rounding import explains, results
@@ -85,6 +85,8 @@ class Parts:
     gradients: Callable[[Any, Any], tuple[Any, ...]] | None = None
     names: Callable[[Signature], tuple[str, ...]] = lambda signature: ()
     has_aux: bool = False
+    later: bool = False  #: is the result a function, which computes when it is called?
+    tangent: Callable[[Any, Any], Any] | None = None  #: of a result and tangents by parameter: the tangent of the function's own
 
     def differentiated(self, value: Any) -> Any:
         """The function's result without what is auxiliary."""
@@ -95,13 +97,20 @@ def parts_of(what: str, has_aux: bool, several: bool, names: Callable[[Signature
     """The parts of the result of ``grad``, ``value_and_grad``, ``vjp``, ``jacobian`` or of the function itself."""
 
     def value(result: Any) -> Any:
-        return result if what in WHOLE else (result[0], result[2]) if what == "vjp" and has_aux else result[0]
+        if what == "jvp":
+            result = result(None)
+        return result if what in WHOLE else (result[0], result[2]) if what in ("vjp", "jvp", "linearize") and has_aux else result[0]
 
     def gradients(result: Any, seed: Any) -> tuple[Any, ...]:
         derivative = result[1](seed) if what == "vjp" else result[1] if what == "value_and_grad" else result[0] if has_aux else result
         derivative = contracted(derivative, seed) if what == "jacobian" else derivative
         return tuple(derivative) if several else (derivative,)
 
+    def tangent(result: Any, tangents: Any) -> Any:
+        return result(tangents)[1] if what == "jvp" else result[1](tangents)
+
+    if what in ("jvp", "linearize"):
+        return Parts(value, None, names, has_aux, what == "jvp", tangent)
     return Parts(None if what in ("grad", "jacobian") else value, None if what in WHOLE else gradients, names, has_aux)
 
 
@@ -134,7 +143,7 @@ class Comparison:
         again = partial(raised, ours) if self.stores and isinstance(ours, Exception) else None  # a second call would store twice
         if isinstance(ours, SymgradError):
             return False, again
-        value = outcome(self.primal) if self.parts.value is None or isinstance(ours, Exception) else self.parts.value(ours)
+        value = outcome(self.primal if isinstance(ours, Exception) else lambda: self.value(ours))
         plain, changed = self.plain_arguments(), False
         if plain is not self.bound and not self.stores:
             snapshot = self.snapshot(plain)
@@ -149,7 +158,7 @@ class Comparison:
             raise theirs
         if not isinstance(theirs, SymgradError):
             self.compare(value, theirs, self.plainly)
-            if self.stores and isinstance(ours, Exception) is isinstance(theirs, Exception):
+            if self.stores and not self.parts.later and isinstance(ours, Exception) is isinstance(theirs, Exception):
                 self.compare_left(arguments, plain)
             if changed:
                 raise self.told(ours, theirs, ", and changes what its arguments hold, which the code does not")
@@ -167,6 +176,12 @@ class Comparison:
     def stores(self) -> bool:
         """Does the function store something in its arguments?"""
         return self.comparable is not None and self.comparable.stores
+
+    def value(self, ours: Any) -> Any:
+        """What the derivative's result holds of the function's own; else, or if it would store twice, what the function as read gives."""
+        if self.parts.value is None or self.parts.later and self.stores:
+            return self.primal()
+        return self.parts.value(ours)
 
     def primal(self) -> Any:
         """The result of the function as it was read; NOTHING, which is not compared, if it has none."""
@@ -286,6 +301,15 @@ class Comparison:
         if not isinstance(expected, Exception):
             self.compare(gradients(ours, seed), expected, of_numpy, "gives the gradient", ("the kernel of", "its NumPy code"))
 
+    def slope(self, ours: Any, seed: Any, parts: Any, tangents: Mapping[str, Any]) -> float:
+        """The derivative in a direction by the code: of the result's sum with a seed, which ``parts`` is too, as nested lists."""
+        if self.parts.tangent is not None:
+            own = {name: by_key(self.bound.arguments[name], direction) for name, direction in tangents.items()}
+            return float(dot(self.parts.tangent(ours, own), parts).real)
+        assert self.parts.gradients is not None
+        pairs = zip(self.parts.gradients(ours, seed), tangents.values(), strict=True)
+        return float(sum(dot(gradient, direction).real for gradient, direction in pairs))
+
     def is_cut(self) -> bool:
         """Does the user say what derivatives are?"""
         return self.comparable is not None and self.comparable.cut
@@ -295,8 +319,8 @@ class Comparison:
         with LOCK:
             from symgrad.verification.slope import disagreement  # seldom asked for
 
-        gradients, differentiated = self.parts.gradients, self.parts.differentiated
-        if gradients is None or self.is_cut():
+        gradients, tangent, differentiated = self.parts.gradients, self.parts.tangent, self.parts.differentiated
+        if gradients is None and tangent is None or self.is_cut():
             return
         arguments = {name: self.bound.arguments[name] for name in self.parts.names(self.signature)}
         try:
@@ -304,13 +328,14 @@ class Comparison:
                 lambda others: differentiated(self.plainly(self.copies(others=others))),
                 arguments,
                 differentiated(theirs),
-                lambda seed: gradients(ours, seed),
+                lambda seed, parts, tangents: self.slope(ours, seed, parts, tangents),
             )
         except (SymgradError, NotCopied):
             return
         if slopes is not None:
             slope, differences = slopes
-            what = f"the gradient of {self.user.__qualname__} gives the slope {slope:.6g} in a direction, and differences {differences:.6g}"
+            code = "gradient" if self.parts.tangent is None else "tangent"
+            what = f"the {code} of {self.user.__qualname__} gives the slope {slope:.6g} in a direction, and differences {differences:.6g}"
             raise mismatch(self.user, what, slope, differences, self.program, self.signature, self.bound.arguments, self.others())
 
 

@@ -7,7 +7,7 @@ and the slopes on both sides; near kinks, in noise, and where the function raise
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,13 +19,15 @@ from symgrad.verification.directions import by_key, children, dot, is_float, mov
 STEPS = {4: (2e-2, 1e-2), 8: (2e-4, 1e-5)}
 COMPLEX_STEP = 1e-30
 
+#: of a seed in the tree of the result, the same as nested lists, and tangents by parameter as nested lists: the derivative
+Slope = Callable[[Any, Any, Mapping[str, Any]], float]
 Run = Callable[[Mapping[str, Any]], Any]  #: the function, with some of its arguments replaced
 
 
-def disagreement(run: Run, inputs: Mapping[str, Any], value: Any, gradients: Callable[[Any], Sequence[Any]]) -> tuple[float, float] | None:
-    """The derivative in a direction by the gradients and by differences, where they surely differ.
+def disagreement(run: Run, inputs: Mapping[str, Any], value: Any, slope: Slope) -> tuple[float, float] | None:
+    """The derivative in a direction by the code and by differences, where they surely differ.
 
-    ``inputs`` are the differentiated arguments, ``value`` is the function's result for them, ``gradients`` gives theirs for a seed.
+    ``inputs`` are the differentiated arguments, ``value`` is the function's result for them, ``slope`` gives the code's derivative.
     """
     sizes = [width for argument in inputs.values() for width in widths(argument)]
     if not sizes or min(sizes) not in STEPS:
@@ -34,8 +36,7 @@ def disagreement(run: Run, inputs: Mapping[str, Any], value: Any, gradients: Cal
     random = np.random.default_rng(20261123)
     tangents = {name: scaled(random_like(argument, random), argument) for name, argument in inputs.items()}
     seed = 1.0 if is_float(value) and np.ndim(value) == 0 else random_like(value, random)
-    parts = gradients(by_key(value, seed))
-    ours = sum(dot(part, tangents[name]).real for name, part in zip(inputs, parts, strict=True))
+    ours = slope(by_key(value, seed), seed, tangents)
     if not math.isfinite(ours):
         return None
     if width == 8 and (theirs := complex_slope(run, inputs, tangents, seed)) is not None and abs(theirs - ours) <= 1e-8 * abs(ours):

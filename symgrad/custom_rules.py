@@ -1,0 +1,93 @@
+"""Functions of the user's whose derivative is said by other functions: ``custom_vjp`` and ``custom_jvp``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from symgrad.dispatch.table import forget_all
+from symgrad.errors import BadArgument
+from symgrad.ops import spelling
+from symgrad.rules import remember
+from symgrad.tracebacks import boundary
+
+
+@boundary
+def custom_vjp(function: Any, forward: Any = None, backward: Any = None) -> Any:
+    """Declare a function by two others: ``forward(*args) -> out, residuals`` and ``backward(residuals, out_grad) -> gradients``.
+
+    A decorator, after which ``f.defvjp(forward, backward)`` says the two; or a call with all three. ``backward`` returns a tuple
+    with a gradient, or None for zero, for each argument. Second derivatives are those of what the two compute.
+    """
+    if not callable(function):
+        raise BadArgument(f"{function!r} is not a function", hint="declare the function itself")
+    if (forward is None) != (backward is None):
+        raise BadArgument("a custom_vjp needs both functions, forward and backward")
+
+    def defvjp(forward: Callable[..., Any], backward: Callable[..., Any]) -> None:
+        """Say what the derivative is."""
+        if not callable(forward) or not callable(backward):
+            raise BadArgument("forward and backward are functions")
+        enter_custom(function, forward, backward)
+
+    try:
+        function.defvjp = defvjp
+    except AttributeError:
+        if forward is None:
+            raise BadArgument(f"{function!r} can have no defvjp", hint="custom_vjp(function, forward, backward)") from None
+    enter_custom(function, forward, backward)
+    return function
+
+
+def enter_custom(function: Any, forward: Any, backward: Any) -> None:
+    """Let the frontend find the three."""
+    try:
+        spelling.DECLARED[function] = spelling.Custom(function, forward, backward)
+    except TypeError:
+        raise BadArgument(f"{function!r} cannot be declared: it has no hash") from None
+    remember(function, enter_custom, forward, backward)
+    forget_all()
+
+
+@boundary
+def custom_jvp(function: Any, jvp: Any = None) -> Any:
+    """Declare a function by a rule for tangents: ``jvp(primals, tangents) -> out, tangent``, both tuples of the arguments.
+
+    A decorator, after which ``f.defjvp(jvp)`` says the rule; or a call with both. The rule is linear in the tangents, of which those of
+    integers are None. It serves both modes: gradients are computed by the rule transposed.
+
+    >>> import symgrad
+    >>> cube = symgrad.from_source("def cube(x): return x ** 3")
+    >>> rule = symgrad.from_source("def rule(primals, tangents): return cube(primals[0]), 3 * primals[0] ** 2 * tangents[0]")
+    >>> _ = symgrad.custom_jvp(cube, rule)
+    """
+    if not callable(function):
+        raise BadArgument(f"{function!r} is not a function", hint="declare the function itself")
+
+    def defjvp(jvp: Callable[..., Any]) -> Callable[..., Any]:
+        """Say what the derivative is."""
+        if not callable(jvp):
+            raise BadArgument("the rule of a custom_jvp is a function")
+        enter_custom_jvp(function, jvp)
+        return jvp
+
+    try:
+        function.defjvp = defjvp
+    except AttributeError:
+        if jvp is None:
+            raise BadArgument(f"{function!r} can have no defjvp", hint="custom_jvp(function, jvp)") from None
+    if jvp is None:
+        enter_custom_jvp(function, False)
+    else:
+        defjvp(jvp)
+    return function
+
+
+def enter_custom_jvp(function: Any, jvp: Any) -> None:
+    """Let the frontend find both; False stands for a rule that is still to be said."""
+    try:
+        spelling.DECLARED[function] = spelling.Custom(function, jvp=jvp)
+    except TypeError:
+        raise BadArgument(f"{function!r} cannot be declared: it has no hash") from None
+    remember(function, enter_custom_jvp, jvp)
+    forget_all()

@@ -1,0 +1,118 @@
+"""The tangents that a user passes -> tangents by parameter, each held against what was passed for it: its tree and its leaves."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from symgrad.errors import BadArgument
+from symgrad.text import attribute, has_literal, item
+
+#: what has no parts and may have a tangent, by class: seen at once, as most arguments are
+PLAIN = (float, complex)
+
+
+def tangents_by_name(tangents: Any, passed: int, arguments: Mapping[str, Any], wrt: Sequence[str] | None, parameters: inspect.Signature,
+                     instance: int) -> dict[str, Any]:  # fmt: skip
+    """The tangents by parameter; ``wrt`` names those that have one, by default all that are ``passed`` in order, so many.
+
+    ``instance`` is 1 where the first parameter is an instance, which has none.
+    """
+    if not isinstance(tangents, tuple | list):
+        raise BadArgument(f"the tangents are {type(tangents).__name__}, not a tuple", hint="pass a tuple, also for one argument: (dx,)")
+    if wrt is None:
+        named = in_order(tangents, passed, arguments, parameters, instance)
+    else:
+        if len(tangents) != len(wrt):
+            raise BadArgument(f"{counted(tangents)} passed for {', '.join(wrt)}", hint="pass one tangent for each parameter in wrt")
+        named = dict(zip(wrt, tangents, strict=True))
+    for name, tangent in named.items():
+        check_tree(name, arguments[name], tangent)
+    return named
+
+
+def counted(tangents: Sequence[Any]) -> str:
+    """How many tangents there are, in words."""
+    return "1 tangent is" if len(tangents) == 1 else f"{len(tangents)} tangents are"
+
+
+def in_order(
+    tangents: Sequence[Any], passed: int, arguments: Mapping[str, Any], parameters: inspect.Signature, instance: int
+) -> dict[str, Any]:
+    """The tangents of what is ``passed`` in order; what is a default, or passed by name, stays as it is."""
+    if len(tangents) != passed:
+        raise BadArgument(f"{counted(tangents)} passed for {passed} arguments", hint="pass one for each, None for what holds no floats")
+    named: dict[str, Any] = {}
+    rest = list(tangents)
+    for parameter in list(parameters.parameters.values())[instance:]:
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            named[parameter.name], rest = tuple(rest), []
+        elif parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
+            named[parameter.name] = rest.pop(0) if rest else unmoved(arguments[parameter.name])
+    return named
+
+
+def unmoved(primal: Any) -> Any:
+    """Zeros in the tree of an argument, None in the place of what has no tangent."""
+    match primal:
+        case dict():
+            return {key: unmoved(part) for key, part in primal.items()}
+        case tuple() if hasattr(primal, "_fields"):
+            return type(primal)(*map(unmoved, primal))
+        case list() | tuple():
+            return type(primal)(map(unmoved, primal))
+        case np.ndarray() | np.generic():
+            return np.zeros_like(primal)[()] if primal.dtype.kind in "fc" else None
+        case float() | complex():
+            return 0 * primal
+    return SimpleNamespace(**{name: unmoved(part) for name, part in vars(primal).items()}) if hasattr(primal, "__dict__") else None
+
+
+def check_tree(path: str, primal: Any, tangent: Any) -> None:
+    """Raise BadArgument where a tangent has not the tree of its argument, or is one of what has none; leaves are looked at later."""
+    if type(primal) in PLAIN or isinstance(primal, np.ndarray | np.generic) and primal.dtype.kind in "fcO":
+        return
+    match primal:
+        case dict():
+            if not isinstance(tangent, dict) or list(map(repr, tangent)) != list(map(repr, primal)) and set(tangent) != set(primal):
+                has = f"the keys {list(tangent)}" if isinstance(tangent, dict) else f"the class {type(tangent).__name__}"
+                if tangent is None and not holds_floats(primal):
+                    return
+                raise BadArgument(f"the tangent of {path} has {has}, not the keys {list(primal)}", hint="give it the tree of its argument")
+            for key, part in primal.items():
+                check_tree(item(path, key) if has_literal(key) else path, part, tangent[key])
+        case list() | tuple():
+            if not isinstance(tangent, list | tuple) or len(tangent) != len(primal):
+                has = f"{len(tangent)} items" if isinstance(tangent, list | tuple) else f"the class {type(tangent).__name__}"
+                if tangent is None and not holds_floats(primal):
+                    return
+                raise BadArgument(f"the tangent of {path} has {has}, not {len(primal)} items", hint="give it the tree of its argument")
+            for k, (part, its) in enumerate(zip(primal, tangent, strict=True)):
+                check_tree(item(path, k), part, its)
+        case bool() | int() | np.ndarray() | np.generic():
+            if tangent is not None:
+                kind = primal.dtype if isinstance(primal, np.ndarray | np.generic) else type(primal).__name__
+                raise BadArgument(f"{path} is {kind}, and integers and booleans have no tangent", hint="pass None as its tangent")
+        case str() | bytes() | None:
+            if tangent is not None:
+                raise BadArgument(f"{path} is {type(primal).__name__}, which has no tangent", hint="pass None as its tangent")
+        case _:
+            for name, part in getattr(primal, "__dict__", {}).items():
+                if name in getattr(tangent, "__dict__", {}):
+                    check_tree(attribute(path, name), part, getattr(tangent, name))
+
+
+def holds_floats(primal: Any) -> bool:
+    """Is there a float or a complex number in a tree?"""
+    match primal:
+        case dict():
+            return any(map(holds_floats, primal.values()))
+        case list() | tuple():
+            return any(map(holds_floats, primal))
+        case np.ndarray() | np.generic():
+            return primal.dtype.kind in "fc"
+    return isinstance(primal, float | complex) or hasattr(primal, "__dict__")

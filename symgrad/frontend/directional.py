@@ -1,0 +1,251 @@
+"""Derivatives in directions taken inside a function: ``jvp(g, (x,), (v,))`` becomes the IR of ``g`` with its tangents, in place."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from symgrad.errors import BadArgument, UnsupportedSyntax
+from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Tup
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.exceptions import check_count
+from symgrad.frontend.nested import Directional, Inner, Reached, holds_floats, inline, own_options, reached
+from symgrad.frontend.operands import unwrap
+from symgrad.frontend.tables import callee
+from symgrad.ir.core import Const, Func, Operand, Value
+from symgrad.ir.types import Array, List, Scalar, is_complex, is_float, same_extent, same_shape
+from symgrad.ops.build import Builder
+from symgrad.ops.sharing import memory_groups, shares_of
+from symgrad.text import has_literal, item
+
+#: keywords of ``jvp`` itself; others are arguments of the function
+OWN = ("wrt", "argnums", "has_aux", "strict", "no_grad", "jit", "verify")
+
+
+def make_directional(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """``symgrad.jvp(g, primals, tangents)`` inside a function, or ``symgrad.jvp(g)``, which is called later."""
+    if unsaid := sorted({"strict", "no_grad", "jit", "verify"} & set(kwargs)):
+        raise UnsupportedSyntax(f"{unsaid[0]}= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
+    if not args:
+        raise BadArgument(f"{what} inside this function is given no function", ctx.loc(node))
+    of, *rest = args
+    aux, no_grad = own_options(of, kwargs)
+    wrt = unwrap(kwargs.get("wrt", kwargs.get("argnums", Static(None))))
+    derivative = Directional(of, what, wrt, aux, no_grad)
+    keywords = {name: value for name, value in kwargs.items() if name not in OWN}
+    return call_directional(ctx, derivative, rest, keywords, node) if rest or keywords else derivative
+
+
+@callee(Directional)
+def call_directional(ctx: Lowering, derivative: Directional, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """Lower the function on parameters of its own, and put it here with its tangents."""
+    pairs = [*args, *(kwargs.pop(name) for name in ("primals", "tangents")[len(args) :] if name in kwargs)]
+    if len(pairs) != 2:
+        raise BadArgument("jvp takes the arguments and their tangents, as two tuples", ctx.loc(node), "jvp(f, (x, w), (dx, dw))")
+    primals, tangents = (items_of(ctx, pair, node) for pair in pairs)
+    inner = Inner(ctx, derivative, node)
+    places = places_of(inner, primals, tangents, kwargs)
+    directions = Directions(ctx, node)
+    for place, tangent in zip(places, tangents, strict=True):
+        primal = primals[place] if isinstance(place, int) else kwargs[place]
+        directions.enter(str(place), primal, tangent)
+    active = [place for place in places if holds_floats(ctx, primals[place] if isinstance(place, int) else kwargs[place])]
+    if not active:
+        raise BadArgument("no argument of the function of a jvp holds floats", ctx.loc(node))
+    shape: list[Structure] = []
+    inner.enter(active, primals, kwargs, lambda value, aux: shape.append(Structure.of(ctx, value, node)))
+    (structure,) = shape
+    func, held = inner.function(structure.outs)
+    carrying = [k for k, out in enumerate(structure.outs) if is_float(out.type)]
+    if not carrying:
+        raise UnsupportedSyntax("the function of a jvp returns nothing that has a tangent", ctx.loc(node))
+    count = len(structure.outs)
+    forward = inner.derive("jvp", apart(func), list(range(len(inner.fresh.pairs))), carrying, ctx.builder.taken)
+    results = inline(ctx, forward, [*(o for _, o in inner.fresh.pairs), *held, *directions.operands])
+    by_place: dict[int, Operand] = dict(zip(carrying, results[count:], strict=True))
+    out = structure.rebuilt(ctx, dict(enumerate(results[:count])))
+    return Tup((out, structure.rebuilt(ctx, by_place)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Linear(Binding):
+    """The second of what ``linearize`` gives: the derivative in directions, the arguments, and all that these reached then."""
+
+    derivative: Directional
+    args: tuple[Binding, ...]
+    kwargs: tuple[tuple[str, Binding], ...]
+    reached: Reached
+
+
+def make_linear(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """``symgrad.linearize(g, x)`` inside a function: the value, and a linear function that is written when it is called."""
+    if unsaid := sorted({"has_aux", "strict", "no_grad", "jit", "verify"} & set(kwargs)):
+        raise UnsupportedSyntax(f"{unsaid[0]}= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
+    of, *rest = args
+    keywords = {name: value for name, value in kwargs.items() if name not in OWN}
+    derivative = make_directional(ctx, what, [of], {name: value for name, value in kwargs.items() if name in OWN}, node)
+    assert isinstance(derivative, Directional)
+    before = reached(ctx, of, [*rest, *keywords.values()], node)
+    value = ctx.apply(of, rest, dict(keywords), node)
+    return Tup((value, Linear(derivative, tuple(rest), tuple(keywords.items()), before)))
+
+
+@callee(Linear)
+def call_linear(ctx: Lowering, linear: Linear, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    if kwargs:
+        raise UnsupportedSyntax("a linear function takes its tangents in order", ctx.loc(node))
+    if reached(ctx, linear.derivative.of, [*linear.args, *dict(linear.kwargs).values()], node) != linear.reached:
+        what = "what the function of a linearize reads has changed before its linear function was called"
+        raise UnsupportedSyntax(what, ctx.loc(node), "pass a copy to linearize, and what changes as an argument")
+    both = call_directional(ctx, linear.derivative, [Tup(linear.args), Tup(tuple(args))], dict(linear.kwargs), node)
+    assert isinstance(both, Tup)
+    return both.items[1]
+
+
+def items_of(ctx: Lowering, pair: Binding, node: ast.AST) -> list[Binding]:
+    """The arguments, or the tangents, of a jvp."""
+    if isinstance(pair, Tup):
+        return list(pair.items)
+    if isinstance(pair, Obj) and pair.key.kind == "list" and not isinstance(ctx.state.heap[pair.key], Ref):
+        return [held for _, held in ctx.state.entries(pair.key)]
+    raise BadArgument("the arguments and the tangents of a jvp are tuples", ctx.loc(node), "jvp(f, (x,), (dx,))")
+
+
+def places_of(inner: Inner, primals: list[Binding], tangents: list[Binding], kwargs: dict[str, Binding]) -> list[Any]:
+    """Which argument each tangent is of."""
+    wrt = inner.derivative.wrt
+    places = list(range(len(primals)))
+    if wrt is not None:
+        places = inner.places(wrt if isinstance(wrt, tuple | list) else (wrt,), primals, kwargs)
+    if len(places) != len(tangents):
+        what = f"{len(tangents)} tangents are passed for {len(places)} arguments"
+        raise BadArgument(what, inner.ctx.loc(inner.node), "pass one for each, None for what holds no floats")
+    return places
+
+
+def apart(func: Func) -> Func:
+    """The function with results that share memory with no parameter and no other result. Works in place."""
+    shares, groups = shares_of(func), memory_groups(func)
+    seen: set[Value] = set()
+    with (builder := Builder(func.body)).at(func.loc):
+        for k, sources in enumerate(shares):
+            out = func.body.yields[k]
+            if isinstance(out, Value) and isinstance(out.type, Array | List):
+                root = groups.find(out)
+                if sources or root in seen:
+                    func.body.yields[k] = builder.call("copy", out, hint=out.name)
+                seen.add(root)
+    return func
+
+
+@dataclass(slots=True)
+class Directions:
+    """The tangents of the floats in some arguments, in the order in which ``Fresh`` makes parameters of them."""
+
+    ctx: Lowering
+    node: ast.AST
+    operands: list[Operand] = field(default_factory=list)
+
+    def enter(self, path: str, primal: Binding, tangent: Binding) -> None:
+        """Go along an argument and its tangent."""
+        if isinstance(primal, Num | Ref) and is_float(self.ctx.type_of(primal)):
+            self.operands.append(self.fitted(path, self.ctx.read(primal, self.node), self.ctx.read(tangent, self.node)))
+            return
+        if isinstance(primal, Obj) and isinstance(held := self.ctx.state.heap[primal.key], Ref) and is_float(self.ctx.type_of(held)):
+            what = f"argument {path} of a jvp is a list of any length, which has no tangent inside another function"
+            raise UnsupportedSyntax(what, self.ctx.loc(self.node), "pass an array: np.array(...)")
+        parts, others = self.parts(primal), self.parts(tangent)
+        if parts is None or not holds_floats(self.ctx, primal):
+            if not (isinstance(tangent, Static) and tangent.value is None) and others is None:
+                self.refuse(f"argument {path} of a jvp holds no floats, and has no tangent", "pass None as its tangent")
+            return
+        if others is None or [key for key, _ in parts] != [key for key, _ in others]:
+            self.refuse(f"the tangent of argument {path} of a jvp has not its structure", "give it the tree of its argument")
+            return
+        for (key, part), (_, other) in zip(parts, others, strict=True):
+            self.enter(item(path, key) if has_literal(key) else path, part, other)
+
+    def parts(self, binding: Binding) -> list[tuple[Any, Binding]] | None:
+        """What a container holds, by place or key; None for what is none."""
+        if isinstance(binding, Tup):
+            return list(enumerate(binding.items))
+        if isinstance(binding, Obj) and not isinstance(self.ctx.state.heap[binding.key], Ref):
+            return list(self.ctx.state.entries(binding.key))
+        return None
+
+    def fitted(self, path: str, primal: Operand, tangent: Operand) -> Operand:
+        """A tangent in the form of its argument."""
+        have, want = tangent.type, primal.type
+        if isinstance(want, Scalar) and isinstance(have, Scalar) and (is_complex(want) or not is_complex(have)):
+            if isinstance(tangent, Const):
+                return Const(complex(tangent.value) if want.kind == "complex" else float(tangent.value))
+            return tangent if have.kind == want.kind else self.ctx.call("number", tangent, kind=want.kind)
+        if isinstance(want, Array) and isinstance(have, Array):
+            dtypes = have.dtype, want.dtype
+            ranks = None if have.shape is None or want.shape is None else (len(have.shape), len(want.shape))
+            if None not in dtypes and dtypes[0] != dtypes[1] or ranks is not None and ranks[0] != ranks[1]:
+                self.refuse(f"the tangent of argument {path} of a jvp is {have}, not {want}", "give it the shape and dtype of its argument")
+            if same_shape(have.shape, want.shape):
+                return tangent
+            return self.checked(path, tangent, primal)
+        if type(have) is type(want):
+            return tangent
+        self.refuse(f"the tangent of argument {path} of a jvp is {have}, not {want}", "give it the shape and dtype of its argument")
+        raise AssertionError
+
+    def checked(self, path: str, tangent: Operand, primal: Operand) -> Operand:
+        """A tangent of which the program sees whether it has the shape of its argument."""
+        have, want = tangent.type, primal.type
+        assert isinstance(have, Array)
+        assert isinstance(want, Array)
+        for axis, (one, other) in enumerate(zip(have.shape or (), want.shape or (), strict=False)):
+            if not same_extent(one, other):
+                count, expected = (self.ctx.call("extent", operand, axis=axis) for operand in (tangent, primal))
+                check_count(self.ctx, count, expected, f"the tangent of argument {path} of a jvp has another shape than its argument")
+        return self.ctx.call("reshape", tangent, self.ctx.call("shape_of", primal))
+
+    def refuse(self, what: str, hint: str) -> None:
+        raise BadArgument(what, self.ctx.loc(self.node), hint)
+
+
+@dataclass(slots=True)
+class Structure:
+    """What a function has returned: its leaves, and what puts it together again around others."""
+
+    outs: list[Operand]
+    rebuilt: Callable[[Lowering, dict[int, Operand]], Binding]
+
+    @classmethod
+    def of(cls, ctx: Lowering, value: Binding, node: ast.AST) -> Structure:
+        """Read a result in the state in which it was returned."""
+        if isinstance(value, Tup):
+            return cls.joined([cls.of(ctx, held, node) for held in value.items], lambda ctx, parts: Tup(tuple(parts), value.kind))
+        if isinstance(value, Obj) and not isinstance(ctx.state.heap[value.key], Ref):
+            entries, key = list(ctx.state.entries(value.key)), value.key
+            parts = [cls.of(ctx, held, node) for _, held in entries]
+            names = [name for name, _ in entries]
+            return cls.joined(parts, lambda ctx, items: ctx.new_object(key.kind, list(zip(names, items, strict=True)), key.cls))
+        if isinstance(value, Static):
+            return cls([], lambda ctx, operands: value)
+        if not isinstance(value, Num | Ref):
+            raise UnsupportedSyntax("the function of a jvp returns something that may be one of several things", ctx.loc(node))
+        return cls([ctx.read(value, node)], lambda ctx, operands: ctx.make(operands[0]) if 0 in operands else Static(None))
+
+    @classmethod
+    def joined(cls, parts: list[Structure], make: Callable[[Lowering, list[Binding]], Binding]) -> Structure:
+        """The structure of a container."""
+
+        def rebuilt(ctx: Lowering, operands: dict[int, Operand]) -> Binding:
+            items, first = [], 0
+            for part in parts:
+                mine = {k - first: operand for k, operand in operands.items() if first <= k < first + len(part.outs)}
+                items.append(part.rebuilt(ctx, mine))
+                first += len(part.outs)
+            return make(ctx, items)
+
+        return cls([out for part in parts for out in part.outs], rebuilt)
+
+
+__all__ = ["Directional", "make_directional", "make_linear"]

@@ -1,0 +1,79 @@
+"""table: the tangents of rows, where neither partials nor ``linear`` say them; what stands in no table has its pullback transposed.
+
+A row is linear in an operand if it may be applied to the tangent of that operand, the other operands as they are.
+"""
+
+from __future__ import annotations
+
+from symgrad.ops.declare import ROWS, Row
+
+#: rows of containers and their like: applied to the tangents of all these operands at once, zeros in the place of what has none
+TOGETHER: dict[str, str] = {
+    "list_of": "*items", "list_append": "l v", "list_drop": "l", "list_take": "l", "list_set": "l v", "list_add_at": "l g",
+    "list_add": "a b", "array_of": "l", "list_from": "x", "python_numbers": "l", "list_repeat": "l", "list_fold": "l",
+    "list_unfold": "l", "list_join": "a b", "list_slice": "l", "list_add_slice": "l g", "to_array": "x", "in_form": "g",
+}  # fmt: skip
+#: rows that are linear in each of these operands, the others kept: the tangent is a sum, one term for each operand that has one
+APART: dict[str, str] = {
+    "matmul": "a b", "matmul_left": "g b", "matmul_right": "g a", "dot": "a b", "dot_left": "g b", "dot_right": "g a", "outer": "a b",
+    "tensordot": "a b", "tensordot_left": "g b", "tensordot_right": "g a", "convolution": "a v", "correlation": "g v",
+    "weighted_after": "g", "weighted_before": "g", "einsum1": "x0", "einsum1_part0": "g",
+    "solve_triangular": "b", "solve_transposed": "b",
+}  # fmt: skip
+for _count in (2, 3, 4):
+    _names = [f"x{k}" for k in range(_count)]
+    APART[f"einsum{_count}"] = " ".join(_names)
+    for _k in range(_count):
+        APART[f"einsum{_count}_part{_k}"] = " ".join(["g", *(_name for _name in _names if _name != f"x{_k}")])
+
+_SUMMED = "sum({share} * x_tangent, axis=axis, keepdims=keepdims)"
+_SPREADING = """(out * (reduced_size(shape_of(x), axis=axis) - ddof) if ddof
+    else out * reduced_size(shape_of(x), axis=axis) + (reduced_size(shape_of(x), axis=axis) == 1))""".replace("\n", " ")
+_DEVIATION = "sum((x - mean(x, axis=axis, keepdims=True)) * x_tangent, axis=axis, keepdims=keepdims)"
+
+#: rows whose push-forward is a formula: for each operand, over operands, results, settings and the operand's tangent
+PUSHED: dict[str, dict[str, str]] = {
+    "sort": {"x": "take_along_axis(x_tangent, argsort(x, axis=axis), axis=axis)"},
+    "running_max": {"x": "take_along_axis(x_tangent, running_places(x, out, axis=axis), axis=axis)"},
+    "running_min": {"x": "take_along_axis(x_tangent, running_places(x, out, axis=axis), axis=axis)"},
+    "unique": {"x": "take_items(x_tangent, unique_places(x))"},
+    "max": {"x": _SUMMED.format(share="extreme_share(x, out, axis=axis, keepdims=keepdims)")},
+    "min": {"x": _SUMMED.format(share="extreme_share(x, out, axis=axis, keepdims=keepdims)")},
+    "nanmax": {"x": _SUMMED.format(share="extreme_share(x, out, axis=axis, keepdims=keepdims)")},
+    "nanmin": {"x": _SUMMED.format(share="extreme_share(x, out, axis=axis, keepdims=keepdims)")},
+    "median": {"x": _SUMMED.format(share="middle_share(x, axis=axis)")},
+    "prod": {"x": _SUMMED.format(share="product_before(x, axis=axis) * product_after(x, axis=axis)")},
+    "var": {"x": f"ratio(2 * {_DEVIATION}, reduced_size(shape_of(x), axis=axis) - ddof)"},
+    "std": {"x": f"{_DEVIATION} / {_SPREADING}"},
+    "nansum": {"x": "sum(where(isnan(x), 0.0, x_tangent), axis=axis, keepdims=keepdims)"},
+    "pad": {"x": "pad(x_tangent, width=width, mode=mode)"},
+    "unwrap": {"x": "x_tangent"},
+    "inv": {"a": "-(out @ a_tangent @ out)"},
+    "solve": {"a": "-solve(a, a_tangent @ out)", "b": "solve(a, b_tangent)"},
+    "expm": {"a": "expm_frechet(a, a_tangent)"},
+    "kaiser": {"beta": "beta_tangent * kaiser_slope(n, beta)"},
+    "fftfreq": {"d": "-(d_tangent * out / d)"},
+    "rfftfreq": {"d": "-(d_tangent * out / d)"},
+    "drawn": {"x": "x_tangent"},
+    "label": {"x": "x_tangent"},
+    "as_written": {"x": "x_tangent"},
+    "on_backward": {"x": "x_tangent"},
+    "probe": {"x": "x_tangent", "p": "p_tangent"},
+}
+
+
+def together(row: Row) -> frozenset[str]:
+    """The operands that a row is linear in, all at once."""
+    return row.linear or frozenset(TOGETHER.get(row.name, "").split())
+
+
+def apart(row: Row) -> frozenset[str]:
+    """The operands that a row is linear in, each for itself."""
+    return frozenset(APART.get(row.name, "").split())
+
+
+def checked() -> list[str]:
+    """The entries that name no row, or no operand of it that passes a derivative on; a test wants none."""
+    entries = [(name, param) for table in (TOGETHER, APART) for name, words in table.items() for param in words.split()]
+    entries += [(name, param) for name, texts in PUSHED.items() for param in texts]
+    return [f"{name}.{param}" for name, param in entries if name not in ROWS or param not in ROWS[name].differentiable]

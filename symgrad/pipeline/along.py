@@ -1,0 +1,193 @@
+"""The derivative in a direction: a job -> the function that computes value and tangent, and one that hands it out for its arguments."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from symgrad.adjoint.custom import expanded
+from symgrad.codegen.numba import Surface, as_lists, emit_kernel
+from symgrad.codegen.python import emit
+from symgrad.codegen.texts import Emitted, Kernel
+from symgrad.frontend.results import Result, in_template
+from symgrad.ir.core import Func, clone
+from symgrad.ir.verify import verify
+from symgrad.pipeline.emission import argument_names, header_for, printed
+from symgrad.pipeline.job import Job, carries, numbered
+from symgrad.pipeline.registry import OPTIMISE, READABLE
+from symgrad.pipeline.runner import run, timed
+from symgrad.pipeline.words import document, parameter_text, passed_text
+from symgrad.runtime.support import tangent_of
+from symgrad.tangent.write import push_forward
+from symgrad.text import docstring, literal, respelled
+
+
+def written(job: Job, primal: Func, wrt: list[int], active: list[int], name: str) -> Func:
+    """The IR of value and tangent."""
+    with timed(primal.notes, "differentiate", "push_forward"):
+        func = push_forward(primal, wrt, active, name)
+        func.guarded = frozenset()
+        func = job.stage("adjoint", expanded(func))
+    if job.request.optimize != "read":
+        return job.stage("optimized", run(OPTIMISE, func))
+    verify(func)
+    func = job.stage("optimized", run(READABLE, func))
+    verify(func)
+    return func
+
+
+def active_results(job: Job, primal: Func) -> list[int]:
+    """The differentiated results that can have a tangent."""
+    return [k for k in range(job.output.count) if carries(primal.body.yields[k].type)]
+
+
+def result_text(job: Job, active: list[int], count: int) -> str:
+    """The template of what is returned: the value, the tangent in its structure, None for what has none, and what is auxiliary."""
+    places = iter([f"{{{count + active.index(k)}}}" if k in active else "None" for k in range(job.output.count)])
+    tangent = tangent_text(job.output, places)
+    value = numbered(job.lowered.result, itertools.count())
+    if not job.request.has_aux:
+        return f"({value}, {tangent})"
+    first = numbered(job.output, itertools.count())
+    second = numbered(job.lowered.result.items[1], itertools.count(job.output.count))
+    return f"({first}, {tangent}, {second})"
+
+
+def tangent_text(output: Result, places: Iterator[str]) -> str:
+    """The template of a tangent: that of the result, with other places, and None for what is no number.
+
+    >>> tangent_text(Result("{{'a': {}, 'n': 'text'}}", 1), iter(["{3}"]))
+    "{{'a': {3}, 'n': None}}"
+    """
+    leaves: list[str] = []
+
+    def leaf(match: re.Match[str]) -> str:
+        if match[0] == "{}":
+            leaves.append(f"__leaf_{len(leaves)}__")
+            return leaves[-1]
+        return match[0][0]
+
+    tree = ast.parse(re.sub(r"\{\{|\}\}|\{\}", leaf, output.text), mode="eval").body
+    text = in_template(ast.unparse(without_others(tree, leaves)))
+    for name, place in zip(leaves, list(places), strict=True):
+        text = text.replace(name, place)
+    return text
+
+
+def without_others(tree: ast.expr, leaves: list[str]) -> ast.expr:
+    """An expression in which what is neither a leaf nor a container is None."""
+    match tree:
+        case ast.Tuple(elts=items) | ast.List(elts=items):
+            tree.elts = [without_others(item, leaves) for item in items]
+        case ast.Dict(values=items):
+            tree.values = [without_others(item, leaves) for item in items]
+        case ast.Call(keywords=keywords):
+            for word in keywords:
+                word.value = without_others(word.value, leaves)
+        case ast.Constant():
+            return ast.Constant(None)
+        case ast.Name(id=name) if name not in leaves:
+            return ast.Constant(None)
+    return tree
+
+
+def keyword_only(signature: str, words: list[str]) -> str:
+    """The text between the parentheses with more parameters, which are passed by name."""
+    tree = ast.parse(f"def f({signature}): pass").body[0]
+    assert isinstance(tree, ast.FunctionDef)
+    tree.args.kwonlyargs += [ast.arg(word) for word in words]
+    tree.args.kw_defaults += [None] * len(words)
+    return ast.unparse(tree.args)
+
+
+def passed_by_name(passed: str, texts: list[str]) -> str:
+    """The arguments of a call, with more of them behind those that are passed in order or by name, before ``**``."""
+    call = ast.parse(f"f({passed})", mode="eval").body
+    assert isinstance(call, ast.Call)
+    last = [k for k in call.keywords if k.arg is None]
+    named = [k for k in call.keywords if k.arg is not None]
+    return ", ".join([*map(ast.unparse, [*call.args]), *(f"{k.arg}={ast.unparse(k.value)}" for k in named), *texts,
+                      *(f"**{ast.unparse(k.value)}" for k in last)])  # fmt: skip
+
+
+def tangent_words(job: Job, wrt: list[int]) -> list[str]:
+    """A name for each tangent, which nothing else in the text has."""
+    taken = [*job.signature.names, *job.lowered.objects, "tangents", "along", "tangent_of"]
+    hints = [f"{job.lowered.func.params[k].name or 't'}_tangent" for k in wrt]
+    return argument_names([*taken, *hints])[len(taken) :]
+
+
+def tangent_reads(job: Job, wrt: list[int]) -> list[str]:
+    """The expressions that give each tangent, of all ``tangents`` by name."""
+    outside = {} if job.outside is None else job.outside.words
+    converted = dict(job.signature.converted)
+    reads = []
+    for k in wrt:
+        path = job.lowered.inputs[k][1]
+        read = respelled(path, lambda root: f"tangents[{literal(root)}]")
+        value = outside.get(path, path) + converted.get(path, "")
+        reads.append(f"tangent_of(tangents, lambda tangents: {read}, {value}, {literal(path)})")
+    return reads
+
+
+def handing(job: Job, name: str, sweep: str, wrt: list[int], words: list[str]) -> str:
+    """The text of the function that takes the arguments, and gives the function of their tangents."""
+    lines = [f"{word}={read}" for word, read in zip(words, tangent_reads(job, wrt), strict=True)]
+    passed = passed_by_name(passed_text(job), ["@"]).split("@")
+    inside = ",\n            ".join(lines)
+    gap = "\n            " if passed[0].strip() else ""
+    return (
+        f"def {name}({parameter_text(job)}):\n"
+        f"    {docstring(document(job, 'Value and tangent, as a function of the tangents by name,'))}\n\n"
+        f"    def along(tangents):\n"
+        f"        return {sweep}(\n            {passed[0].strip()}{gap}{inside}{passed[1]}\n        )\n\n"
+        f"    return along\n"
+    )
+
+
+def kernel(job: Job, surface: Surface, sweep: str, text: str, wrt: list[int], words: list[str]) -> Kernel:
+    """The kernel of value and tangent, and the function that hands it out."""
+    from symgrad.loops.crossing import crosses
+    from symgrad.pipeline.lowering import to_loops  # a third of all stages, which NumPy code does not need
+
+    program = clone(job.stages["optimized"])
+    results = {k: dtype for k, value in enumerate(program.body.yields) if (dtype := crosses(value.type)) is not None}
+    first = len(program.params) - len(words)
+    lists = {k: dtype for k, value in enumerate(program.params) if (dtype := crosses(value.type)) is not None}
+    func = to_loops(program)
+    func.notes = program.notes
+    name = surface.name
+    inner = replace(
+        surface,
+        name=sweep,
+        signature=keyword_only(surface.signature, words),
+        passed=passed_by_name(surface.passed, [f"{word}={word}" for word in words]),
+        leaves=[*surface.leaves[:first], *words],
+        result=as_lists(text, results),
+    )
+    inner = inner.with_lists(lists) if lists else inner
+    with timed(func.notes, "print", "emit"):
+        kernel = emit_kernel(func, inner)
+    kernel.stem, kernel.behind = name, sweep
+    kernel.tangents = tuple(inner.passed_leaves[first:])
+    kernel.caller = f"{kernel.caller}\n\n{handing(job, name, sweep, wrt, words)}"
+    kernel.namespace["tangent_of"] = tangent_of
+    return kernel
+
+
+def emission(job: Job, func: Func, sweep: str, name: str, text: str, wrt: list[int], words: list[str]) -> Emitted:
+    """The NumPy code: the sweep, and the function that hands it out."""
+    copy = printed(func, job)
+    header = header_for(job, copy, sweep, text, document(job, "Value and tangent"))
+    tangents = copy.params[len(copy.params) - len(words) :]
+    bind = {**header.bind, **dict(zip(tangents, words, strict=True))}
+    header = replace(header, signature=keyword_only(header.signature, words), bind=bind)
+    first = emit(copy, header)
+    second = handing(job, name, sweep, wrt, words)
+    return Emitted(f"{first.text}\n\n{second}", {**first.namespace, "tangent_of": tangent_of}, first.line_map)
+
+
+__all__ = ["active_results", "emission", "kernel", "result_text", "tangent_reads", "tangent_text", "tangent_words", "written"]

@@ -1,0 +1,113 @@
+"""The derivative as a linear function: a job -> the function that gives value and residuals, and the linear function of tangents.
+
+The linear function is the backward half of the pullback transposed: that half is linear in the seeds, so its own reverse with respect to
+them takes tangents of arguments to those of results, and reads nothing but residuals.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, replace
+
+from symgrad.adjoint.costs import Costs
+from symgrad.adjoint.custom import expanded
+from symgrad.adjoint.pullback import split_pullback
+from symgrad.adjoint.reverse import gradient
+from symgrad.codegen.header import Header
+from symgrad.codegen.python import emit
+from symgrad.codegen.texts import Emitted
+from symgrad.errors import NoDerivative
+from symgrad.ir.core import Func, uses, walk
+from symgrad.pipeline.along import tangent_reads, tangent_text
+from symgrad.pipeline.emission import argument_names, emitted_for, printed, seed_places
+from symgrad.pipeline.job import Job, numbered
+from symgrad.pipeline.registry import OPTIMISE, SIMPLIFY
+from symgrad.pipeline.runner import run, timed
+from symgrad.pipeline.words import document, lines_of, parameter_text, passed_text
+from symgrad.runtime.support import tangent_of
+from symgrad.text import docstring
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """The two functions: ``first`` gives the ``own`` results and residuals, ``second`` takes residuals, zeros for ``zeros``, and tangents.
+
+    ``active`` are the results that have a tangent, ``zeros`` those of them whose form ``second`` asks for.
+    """
+
+    first: Func
+    second: Func
+    own: int
+    active: list[int]
+    zeros: list[int]
+
+
+def linear(job: Job, primal: Func, wrt: list[int], active: list[int], name: str, costs: Costs) -> Linear:
+    """The IR of both functions."""
+    own = len(primal.body.yields)
+    with timed(primal.notes, "differentiate", "gradient"):
+        whole = gradient(primal, wrt, active_results=active, value=True, seeds=True, name=name, costs=costs)
+        whole = run(OPTIMISE, job.stage("adjoint", expanded(whole)))
+        job.stage("optimized", whole)
+        first, back = split_pullback(whole, own, len(active))
+        first, back = job.stage("forward", run(SIMPLIFY, first)), run(SIMPLIFY, back)
+        seeds = range(len(back.params) - len(active), len(back.params))
+        second = transposed(back, list(seeds), len(wrt), f"{name}_linear", costs)
+    read = uses(second.body)
+    zeros = [active[k] for k, place in enumerate(seeds) if second.params[place] in read]
+    unread = {second.params[place] for k, place in enumerate(seeds) if active[k] not in zeros}
+    second.body.args = [param for param in second.params if param not in unread]
+    return Linear(first, job.stage("backward", second), own, active, zeros)
+
+
+def transposed(back: Func, seeds: list[int], gradients: int, name: str, costs: Costs) -> Func:
+    """The reverse of a backward half with respect to its seeds, in words of tangents."""
+    try:
+        func = gradient(back, seeds, active_results=range(gradients), value=False, seeds=True, name=name, costs=costs)
+    except NoDerivative as refusal:
+        what = f"the derivative is not written as a linear function: {refusal.what}"
+        raise NoDerivative(what, refusal.loc, "use jvp, which computes value and tangent together") from None
+    func.split = None
+    func = run(OPTIMISE, expanded(func))
+    for value in (
+        *func.params,
+        *(out for op in walk(func.body) for out in (*op.outs, *(arg for block in op.blocks for arg in block.args))),
+    ):
+        if value.name is not None and value.name.endswith("_grad"):  # what is a cotangent's cotangent is a tangent
+            value.name = f"{value.name.removesuffix('_grad').removesuffix('_grad')}_tangent"
+    return func
+
+
+def emission(job: Job, parts: Linear, name: str, wrt: list[int]) -> Emitted:
+    """The NumPy code: the value, the linear function, and the function that hands both out."""
+    inside = ", ".join(f"{{{k}}}" for k in range(parts.own, len(parts.first.body.yields)))
+    value = numbered(job.lowered.result, itertools.count())
+    first = emitted_for(
+        job, parts.first, f"{name}_value", f"({value}, ({inside}{',' if inside else ''}))", document(job, "Value and residuals")
+    )
+    last = printed(parts.second, job)
+    words = argument_names([v.name for v in last.params])
+    places = iter([f"{{{parts.active.index(k)}}}" if k in parts.active else "None" for k in range(job.output.count)])
+    header = Header(f"{name}_linear", ", ".join(words), {}, tangent_text(job.output, places),
+                    document(job, "Tangent"), lines_of(job), objects=job.lowered.objects)  # fmt: skip
+    second = emit(last, replace(header, bind=dict(zip(last.params, words, strict=True))))
+    out = "out[0]" if job.request.has_aux else "out"
+    results = [path for path, _ in seed_places(job.output, out)]
+    zeros = [f"tangent_of(None, None, {results[k]}, 'out')" for k in parts.zeros]
+    lines = [f"    zeros = ({', '.join(zeros)},)\n"] if zeros else []
+    passed = [*(["*zeros"] if zeros else []), *tangent_reads(job, wrt)]
+    returned = "out[0], linear, out[1]" if job.request.has_aux else "out, linear"
+    read = ",\n            ".join(["*residuals", *passed])
+    text = (
+        f"{first.text}\n\n{second.text}\n\n"
+        f"def {name}({parameter_text(job)}):\n"
+        f"    {docstring(document(job, 'Value, and tangent as a function of the tangents by name,'))}\n"
+        f"    out, residuals = {name}_value({passed_text(job)})\n{''.join(lines)}\n"
+        f"    def linear(tangents):\n"
+        f"        return {name}_linear(\n            {read}\n        )\n\n"
+        f"    return {returned}\n"
+    )
+    return Emitted(text, {**first.namespace, **second.namespace, "tangent_of": tangent_of}, first.line_map)
+
+
+__all__ = ["Linear", "emission", "linear"]

@@ -1,0 +1,158 @@
+"""One walk forwards over a function: its state, and the table of what writes the tangent of each kind of op.
+
+The tangent of a value is written beside it, by ops that do with tangents what the program does with values: what stores to an array
+stores the tangent to the array of tangents. So nothing is kept, and memory is shared and overwritten as it is among the values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from symgrad.adjoint.accumulate import Ledger, cotangent_type, zero_number
+from symgrad.adjoint.extents import know
+from symgrad.adjoint.fit import conformed
+from symgrad.adjoint.memory import Memory, has_memory
+from symgrad.adjoint.unread import alike
+from symgrad.ir.core import Block, Call, Const, Func, Op, Operand, Value
+from symgrad.ir.layout import Layout
+from symgrad.ir.types import Array, List, Scalar, Tape, Type
+from symgrad.ir.unbound import Unbound, is_undefined
+from symgrad.ops.build import Builder
+from symgrad.ops.declare import ROWS
+
+#: what writes one op with its tangents at the builder's insertion point
+Push = Callable[["Forward", Any], None]
+#: by the name of a row, or else by the kind of op
+TABLE: dict[str | type[Op], Push] = {}
+#: the functions that compute values and tangents of functions that are called, by what they are made of
+Functions = Callable[[Func, tuple[int, ...], tuple[int, ...]], Func]
+
+
+def pushes(*kinds: str | type[Op]) -> Callable[[Push], Push]:
+    """Enter a function for kinds of ops."""
+
+    def enter(push: Push) -> Push:
+        TABLE.update(dict.fromkeys(kinds, push))
+        return push
+
+    return enter
+
+
+def hinted(value: Operand) -> str:
+    """The name for a tangent: ``h_tangent`` for ``h``; for what has no name one that need not be a variable."""
+    name = value.name if isinstance(value, Value) else None
+    return f"{name}_tangent" if name and not name.endswith("_tangent") else name or "%t_tangent"
+
+
+#: the type of a tangent that is carried or passed: that of a cotangent
+tangent_type = cotangent_type
+
+
+@dataclass(slots=True)
+class Forward:
+    """The walk: which values are ``active``, and the ``tangents`` of those that have been computed."""
+
+    func: Func
+    active: set[Value]
+    functions: Functions
+    builder: Builder
+    tangents: dict[Value, Operand] = field(default_factory=dict)
+    ledger: Ledger = field(init=False)
+    memory: Memory = field(init=False)
+
+    def __post_init__(self) -> None:
+        know(self.builder, self.func)
+        layout = Layout()
+        layout.enter(self.func.body)
+        self.memory = Memory.of(self.func, layout)
+        self.ledger = Ledger(self.builder, {}, Unbound.of(self.func.body), self.func.params)
+
+    # ---------------------------------------------------------------- the whole function
+
+    def run(self, wrt: Sequence[int], active_results: Sequence[int]) -> None:
+        """Give the function a parameter for each tangent in ``wrt``, and a result for that of each active result. Works in place."""
+        body = self.func.body
+        params = [Value(tangent_type(body.args[k].type), hinted(body.args[k])) for k in wrt]
+        self.tangents |= {body.args[k]: param for k, param in zip(wrt, params, strict=True)}
+        self.block(body)
+        with self.builder.inside(body):
+            outs = [self.held(body.yields[k], tangent_type(body.yields[k].type)) for k in active_results]
+        body.args += params
+        body.yields += outs
+
+    def block(self, block: Block) -> None:
+        """Write the tangents of a block's ops beside them. Works in place."""
+        ops, block.ops = block.ops, []
+        with self.builder.inside(block):
+            for op in ops:
+                with self.builder.at(op.loc):
+                    self.op(op)
+
+    def op(self, op: Op) -> None:
+        """Write one op, with its tangents if it has any."""
+        push = TABLE.get(op.name) if isinstance(op, Call) else None
+        if isinstance(op, Call) and not any(out in self.active for out in op.outs):
+            self.builder.append(op)
+            return
+        (push or TABLE[type(op)])(self, op)
+
+    # ---------------------------------------------------------------- tangents
+
+    def zero(self, value: Operand) -> Operand:
+        """The tangent of what has none, in the form that it would have."""
+        if isinstance(value, Const):
+            known = isinstance(value.value, bool | int | float | complex) and value.name is None
+            return zero_number(value.type) if known else value
+        if isinstance(value.type, Array) and value.type.kind in ("int", "bool"):
+            return self.builder.call("zeros_of", self.builder.call("shape_of", value), hint=hinted(value), dtype="f64")
+        zero = self.ledger.zero(value)
+        if isinstance(zero, Value):
+            zero.name = hinted(value)
+        return zero
+
+    def held(self, value: Operand, slot: Type) -> Operand:
+        """The tangent of a value that a block hands on, zeros if it has none, in the dtype and form of what takes it."""
+        if is_undefined(value):
+            return value
+        tangent = self.tangents.get(value) if isinstance(value, Value) else None
+        tangent = self.zero(value) if tangent is None else tangent
+        return conformed(self.builder, tangent, Value(slot), hinted(value))
+
+    def settle(self, tangent: Operand, out: Value, start: int, whole: bool) -> Operand:
+        """A tangent in the dtype and shape of its value; ``whole``: no operand without a tangent has made the value larger.
+
+        ``start`` is where in the block the ops begin that have computed it.
+        """
+        hint = hinted(out)
+        tangent = conformed(self.builder, tangent, out, hint)
+        have, want = tangent.type, out.type
+        if isinstance(want, Array):
+            if isinstance(have, Scalar) and want.shape != ():
+                tangent = self.builder.call("spread", tangent, self.builder.call("shape_of", out), hint=hint)
+            elif isinstance(have, Array) and not whole and not alike(tangent, out):
+                tangent = self.builder.call("spread", tangent, self.builder.call("shape_of", out), hint=hint, axis=(), keepdims=True)
+        elif not isinstance(want, Scalar) and not whole:  # of a value of which nothing is known the form is asked when the program runs
+            tangent = self.builder.call("add", tangent, self.builder.call("zeros_like", out), hint=hint)
+        return self.owned(tangent, out, start)
+
+    def owned(self, tangent: Operand, out: Value, start: int) -> Operand:
+        """A tangent of a value that has memory of its own: a copy, if it is not new and one of the two is written to."""
+        if not isinstance(tangent, Value) or not isinstance(tangent.type, Array | List | Tape):
+            return tangent
+        makers = {value: op for op in self.builder.block.ops[start:] for value in op.outs}
+        maker = makers.get(tangent)
+        if isinstance(maker, Call) and ROWS[maker.name].alias == "fresh" and not ROWS[maker.name].consumes:
+            return tangent
+        sources = [value for value, one in self.tangents.items() if one is tangent or isinstance(maker, Call) and one in maker.args]
+        if any(self.is_written(value) for value in (out, *sources)):
+            return self.builder.call("copy", tangent, hint=hinted(out))
+        return tangent
+
+    def is_written(self, value: Value) -> bool:
+        """Is something stored in the memory of a value?"""
+        return has_memory(value.type) and self.memory.find(value) in self.memory.stores
+
+
+__all__ = ["TABLE", "Forward", "Functions", "hinted", "pushes", "tangent_type"]

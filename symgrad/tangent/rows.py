@@ -1,0 +1,159 @@
+"""Writes the tangents of calls of rows: by partials, by the row applied to tangents, by a push-forward, or by the pullback transposed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from symgrad.adjoint.account import grouped
+from symgrad.adjoint.activity import parameters
+from symgrad.adjoint.expand import Expansion, is_by_numpy, operand
+from symgrad.adjoint.rows import meanings, scaled, squared
+from symgrad.ir.core import Call, Const, Operand, Value
+from symgrad.ir.types import Array, List, Object, Scalar, ShapeOf, Tape
+from symgrad.notes import Notes
+from symgrad.ops.declare import ROWS, Row
+from symgrad.ops.tangents import PUSHED, apart, together
+from symgrad.tangent.forward import Forward, hinted, pushes
+from symgrad.tangent.transposed import transposed
+
+#: an operand of a row that has a tangent: its place in the call, in a variadic parameter, the parameter, and the operand
+Target = tuple[int, int, str, Value]
+
+
+@pushes(Call)
+def push_call(forward: Forward, op: Call) -> None:
+    """The op, and behind it the tangents of its results; before it if it overwrites what these are computed from."""
+    row = ROWS[op.name]
+    if not row.consumes:
+        forward.builder.append(op)
+    targets = [
+        (place, position, param, source)
+        for place, (position, param, source) in enumerate(parameters(op))
+        if isinstance(source, Value) and source in forward.tangents and param in row.differentiable
+    ]
+    if targets and forward.func.notes is not None:
+        tell_rule(forward.func.notes, op, row, [param for _, _, param, _ in targets])
+    if targets:
+        tangents_of(forward, squared(op) if row.elementwise else op, targets)
+    else:  # what is only a place for values with tangents: an empty list
+        forward.tangents |= {out: forward.zero(out) for out in op.outs if out in forward.active}
+    if row.consumes:
+        forward.builder.append(op)
+
+
+def tell_rule(notes: Notes, op: Call, row: Row, params: list[str]) -> None:
+    """What each operand with a tangent contributes, in the row's own words."""
+    said: dict[str, None] = {}
+    for param in params:
+        word = f"{param.lstrip('*')}_tangent"
+        partial, pushed = row.partials.get(param), PUSHED.get(row.name, {}).get(param)
+        if row.elementwise and partial is not None:
+            said[word if partial == "1" else f"-{word}" if partial == "-1" else f"{word} * {grouped(partial)}"] = None
+        elif pushed is not None:
+            said[pushed] = None
+        elif param in together(row) or param in apart(row):
+            said[f"{row.name} of {word}"] = None
+        else:
+            said[f"the cotangent of {param.lstrip('*')} transposed"] = None
+    notes.add(
+        "reverse", "rule", op.loc, f"out_tangent = {' + '.join(said)}", name=f"{row.name.removeprefix('user_')}({', '.join(row.params)})"
+    )
+
+
+def tangents_of(forward: Forward, op: Call, targets: list[Target]) -> None:
+    """Enter the tangents of an op's results."""
+    row, builder = ROWS[op.name], forward.builder
+    if op.name != row.name or len(op.args) != len(targets) and op.name == "square":
+        targets = [(0, 0, "x", targets[0][3])]
+    start = len(builder.block.ops)
+    names = {param for _, _, param, _ in targets}
+    at_once = together(row)
+    has_partials = row.elementwise and all(row.partials.get(param) for param in names)
+    if names <= at_once and not has_partials:
+        mirrored(forward, op, row, at_once, targets)
+        return
+    pushed = PUSHED.get(op.name, {})
+    known = {param for param in names if param in pushed or param in apart(row) or row.elementwise and row.partials.get(param)}
+    if names - known or len(op.outs) > 1:
+        results = transposed(forward, op, row, targets)
+        for out, tangent in results.items():
+            forward.tangents[out] = forward.settle(tangent, out, start, True)
+        return
+    out, total = op.outs[0], None
+    for target in targets:
+        total = added(forward, total, term(forward, op, row, target, len(targets) > 1), hinted(out))
+    assert total is not None
+    if isinstance(total, Value) and (total.name or "%").startswith("%"):
+        total.name = hinted(out)
+    forward.tangents[out] = forward.settle(total, out, start, is_whole(op, targets))
+
+
+def is_whole(op: Call, targets: list[Target]) -> bool:
+    """Has no operand without a tangent made the result larger?"""
+    reached = {id_of for id_of, *_ in targets}
+    return all(k in reached or isinstance(a.type, Scalar | ShapeOf | Object) for k, a in enumerate(op.args))
+
+
+def mirrored(forward: Forward, op: Call, row: Row, at_once: frozenset[str], targets: list[Target]) -> None:
+    """The row applied to tangents: what it does with memory it does with theirs."""
+    start = len(forward.builder.block.ops)
+    arguments: list[Operand] = []
+    for _, param, source in parameters(op):
+        if param not in at_once:
+            arguments.append(source)
+        elif isinstance(source, Value) and source in forward.tangents:
+            arguments.append(forward.tangents[source])
+        else:
+            arguments.append(without_tangent(forward, op, param, source))
+    if op.name == "may_share":  # of the first operand only the memory is meant
+        first = op.args[0]
+        if not (isinstance(first, Value) and first in forward.tangents):
+            forward.tangents[op.outs[0]] = arguments[1]
+            return
+        arguments[0] = forward.tangents[first]
+    out = op.outs[0]
+    tangent: Operand = forward.builder.call(op.name, *arguments, hint=hinted(out), **op.settings)
+    if not row.consumes and op.name in BROADCASTING and not isinstance(out.type, List | Tape):
+        tangent = forward.settle(tangent, out, start, False)
+    forward.tangents[out] = tangent
+
+
+#: rows in whose result operands are broadcast, so that the tangent of an operand without one may be the number 0
+BROADCASTING = frozenset({"where", "set_at", "add_at", "add_written", "accumulate"})
+
+
+def without_tangent(forward: Forward, op: Call, param: str, source: Operand) -> Operand:
+    """What stands for the tangent of an operand that has none."""
+    row = ROWS[op.name]
+    is_stored_in = row.consumes and param == row.params[0]
+    if op.name in BROADCASTING and not is_stored_in and isinstance(source.type, Array | Scalar):
+        return Const(0.0)
+    return forward.zero(source)
+
+
+def term(forward: Forward, op: Call, row: Row, target: Target, is_part: bool) -> Operand:
+    """What the tangent of one operand contributes; ``is_part``: is it one of several?"""
+    place, position, param, source = target
+    builder, tangent, hint = forward.builder, forward.tangents[source], "%t_tangent" if is_part else hinted(op.outs[0])
+    if (text := PUSHED.get(op.name, {}).get(param)) is not None:
+        names: dict[str, Any] = {**meanings(op, row), "position": position, f"{param}_tangent": tangent}
+        result = Expansion(builder, names, hint, is_by_numpy(op)).expand(text)
+        return operand(result)
+    if param in apart(row):
+        arguments = [tangent if k == place else a for k, a in enumerate(op.args)]
+        return builder.call(op.name, *arguments, hint=hint, **op.settings)
+    text = row.partials[param]
+    product, _ = scaled(builder, tangent, text, meanings(op, row), hint, is_by_numpy(op))
+    return product
+
+
+def added(forward: Forward, total: Operand | None, new: Operand, hint: str) -> Operand:
+    """The sum of what the operands contribute; a difference where the last one is negated."""
+    if total is None:
+        return new
+    ops = forward.builder.block.ops
+    last = ops[-1] if ops else None
+    if isinstance(last, Call) and last.name == "negative" and last.outs[0] is new:
+        ops.pop()
+        return forward.builder.call("subtract", total, last.args[0], hint=hint)
+    return forward.builder.call("add", total, new, hint=hint)

@@ -1,0 +1,136 @@
+"""Functions that say their derivative by a rule for tangents: both modes, both targets, and what is refused."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symgrad
+from symgrad.errors import BadArgument, NoDerivative, ShapeMismatch, SymgradError, UnsupportedSyntax
+
+
+@symgrad.custom_jvp
+def softplus(x: Any, w: Any) -> Any:
+    return np.log(1.0 + np.exp(x)) * w
+
+
+@softplus.defjvp
+def softplus_jvp(primals: Any, tangents: Any) -> Any:
+    (x, w), (dx, dw) = primals, tangents
+    out = softplus(x, w)
+    return out, dx * w / (1.0 + np.exp(-x)) + out / w * dw
+
+
+@symgrad.custom_jvp
+def doubled_slope(x: Any) -> Any:
+    """A function whose rule says twice its slope, on purpose: so it shows which of the two was used."""
+    return x * x
+
+
+doubled_slope.defjvp(lambda primals, tangents: (doubled_slope(primals[0]), 4.0 * primals[0] * tangents[0]))
+
+
+def through(x: np.ndarray, w: np.ndarray) -> Any:
+    total = 0.0
+    for k in range(2):
+        total = total + np.sum(softplus(x * w[k], w) * x)
+    return total
+
+
+@pytest.mark.parametrize("jit", [False, True], ids=["numpy", "numba"])
+def test_a_right_rule_gives_the_derivative_in_both_modes(jit: bool) -> None:
+    if jit:
+        pytest.importorskip("numba")
+    x, w, dx, dw = np.array([0.3, 0.7]), np.array([1.0, 2.0]), np.array([1.0, -0.5]), np.array([0.2, 0.4])
+    plain = [through(x + step * dx, w + step * dw) for step in (1e-5, -1e-5)]
+    expected = (plain[0] - plain[1]) / 2e-5
+    by_x, by_w = symgrad.grad(through, wrt=(0, 1), jit=jit)(x, w)
+
+    assert np.sum(by_x * dx) + np.sum(by_w * dw) == pytest.approx(expected, rel=1e-8)
+    assert symgrad.jvp(through, (x, w), (dx, dw), jit=jit)[1] == pytest.approx(expected, rel=1e-8)
+
+
+@pytest.mark.parametrize("jit", [False, True], ids=["numpy", "numba"])
+def test_it_is_the_rule_that_is_used(jit: bool) -> None:
+    if jit:
+        pytest.importorskip("numba")
+    assert symgrad.grad(lambda x: 3.0 * doubled_slope(x), jit=jit)(2.0) == 24.0
+    assert symgrad.jvp(lambda x: 3.0 * doubled_slope(x), (2.0,), (0.5,), jit=jit) == (12.0, 12.0)
+    assert symgrad.linearize(doubled_slope, 2.0)[1](1.0) == 8.0
+    assert symgrad.vjp(doubled_slope, np.ones(2))[1](np.array([1.0, 2.0]))[0].tolist() == [4.0, 8.0]
+
+
+def test_second_derivatives_are_those_of_the_rule() -> None:
+    x, w, dx = np.array([0.3, 0.7]), np.array([1.0, 2.0]), np.array([1.0, -0.5])
+    gradient = symgrad.grad(through)
+    expected = (gradient(x + 1e-5 * dx, w) - gradient(x - 1e-5 * dx, w)) / 2e-5
+
+    np.testing.assert_allclose(symgrad.jvp(gradient, (x, w), (dx, 0 * w))[1], expected, rtol=1e-7)
+    np.testing.assert_allclose(symgrad.vjp(gradient, x, w)[1](dx)[0], expected, rtol=1e-7)
+    assert symgrad.grad(symgrad.grad(doubled_slope))(2.0) == 4.0
+
+
+def test_integers_tuples_and_numbers() -> None:
+    @symgrad.custom_jvp
+    def power(pair: Any, n: int) -> Any:
+        return pair[0] ** n * pair[1]
+
+    @power.defjvp
+    def rule(primals: Any, tangents: Any) -> Any:
+        (x, w), n = primals
+        assert tangents[1] is None
+        return power((x, w), n), n * x ** (n - 1) * w * tangents[0][0] + x**n * tangents[0][1]
+
+    def cubed(x: float, w: float) -> Any:
+        return power((x, w), 3)
+
+    assert symgrad.grad(cubed, wrt=(0, 1))(2.0, 5.0) == (60.0, 8.0)
+    assert symgrad.jvp(cubed, (2.0, 5.0), (1.0, 1.0)) == (40.0, 68.0)
+
+
+def test_it_travels() -> None:
+    derived = pickle.loads(pickle.dumps(symgrad.jvp(through)))
+    x, w = np.array([0.3, 0.7]), np.array([1.0, 2.0])
+    assert derived((x, w), (x, w)) == symgrad.jvp(through, (x, w), (x, w))
+
+
+def with_rule(rule: Any) -> Any:
+    @symgrad.custom_jvp
+    def function(x: Any) -> Any:
+        return x * x
+
+    function.defjvp(rule)
+    return lambda x: np.sum(function(x))
+
+
+REFUSED: dict[str, tuple[Any, type[SymgradError], str]] = {
+    "a square of the tangent": (lambda p, t: (p[0], t[0] * t[0]), BadArgument, "not linear in the tangents"),
+    "no tangent": (lambda p, t: (p[0], 1.0), NoDerivative, "does not depend on the tangents"),
+    "no pair": (lambda p, t: t[0], UnsupportedSyntax, "must return a pair"),
+    "another shape": (lambda p, t: (p[0], np.sum(t[0])), ShapeMismatch, "gives a tangent that is scalar f64 for a result"),
+}
+
+
+@pytest.mark.parametrize("rule, kind, message", REFUSED.values(), ids=REFUSED)
+def test_a_rule_that_is_none_is_refused(rule: Any, kind: type[SymgradError], message: str) -> None:
+    for derive in (symgrad.grad(with_rule(rule)), lambda x: symgrad.jvp(with_rule(rule), (x,), (x,))):
+        with pytest.raises(kind, match=message):
+            derive(np.ones(3))
+
+
+def test_a_function_without_its_rule_is_refused() -> None:
+    @symgrad.custom_jvp
+    def square(x: float) -> float:
+        return x * x
+
+    with pytest.raises(NoDerivative, match="square is a custom_jvp without its rule"):
+        symgrad.grad(lambda x: 2.0 * square(x))(3.0)
+    square.defjvp(lambda primals, tangents: (square(primals[0]), 2.0 * primals[0] * tangents[0]))
+    assert symgrad.grad(lambda x: 2.0 * square(x))(3.0) == 12.0
+    with pytest.raises(BadArgument):
+        symgrad.custom_jvp(3)
+    with pytest.raises(BadArgument):
+        square.defjvp(3)
