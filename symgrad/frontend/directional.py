@@ -155,7 +155,7 @@ class Directions:
             return
         if isinstance(primal, Obj) and isinstance(held := self.ctx.state.heap[primal.key], Ref) and is_float(self.ctx.type_of(held)):
             what = f"argument {path} of a jvp is a list of any length, which has no tangent inside another function"
-            raise UnsupportedSyntax(what, self.ctx.loc(self.node), "pass an array: np.array(...)")
+            raise UnsupportedSyntax(what, self.ctx.loc(self.node), "make it an array with np.array")
         parts, others = self.parts(primal), self.parts(tangent)
         if parts is None or not holds_floats(self.ctx, primal):
             if not (isinstance(tangent, Static) and tangent.value is None) and others is None:
