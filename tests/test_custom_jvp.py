@@ -107,6 +107,12 @@ def with_rule(rule: Any) -> Any:
 
 
 REFUSED: dict[str, tuple[Any, type[SymgradError], str]] = {
+    "a constant beside the tangent": (lambda p, t: (p[0], 2.0 * p[0] * t[0] + 1.0), BadArgument, "does not depend on the tangents"),
+    "a value of the function in its place": (
+        lambda p, t: (p[0], np.where(p[0] > 0.0, t[0], p[0])),
+        BadArgument,
+        "does not depend on the tangents",
+    ),
     "a square of the tangent": (lambda p, t: (p[0], t[0] * t[0]), BadArgument, "not linear in the tangents"),
     "no tangent": (lambda p, t: (p[0], 1.0), NoDerivative, "does not depend on the tangents"),
     "no pair": (lambda p, t: t[0], UnsupportedSyntax, "must return a pair"),
@@ -134,3 +140,33 @@ def test_a_function_without_its_rule_is_refused() -> None:
         symgrad.custom_jvp(3)
     with pytest.raises(BadArgument):
         square.defjvp(3)
+
+
+def chosen_beside_zero(primals: Any, tangents: Any) -> Any:
+    (x,), (dx,) = primals, tangents
+    return np.sum(x * x), np.sum(np.where(x > 0.0, 2.0 * x * dx, 0.0)) + np.sum(np.where(x > 0.0, 0.0, 2.0 * x * dx))
+
+
+def summed_from_zero(primals: Any, tangents: Any) -> Any:
+    (x,), (dx,) = primals, tangents
+    total = 0.0
+    for k in range(len(x)):
+        total = total + 2.0 * x[k] * dx[k]
+    return np.sum(x * x), total
+
+
+def zero_on_one_path(primals: Any, tangents: Any) -> Any:
+    (x,), (dx,) = primals, tangents
+    return np.sum(x * x), np.sum(2.0 * x * dx) if x[0] < 100.0 else 0.0
+
+
+@pytest.mark.parametrize("rule", [chosen_beside_zero, summed_from_zero, zero_on_one_path], ids=lambda rule: rule.__name__)
+def test_what_is_zero_beside_tangents_is_linear(rule: Any) -> None:
+    @symgrad.custom_jvp
+    def derived(x: Any) -> Any:
+        return np.sum(x * x)
+
+    derived.defjvp(rule)
+    x = np.array([0.5, -1.0, 2.0])
+    np.testing.assert_allclose(symgrad.grad(lambda x: 3.0 * derived(x))(x), 6.0 * x)
+    assert symgrad.jvp(derived, (x,), (np.array([1.0, 2.0, -0.5]),))[1] == pytest.approx(-5.0)

@@ -14,12 +14,18 @@ from symgrad.frontend.interruptions import Raised
 from symgrad.frontend.memory_groups import copy_written
 from symgrad.frontend.nested import Fresh, free_values
 from symgrad.frontend.recursion import close
-from symgrad.ir.core import Block, Call, Func, Operand, Value, clone_block, substitute, walk
+from symgrad.ir.core import Block, Call, Const, Func, Operand, Undef, Value, clone_block, substitute, walk
+from symgrad.ir.joins import joins
 from symgrad.ir.types import Array, Scalar, Type, is_float, is_plural
 from symgrad.ops.spelling import Custom
 
 #: rows that ask a value for its form only, by the place of the operand that is asked
 FORMS = {"shape_of": 0, "extent": 0, "zeros_like": 0, "list_zeros": 0, "in_form": 1}
+
+#: rows whose operands are added, or stand for one another on different paths, and which operands these are
+SUMMED = {"add": slice(None), "subtract": slice(None), "where": slice(1, None)}
+#: rows of arrays that hold nothing yet
+NOTHING = frozenset({"zeros", "zeros_like", "zeros_of", "empty", "empty_like"})
 
 
 def tangents_like(ctx: Lowering, fresh: Fresh, arg: Binding) -> Binding:
@@ -40,6 +46,7 @@ def backward_of_rule(ctx: Lowering, custom: Custom, name: str, value: Operand, a
     if any(isinstance(arg, Obj) for arg in args):
         raise UnsupportedSyntax(f"{name} takes a container; a custom_jvp takes numbers, arrays and tuples", ctx.loc(node))
     rule, tangents, held = rule_of(ctx, custom, name, value, args, node)
+    refuse_constants(ctx, name, rule.body, tangents, node)
     reverse: Func = ctx.derive("transpose", rule, list(range(len(tangents))), [0], ctx.builder.taken)
     params = reverse.body.args
     copy = clone_block(Block(params, reverse.body.ops, reverse.body.yields), {})
@@ -109,6 +116,32 @@ def refuse_other_than_linear(ctx: Lowering, name: str, block: Block, tangents: l
                 )
     if any(operand in asked for operand in block.yields):
         raise BadArgument(f"the rule of {name} is not linear in the tangents", ctx.loc(node))
+
+
+def refuse_constants(ctx: Lowering, name: str, block: Block, tangents: list[Value], node: ast.AST) -> None:
+    """Refuse what is added to a tangent, or takes its place on some path, and does not depend on tangents: the transpose drops it."""
+    ops = list(walk(block))
+    dependent: set[Operand] = set(tangents)
+    count = -1
+    while count != len(dependent):
+        count = len(dependent)
+        for op in ops:
+            dependent.update(value for value, operands in joins(op) if dependent.intersection(operands))
+            if isinstance(op, Call) and dependent.intersection(op.args):
+                dependent.update(op.outs)
+    makers = {out: op for op in ops if isinstance(op, Call) for out in op.outs}
+
+    def is_nothing(operand: Operand) -> bool:
+        maker = makers.get(operand) if isinstance(operand, Value) else None
+        if isinstance(operand, Const):
+            return isinstance(operand.value, Undef) or operand.value == 0
+        return maker is not None and maker.name in NOTHING or not isinstance(operand.type, Scalar | Array)
+
+    summed = [op.args[SUMMED[op.name]] for op in ops if isinstance(op, Call) and op.name in SUMMED]
+    for operands in [*summed, *(operands for op in ops for _, operands in joins(op))]:
+        if dependent.intersection(operands) and not all(operand in dependent or is_nothing(operand) for operand in operands):
+            what = f"the rule of {name} adds something to the tangent that does not depend on the tangents"
+            raise BadArgument(what, ctx.loc(node), "let it be a sum of factors times tangents")
 
 
 __all__ = ["backward_of_rule"]
