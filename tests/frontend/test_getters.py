@@ -42,7 +42,8 @@ REASONS: dict[tuple[str, str], tuple[int, str]] = {
     ("calls", "-"): (1, "the code of a function of Python's own"),
     ("calls", "is_dispatching"): (1, "the same"),
     ("python_values", "*"): (2, "methods of texts and sets of Python's"),
-    ("calls", "call_static"): (2, "marks that only objects of ours have"),
+    ("batches", "*"): (3, "fields of a binding, for the name of a function in messages"),
+    ("calls", "call_static"): (3, "marks that only objects of ours have"),
     ("classes", "*"): (5, "which kind of class is made: its fields are written when it is defined"),
     ("copying", "check_copied"): (1, "what every object has"),
     ("dicts", "combined"): (1, "a method of a set of ours"),
@@ -61,6 +62,7 @@ REASONS: dict[tuple[str, str], tuple[int, str]] = {
     ("outside", "outside"): (3, "the kind of an object, whose identity or class is noted"),
     ("overriding", "*"): (4, "classes of containers, which are refused if they define what counts"),
     ("reach", "memory_held"): (1, "fields of bindings"),
+    ("results", "record_text"): (1, "which kind of class is made, as in classes"),
     ("source", "*"): (7, "the getter's own way to names; whether a wrapper is one of Python's"),
 }
 
