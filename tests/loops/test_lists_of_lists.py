@@ -159,13 +159,17 @@ TABLES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("function", TABLES, ids=lambda f: f.__name__)
+#: those that numba takes longest to compile, beside which others have the same constructs
+LONG = (saved_in_a_while, in_branches, rows_in_steps, rows_of_several_lengths)
+
+
+@pytest.mark.parametrize("function", [pytest.param(f, marks=[pytest.mark.slow] * (f in LONG), id=f.__name__) for f in TABLES])
 def test_the_kernel_gives_what_the_numpy_code_gives(function: Any) -> None:
     check_targets(function, CALLS, jit=True)
     assert stays(function, *CALLS[0], wrt=(0, 1))
 
 
-@pytest.mark.parametrize("function", [edit_distance, saved_in_a_while], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", [edit_distance, pytest.param(saved_in_a_while, marks=pytest.mark.slow)], ids=lambda f: f.__name__)
 def test_pullbacks_keep_lists_of_lists_between_their_halves(function: Any) -> None:
     x, w = CALLS[0]
     value, pullback = symgrad.vjp(function, x, w, jit=True)
