@@ -18,7 +18,7 @@ from symgrad.parameters import Mode, Options, What, Wrt, checked_mode, options, 
 from symgrad.tracebacks import boundary
 from symgrad.verification.first_call import Verify
 
-NOTHING: Any = object()  #: stands for an argument that was left out
+NOTHING: Any = object()  #: the default of an argument for which None is a value
 
 
 @boundary
@@ -82,7 +82,7 @@ def hvp(function: Callable[..., Any], args: Any = NOTHING, v: Any = NOTHING, *, 
     ``hvp(f)(x, v=v)``. (Where the function has a parameter ``v`` the name is ``vector``.) The other parameters are those of ``grad``;
     more keywords are the function's own.
 
-    Raises BadArgument where ``v`` does not have the form of the gradient, and where derivatives are said by hand (``custom_vjp``,
+    Raises BadArgument where ``v`` does not have the form of the gradient, and where the function defines derivatives (``custom_vjp``,
     ``stop_gradient``, ``no_grad``), so that the Hessian need not be symmetric: ``vhp`` takes these.
 
     >>> import numpy as np

@@ -274,7 +274,7 @@ def check():
 if __name__ == "__main__":
     check()
 '''
-#: in forward mode the derivative in a direction is had at once
+#: forward mode computes the derivative in a direction directly
 SLOPE = """
     def slope(position, directions):
         tangents = {{}}

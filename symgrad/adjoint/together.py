@@ -17,7 +17,7 @@ from symgrad.ops.seeds import EMPTY_TAPES, FORM, ON_TAPES, Batch, NotBatched, ap
 def together(block: Block, batch: Batch, seeds: Sequence[Value]) -> list[Value]:
     """Append to the builder's block what computes the yields of ``block`` for all rows; raises NotBatched where that cannot be done.
 
-    ``seeds`` have the axis, and stand for the arguments of the block, which stays as it is.
+    ``seeds`` are the arguments of the block for all rows. The block itself is not changed.
     """
     batch.table.update(zip(block.args, seeds, strict=True))
     batch.makers |= {out: op for op in block.ops if isinstance(op, Call) for out in op.outs}

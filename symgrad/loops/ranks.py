@@ -151,7 +151,7 @@ def is_zero(operand: Operand) -> bool:
 
 
 def can_be_made(type_: Type, symbols_known: set[str]) -> bool:
-    """Can zeros of such an array be made from what the arguments say, or may an empty list stand for them?"""
+    """Can zeros of this type be created?  Of an array, if the arguments give its extents; of a list always: an empty list is used."""
     return isinstance(type_, List) or (
         isinstance(type_, Array) and all(isinstance(e, int) or e.symbol in symbols_known for e in type_.shape or ())
     )

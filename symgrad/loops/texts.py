@@ -105,7 +105,7 @@ class Texts:
     entry: Block = field(default_factory=Block)
     lists: dict[str, Value] = field(default_factory=dict)
     arrays: dict[str, Value] = field(default_factory=dict)
-    same: dict[Value, Operand] = field(default_factory=dict)  #: values that another operand stands for now
+    same: dict[Value, Operand] = field(default_factory=dict)  #: values that were replaced, each with the operand that replaces it
     kinds: dict[Value, str] = field(default_factory=dict)  #: which values are texts, sets and lists
     letters: set[Value] = field(default_factory=set)  #: texts of one character
 

@@ -106,7 +106,7 @@ def rank_of(type_: Type) -> int:
 
 
 def elements(e: Examples) -> Value:
-    """Element by element: axes that an operand lacks stand behind that of the batch."""
+    """Elementwise rows. An operand of lower rank gets axes of length 1 directly after the batch axis."""
     if e.settings.get("via") in ("math", "cmath"):
         raise NotBatched  # they raise where NumPy's functions do not
     rank = max(e.rank(k) for k in range(len(e.operands)))
@@ -138,7 +138,7 @@ def along(e: Examples) -> Value:
 
 
 def in_order(e: Examples) -> Value:
-    """Functions that go along one axis, and over all elements where ``axis`` is None."""
+    """Functions along one axis, or of all elements if ``axis`` is None."""
     axis = e.settings["axis"]
     if axis is None and e.rank(0) != 1:
         raise NotBatched

@@ -100,7 +100,7 @@ constant("tape_part(tape, count)", lambda types, settings, dim: types[0], emit="
 constant("tape_cut(tape, count)", lambda types, settings, dim: types[0], emit="del tape[slice(len(tape) - count, None)]", statement=True,
          consumes=True)  # fmt: skip
 
-# questions to lists that stand for texts and sets
+# comparisons of texts and sets, which kernels hold as lists
 constant("list_equal(a, b)", lambda types, settings, dim: BOOL, emit="a == b")
 constant("list_within(a, b)", lambda types, settings, dim: BOOL, emit="all(item in b for item in a)")
 constant("list_part(l, start, stop)", lambda types, settings, dim: types[0], emit="l[slice(start, stop)]")

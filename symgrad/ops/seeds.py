@@ -49,8 +49,8 @@ def batched(*names: str) -> Callable[[Rule], Rule]:
 class Batch:
     """What is known while ops are batched; ``rows`` is how many rows there are.
 
-    ``table`` gives the values that have the axis, by those that they stand for; ``makers`` the op that computes a value; ``shapes`` the
-    extents of a row of what has the axis, ``lists`` the arrays that stand for lists of their items.
+    ``table``: each operand that depends on the seeds, with its value for all rows. ``makers``: the op that computes a value. ``shapes``:
+    each shape of an operand with the axis, as the extents of one row. ``lists``: each list of the parts of an array, as that array.
     """
 
     builder: Builder
@@ -65,7 +65,7 @@ class Batch:
         return operand in self.table
 
     def new(self, operand: Operand) -> Operand:
-        """What stands for an operand now."""
+        """The operand, or its value for all rows."""
         if operand in self.shapes or operand in self.lists:
             raise NotBatched
         return self.table.get(operand, operand)
@@ -277,7 +277,7 @@ def stored(batch: Batch, op: Call) -> Operand:
 
 @batched("unstack", "list_from")
 def unstacked(batch: Batch, op: Call) -> Operand:
-    """The array itself stands for the list of its parts."""
+    """A list of the parts of an array is represented by the array."""
     new, rank = batch.new(op.args[0]), batch.rank(op.args[0])
     if op.settings.get("depth", 1) != 1:
         raise NotBatched
@@ -331,7 +331,7 @@ def reshaped(batch: Batch, op: Call) -> Operand:
 
 
 def own(batch: Batch, op: Call, new: Value) -> Value:
-    """An array that is made of a number, which may be written to: the array that stands for the numbers is not."""
+    """A copy, where the operand is a number: the result may be written to, and the array of the numbers must not change."""
     return batch.builder.call("copy", new) if isinstance(op.args[0].type, Scalar) else new
 
 

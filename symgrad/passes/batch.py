@@ -12,7 +12,7 @@ from symgrad.ops.build import Builder
 from symgrad.passes.rounds import Rounds, results
 from symgrad.passes.unbox import may_start_again
 
-#: what is caught where the rounds raise at once: then they are gone through one by one
+#: exceptions after which the loop is run instead, one example after the other
 RAISED = frozenset({"Exception"})
 
 
@@ -34,7 +34,7 @@ def visit(func: Func, block: Block) -> None:
 
 
 def at_once(func: Func, loop: For) -> list[Op]:
-    """The ops that stand for a loop over a batch, or the loop."""
+    """The ops that replace a loop over a batch, or the loop itself if it cannot be replaced."""
     build = Builder(Block(), loop.loc)
     for op in walk(func.body):
         if isinstance(op, Call) and op.outs:

@@ -20,7 +20,7 @@ from symgrad.ops.shapes import DEFAULT_DTYPE, dtype_of
 from symgrad.passes.facts import is_pure
 from symgrad.passes.unbox import HARMLESS
 
-#: how often the body of a loop is gone through to see which of what it carries has a batch axis
+#: the largest number of attempts to find which carried values of a loop have a batch axis
 TRIALS = 8
 
 
@@ -250,7 +250,7 @@ class Rounds:
             self.values[out] = value, many
 
     def rounds_of(self, op: For, bounds: list[Operand], flags: list[bool]) -> For | list[bool]:
-        """The loop, if what its rounds hand on has the axes that are said; else what has a batch axis."""
+        """The loop, if exactly the carried values in ``flags`` have a batch axis; otherwise corrected flags."""
         index = Value(INT, op.index.name)
         side = replace(self, values=dict(self.values), makers=dict(self.makers), sources=dict(self.sources), lent=set(self.lent))
         side.values[op.index] = index, False
@@ -285,7 +285,7 @@ class Rounds:
 
 
 def results(loop: For, rounds: Rounds) -> list[Operand]:
-    """What stands for the results of a loop over a batch; raises NotBatched."""
+    """The operands that replace the results of a loop over a batch; raises NotBatched."""
     if loop.until or loop.backward or not is_literal(loop.start, 0) or not is_literal(loop.step, 1):
         raise NotBatched
     count = uses(loop.body)

@@ -31,7 +31,7 @@ NO_AXES = "no argument of {name} has a batch axis: in_axes is None for all of th
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What is passed for one parameter: how messages call it, where its examples are, and whether numbers may stand for all examples."""
+    """One parameter of a batched function: its name in messages, the axes of its examples, and whether all examples share a number."""
 
     word: str
     axes: Axes

@@ -18,7 +18,7 @@ def read_by_name(block: Block, own: set[Op]) -> None:
 
 
 def gather(block: Block, named: dict[Operand, Operand]) -> None:
-    """Move the texts of a block, and note which of the user's variables stands for what."""
+    """Move the texts of a block, and note which user variable holds each value."""
     places: dict[Value, int] = {}
     ops: list[Op] = []
     barrier = 0  #: the first place to which a text may be moved: behind what stores or has effects

@@ -123,7 +123,7 @@ BROADCASTING = frozenset({"where", "set_at", "add_at", "add_written", "accumulat
 
 
 def without_tangent(forward: Forward, op: Call, param: str, source: Operand) -> Operand:
-    """What stands for the tangent of an operand that has none."""
+    """A zero tangent, for an operand that has none."""
     row = ROWS[op.name]
     is_stored_in = row.consumes and param == row.params[0]
     if op.name in BROADCASTING and not is_stored_in and isinstance(source.type, Array | Scalar):

@@ -1,4 +1,4 @@
-"""Writes the tangents of what goes over tapes, in a derivative of a derivative: a tape of tangents lies beside each tape of values."""
+"""Tangents of saved values, in the derivative of a derivative: each tape of values has a tape of tangents beside it."""
 
 from __future__ import annotations
 

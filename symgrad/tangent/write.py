@@ -28,7 +28,7 @@ __all__ = ["push_forward"]
 
 @dataclass(slots=True)
 class Called:
-    """The functions with tangents that stand for those that the program calls, made once for each set of active arguments and results."""
+    """The called functions with tangents: one for each function and each set of active arguments and results."""
 
     builder: Builder
     known: dict[tuple[Func, tuple[int, ...], tuple[int, ...]], Func] = field(default_factory=dict)
