@@ -99,29 +99,19 @@ class Bound:
 class BoundDirectional(Bound):
     """A derivative in a direction with the instance it was looked up on, which has no tangent."""
 
+    @boundary
     def __call__(self, primals: tuple[Any, ...], tangents: tuple[Any, ...], /, **kwargs: Any) -> Any:
         derived: Any = self._derived
-        try:
-            return derived.pushed((self._instance,), primals, tangents, kwargs)
-        except REFUSALS as error:
-            if not is_trimmed(error):
-                raise
-            __tracebackhide__ = True
-            raise error
+        return derived.pushed((self._instance,), primals, tangents, kwargs)
 
 
 class BoundLinearized(Bound):
     """A function that gives value and linear function, with the instance it was looked up on, which has no tangent."""
 
+    @boundary
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         derived: Any = self._derived
-        try:
-            return derived.pushed((self._instance,), args, None, kwargs)
-        except REFUSALS as error:
-            if not is_trimmed(error):
-                raise
-            __tracebackhide__ = True
-            raise error
+        return derived.pushed((self._instance,), args, None, kwargs)
 
 
 def bound(derived: Any, instance: Any) -> Bound:

@@ -38,10 +38,10 @@ from symgrad.runtime.batches import BATCH
 from symgrad.runtime.locks import LOCK
 from symgrad.signature import Compiled, Request, Signature
 from symgrad.targets import available
-from symgrad.tracebacks import REFUSALS, boundary, is_trimmed
+from symgrad.tracebacks import boundary
 from symgrad.verification.first_call import parts_of
 
-EVERY = ("vjp", "jvp", "linearize")  #: which derivatives are by all that holds floats, if nothing is said
+EVERY = ("vjp", "jvp", "linearize")  #: the derivatives that are taken by all arguments with floats if ``wrt`` is not given
 
 
 class Derived:
@@ -298,15 +298,10 @@ class Directional(Derived):
     def _install(cls, guard: Callable[..., Any]) -> None:
         setattr(cls, "at", guard)  # noqa: B010  # for mypy, a method is not assigned to
 
+    @boundary
     def __call__(self, primals: tuple[Any, ...], tangents: tuple[Any, ...], /, **kwargs: Any) -> Any:
         """``(out, tangent)``, or with ``has_aux`` ``(out, tangent, aux)``."""
-        try:
-            return self.pushed((), primals, tangents, kwargs)
-        except REFUSALS as error:
-            if not is_trimmed(error):
-                raise
-            __tracebackhide__ = True
-            raise error
+        return self.pushed((), primals, tangents, kwargs)
 
     def pushed(self, instance: tuple[Any, ...], primals: Any, tangents: Any, kwargs: dict[str, Any]) -> Any:
         """The same, of a method for an instance."""
@@ -353,15 +348,10 @@ class Linearized(Directional):
 
     __slots__ = ()
 
+    @boundary
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """``(out, linear)``, or with ``has_aux`` ``(out, linear, aux)``."""
-        try:
-            return self.pushed((), args, None, kwargs)
-        except REFUSALS as error:
-            if not is_trimmed(error):
-                raise
-            __tracebackhide__ = True
-            raise error
+        return self.pushed((), args, None, kwargs)
 
     def pushed(self, instance: tuple[Any, ...], primals: Any, tangents: Any, kwargs: dict[str, Any]) -> Any:
         out, linear, *aux = self.at(*instance, *primals, **kwargs)

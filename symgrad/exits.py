@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from types import SimpleNamespace
 from typing import Any
@@ -74,19 +74,26 @@ def look(derived: Any, result: Any, call: Call, forms: Call) -> Any:
 
 def look_forward(out: Any, tangent: Any, inputs: Any) -> None:
     """Raise ``InvalidIR`` where a tangent is not in the form of its result, or its memory is not its own."""
-    pairs = list(beside("the result", tangent, out))
+    others = [*leaves("an argument or its tangent", inputs), *leaves("the value", out)]
+    look_at("tangent", list(beside("the result", tangent, out)), others)
+
+
+def look_at(word: str, pairs: Sequence[tuple[str, Any, Any]], others: Sequence[tuple[str, Any]]) -> None:
+    """Raise ``InvalidIR`` where a derivative is not in the form of what stands beside it, or shares memory with another value.
+
+    ``pairs`` are a path, a derivative and what it is of, ``others`` the values that it must share no memory with.
+    """
     for path, part, of in pairs:
         if (fault := misfit(part, of)) is not None:
-            raise InvalidIR(f"the tangent of {path} {fault}")
+            raise InvalidIR(f"the {word} of {path} {fault}")
     arrays = [(path, part) for path, part, _ in pairs if isinstance(part, np.ndarray)]
-    others = [*leaves("an argument or its tangent", inputs), *leaves("the value", out)]
     for path, one in arrays:
         for place, other in others:
             if overlap(one, other):
-                raise InvalidIR(f"the tangent of {path} shares memory with {place}")
+                raise InvalidIR(f"the {word} of {path} shares memory with {place}")
     for (path, one), (place, other) in combinations(arrays, 2):
         if overlap(one, other):
-            raise InvalidIR(f"the tangents of {path} and {place} share memory")
+            raise InvalidIR(f"the {word}s of {path} and {place} share memory")
 
 
 class Exit:
@@ -103,18 +110,7 @@ class Exit:
         """Raise ``InvalidIR`` where a gradient is not in the form of its argument, or its memory is not its own."""
         parts = (gradients,) if self.single else gradients
         pairs = [pair for name, part in zip(self.wrt, parts, strict=True) for pair in beside(name, part, self.before[name])]
-        for path, gradient, argument in pairs:
-            if (fault := misfit(gradient, argument)) is not None:
-                raise InvalidIR(f"the gradient of {path} {fault}")
-        arrays = [(path, gradient) for path, gradient, _ in pairs if isinstance(gradient, np.ndarray)]
-        others = [*leaves("the argument", self.arguments), *leaves("the value", value), *leaves("the seed", seed)]
-        for path, gradient in arrays:
-            for place, other in others:
-                if overlap(gradient, other):
-                    raise InvalidIR(f"the gradient of {path} shares memory with {place}")
-        for (path, one), (place, other) in combinations(arrays, 2):
-            if overlap(one, other):
-                raise InvalidIR(f"the gradients of {path} and {place} share memory")
+        look_at("gradient", pairs, [*leaves("the argument", self.arguments), *leaves("the value", value), *leaves("the seed", seed)])
 
     def pullback(self, function: Callable[..., Any], value: Any) -> Callable[..., Any]:
         """A pullback that checks its gradients."""

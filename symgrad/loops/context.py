@@ -12,10 +12,11 @@ from typing import Any
 from symgrad.adjoint.extents import known_extents
 from symgrad.ir.core import Block, Call, Const, For, Func, Op, Operand, Undef, Value, While, walk
 from symgrad.ir.types import Array, Dim, Extent, List, Scalar, ShapeOf, Type, Undefined
+from symgrad.loops.bailouts import bail_out, if_zero, is_python, is_python_int
 from symgrad.loops.forms import Form, refuse, refuse_dtype, remember, stored
 from symgrad.loops.paths import Item
 from symgrad.loops.reach import OutOfReach, in_words, named
-from symgrad.loops.scalars import bail_out, if_zero, is_index_arithmetic, is_python, is_python_int, lower_scalar
+from symgrad.loops.scalars import is_index_arithmetic, lower_scalar
 from symgrad.loops.writer import BOUNDED, FLOAT_BITS, LARGEST, Writer
 from symgrad.ops.build import symbols
 from symgrad.ops.declare import ROWS

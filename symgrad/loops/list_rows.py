@@ -9,6 +9,7 @@ from symgrad.ir.core import FALSE, ONE, TRUE, ZERO, Call, Const, Operand, Value
 from symgrad.ir.types import Array, List, Scalar
 from symgrad.loops import arrays
 from symgrad.loops.arrays import dtype_of
+from symgrad.loops.bailouts import bail_out
 from symgrad.loops.context import Context, Listing, Slots, Stacks, Thing
 from symgrad.loops.forms import Form, cast_to, dtype_in_array
 from symgrad.loops.lists import (
@@ -34,7 +35,6 @@ from symgrad.loops.lists import (
     zeros_like,
 )
 from symgrad.loops.reach import OutOfReach, function_in_words, in_words, plural
-from symgrad.loops.scalars import bail_out
 
 
 def list_append(context: Context, op: Call) -> Thing:

@@ -12,11 +12,11 @@ from symgrad.ir.core import NONE, ONE, TRUE, ZERO, Apply, Block, Call, Const, Fo
 from symgrad.ir.types import Array, Dim, List, Object, Scalar, ShapeOf, Tape, Type, Undefined
 from symgrad.loops import lists, slots
 from symgrad.loops.arrays import as_float
+from symgrad.loops.bailouts import bail_out
 from symgrad.loops.context import Context, Frame, Stacks, Thing, is_nothing
 from symgrad.loops.forms import CHEAP, Form, as_kind, cast_to, mapped, refuse
 from symgrad.loops.reach import NoPlaces, OutOfReach, function_in_words, in_words, named
 from symgrad.loops.rules import COMPOSED, RULES, as_numpy_takes_it, pointwise, price_of, vector_name
-from symgrad.loops.scalars import bail_out
 from symgrad.loops.stencils import neighbours
 from symgrad.loops.tapes import exemplify, given_lists, parts_of
 from symgrad.loops.writer import Range, key_of, number, scalar

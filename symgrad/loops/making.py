@@ -8,10 +8,10 @@ from symgrad.ir.core import ONE, ZERO, Call, Const, Operand
 from symgrad.ir.types import INT, List, Scalar
 from symgrad.loops import lists
 from symgrad.loops.arrays import as_float, axes, constant, constant_in, dtype_of
+from symgrad.loops.bailouts import bail_out
 from symgrad.loops.context import Context, Thing
 from symgrad.loops.forms import Form, Index, broadcast_extents, broadcast_index, cast_to, filled, mapped, shown
 from symgrad.loops.reach import OutOfReach, in_words
-from symgrad.loops.scalars import bail_out
 from symgrad.loops.writer import SMALL, number
 
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from symgrad.ir.core import ONE, ZERO, Block, Call, Const, Func, Operand, Value, walk
 from symgrad.ir.types import Array
 from symgrad.loops.arrays import axes, dtype_of
+from symgrad.loops.bailouts import bail_out
 from symgrad.loops.context import Context, Thing
 from symgrad.loops.forms import Form, Index, cast_to, shown, stored
 from symgrad.loops.masks import places
 from symgrad.loops.paths import reshape_extents, reshaped
 from symgrad.loops.reach import OutOfReach, function_in_words, in_words
 from symgrad.loops.reductions import finish, own_name
-from symgrad.loops.scalars import bail_out
 
 #: what fills a line for each row, and the dtype of its elements, if it is not that of the operand
 FILLS: dict[str, tuple[str, str | None]] = {

@@ -6,13 +6,13 @@ from symgrad.ir.core import ONE, ZERO, Call, Const, Operand, Value
 from symgrad.ir.types import Array, Scalar
 from symgrad.loops import contractions
 from symgrad.loops.arrays import dtype_of
+from symgrad.loops.bailouts import if_zero
 from symgrad.loops.context import Context, Thing
 from symgrad.loops.contractions import Factor
 from symgrad.loops.forms import Form, cast_to, mapped, shown, stored
 from symgrad.loops.matrices import as_matrix, bases, transposed
 from symgrad.loops.reach import OutOfReach, dtype_in_words, function_in_words
 from symgrad.loops.reductions import finish, reduce, sum_fold
-from symgrad.loops.scalars import if_zero
 
 
 def multiplied(lowering: Context, a: Form, b: Form, dtype: str) -> Form:

@@ -15,13 +15,13 @@ from symgrad.ir.core import FALSE, ONE, TRUE, ZERO, Block, Call, Const, Operand,
 from symgrad.ir.types import DTYPES, INT, Array, Scalar
 from symgrad.loops.accesses import depends
 from symgrad.loops.arrays import axes, constant, dtype_of
+from symgrad.loops.bailouts import bail_out
 from symgrad.loops.context import Context, Thing
 from symgrad.loops.forms import Form, Index, Support, broadcast_index, cast_to, filled, mapped, shown, stored
 from symgrad.loops.layout import diagonal, repeats, shown_at
 from symgrad.loops.making import spread_to
 from symgrad.loops.paths import product_of, reshape_extents, reshaped
 from symgrad.loops.reach import OutOfReach, function_in_words
-from symgrad.loops.scalars import bail_out
 from symgrad.loops.writer import Writer, number, scalar
 
 Step = Callable[[Operand, Operand], Operand]

@@ -10,8 +10,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from symgrad.ir.core import TRUE, Call, Const, Operand, Value
+from symgrad.ir.core import Call, Const, Operand, Value
 from symgrad.ir.types import Object, Scalar, Type
+from symgrad.loops.bailouts import bail_out, if_zero, is_python, is_python_int, unless_finite, unless_small, unless_whole
 from symgrad.loops.probabilities import OUTSIDE, PROBABILITIES, TAIL, erfcx_slope
 from symgrad.loops.reach import OutOfReach, check_integers, dtype_in_words, function_in_words
 from symgrad.ops.build import Builder
@@ -23,8 +24,6 @@ Rule = Callable[[Builder, Call, Args], list[Operand]]
 
 #: functions with a finite value for every finite number
 CIRCULAR = frozenset({"sin", "cos", "tan"})
-#: a Python integer of larger magnitude may overflow in the next operation
-LARGE = 2**62
 WIDTHS = {"bool": 0, "int": 1, "float": 2}
 
 
@@ -106,54 +105,6 @@ def settled(build: Builder, op: Call, value: Operand) -> list[Operand]:
     if isinstance(type_, Scalar) and type_.dtype not in (None, "any", "f64", "i64") and isinstance(value, Value):
         return [build.call("cast", value, dtype=type_.dtype)]
     return [value]
-
-
-# ------------------------------------------------------------------ checks
-
-
-def is_python(*types: Type) -> bool:
-    """May Python's own arithmetic be at work?  Not where one operand is surely NumPy's."""
-    return all(isinstance(t, Scalar) and t.dtype in (None, "any") for t in types)
-
-
-def is_python_int(*types: Type) -> bool:
-    """Are all of them Python's integers, which do not overflow?"""
-    return is_python(*types) and all(isinstance(t, Scalar) and t.kind in ("int", "bool") for t in types)
-
-
-def bail_out(build: Builder, test: Operand) -> None:
-    """Leave the kernel if the test holds."""
-    if not (isinstance(test, Const) and not test.value):
-        build.call_many("bail_out", test)
-
-
-def unless_finite(build: Builder, value: Operand) -> None:
-    """Leave the kernel if a result is infinite or nan: Python may have raised."""
-    bail_out(build, build.call("not_", build.call("isfinite", value, via="math")))
-
-
-def if_zero(build: Builder, value: Operand) -> None:
-    """Leave the kernel if a divisor is zero."""
-    if isinstance(value, Const):
-        if not value.value:
-            bail_out(build, TRUE)
-        return
-    bail_out(build, build.call("equal", value, Const(0) if getattr(value.type, "kind", None) == "int" else Const(0.0)))
-
-
-def unless_small(build: Builder, value: Operand) -> None:
-    """Leave the kernel if a float is no integer of 62 bits (nan is none either)."""
-    small = build.call("less", build.call("abs", value), Const(float(LARGE)))
-    bail_out(build, build.call("not_", small))
-
-
-def unless_whole(build: Builder, value: Operand, signed: bool) -> None:
-    """Leave the kernel if an integer of NumPy's has more than 62 bits: as one of Python's it may grow."""
-    if isinstance(value, Const):
-        return
-    bail_out(build, build.call("greater", value, Const(LARGE)))
-    if signed:
-        bail_out(build, build.call("less", value, Const(-LARGE)))
 
 
 # ------------------------------------------------------------------ rows

@@ -1,0 +1,85 @@
+"""How the texts of kernels are made of a derivative; the stages for kernels, a third of all, are imported where they are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from symgrad.adjoint.pullback import with_seeds
+from symgrad.codegen.header import Header
+from symgrad.codegen.numba import Surface, as_lists, emit_kernel
+from symgrad.codegen.python import emit
+from symgrad.codegen.texts import Again, Kernel
+from symgrad.ir.core import Func, Operand, clone, uses
+from symgrad.ir.types import List
+from symgrad.pipeline.emission import argument_names, printed
+from symgrad.pipeline.job import Job
+from symgrad.pipeline.runner import timed
+from symgrad.pipeline.words import lines_of
+
+
+def halves_in_loops(job: Job, values: int, seeds: int) -> tuple[Func, Func, Mapping[int, int]]:
+    """A pullback as loops over numbers, lowered as a whole, so that its halves may share what is no argument: tapes, lists.
+
+    Returns beside the halves which results of the first one are copies of which of its parameters.
+    """
+    from symgrad.pipeline.lowering import to_halves
+
+    halves = to_halves(with_seeds(job.stages["optimized"], values, seeds))
+    return halves.forward, halves.backward, halves.copies
+
+
+def with_effects(job: Job, surface: Surface, program: Func) -> Surface:
+    """Take what is called for its effect out of a program that becomes a kernel, in place; the caller does it behind the kernel."""
+    from symgrad.loops.behind import effects_behind  # of the stages for kernels
+
+    effects = effects_behind(program)
+    if effects is None:
+        return surface
+    func, name = printed(effects.func, job), f"{surface.name}_effects"
+    words = argument_names([value.name for value in func.params])
+    bind = dict(zip(func.params, words, strict=True))
+    doc = f"What {job.source.name} does beside computing."
+    text = emit(func, Header(name, ", ".join(words), bind, "", doc, lines_of(job), objects=job.lowered.objects))
+    handed = len(func.params) - len(effects.parameters)
+    return surface.with_effects(name, text, effects.parameters, handed)
+
+
+def whole_kernel(job: Job, surface: Surface) -> Kernel:
+    """The kernel of a function that is one piece."""
+    from symgrad.pipeline.lowering import to_loops  # a third of all stages, which NumPy code does not need
+
+    program = clone(job.stages["optimized"])
+    surface = with_effects(job, surface, program)
+    func = to_loops(program)
+    func.notes = program.notes
+    surface = replace(surface, result=as_lists(surface.result, crossing_lists(job.stages["optimized"].body.yields)))
+    with timed(func.notes, "print", "emit"):
+        return emit_kernel(func, surface)
+
+
+def crossing_lists(operands: Sequence[Operand]) -> dict[int, str]:
+    """Which parameters or results are lists that a kernel takes, or gives, as arrays, each with the dtype."""
+    if not any(isinstance(operand.type, List) for operand in operands):
+        return {}
+    from symgrad.loops.crossing import crosses  # of the stages for kernels, which NumPy code does not need
+
+    return {k: dtype for k, operand in enumerate(operands) if (dtype := crosses(operand.type)) is not None}
+
+
+def again(job: Job, whole: Func, count: int, header: Header) -> Again:
+    """The NumPy code of the gradients of a pullback alone, from the start; ``count`` results are the function's own."""
+    func = clone(whole)
+    func.body.yields, func.results = func.body.yields[count:], func.results[count:]
+    func = printed(func, job)
+    inputs, read = len(job.lowered.inputs), uses(func.body)
+    places = [k for k, value in enumerate(func.params[:inputs]) if value in read]
+    func.body.args = [*(func.params[k] for k in places), *func.params[inputs:]]
+    words = argument_names([v.name for v in func.params])
+    header = replace(
+        header, signature=", ".join(words), bind=dict(zip(func.params, words, strict=True)), doc="The pullback from the start."
+    )
+    return Again(header.name, emit(func, header), places)
+
+
+__all__ = ["again", "crossing_lists", "halves_in_loops", "whole_kernel"]
