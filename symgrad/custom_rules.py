@@ -1,4 +1,4 @@
-"""Functions of the user's whose derivative is said by other functions: ``custom_vjp`` and ``custom_jvp``."""
+"""``custom_vjp`` and ``custom_jvp``: user functions whose derivative is computed by other user functions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from symgrad.dispatch.table import forget_all
 from symgrad.errors import BadArgument
-from symgrad.ops import spelling
+from symgrad.ops import declarations
 from symgrad.rules import remember
 from symgrad.tracebacks import boundary
 
@@ -40,9 +40,9 @@ def custom_vjp(function: Any, forward: Any = None, backward: Any = None) -> Any:
 
 
 def enter_custom(function: Any, forward: Any, backward: Any) -> None:
-    """Let the frontend find the three."""
+    """Register the three functions for the frontend."""
     try:
-        spelling.DECLARED[function] = spelling.Custom(function, forward, backward)
+        declarations.DECLARED[function] = declarations.Custom(function, forward, backward)
     except TypeError:
         raise BadArgument(f"{function!r} cannot be declared: it has no hash") from None
     remember(function, enter_custom, forward, backward)
@@ -84,9 +84,9 @@ def custom_jvp(function: Any, jvp: Any = None) -> Any:
 
 
 def enter_custom_jvp(function: Any, jvp: Any) -> None:
-    """Let the frontend find both; False stands for a rule that is still to be said."""
+    """Register the function and its rule for the frontend; False as the rule means that ``defjvp`` has not been called yet."""
     try:
-        spelling.DECLARED[function] = spelling.Custom(function, jvp=jvp)
+        declarations.DECLARED[function] = declarations.Custom(function, jvp=jvp)
     except TypeError:
         raise BadArgument(f"{function!r} cannot be declared: it has no hash") from None
     remember(function, enter_custom_jvp, jvp)

@@ -27,7 +27,7 @@ from symgrad.frontend.kept_texts import KEPT
 from symgrad.frontend.matching import same_code
 from symgrad.frontend.source import describe, plain_function, text_of
 from symgrad.identity import Same
-from symgrad.ops.spelling import DECLARATIONS, DECLARED, Declaration
+from symgrad.ops.declarations import DECLARATIONS, DECLARED, Declaration
 from symgrad.runtime.batches import BATCH, Batch
 from symgrad.runtime.locks import imported
 
@@ -55,7 +55,7 @@ class Carried:
 
 @dataclass(frozen=True, slots=True)
 class OfBatch:
-    """A function over a batch: the function that it calls for each example, or what stands for that, and the axes."""
+    """A batched function in a pickle: the function of one example, or its placeholder, and the axes."""
 
     function: Any
     in_axes: Any

@@ -25,7 +25,7 @@ from symgrad.dispatch.table import forget_all
 from symgrad.errors import BadArgument
 from symgrad.frontend.source import from_source
 from symgrad.ir.types import UNKNOWN, Type
-from symgrad.ops import spelling
+from symgrad.ops import declarations, spelling
 from symgrad.ops.declare import ROWS, USER_ROWS, Alias, Law, Row, parse_signature
 from symgrad.ops.derive import SYMPY_NAMES, derive
 from symgrad.ops.elementwise import evaluator
@@ -240,7 +240,7 @@ def formula_of(head: Head) -> str:
 
 def row_name(function: Any, name: str) -> str:
     """The name of the row of a function: the one it has, or a new one."""
-    held = spelling.DECLARED.get(function)
+    held = declarations.DECLARED.get(function)
     if isinstance(held, spelling.Spelling):
         return held.row
     candidate, number = f"{PREFIX}{name}", 1
@@ -266,7 +266,7 @@ def register(function: Callable[..., Any], head: Head, law: Law, *, emit: str | 
     USER_ROWS[name] = row
     said = spelling.Spelling(getattr(function, "__name__", head.name), parameters, f"{name}({head.words})")
     said.signature.bind_partial()  # defaults that have no text are refused now, not at the first call
-    spelling.DECLARED[function] = said
+    declarations.DECLARED[function] = said
     forget_all()
 
 
@@ -276,7 +276,7 @@ def remember(function: Any, declare: Callable[..., Any], *arguments: Any) -> Non
     while frame is not None and str(frame.f_globals.get("__name__", "")).startswith("symgrad."):
         frame = frame.f_back
     module = "" if frame is None else str(frame.f_globals.get("__name__", ""))
-    spelling.DECLARATIONS[function] = spelling.Declaration(declare, arguments, module)
+    declarations.DECLARATIONS[function] = declarations.Declaration(declare, arguments, module)
 
 
 def law_of(result: str | Law | None, params: tuple[str, ...]) -> Law:
@@ -379,7 +379,7 @@ def elementwise(declared: Any = None, text: str | None = None, /, **partials: An
     spelled = numpy_text(formula_of(head))
     formula = Formula(declared, head, spelled, partials)
     declare_elementwise(formula.__wrapped__, head, partials, emit=spelled)
-    spelling.DECLARED[formula] = spelling.DECLARED[formula.__wrapped__]
+    declarations.DECLARED[formula] = declarations.DECLARED[formula.__wrapped__]
     return formula
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import symgrad
 from symgrad.errors import BadArgument, NoDerivative, UnsupportedSyntax, UnsureAlias
-from symgrad.ops import spelling
+from symgrad.ops import declarations
 from symgrad.ops.declare import ROWS, USER_ROWS
 from symgrad.testing import check_grads
 
@@ -262,7 +262,7 @@ def test_a_declaration_counts_at_once_and_again() -> None:
 
 
 def test_a_function_of_numpy_may_be_declared(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spelling, "DECLARED", dict(spelling.DECLARED))
+    monkeypatch.setattr(declarations, "DECLARED", dict(declarations.DECLARED))
     symgrad.rule(np.ptp, "ptp(a)", result="float64", a_grad="out_grad * (where(a == max(a), 1.0, 0.0) - where(a == min(a), 1.0, 0.0))")
     check_grads(lambda x: np.ptp(x) * np.sum(x), (X,))
 

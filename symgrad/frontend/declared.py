@@ -15,10 +15,10 @@ from symgrad.frontend.bindings import Binding, Broken, Num, Obj, Ref, Static, Tu
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.frames import Frame
 from symgrad.frontend.functions import inline
+from symgrad.frontend.inner import Fresh, free_values
 from symgrad.frontend.interruptions import Raised
 from symgrad.frontend.keeping import KEEPING, kept_result, run_again
 from symgrad.frontend.memory_groups import copy_written
-from symgrad.frontend.nested import Fresh, free_values
 from symgrad.frontend.numba_functions import call_numba
 from symgrad.frontend.numba_kinds import numba_kind
 from symgrad.frontend.purity import is_pure
@@ -27,8 +27,8 @@ from symgrad.frontend.rows import call_row
 from symgrad.frontend.source import read, seen_through
 from symgrad.ir.core import Block, Const, Func, Operand, Value, substitute
 from symgrad.ir.types import Array, Scalar, Type, is_float
+from symgrad.ops.declarations import Custom, declared
 from symgrad.ops.declare import ROWS
-from symgrad.ops.spelling import Custom, declared
 
 
 def is_declared(ctx: Lowering, function: Any) -> bool:

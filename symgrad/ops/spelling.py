@@ -421,44 +421,6 @@ def spelled_in_scipy(name: str) -> Spelling:
     return Spelling(f"scipy.special.{name}", f"{params}, {UFUNC}", target)
 
 
-@dataclass(frozen=True, slots=True)
-class Custom:
-    """A function whose derivative is two others: ``forward(*args) -> out, residuals``, ``backward(residuals, out_grad) -> gradients``.
-
-    Or one: ``jvp(args, tangents) -> out, tangent``.
-    """
-
-    function: Callable[..., Any]
-    forward: Callable[..., Any] | None = None
-    backward: Callable[..., Any] | None = None
-    jvp: Any = None  #: False while a function is to have one
-
-
-#: what users declared, which comes before all else; entered by ``symgrad.rules``
-DECLARED: dict[Any, Spelling | Custom] = {}
-
-
-@dataclass(frozen=True, slots=True)
-class Declaration:
-    """How a declaration is made again in another process: ``declare(function, *arguments)``; ``module`` is where the user made it."""
-
-    declare: Callable[..., Any]
-    arguments: tuple[Any, ...]
-    module: str  #: empty for those that symgrad makes itself
-
-
-#: how each declaration was made
-DECLARATIONS: dict[Any, Declaration] = {}
-
-
-def declared(function: Any) -> Spelling | Custom | None:
-    """What the user has declared of a callable."""
-    try:
-        return DECLARED.get(function)
-    except TypeError:
-        return None
-
-
 def method(name: str) -> Spelling | None:
     """How a method or attribute of an array is said as a row, its first operand being the array."""
     return OF_ARRAYS.get(name)
@@ -484,16 +446,11 @@ def nearest(name: str) -> list[str]:
 
 
 __all__ = [
-    "DECLARATIONS",
-    "DECLARED",
     "BindError",
     "Bound",
-    "Custom",
-    "Declaration",
     "NotSettings",
     "Operand",
     "Spelling",
-    "declared",
     "method",
     "named_dtype",
     "nearest",

@@ -195,7 +195,7 @@ print(derivative(2.0), pickle.dumps(derivative).hex())
 """
 RECEIVING = """
 import pickle, sys, textwrap
-from symgrad.ops.spelling import declared
+from symgrad.ops.declarations import declared
 expected, data = sys.stdin.read().split()
 derivative = pickle.loads(bytes.fromhex(data))
 print(derivative(2.0) == float(expected) == 14.0, declared(textwrap.dedent) is not None)
