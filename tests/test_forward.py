@@ -593,6 +593,12 @@ INSIDE: dict[str, tuple[Any, str]] = {
     "a number for an array": (lambda x: symgrad.jvp(lambda y: np.sum(y), (x * np.ones(2),), (x,))[1], "the tangent of argument 0"),
     "an integer": (lambda x: symgrad.jvp(lambda y, n: y * n, (x, 2), (x, 1))[1], "argument 1 of a jvp holds no floats"),
     "a compiled one": (lambda x: symgrad.jvp(lambda y: y * y, (x,), (x,), jit=True)[1], "jit= of jvp cannot be given inside"),
+    "a third argument of grad": (lambda x: symgrad.grad(lambda y: y * y, 0, 5)(x), "3 arguments are passed"),
+    "a verified product": (
+        lambda x: symgrad.hvp(lambda y: y[0] ** 3, x * np.ones(1), np.ones(1), verify="gradient")[0],
+        "hvp with verify= inside",
+    ),
+    "auxiliary results": (lambda x: symgrad.grad(lambda y: (y * y, y), has_aux=True)(x)[0], "has_aux=True of a derivative cannot be"),
     "another tree": (lambda x: symgrad.jvp(lambda y: y["a"], ({"a": x},), ({"b": x},))[1], "has not its structure"),
 }
 
@@ -772,3 +778,17 @@ def test_a_linear_function_inside_a_function() -> None:
 
     assert np.sum(symgrad.grad(linear_inside)(x, v) * dx) == pytest.approx(expected, rel=1e-7)
     assert symgrad.jvp(linear_inside, (x, v), (dx, 0 * v))[1] == pytest.approx(expected, rel=1e-7)
+
+
+def test_what_is_no_number_has_none_for_its_tangent_inside_a_function_too() -> None:
+    def labelled(x: float) -> Any:
+        return x * x, "square", {"n": 3, "twice": 2.0 * x}
+
+    def inside(x: float) -> float:
+        out, tangent = symgrad.jvp(labelled, (x,), (1.0,))
+        assert out[1] == "square"
+        return tangent[0] * x if tangent[1] is None and tangent[2]["n"] is None else 0.0
+
+    assert symgrad.jvp(labelled, (3.0,), (1.0,))[1] == (6.0, None, {"n": None, "twice": 2.0})
+    assert inside(3.0) == 18.0
+    assert symgrad.grad(inside)(3.0) == pytest.approx(12.0)

@@ -17,9 +17,9 @@ from symgrad.frontend.bindings import Binding, External, HeapKey, Name, Num, Obj
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.filling import extent_of
 from symgrad.frontend.flow import counted, loop_key
+from symgrad.frontend.inner import names_of
 from symgrad.frontend.interruptions import Raised
 from symgrad.frontend.memory import load_array
-from symgrad.frontend.nested import names_of
 from symgrad.frontend.operands import pinned, unwrap
 from symgrad.frontend.outside import entries_of, outside
 from symgrad.frontend.reading import owner_name
@@ -63,7 +63,7 @@ def batched_of(ctx: Lowering, batch: Batch, node: ast.AST) -> Binding:
 
 
 def python_value(ctx: Lowering, binding: Binding, node: ast.AST) -> Any:
-    """Axes that are said inside the function, as Python data."""
+    """Axes that are written inside the function, as Python data."""
     if isinstance(binding, External):
         return binding.value
     if isinstance(binding, Obj) and binding.key.kind in ("list", "dict") and not is_long(binding, ctx.state):
@@ -227,7 +227,7 @@ def call_batched(ctx: Lowering, batched: Batched, args: list[Binding], kwargs: d
         raise error.at(ctx.loc(node)) from None
     size = size_of_batch(ctx, reader.leaves, node)
     name: Name = (ctx.frame, f"%batch{next(ctx.builder.fresh)}")
-    ctx.state.names[name] = Tup((*args, *kwargs.values()))  # while the loop lasts, it goes over these
+    ctx.state.names[name] = Tup((*args, *kwargs.values()))  # the iterable of the loop, which must stay as it is until the loop ends
 
     def one(index: Operand) -> Binding:
         held = ctx.state.names[name]

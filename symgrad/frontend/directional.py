@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +10,8 @@ from symgrad.errors import BadArgument, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exceptions import check_count
-from symgrad.frontend.nested import Directional, Inner, Reached, holds_floats, inline, own_options, reached
+from symgrad.frontend.inner import Directional, Inner, Structure, holds_floats, inline, parts_of
+from symgrad.frontend.nested import Reached, own_options, reached
 from symgrad.frontend.operands import unwrap
 from symgrad.frontend.tables import callee
 from symgrad.ir.core import Const, Func, Operand, Value
@@ -64,9 +64,9 @@ def call_directional(ctx: Lowering, derivative: Directional, args: list[Binding]
     count = len(structure.outs)
     forward = inner.derive("jvp", apart(func), list(range(len(inner.fresh.pairs))), carrying, ctx.builder.taken)
     results = inline(ctx, forward, [*(o for _, o in inner.fresh.pairs), *held, *directions.operands])
-    by_place: dict[int, Operand] = dict(zip(carrying, results[count:], strict=True))
-    out = structure.rebuilt(ctx, dict(enumerate(results[:count])))
-    return Tup((out, structure.rebuilt(ctx, by_place)))
+    values = {k: ctx.make(value) for k, value in enumerate(results[:count])}
+    tangents_of = {k: ctx.make(tangent) for k, tangent in zip(carrying, results[count:], strict=True)}
+    return Tup((structure.rebuilt(ctx, values, True), structure.rebuilt(ctx, tangents_of, False)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -156,7 +156,7 @@ class Directions:
         if isinstance(primal, Obj) and isinstance(held := self.ctx.state.heap[primal.key], Ref) and is_float(self.ctx.type_of(held)):
             what = f"argument {path} of a jvp is a list of any length, which has no tangent inside another function"
             raise UnsupportedSyntax(what, self.ctx.loc(self.node), "make it an array with np.array")
-        parts, others = self.parts(primal), self.parts(tangent)
+        parts, others = parts_of(self.ctx, primal), parts_of(self.ctx, tangent)
         if parts is None or not holds_floats(self.ctx, primal):
             if not (isinstance(tangent, Static) and tangent.value is None) and others is None:
                 self.refuse(f"argument {path} of a jvp holds no floats, and has no tangent", "pass None as its tangent")
@@ -166,14 +166,6 @@ class Directions:
             return
         for (key, part), (_, other) in zip(parts, others, strict=True):
             self.enter(item(path, key) if has_literal(key) else path, part, other)
-
-    def parts(self, binding: Binding) -> list[tuple[Any, Binding]] | None:
-        """What a container holds, by place or key; None for what is none."""
-        if isinstance(binding, Tup):
-            return list(enumerate(binding.items))
-        if isinstance(binding, Obj) and not isinstance(self.ctx.state.heap[binding.key], Ref):
-            return list(self.ctx.state.entries(binding.key))
-        return None
 
     def fitted(self, path: str, primal: Operand, tangent: Operand) -> Operand:
         """A tangent in the form of its argument."""
@@ -208,44 +200,6 @@ class Directions:
 
     def refuse(self, what: str, hint: str) -> None:
         raise BadArgument(what, self.ctx.loc(self.node), hint)
-
-
-@dataclass(slots=True)
-class Structure:
-    """What a function has returned: its leaves, and what puts it together again around others."""
-
-    outs: list[Operand]
-    rebuilt: Callable[[Lowering, dict[int, Operand]], Binding]
-
-    @classmethod
-    def of(cls, ctx: Lowering, value: Binding, node: ast.AST) -> Structure:
-        """Read a result in the state in which it was returned."""
-        if isinstance(value, Tup):
-            return cls.joined([cls.of(ctx, held, node) for held in value.items], lambda ctx, parts: Tup(tuple(parts), value.kind))
-        if isinstance(value, Obj) and not isinstance(ctx.state.heap[value.key], Ref):
-            entries, key = list(ctx.state.entries(value.key)), value.key
-            parts = [cls.of(ctx, held, node) for _, held in entries]
-            names = [name for name, _ in entries]
-            return cls.joined(parts, lambda ctx, items: ctx.new_object(key.kind, list(zip(names, items, strict=True)), key.cls))
-        if isinstance(value, Static):
-            return cls([], lambda ctx, operands: value)
-        if not isinstance(value, Num | Ref):
-            raise UnsupportedSyntax("the function of a jvp returns something that may be one of several things", ctx.loc(node))
-        return cls([ctx.read(value, node)], lambda ctx, operands: ctx.make(operands[0]) if 0 in operands else Static(None))
-
-    @classmethod
-    def joined(cls, parts: list[Structure], make: Callable[[Lowering, list[Binding]], Binding]) -> Structure:
-        """The structure of a container."""
-
-        def rebuilt(ctx: Lowering, operands: dict[int, Operand]) -> Binding:
-            items, first = [], 0
-            for part in parts:
-                mine = {k - first: operand for k, operand in operands.items() if first <= k < first + len(part.outs)}
-                items.append(part.rebuilt(ctx, mine))
-                first += len(part.outs)
-            return make(ctx, items)
-
-        return cls([out for part in parts for out in part.outs], rebuilt)
 
 
 __all__ = ["Directional", "make_directional", "make_linear"]

@@ -3,46 +3,27 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
-import inspect
-import types
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from symgrad.errors import BadArgument, NotScalar, UnsupportedSyntax
-from symgrad.frontend.adapters import adapted, is_adapted
-from symgrad.frontend.bindings import Binding, External, Fun, HeapKey, Location, Maybe, Num, Obj, OneOf, Ref, State, Static, Tup
-from symgrad.frontend.columns import holds_parts, split
+from symgrad.frontend.bindings import Binding, External, Fun, HeapKey, Location, Maybe, Num, Obj, OneOf, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.interruptions import Raised
-from symgrad.frontend.memory_groups import copy_written
+from symgrad.frontend.inner import Derivative, Directional, Fresh, Inner, Seeded, Structure, holds_floats, inline, parts_of
 from symgrad.frontend.operands import unwrap
 from symgrad.frontend.operators import binary
-from symgrad.frontend.recursion import close
-from symgrad.frontend.scopes import parameters
-from symgrad.frontend.tables import SPREAD, callee
-from symgrad.ir.core import Apply, Block, Call, Const, Func, Op, Operand, Value, clone_block, substitute, walk
-from symgrad.ir.types import Array, List, Scalar, Type, is_complex, is_float
+from symgrad.frontend.tables import callee
+from symgrad.ir.core import Call, Const, Operand, walk
+from symgrad.ir.types import Array, Scalar, Type, is_complex, is_float
 from symgrad.ops.declare import CUTS, USER_ROWS
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Derivative(Binding):
-    """``grad(of, wrt)`` and its like, not called yet."""
-
-    of: Binding
-    what: str
-    wrt: Any = None
-    has_aux: bool = False
-    no_grad: frozenset[str] = frozenset()
-    uncut: bool = False  #: must the function leave its derivatives as they are?
 
 
 def make_derivative(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """``symgrad.grad(g, wrt=...)`` inside a function."""
+    if not 1 <= len(args) <= 2:
+        raise BadArgument(f"{what} takes a function and wrt, and {len(args)} arguments are passed", ctx.loc(node))
     wrt = kwargs.get("wrt", kwargs.get("argnums", args[1] if len(args) > 1 else Static(None)))
     known = set(kwargs) - {"wrt", "argnums", "has_aux", "allow_unused", "strict", "jit", *(("mode",) if what == "jacobian" else ())}
     if known:
@@ -68,27 +49,15 @@ def own_options(of: Binding, kwargs: dict[str, Binding]) -> tuple[bool, frozense
 
 def make_product(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """``symgrad.hvp(g, x, v)`` inside a function: the gradient of the gradient, weighted by ``v``."""
-    if len(args) != 3 or (unsaid := sorted({"has_aux", "no_grad", "jit"} & set(kwargs))):
+    if len(args) != 3 or (unsaid := sorted({"has_aux", "no_grad", "jit", "verify"} & set(kwargs))):
         said = "without its arguments" if len(args) != 3 else f"with {unsaid[0]}="
         raise UnsupportedSyntax(f"{what} {said} inside a function that is differentiated", ctx.loc(node), f"write {what}(f, x, v)")
     of, passed, vector = args
     wrt = unwrap(kwargs["wrt"]) if "wrt" in kwargs else unwrap(kwargs["argnums"]) if "argnums" in kwargs else None
-    keywords = {name: value for name, value in kwargs.items() if name not in ("wrt", "argnums", "verify")}
+    keywords = {name: value for name, value in kwargs.items() if name not in ("wrt", "argnums")}
     gradient = Derivative(of, "grad", wrt, uncut=what == "hvp")
     held = list(passed.items) if isinstance(passed, Tup) else [passed]
     return call_derivative(ctx, Derivative(Seeded(gradient, vector), "grad", wrt), held, keywords, node)
-
-
-class Directional(Derivative):
-    """``jvp(of, ...)``, which is called with arguments and their tangents."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Seeded(Binding):
-    """``sum(seed * of(...))``, whose gradient is what a pullback gives."""
-
-    of: Binding
-    seed: Binding
 
 
 @callee(Seeded)
@@ -114,16 +83,6 @@ def weighted(ctx: Lowering, seed: Binding, out: Binding, node: ast.AST) -> Bindi
     return Num(ctx.call("real", ctx.read(product, node))) if is_complex(ctx.type_of(product)) else product
 
 
-def parts_of(ctx: Lowering, binding: Binding) -> list[tuple[Any, Binding]] | None:
-    """The items of a container with their keys or places; None for what is not one."""
-    match binding:
-        case Tup(items):
-            return list(enumerate(items))
-        case Obj(key) if not isinstance(ctx.state.heap[key], Ref):
-            return list(ctx.state.entries(key))
-    return None
-
-
 @dataclass(slots=True)
 class Reached:
     """What a call can read: bindings, the content of objects, and of memory."""
@@ -131,13 +90,6 @@ class Reached:
     bindings: list[Binding] = field(default_factory=list)
     objects: dict[HeapKey, Any] = field(default_factory=dict)
     memory: dict[Location, Operand] = field(default_factory=dict)
-
-
-def changes_around(before: State, after: State) -> bool:
-    """Is a variable bound to something else, or does an object that was there hold something else?"""
-    names = (name for name in before.names if name[0] is not None and name[1] not in ("stop", "exit"))
-    rebound = any(after.names.get(name) != before.names[name] for name in names)
-    return rebound or any(after.heap.get(key) != content for key, content in before.heap.items())
 
 
 def reached(ctx: Lowering, of: Binding, args: list[Binding], node: ast.AST) -> Reached:
@@ -181,10 +133,14 @@ class Pullback(Binding):
     reached: Reached
 
 
+#: options of ``vjp`` that have no meaning inside a function
+UNSAID = ("has_aux", "strict", "no_grad", "jit", "verify")
+
+
 def make_pullback(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """``symgrad.vjp(g, x)`` inside a function: the value, and a pullback that is differentiated when it is called."""
-    keywords = {name: kwargs[name] for name in kwargs if name not in ("wrt", "has_aux", "strict", "no_grad", "jit")}
-    if unsaid := sorted({"has_aux", "strict", "no_grad", "jit"} & set(kwargs)):
+    keywords = {name: kwargs[name] for name in kwargs if name not in ("wrt", *UNSAID)}
+    if unsaid := sorted({*UNSAID} & set(kwargs)):
         raise UnsupportedSyntax(f"{unsaid[0]}= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
     of, *rest = args
     wrt = unwrap(kwargs["wrt"]) if "wrt" in kwargs else tuple(k for k, a in enumerate(rest) if holds_floats(ctx, a))
@@ -208,22 +164,6 @@ def call_pullback(ctx: Lowering, pullback: Pullback, args: list[Binding], kwargs
 DERIVING = {"vjp": make_pullback, "hvp": make_product, "vhp": make_product}
 
 
-def holds_floats(ctx: Lowering, binding: Binding) -> bool:
-    """Is there anything in an argument that may carry a derivative?"""
-    match binding:
-        case Num() | Ref():
-            return is_float(ctx.type_of(binding))
-        case Tup(items):
-            return any(holds_floats(ctx, item) for item in items)
-        case Obj(key) if not isinstance(ctx.state.heap[key], Ref):
-            return any(holds_floats(ctx, item) for _, item in ctx.state.entries(key))
-        case Obj(key) if isinstance(content := ctx.state.heap[key], Ref):
-            return is_float(ctx.type_of(content))
-        case Maybe(inner=inner):
-            return holds_floats(ctx, inner)
-    return False
-
-
 def derivative_of(description: tuple[Any, str, Any, bool, frozenset[str]]) -> Binding:
     """The binding of a derived function made outside; ``description``: the function, which derivative, wrt, has_aux, no_grad."""
     of, what, wrt, has_aux, no_grad = description
@@ -233,87 +173,6 @@ def derivative_of(description: tuple[Any, str, Any, bool, frozenset[str]]) -> Bi
     return function if what == "primal" else kind(function, what, wrt, has_aux, no_grad)
 
 
-def names_of(ctx: Lowering, of: Binding, node: ast.AST) -> list[str]:
-    """The parameters of what is differentiated."""
-    match of:
-        case Fun(node=function):
-            return parameters(function.args)
-        case Static(value) if callable(value):
-            return list(inspect.signature(adapted(value) if is_adapted(value) else value).parameters)
-        case Derivative(of=inner) | Seeded(of=inner):
-            return names_of(ctx, inner, node)
-        case External(value):
-            return list(inspect.signature(value).parameters)
-    raise UnsupportedSyntax("this cannot be differentiated inside a function", ctx.loc(node), "pass a function")
-
-
-@dataclass(slots=True)
-class Fresh:
-    """Arguments replaced by parameters of the inner function; ``pairs`` remembers what they stand for."""
-
-    ctx: Lowering
-    pairs: list[tuple[Value, Operand]] = field(default_factory=list)
-
-    def binding(self, old: Binding) -> Binding:
-        match old:
-            case Num(operand) if is_float(operand.type):
-                return Num(self.param(operand))
-            case Ref() if is_float(self.ctx.type_of(old)):
-                location = Location(old.location.name, self.ctx.builder.loc)
-                self.ctx.state.memory[location] = self.param(self.ctx.read(old))
-                return Ref(location)
-            case Tup(items, kind):
-                return Tup(tuple(map(self.binding, items)), kind)
-            case Obj(key) if not isinstance(self.ctx.state.heap[key], Ref):
-                new_key = HeapKey(key.kind, key.cls, exact=key.exact, unordered=key.unordered)
-                self.ctx.state.heap[new_key] = tuple((k, self.binding(b)) for k, b in self.ctx.state.entries(key))
-                return Obj(new_key)
-            case Obj(key) if isinstance(content := self.numbers(key), Ref):
-                return self.listed(key, self.binding(content))
-            case Maybe(present, inner, absent):
-                return Maybe(present, self.binding(inner), absent)
-        return old
-
-    def listed(self, key: HeapKey, content: Binding) -> Obj:
-        """A list of numbers of the class of another one."""
-        assert isinstance(content, Ref)
-        new_key = HeapKey(key.kind, key.cls, exact=key.exact, unordered=key.unordered)
-        self.ctx.state.heap[new_key] = content
-        return Obj(new_key)
-
-    def numbers(self, key: HeapKey) -> Ref | None:
-        """What a list of numbers holds, as one value; None for other objects."""
-        content = self.ctx.state.heap[key]
-        if not isinstance(content, Ref):
-            return None
-        type_ = self.ctx.type_of(content)
-        return content if isinstance(type_, List) and is_float(type_) and not holds_parts(type_) else None
-
-    def param(self, operand: Operand) -> Value:
-        value = Value(operand.type, operand.name if isinstance(operand, Value) else None)
-        self.pairs.append((value, operand))
-        return value
-
-    def gradients(self, old: Binding, grads: list[Operand]) -> Binding:
-        """The gradient in the structure of an argument."""
-        match old:
-            case Num(operand) if is_float(operand.type):
-                return self.ctx.make(grads.pop(0))
-            case Ref() if is_float(self.ctx.type_of(old)):
-                return self.ctx.make(grads.pop(0))
-            case Tup(items, kind):
-                return Tup(tuple(self.gradients(i, grads) for i in items), kind)
-            case Obj(key) if not isinstance(self.ctx.state.heap[key], Ref):
-                content = [(k, self.gradients(b, grads)) for k, b in self.ctx.state.entries(key)]
-                is_made = key.kind != "record" or dataclasses.is_dataclass(key.cls)  # as that of an argument of the whole function
-                return self.ctx.new_object(key.kind, content, key.cls if is_made else types.SimpleNamespace)
-            case Obj(key) if self.numbers(key) is not None:
-                return self.listed(key, self.ctx.make(grads.pop(0)))
-            case Maybe(present, inner, absent):
-                return Maybe(present, self.gradients(inner, grads), absent)
-        return Static(None)
-
-
 @callee(Derivative)
 def call_derivative(ctx: Lowering, derivative: Derivative, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """Lower the function on parameters of its own, differentiate it, and put the result here."""
@@ -321,11 +180,14 @@ def call_derivative(ctx: Lowering, derivative: Derivative, args: list[Binding], 
     inner = Inner(ctx, derivative, node)
     outs: list[Operand] = []
     matrices = derivative.what == "jacobian"
-    makers: list[Callable[[Leaf], Binding]] = []
+    structures: list[Structure] = []
 
     def results_of(value: Binding, aux: Binding | None) -> None:
-        makers.append(structure_of(ctx, value))
-        outs.extend(ctx.read(leaf, node) for leaf in (float_leaves(ctx, value, node) if matrices else [value]))
+        if matrices:
+            structures.append(structure := Structure.of(ctx, value, node))
+            if not structure.is_whole:
+                raise NotScalar("the function differentiated here returns something that is no number and no array", ctx.loc(node))
+        outs.extend(structures[0].outs if matrices else [ctx.read(value, node)])
         check_derivable(inner, outs, matrices)
 
     inner.enter(inner.places(wrt, args, kwargs), args, kwargs, results_of)
@@ -337,7 +199,8 @@ def call_derivative(ctx: Lowering, derivative: Derivative, args: list[Binding], 
     results = inline(ctx, adjoint, [*(o for _, o in inner.fresh.pairs), *held])
     several = isinstance(derivative.wrt, tuple | list)
     if matrices:
-        return makers[0](lambda: structured(inner.fresh, inner.originals, results, several))
+        leaves = {k: structured(inner.fresh, inner.originals, results, several) for k in active}
+        return structures[0].rebuilt(ctx, leaves, False)
     keep = results[:1] if derivative.what == "value_and_grad" else []
     whole = structured(inner.fresh, inner.originals, results[len(keep) :], several)
     return Tup((ctx.make(keep[0]), whole)) if keep else whole
@@ -365,31 +228,6 @@ def structured(fresh: Fresh, originals: list[Binding], grads: list[Operand], sev
     return Tup(parts) if several else parts[0]
 
 
-def float_leaves(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding]:
-    """The numbers and arrays in a result."""
-    parts = parts_of(ctx, binding)
-    if parts is None:
-        if not isinstance(binding, Num | Ref):
-            raise NotScalar("the function differentiated here returns something that is no number and no array", ctx.loc(node))
-        return [binding]
-    return [leaf for _, part in parts for leaf in float_leaves(ctx, part, node)]
-
-
-Leaf = Callable[[], Binding]
-
-
-def structure_of(ctx: Lowering, binding: Binding) -> Callable[[Leaf], Binding]:
-    """What makes the structure of a result anew, with something else in the place of each leaf; the result itself need not live on."""
-    match binding:
-        case Tup(items, kind):
-            inner = [structure_of(ctx, item) for item in items]
-            return lambda leaf: Tup(tuple(make(leaf) for make in inner), kind)
-        case Obj(key) if not isinstance(ctx.state.heap[key], Ref):
-            parts = [(k, structure_of(ctx, part)) for k, part in ctx.state.entries(key)]
-            return lambda leaf: ctx.new_object(key.kind, [(k, make(leaf)) for k, make in parts], key.cls)
-    return lambda leaf: leaf()
-
-
 def is_known(type_: Type) -> bool:
     """Is it a number, or an array whose rank is known?"""
     return isinstance(type_, Scalar) or isinstance(type_, Array) and type_.shape is not None
@@ -404,115 +242,9 @@ def check_matrices(ctx: Lowering, outs: list[Operand], node: ast.AST) -> None:
         raise NotScalar("the function differentiated here returns no number", ctx.loc(node))
 
 
-class Inner:
-    """A function that is lowered on parameters of its own where a derivative of it is taken."""
-
-    def __init__(self, ctx: Lowering, derivative: Derivative, node: ast.AST) -> None:
-        if ctx.derive is None:
-            raise UnsupportedSyntax("a derivative inside a function cannot be taken here", ctx.loc(node))
-        if derivative.no_grad:
-            what = f"a derivative with no_grad={sorted(derivative.no_grad)} cannot be taken inside a function that is differentiated"
-            raise UnsupportedSyntax(what, ctx.loc(node), "call stop_gradient in the inner function")
-        self.ctx, self.derivative, self.node = ctx, derivative, node
-        self.derive: Any = ctx.derive
-        self.fresh, self.block = Fresh(ctx), Block()
-        self.originals: list[Binding] = []
-
-    def places(self, wrt: Sequence[Any], args: list[Binding], kwargs: dict[str, Binding]) -> list[Any]:
-        """Where the arguments in ``wrt`` are: places among ``args``, or names among ``kwargs``."""
-        names = names_of(self.ctx, self.derivative.of, self.node)
-        places: list[Any] = []
-        for item in wrt:
-            place = names.index(item) if isinstance(item, str) and item in names and names.index(item) < len(args) else item
-            if isinstance(place, int) and not place < len(args) or isinstance(place, str) and place not in kwargs:
-                raise BadArgument(f"{self.derivative.what} inside this function: there is no argument {item!r}", self.ctx.loc(self.node))
-            places.append(place)
-        return places
-
-    def enter(self, places: list[Any], args: list[Binding], kwargs: dict[str, Binding],
-              use: Callable[[Binding, Binding | None], None]) -> None:  # fmt: skip
-        """Lower the function on parameters in the place of the arguments at ``places``; ``use`` takes the result, and what is auxiliary."""
-        ctx, node = self.ctx, self.node
-        entry = ctx.state
-        ctx.state = entry.copy()
-        inner_args, inner_kwargs = list(args), dict(kwargs)
-        for place in places:
-            held: Any = inner_args if isinstance(place, int) else inner_kwargs
-            self.originals.append(held[place])
-            held[place] = self.fresh.binding(held[place])
-        SPREAD["unfollowed"](ctx)
-        with ctx.inside(self.block):
-            try:
-                returned = ctx.apply(self.derivative.of, inner_args, inner_kwargs, node)
-            except Raised:
-                raise UnsupportedSyntax("the function differentiated here always raises", ctx.loc(node)) from None
-            value, aux = returned.items if isinstance(returned, Tup) and self.derivative.has_aux else (returned, None)
-            use(value, aux)
-        if any(ctx.state.memory.get(k) is not v for k, v in entry.memory.items()) or aux is not None:
-            raise UnsupportedSyntax("a function that writes to outside memory cannot be differentiated inside another", ctx.loc(node))
-        if changes_around(entry, ctx.state):
-            what = "a function that assigns to a variable around it, or changes a list, dict or instance, is differentiated inside another"
-            raise UnsupportedSyntax(what, ctx.loc(node), "return the value instead")
-        ctx.state = entry
-
-    def function(self, outs: list[Operand]) -> tuple[Func, list[Value]]:
-        """What was lowered as a function of its parameters and of all that it reads from around it, which is the second result."""
-        ctx, node, block = self.ctx, self.node, self.block
-        block.yields = list(outs)
-        close(ctx, block)
-        params = [v for v, _ in self.fresh.pairs]
-        held = free_values(block, params)
-        inside = {v: Value(v.type, v.name) for v in held}
-        substitute(block, dict(inside))
-        block.args = [*params, *inside.values()]
-        if any(holds_parts(value.type) for value in block.args):
-            raise UnsupportedSyntax("a list of tuples or objects from outside cannot be read where a derivative is taken inside",
-                                    ctx.loc(node), "build it in the function that is differentiated")  # fmt: skip
-        split(ctx.builder, block, [(value, "") for value in block.args], {})
-        func = Func("inner", block, ["out"] if len(outs) == 1 else [], ctx.loc(node))
-        copy_written(func, ctx.loc(node))
-        return func, held
-
-
 def check_scalar(ctx: Lowering, out: Operand, node: ast.AST) -> None:
     if isinstance(out.type, Array) and out.type.shape not in (None, ()) or not (out.type.is_number or not isinstance(out.type, Scalar)):
         raise NotScalar("the function differentiated here does not return one number", ctx.loc(node))
     if is_complex(out.type):
         raise NotScalar("the function differentiated here is complex, and a gradient is of a real number", ctx.loc(node),
                         "return its real part, or its absolute value")  # fmt: skip
-
-
-def inline(ctx: Lowering, func: Func, operands: list[Operand]) -> list[Operand]:
-    """Put the ops of a function here, its parameters being these operands."""
-    table: dict[Value, Operand] = {}
-    copy = clone_block(func.body, table)
-    arguments = dict(zip(copy.args, operands, strict=True))
-    copy.args = []
-    substitute(copy, arguments)
-    ctx.completed.update(op for op in walk(copy) if isinstance(op, Apply))
-    ctx.builder.block.ops += copy.ops
-    return list(copy.yields)
-
-
-def free_values(block: Block, params: list[Value]) -> list[Value]:
-    """The values that a block reads and does not define, in order; ``params`` count as defined."""
-    defined = set(params)
-    free: dict[Value, None] = {}
-
-    def visit(inner: Block) -> None:
-        defined.update(inner.args)
-        for op in inner.ops:
-            read(op)
-            for child in op.blocks:
-                visit(child)
-            defined.update(op.outs)
-        note(inner.yields)
-
-    def read(op: Op) -> None:
-        note(op.operands)
-
-    def note(operands: list[Operand]) -> None:
-        free.update(dict.fromkeys(o for o in operands if isinstance(o, Value) and o not in defined))
-
-    visit(block)
-    return list(free)

@@ -10,19 +10,19 @@ import ast
 from symgrad.errors import BadArgument, NoDerivative, ShapeMismatch, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.inner import Fresh, free_values
 from symgrad.frontend.interruptions import Raised
 from symgrad.frontend.memory_groups import copy_written
-from symgrad.frontend.nested import Fresh, free_values
 from symgrad.frontend.recursion import close
 from symgrad.ir.core import Block, Call, Const, Func, Operand, Undef, Value, clone_block, substitute, walk
 from symgrad.ir.joins import joins
 from symgrad.ir.types import Array, Scalar, Type, is_float, is_plural
-from symgrad.ops.spelling import Custom
+from symgrad.ops.declarations import Custom
 
 #: rows that ask a value for its form only, by the place of the operand that is asked
 FORMS = {"shape_of": 0, "extent": 0, "zeros_like": 0, "list_zeros": 0, "in_form": 1}
 
-#: rows whose operands are added, or stand for one another on different paths, and which operands these are
+#: rows that add operands or choose between them: the operands that are added or chosen
 SUMMED = {"add": slice(None), "subtract": slice(None), "where": slice(1, None)}
 #: rows of arrays that hold nothing yet
 NOTHING = frozenset({"zeros", "zeros_like", "zeros_of", "empty", "empty_like"})

@@ -17,7 +17,7 @@ ANSWERS = {
     "reading": "conversions", "new objects": "heap", "names": "context", "joins": "joins", "what a join asks": "joinable", "forms": "skeletons", "filling": "filling", "reach": "reach", "one of several": "several",
     "texts and sets that are computed": "python_values", "absent": "absent", "kinds": "bindings", "kinship": "kinship", "ranges, counters": "containers", "copies": "copying", "patterns": "match", "loops": "carried",
     "examples of a batch": "batches", "results of a batch": "batch_results", "tangents": "directional", "rules for tangents": "pushed",
-    "derivatives inside a function": "nested",
+    "derivatives inside a function": "nested", "functions on parameters of their own": "inner",
 }  # fmt: skip
 #: how often other modules look at the kind of a binding: this may only become less
 MOST = 241

@@ -1,0 +1,310 @@
+"""Functions that are lowered on parameters of their own, where a derivative of them is taken inside another function."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import inspect
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from symgrad.errors import BadArgument, UnsupportedSyntax
+from symgrad.frontend.adapters import adapted, is_adapted
+from symgrad.frontend.bindings import Binding, External, Fun, HeapKey, Location, Maybe, Num, Obj, Ref, State, Static, Tup
+from symgrad.frontend.columns import holds_parts, split
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.interruptions import Raised
+from symgrad.frontend.memory_groups import copy_written
+from symgrad.frontend.recursion import close
+from symgrad.frontend.scopes import parameters
+from symgrad.frontend.tables import SPREAD
+from symgrad.ir.core import Apply, Block, Func, Op, Operand, Value, clone_block, substitute, walk
+from symgrad.ir.types import List, is_float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Derivative(Binding):
+    """``grad(of, wrt)`` and its like, not called yet."""
+
+    of: Binding
+    what: str
+    wrt: Any = None
+    has_aux: bool = False
+    no_grad: frozenset[str] = frozenset()
+    uncut: bool = False  #: must the function leave its derivatives as they are?
+
+
+class Directional(Derivative):
+    """``jvp(of, ...)``, which is called with arguments and their tangents."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Seeded(Binding):
+    """``sum(seed * of(...))``, whose gradient is what a pullback gives."""
+
+    of: Binding
+    seed: Binding
+
+
+def names_of(ctx: Lowering, of: Binding, node: ast.AST) -> list[str]:
+    """The parameters of what is differentiated."""
+    match of:
+        case Fun(node=function):
+            return parameters(function.args)
+        case Static(value) if callable(value):
+            return list(inspect.signature(adapted(value) if is_adapted(value) else value).parameters)
+        case Derivative(of=inner) | Seeded(of=inner):
+            return names_of(ctx, inner, node)
+        case External(value):
+            return list(inspect.signature(value).parameters)
+    raise UnsupportedSyntax("this cannot be differentiated inside a function", ctx.loc(node), "pass a function")
+
+
+def parts_of(ctx: Lowering, binding: Binding) -> list[tuple[Any, Binding]] | None:
+    """The items of a container with their keys or places; None for what is not one."""
+    match binding:
+        case Tup(items):
+            return list(enumerate(items))
+        case Obj(key) if not isinstance(ctx.state.heap[key], Ref):
+            return list(ctx.state.entries(key))
+    return None
+
+
+def holds_floats(ctx: Lowering, binding: Binding) -> bool:
+    """Is there anything in an argument that may carry a derivative?"""
+    match binding:
+        case Num() | Ref():
+            return is_float(ctx.type_of(binding))
+        case Tup(items):
+            return any(holds_floats(ctx, item) for item in items)
+        case Obj(key) if not isinstance(ctx.state.heap[key], Ref):
+            return any(holds_floats(ctx, item) for _, item in ctx.state.entries(key))
+        case Obj(key) if isinstance(content := ctx.state.heap[key], Ref):
+            return is_float(ctx.type_of(content))
+        case Maybe(inner=inner):
+            return holds_floats(ctx, inner)
+    return False
+
+
+def changes_around(before: State, after: State) -> bool:
+    """Is a variable bound to something else, or does an object that was there hold something else?"""
+    names = (name for name in before.names if name[0] is not None and name[1] not in ("stop", "exit"))
+    rebound = any(after.names.get(name) != before.names[name] for name in names)
+    return rebound or any(after.heap.get(key) != content for key, content in before.heap.items())
+
+
+@dataclass(slots=True)
+class Fresh:
+    """Arguments replaced by parameters of the inner function; ``pairs`` remembers what they stand for."""
+
+    ctx: Lowering
+    pairs: list[tuple[Value, Operand]] = field(default_factory=list)
+
+    def binding(self, old: Binding) -> Binding:
+        match old:
+            case Num(operand) if is_float(operand.type):
+                return Num(self.param(operand))
+            case Ref() if is_float(self.ctx.type_of(old)):
+                location = Location(old.location.name, self.ctx.builder.loc)
+                self.ctx.state.memory[location] = self.param(self.ctx.read(old))
+                return Ref(location)
+            case Tup(items, kind):
+                return Tup(tuple(map(self.binding, items)), kind)
+            case Obj(key) if not isinstance(self.ctx.state.heap[key], Ref):
+                new_key = HeapKey(key.kind, key.cls, exact=key.exact, unordered=key.unordered)
+                self.ctx.state.heap[new_key] = tuple((k, self.binding(b)) for k, b in self.ctx.state.entries(key))
+                return Obj(new_key)
+            case Obj(key) if isinstance(content := self.numbers(key), Ref):
+                return self.listed(key, self.binding(content))
+            case Maybe(present, inner, absent):
+                return Maybe(present, self.binding(inner), absent)
+        return old
+
+    def listed(self, key: HeapKey, content: Binding) -> Obj:
+        """A list of numbers of the class of another one."""
+        assert isinstance(content, Ref)
+        new_key = HeapKey(key.kind, key.cls, exact=key.exact, unordered=key.unordered)
+        self.ctx.state.heap[new_key] = content
+        return Obj(new_key)
+
+    def numbers(self, key: HeapKey) -> Ref | None:
+        """What a list of numbers holds, as one value; None for other objects."""
+        content = self.ctx.state.heap[key]
+        if not isinstance(content, Ref):
+            return None
+        type_ = self.ctx.type_of(content)
+        return content if isinstance(type_, List) and is_float(type_) and not holds_parts(type_) else None
+
+    def param(self, operand: Operand) -> Value:
+        value = Value(operand.type, operand.name if isinstance(operand, Value) else None)
+        self.pairs.append((value, operand))
+        return value
+
+    def gradients(self, old: Binding, grads: list[Operand]) -> Binding:
+        """The gradient in the structure of an argument."""
+        match old:
+            case Num(operand) if is_float(operand.type):
+                return self.ctx.make(grads.pop(0))
+            case Ref() if is_float(self.ctx.type_of(old)):
+                return self.ctx.make(grads.pop(0))
+            case Tup(items, kind):
+                return Tup(tuple(self.gradients(i, grads) for i in items), kind)
+            case Obj(key) if not isinstance(self.ctx.state.heap[key], Ref):
+                content = [(k, self.gradients(b, grads)) for k, b in self.ctx.state.entries(key)]
+                is_made = key.kind != "record" or dataclasses.is_dataclass(key.cls)  # as that of an argument of the whole function
+                return self.ctx.new_object(key.kind, content, key.cls if is_made else types.SimpleNamespace)
+            case Obj(key) if self.numbers(key) is not None:
+                return self.listed(key, self.ctx.make(grads.pop(0)))
+            case Maybe(present, inner, absent):
+                return Maybe(present, self.gradients(inner, grads), absent)
+        return Static(None)
+
+
+@dataclass(slots=True)
+class Structure:
+    """What a function has returned: its numbers and arrays, and what puts it together again with others in their places."""
+
+    outs: list[Operand]
+    #: with bindings by place: None stands where there is none, and for all that is no number and no array unless it is to be kept
+    rebuilt: Callable[[Lowering, Mapping[int, Binding], bool], Binding]
+    is_whole: bool = True  #: is there nothing but numbers and arrays?
+
+    @classmethod
+    def of(cls, ctx: Lowering, value: Binding, node: ast.AST) -> Structure:
+        """Read a result in the state in which it was returned."""
+        if isinstance(value, Tup):
+            return cls.joined([cls.of(ctx, held, node) for held in value.items], lambda ctx, parts: Tup(tuple(parts), value.kind))
+        if isinstance(value, Obj) and not isinstance(ctx.state.heap[value.key], Ref):
+            entries, key = list(ctx.state.entries(value.key)), value.key
+            parts = [cls.of(ctx, held, node) for _, held in entries]
+            names = [name for name, _ in entries]
+            return cls.joined(parts, lambda ctx, items: ctx.new_object(key.kind, list(zip(names, items, strict=True)), key.cls))
+        if isinstance(value, Static):
+            return cls([], lambda ctx, leaves, keep: value if keep else Static(None), False)
+        if not isinstance(value, Num | Ref):
+            raise UnsupportedSyntax("the function differentiated here returns what may be one of several things", ctx.loc(node))
+        return cls([ctx.read(value, node)], lambda ctx, leaves, keep: leaves.get(0, Static(None)))
+
+    @classmethod
+    def joined(cls, parts: list[Structure], make: Callable[[Lowering, list[Binding]], Binding]) -> Structure:
+        """The structure of a container."""
+
+        def rebuilt(ctx: Lowering, leaves: Mapping[int, Binding], keep: bool) -> Binding:
+            items, first = [], 0
+            for part in parts:
+                mine = {k - first: leaf for k, leaf in leaves.items() if first <= k < first + len(part.outs)}
+                items.append(part.rebuilt(ctx, mine, keep))
+                first += len(part.outs)
+            return make(ctx, items)
+
+        return cls([out for part in parts for out in part.outs], rebuilt, all(part.is_whole for part in parts))
+
+
+class Inner:
+    """A function that is lowered on parameters of its own where a derivative of it is taken."""
+
+    def __init__(self, ctx: Lowering, derivative: Derivative, node: ast.AST) -> None:
+        if ctx.derive is None:
+            raise UnsupportedSyntax("a derivative inside a function cannot be taken here", ctx.loc(node))
+        if derivative.no_grad:
+            what = f"a derivative with no_grad={sorted(derivative.no_grad)} cannot be taken inside a function that is differentiated"
+            raise UnsupportedSyntax(what, ctx.loc(node), "call stop_gradient in the inner function")
+        self.ctx, self.derivative, self.node = ctx, derivative, node
+        self.derive: Any = ctx.derive
+        self.fresh, self.block = Fresh(ctx), Block()
+        self.originals: list[Binding] = []
+
+    def places(self, wrt: Sequence[Any], args: list[Binding], kwargs: dict[str, Binding]) -> list[Any]:
+        """Where the arguments in ``wrt`` are: places among ``args``, or names among ``kwargs``."""
+        names = names_of(self.ctx, self.derivative.of, self.node)
+        places: list[Any] = []
+        for item in wrt:
+            place = names.index(item) if isinstance(item, str) and item in names and names.index(item) < len(args) else item
+            if isinstance(place, int) and not place < len(args) or isinstance(place, str) and place not in kwargs:
+                raise BadArgument(f"{self.derivative.what} inside this function: there is no argument {item!r}", self.ctx.loc(self.node))
+            places.append(place)
+        return places
+
+    def enter(self, places: list[Any], args: list[Binding], kwargs: dict[str, Binding],
+              use: Callable[[Binding, Binding | None], None]) -> None:  # fmt: skip
+        """Lower the function on parameters in the place of the arguments at ``places``; ``use`` takes the result, and what is auxiliary."""
+        ctx, node = self.ctx, self.node
+        entry = ctx.state
+        ctx.state = entry.copy()
+        inner_args, inner_kwargs = list(args), dict(kwargs)
+        for place in places:
+            held: Any = inner_args if isinstance(place, int) else inner_kwargs
+            self.originals.append(held[place])
+            held[place] = self.fresh.binding(held[place])
+        SPREAD["unfollowed"](ctx)
+        with ctx.inside(self.block):
+            try:
+                returned = ctx.apply(self.derivative.of, inner_args, inner_kwargs, node)
+            except Raised:
+                raise UnsupportedSyntax("the function differentiated here always raises", ctx.loc(node)) from None
+            value, aux = returned.items if isinstance(returned, Tup) and self.derivative.has_aux else (returned, None)
+            use(value, aux)
+        if aux is not None:
+            raise UnsupportedSyntax("has_aux=True of a derivative cannot be followed inside a function", ctx.loc(node), "return one number")
+        if any(ctx.state.memory.get(k) is not v for k, v in entry.memory.items()):
+            raise UnsupportedSyntax("a function that writes to outside memory cannot be differentiated inside another", ctx.loc(node))
+        if changes_around(entry, ctx.state):
+            what = "a function that assigns to a variable around it, or changes a list, dict or instance, is differentiated inside another"
+            raise UnsupportedSyntax(what, ctx.loc(node), "return the value instead")
+        ctx.state = entry
+
+    def function(self, outs: list[Operand]) -> tuple[Func, list[Value]]:
+        """What was lowered as a function of its parameters and of all that it reads from around it, which is the second result."""
+        ctx, node, block = self.ctx, self.node, self.block
+        block.yields = list(outs)
+        close(ctx, block)
+        params = [v for v, _ in self.fresh.pairs]
+        held = free_values(block, params)
+        inside = {v: Value(v.type, v.name) for v in held}
+        substitute(block, dict(inside))
+        block.args = [*params, *inside.values()]
+        if any(holds_parts(value.type) for value in block.args):
+            raise UnsupportedSyntax("a list of tuples or objects from outside cannot be read where a derivative is taken inside",
+                                    ctx.loc(node), "build it in the function that is differentiated")  # fmt: skip
+        split(ctx.builder, block, [(value, "") for value in block.args], {})
+        func = Func("inner", block, ["out"] if len(outs) == 1 else [], ctx.loc(node))
+        copy_written(func, ctx.loc(node))
+        return func, held
+
+
+def inline(ctx: Lowering, func: Func, operands: list[Operand]) -> list[Operand]:
+    """Put the ops of a function here, its parameters being these operands."""
+    table: dict[Value, Operand] = {}
+    copy = clone_block(func.body, table)
+    arguments = dict(zip(copy.args, operands, strict=True))
+    copy.args = []
+    substitute(copy, arguments)
+    ctx.completed.update(op for op in walk(copy) if isinstance(op, Apply))
+    ctx.builder.block.ops += copy.ops
+    return list(copy.yields)
+
+
+def free_values(block: Block, params: list[Value]) -> list[Value]:
+    """The values that a block reads and does not define, in order; ``params`` count as defined."""
+    defined = set(params)
+    free: dict[Value, None] = {}
+
+    def visit(inner: Block) -> None:
+        defined.update(inner.args)
+        for op in inner.ops:
+            read(op)
+            for child in op.blocks:
+                visit(child)
+            defined.update(op.outs)
+        note(inner.yields)
+
+    def read(op: Op) -> None:
+        note(op.operands)
+
+    def note(operands: list[Operand]) -> None:
+        free.update(dict.fromkeys(o for o in operands if isinstance(o, Value) and o not in defined))
+
+    visit(block)
+    return list(free)
