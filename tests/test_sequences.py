@@ -182,3 +182,18 @@ def test_a_list_of_items_with_parts_is_returned(random: np.random.Generator) -> 
     assert np.isclose(value, expected)
     assert all(type(ours) is tuple and np.allclose(ours[0], own[0]) and ours[1] == own[1] for ours, own in zip(aux, made, strict=True))
     assert all(np.allclose(g[0], c * y) and np.isclose(g[1], c * np.sum(x)) for g, (x, y) in zip(gradient, pairs, strict=True))
+
+
+def test_a_list_of_numbers_is_repeated_as_python_does_it() -> None:
+    def total(x):
+        n = len(x)
+        held = [0.0] * (n + 1)
+        held[1] = x[0] ** 2
+        several = [x[1], 1.0] * n
+        return sum(held) + sum(several) + sum([x[0]] * (n - 5))
+
+    x = np.array([0.5, 2.0, 1.0])
+    text = symgrad.grad(total).source(x)
+    assert "[0.0] * (n + 1)" in text
+    np.testing.assert_allclose(symgrad.grad(total)(x), [1.0, 3.0, 0.0])
+    np.testing.assert_allclose(symgrad.grad(total)(np.ones(7)), [4.0, 7.0, *[0.0] * 5])

@@ -344,8 +344,9 @@ def repeated_often(ctx: Lowering, items: Obj, times: Operand, node: ast.AST) -> 
     one = [item for _, item in ctx.state.entries(items.key)]
     whole = ctx.whole(items, node)
     ctx.filled_later = ctx.filled_later or any(item == ABSENT for item in one)
-    if any(item == ABSENT for item in one) and all(isinstance(item, Num | Static) for item in one):
-        return ctx.list_sharing(ctx.call("list_repeat", whole, times))
+    is_plain = isinstance(whole.type, List) and isinstance(whole.type.item, Scalar)
+    if is_plain or any(item == ABSENT for item in one) and all(isinstance(item, Num | Static) for item in one):
+        return ctx.list_sharing(ctx.call("list_repeat", whole, times, hint="items"))
     return ctx.apply(Static(repeated), [ctx.list_sharing(whole, items), Num(times)], {}, node)
 
 

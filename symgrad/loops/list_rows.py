@@ -10,7 +10,7 @@ from symgrad.ir.types import Array, List, Scalar
 from symgrad.loops import arrays
 from symgrad.loops.arrays import dtype_of
 from symgrad.loops.bailouts import bail_out
-from symgrad.loops.context import Context, Listing, Slots, Stacks, Thing
+from symgrad.loops.context import Context, Held, Listing, Slots, Stacks, Thing
 from symgrad.loops.forms import Form, cast_to, dtype_in_array
 from symgrad.loops.lists import (
     append,
@@ -275,6 +275,45 @@ def in_form(context: Context, op: Call) -> Thing:
     return filled
 
 
+def list_repeat(context: Context, op: Call) -> Thing:
+    """The numbers of a list, so many times."""
+    writer, times, out = context.writer, context.number(op.args[1]), op.outs[0].type
+    one = context.thing(op.args[0])
+    if not isinstance(out, List) or not isinstance(out.item, Scalar):
+        raise OutOfReach(f"{in_words(out)} that is repeated", op.loc)
+    if isinstance(one, tuple) and len(one) == 1:
+        handle = writer.call("list_of_same", number_for(context, out.item, one[0]), times, hint=op.outs[0].name)
+        handle.type = List(out.item)
+        return of_handle(handle)
+    items, whole = listed(context, op.args[0], out.item), begun(context, out.item, op.outs[0].name)
+    with writer.loop(times), over(context, items) as place:
+        writer.whole("list_append", whole.known, item_of(context, items, place))
+    return whole
+
+
+def list_fold(context: Context, op: Call) -> Thing:
+    """The sum of the repetitions of a list of so many numbers."""
+    writer, items, count = context.writer, listed(context, op.args[0]), context.number(op.args[1])
+    if not isinstance(items.item, Scalar):
+        raise OutOfReach(f"a list of {plural(in_words(items.item))} that is repeated", op.loc)
+    total = zeros(context, items.item, count, op.outs[0].name)
+    with over(context, items) as place:
+        at = writer.call("mod", place, count)
+        writer.keep(total.known, at, sum_of_items(context, items.item, item_of(context, total, at), item_of(context, items, place)))
+    return total
+
+
+def list_unfold(context: Context, op: Call) -> Thing:
+    """A list of numbers, repeated until it has so many."""
+    writer, items, count = context.writer, listed(context, op.args[0]), context.number(op.args[1])
+    assert isinstance(items.item, Held)
+    whole = begun(context, items.item, op.outs[0].name)
+    with writer.loop(count) as place:
+        at = writer.call("mod", place, writer.call("list_len", items.known))
+        writer.whole("list_append", whole.known, item_of(context, items, at))
+    return whole
+
+
 def list_equal(context: Context, op: Call) -> Thing:
     """Are two lists of the same items in the same order?"""
     one, other = (context.thing(operand) for operand in op.args)
@@ -360,6 +399,9 @@ RULES: dict[str, Any] = {
     "list_slice": list_slice,
     "list_join": list_join,
     "list_add_slice": list_add_slice,
+    "list_repeat": list_repeat,
+    "list_fold": list_fold,
+    "list_unfold": list_unfold,
     "list_equal": list_equal,
     "list_within": list_within,
     "unstack": list_from,

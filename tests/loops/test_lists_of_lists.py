@@ -135,6 +135,17 @@ def none_or_a_list(x, w):
     return total
 
 
+def repeated(x, w):
+    n = len(x)
+    zeros, pairs, ones = [0.0] * (n + 1), [x[0], w[1]] * n, [1] * (n - 1)
+    zeros[1] = x[0] * w[0]
+    for k in range(n):
+        pairs[k] = pairs[k] * x[k]
+    rows = [[w[0]] * n for _ in range(n)]
+    rows[0][1] = x[1]
+    return sum(zeros) + sum(v * (k + 1) for k, v in enumerate(pairs)) * sum(ones) + sum(sum(row) * row[0] for row in rows)
+
+
 def only_counted(x, w):
     hits, total = [], w[0]
     for k in range(len(x)):
@@ -155,7 +166,7 @@ def counted_in_branches(x, w):
 CALLS = [(R.standard_normal(n), np.array(w)) for n, w in ((4, (0.7, 0.3)), (5, (0.2, 0.9)), (3, (-0.4, 0.5)), (2, (1.2, -0.1)))]
 TABLES = [
     edit_distance, neighbours, rows_of_several_lengths, saved_in_a_while, saved_at_places, in_branches, three_deep, lists_of_arrays,
-    from_an_array, parts_in_steps, rows_in_steps, none_or_a_list, only_counted, counted_in_branches,
+    from_an_array, parts_in_steps, rows_in_steps, none_or_a_list, repeated, only_counted, counted_in_branches,
 ]  # fmt: skip
 
 
