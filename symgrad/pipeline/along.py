@@ -17,6 +17,7 @@ from symgrad.ir.core import Func, clone
 from symgrad.ir.verify import verify
 from symgrad.pipeline.emission import argument_names, header_for, printed
 from symgrad.pipeline.job import Job, carries, numbered
+from symgrad.pipeline.kernel_texts import crossing_lists
 from symgrad.pipeline.registry import OPTIMISE, READABLE
 from symgrad.pipeline.runner import run, timed
 from symgrad.pipeline.words import document, parameter_text, passed_text
@@ -150,13 +151,11 @@ def handing(job: Job, name: str, sweep: str, wrt: list[int], words: list[str]) -
 
 def kernel(job: Job, surface: Surface, sweep: str, text: str, wrt: list[int], words: list[str]) -> Kernel:
     """The kernel of value and tangent, and the function that hands it out."""
-    from symgrad.loops.crossing import crosses
     from symgrad.pipeline.lowering import to_loops  # a third of all stages, which NumPy code does not need
 
     program = clone(job.stages["optimized"])
-    results = {k: dtype for k, value in enumerate(program.body.yields) if (dtype := crosses(value.type)) is not None}
+    results, lists = crossing_lists(program.body.yields), crossing_lists(program.params)
     first = len(program.params) - len(words)
-    lists = {k: dtype for k, value in enumerate(program.params) if (dtype := crosses(value.type)) is not None}
     func = to_loops(program)
     func.notes = program.notes
     name = surface.name
