@@ -594,6 +594,7 @@ INSIDE: dict[str, tuple[Any, str]] = {
     "an integer": (lambda x: symgrad.jvp(lambda y, n: y * n, (x, 2), (x, 1))[1], "argument 1 of a jvp holds no floats"),
     "a compiled one": (lambda x: symgrad.jvp(lambda y: y * y, (x,), (x,), jit=True)[1], "jit= of jvp cannot be given inside"),
     "a third argument of grad": (lambda x: symgrad.grad(lambda y: y * y, 0, 5)(x), "3 arguments are passed"),
+    "a fourth argument of vmap": (lambda x: symgrad.vmap(lambda y: y * x, 0, 0, 1)(np.ones(2))[0], "4 arguments are passed"),
     "a verified product": (
         lambda x: symgrad.hvp(lambda y: y[0] ** 3, x * np.ones(1), np.ones(1), verify="gradient")[0],
         "hvp with verify= inside",

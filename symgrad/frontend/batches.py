@@ -42,13 +42,18 @@ class Batched(Binding):
     name: str
 
 
+#: the parameters of ``vmap`` that may be passed in order
+POSITIONAL = ("function", "in_axes", "out_axes")
+
 # ------------------------------------------------------------------ what is called
 
 
 def make_batched(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """``symgrad.vmap(f, in_axes=..., out_axes=...)`` inside a function."""
-    bound = dict(zip(("function", "in_axes", "out_axes"), args, strict=False)) | kwargs
-    for unsaid in sorted(set(bound) - {"function", "in_axes", "out_axes"}):
+    if not 1 <= len(args) <= len(POSITIONAL):
+        raise BadArgument(f"vmap takes a function, in_axes and out_axes, and {len(args)} arguments are passed", ctx.loc(node))
+    bound = dict(zip(POSITIONAL, args, strict=False)) | kwargs
+    for unsaid in sorted(set(bound) - {*POSITIONAL}):
         raise UnsupportedSyntax(f"{unsaid}= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
     of = bound["function"]
     in_axes, out_axes = (python_value(ctx, bound[word], node) if word in bound else 0 for word in ("in_axes", "out_axes"))
