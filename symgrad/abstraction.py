@@ -17,7 +17,7 @@ from symgrad.errors import BadArgument
 from symgrad.identity import Same
 from symgrad.ir.types import BOOL, COMPLEX, DTYPES, FLOAT, INT, Array, Dim, List, Scalar, Type, is_plural, kind_of
 from symgrad.kinds import conversion, distribution_name, is_closed, native, row_of
-from symgrad.signature import FEW, Abstract, Many, Signature, Static, Tree
+from symgrad.signature import DISTRIBUTION, FEW, Abstract, Many, Signature, Static, Tree
 from symgrad.text import attribute, exact, has_literal, has_plain_keys, plain_key
 from symgrad.text import item as item_of
 
@@ -129,7 +129,7 @@ def _container(value: Any, symbol: str, whole: bool, listed: bool, above: frozen
         names = record_names(value)
         return Tree(kind, names, tuple(inner(n, getattr(value, n)) for n in names))
     name = distribution_name(value)
-    return static(value) if name is None else Static(("distribution", name), value)
+    return static(value) if name is None else Static((DISTRIBUTION, name), value)
 
 
 def _like_items(value: Any, inner: Callable[[Any, Any], Abstract]) -> Abstract | None:

@@ -76,6 +76,7 @@ class Many:
         return f"{self.kind.__name__}[{self.item}, ...]"
 
 
+DISTRIBUTION = "distribution"  #: the first part of the key of a distribution of ``scipy.stats``, whose name is the second
 FEW = 8  #: a list or tuple with no more items is known item by item
 Abstract = Type | Static | Tree | Many
 ParameterKind = Literal["plain", "varargs", "keywords"]
@@ -251,7 +252,8 @@ QUESTIONS: dict[str, Callable[[Any, Any], bool]] = {
     "lacks": lambda value, name: not hasattr(value, name),
     "undefined": lambda cls, name: name not in vars(cls),
     "silent": lambda logger, level: not logger.isEnabledFor(level),
-    "unset": lambda mapping, name: name not in mapping,
+    "contains": lambda container, key: key in container,
+    "unset": lambda container, key: key not in container,
     "dispatches": lambda function, pair: function.dispatch(pair[0]) is pair[1],
     "unknown": lambda modules, name: name not in modules and not is_importable(name),
 }

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import enum
+import sys
 import types
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +13,8 @@ from symgrad.abstraction import PYTHON_NUMBERS
 from symgrad.dispatch.watch import Names
 from symgrad.identity import Same
 from symgrad.ir.types import DTYPES, Array, List, Scalar
-from symgrad.signature import FEW, Abstract, Many, Static, Tree, part_of
+from symgrad.kinds import distribution_name
+from symgrad.signature import DISTRIBUTION, FEW, Abstract, Many, Static, Tree, part_of
 from symgrad.text import keys_of, literal, respelled
 
 
@@ -94,7 +97,20 @@ def _static_condition(text: str, item: Static, names: Names) -> list[str] | None
         return [f"{names.of(type)}({text}) is {names.of(type(value))}", f"{text} == {names.of(value)}"]
     if item.key == (type(value), Same(value)):
         return [f"{text} is {names.of(value)}"]
+    word = distribution_name(value)
+    if word is not None and item.key == (DISTRIBUTION, word):
+        return _distribution_condition(text, word, value, names)
     return None
+
+
+def _distribution_condition(text: str, word: str, value: Any, names: Names) -> list[str] | None:
+    """Tests that the value is the distribution that ``scipy.stats`` has under a name; None for one that only computes the same."""
+    public = vars(sys.modules["scipy.stats"])
+    if public.get(word) is not value:
+        return None
+    own = names.of(value)
+    named = [f"{text}.name == {literal(word)}"] if getattr(value, "name", None) == word else []
+    return [f"{text} is {own}", *named, f"{names.of(public)}[{literal(word)}] is {own}"]
 
 
 def _tree_condition(text: str, tree: Tree, names: Names) -> list[str] | None:

@@ -131,6 +131,8 @@ def question_test(text: str, relied: Relied, names: Names) -> str:
             return f"{names.of(hasattr)}({text}, {word})"
         case "lacks":
             return f"not {names.of(hasattr)}({text}, {word})"
+        case "contains":
+            return f"{word} in {text}"
         case "unset":
             owner, _, part = text.rpartition(".")
             space = names.of(names.objects[owner].__globals__) if part == "__globals__" and owner in names.objects else text

@@ -41,7 +41,7 @@ from symgrad.frontend.iterate import items_of
 from symgrad.frontend.members import as_number
 from symgrad.frontend.operands import is_range, static_binding, static_key, with_items
 from symgrad.frontend.operators import ORDERS, STATIC_OPERATORS, are_containers, binary, first_answer, own_tries, row_of
-from symgrad.frontend.outside import rely_on_keys
+from symgrad.frontend.outside import rely_on_membership
 from symgrad.frontend.protocols import COMPARISONS, ITERABLE, Namespace, class_of, defines_any, own_method
 from symgrad.frontend.python_values import is_text, python_comparison, python_membership
 from symgrad.frontend.sameness import are_one
@@ -422,10 +422,10 @@ def membership(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
     if isinstance(b, External | Static) and not defines_any(ctx, b.value, "__contains__", *ITERABLE):
         return definite(ctx, MISSING, node, TypeError, f"argument of type {type(b.value).__name__!r} is not iterable")
     if isinstance(b, External):
-        rely_on_keys(ctx, b.value, b.text)
         if isinstance(b.value, list | tuple):
             ctx.rely(b.text, keys_of(b.value), "keys")
-        if not isinstance(sought := known_key(a), Missing):
+        rely_on_membership(ctx, b.value, b.text, sought := known_key(a))
+        if not isinstance(sought, Missing):
             as_python_does(ctx, node, lambda: {sought: None})
             return Num(Const((sought in b.value) != negate))
         if type(b.value) in (list, tuple) and all(map(has_literal, b.value)):

@@ -16,7 +16,22 @@ import numpy as np
 from symgrad.errors import UnknownFunction, UnknownType, UnsupportedSyntax
 from symgrad.frontend import dict_items
 from symgrad.frontend.absent import as_python_does, definite
-from symgrad.frontend.bindings import ABSENT, MISSING, Binding, External, Generator, Num, Obj, Ref, Static, Step, Tup, View, python_class
+from symgrad.frontend.bindings import (
+    ABSENT,
+    MISSING,
+    Binding,
+    External,
+    Generator,
+    Num,
+    Obj,
+    Ref,
+    Static,
+    Step,
+    Tup,
+    View,
+    known_key,
+    python_class,
+)
 from symgrad.frontend.computed_keys import at_key
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.conversions import standing_for
@@ -34,7 +49,7 @@ from symgrad.frontend.memory import Index, as_list, become_value, load
 from symgrad.frontend.messages import is_message, logged
 from symgrad.frontend.opaque import MUTATORS, followed, opaque_method
 from symgrad.frontend.operands import static_binding, unwrap
-from symgrad.frontend.outside import change_outside, item_text, outside, rely_on_class, rely_on_keys
+from symgrad.frontend.outside import change_outside, item_text, outside, rely_on_class, rely_on_keys, rely_on_membership
 from symgrad.frontend.python_values import is_some_set, items_listed, python_method
 from symgrad.frontend.reading import from_class, generated
 from symgrad.frontend.rows import call_row
@@ -207,10 +222,11 @@ def array_tolist(ctx: Lowering, owner: Ref, args: list[Binding], node: ast.AST) 
 
 def external_dict_method(ctx: Lowering, value: dict[Any, Any], text: str, name: str, args: list[Binding], node: ast.AST) -> Binding:
     check_method(ctx, dict, name, args, node)
-    rely_on_keys(ctx, value, text)
     if name == "get":
+        rely_on_membership(ctx, value, text, known_key(args[0]))
         default = args[1] if len(args) > 1 else ABSENT
         return at_key(ctx, args[0], value, node, lambda key, _: dict_items.known_item(ctx, value, text, key, node), lambda _: default)
+    rely_on_keys(ctx, value, text)
     pairs = [(static_binding(k), outside(ctx, v, item_text(ctx, text, k), key_word(k))) for k, v in value.items()]
     return dict_view(name, pairs, args, node, ctx)
 

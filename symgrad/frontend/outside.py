@@ -190,6 +190,15 @@ def rely_on_absence(ctx: Lowering, value: Any, text: str, key: Any) -> None:
         rely_on_keys(ctx, value, text)
 
 
+def rely_on_membership(ctx: Lowering, value: Any, text: str, key: Any) -> None:
+    """Note that the program contains whether a dict or set holds a key; else, which items there are."""
+    if type(value) in (dict, set, frozenset) and type(key) in (str, int, bool):
+        ctx.rely(text, type(value), "type")
+        ctx.rely(text, key, "contains" if key in value else "unset")
+    else:
+        rely_on_keys(ctx, value, text)
+
+
 def rely_on_class(ctx: Lowering, owner: Binding, cls: type, attr: str, held: Any, part: str = "") -> None:
     """Note that the program contains what a class gives for an attribute, and that an instance from outside is of it.
 

@@ -133,3 +133,37 @@ def test_an_array_in_a_tuple_that_is_changed_afterwards_is_not_lost() -> None:
             assert k > 8
             break
     assert all(held.tolist() == [3.0, 3.0] for _, held in history)
+
+
+#: questions about one key of a container from outside: what it is, the question, what leaves the answer, what changes it
+ONE_KEY: dict[str, tuple[Any, str, Any, Any]] = {
+    "get of a missing key": ({"a": 1.0}, "3.0 if HELD.get('z') is None else 4.0", {"a": 1.0, "b": 2.0}, {"z": 1.0}),
+    "get of a key": ({"a": 1.0}, "HELD.get('a', 5.0)", {"b": 2.0, "a": 1.0}, {"b": 2.0}),
+    "in a dict": ({"a": 1.0}, "3.0 if 'a' in HELD else 4.0", {"b": 2.0, "a": 1.0}, {"b": 2.0}),
+    "not in a dict": ({"a": 1.0}, "3.0 if 'z' not in HELD else 4.0", {"b": 2.0}, {"z": 2.0}),
+    "in a set": ({1, 2}, "3.0 if 1 in HELD else 4.0", {1, 5}, {2, 5}),
+    "not in a frozenset": (frozenset({1, 2}), "3.0 if 7 not in HELD else 4.0", frozenset({1}), frozenset({7})),
+    "an integer that is a bool": ({1: 2.0}, "3.0 if True in HELD else 4.0", {True: 2.0, 5: 1.0}, {2: 2.0}),
+}
+
+
+@pytest.mark.parametrize("name", ONE_KEY)
+def test_of_one_key_only_that_key_matters(name: str) -> None:
+    held, text, alike, other = ONE_KEY[name]
+    judged(text, {"HELD": held}, {"HELD": other})
+    function = symgrad.from_source(f"def asked(a):\n    return a * ({text})\n", globals={"HELD": held})
+    derivative = symgrad.grad(function)
+    slope = derivative(1.5)
+    function.__globals__["HELD"] = alike
+    assert derivative(1.5) == slope == function(1.0)
+    assert sum(map(len, derivative._table.entries.values())) == 1
+    function.__globals__["HELD"] = other
+    assert derivative(1.5) == function(1.0) != slope
+
+
+def test_what_asks_for_one_module_does_not_compare_all_of_them() -> None:
+    function = symgrad.from_source("def f(x):\n    return x * 2.0 if sys.modules.get('absent') is None else x\n", globals={"sys": sys})
+    derivative = symgrad.grad(function)
+    assert derivative(1.5) == 2.0
+    (entry,) = next(iter(derivative._table.entries.values()))
+    assert {one.aspect for one in entry.compiled.relied if one.text.endswith("modules")} == {"type", "unset"}

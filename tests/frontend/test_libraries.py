@@ -116,6 +116,27 @@ def test_a_distribution_of_other_bounds_is_another_one() -> None:
     assert value == function(0.5, law)
 
 
+@pytest.mark.parametrize("name", ["norm", "multivariate_normal"])
+def test_guards_know_a_distribution_by_itself(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Later calls read no attributes of it, until it is another one."""
+    from scipy import stats
+
+    law = getattr(stats, name)
+    x = np.array([0.5, 0.2])
+    function: Any = function_of(f"{HEAD}def f(x, law): return np.sum(law.logpdf(x))\n")
+    derivative = symgrad.value_and_grad(function)
+    value, slope = derivative(x, law)
+    assert value == pytest.approx(function(x, law))
+    asked: list[Any] = []
+    monkeypatch.setattr("symgrad.abstraction.distribution_name", lambda held: asked.append(held))
+    again, same_slope = derivative(x, law)
+    assert again == value
+    np.testing.assert_array_equal(same_slope, slope)
+    assert asked == []
+    monkeypatch.undo()
+    assert derivative(x, stats.cauchy)[0] == pytest.approx(function(x, stats.cauchy))
+
+
 #: calls of functions in C that write to an array that they are given, or to one that a function of Python around them has made
 WRITING = [
     "interpolate.CubicSpline(Y, y)(0.5)", "interpolate.PchipInterpolator(Y, y)(0.5)", "SPLINE(x)", "SPLINE(x) * x",
