@@ -163,6 +163,8 @@ def alike(one: Abstract, other: Abstract) -> Abstract | None:
                 return None
             shape = tuple(a if a == b else Dim("?", 0, is_plural(a) and is_plural(b)) for a, b in zip(first, second, strict=True))
             return Array(one.dtype, shape, one.layout if one.layout == other.layout else "?")
+        case (List(item=Scalar()) as numbers, Tree(kind, ())) | (Tree(kind, ()), List(item=Scalar()) as numbers) if kind is list:
+            return numbers  # of which there may be none
         case Tree(kind, names, items), Tree(other_kind, other_names, others) if kind is other_kind and names == other_names:
             parts = [a if a == b else alike(a, b) for a, b in zip(items, others, strict=True)]
             return None if None in parts else Tree(kind, names, tuple(p for p in parts if p is not None))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any
@@ -23,6 +23,7 @@ from symgrad.codegen.python import emit
 from symgrad.codegen.texts import DECORATOR, Emitted, Kernel, Seed
 from symgrad.codegen.trees import replaced
 from symgrad.ir.core import Func, Operand, Value, uses
+from symgrad.ir.crossing import Crossing
 from symgrad.ir.types import Array, List, Scalar, Type
 from symgrad.runtime.find import find
 from symgrad.text import docstring, identifier, is_dotted, is_name
@@ -48,8 +49,8 @@ class Surface:
     result: str
     objects: Mapping[str, Any]
     lines: Lines = no_lines
-    lists: Mapping[int, str] = field(default_factory=dict)  #: parameters that are lists, each with the dtype of the array that is passed
-    numpy: str = ""  #: the name of NumPy that makes these arrays
+    lists: Mapping[int, Crossing] = field(default_factory=dict)  #: the parameters that are lists, for which arrays are passed
+    numpy: str = ""  #: the name of NumPy, which makes these arrays and takes them apart
     effects: Emitted | None = None  #: what is called behind the kernel, by the name ``effects_name``
     effects_name: str = ""
     shown: Sequence[int] = ()  #: the parameters that it takes, by place; it takes the last ``handed`` results of the kernel, too
@@ -60,23 +61,39 @@ class Surface:
         objects = {**self.objects, **effects.namespace}
         return replace(self, objects=objects, effects=effects, effects_name=name, shown=parameters, handed=handed)
 
-    def with_lists(self, lists: Mapping[int, str]) -> Surface:
-        """The same, where lists are passed as arrays."""
+    def with_lists(self, lists: Mapping[int, Crossing], results: Mapping[int, Crossing]) -> Surface:
+        """The same, where lists are passed, and results that are lists are handed back, as arrays."""
+        if not lists and not results:
+            return self
         taken = {*self.objects, *names_in([*self.leaves, f"lambda {self.signature}: 0"])}
         (name,) = distinct(["np"], taken)
-        return replace(self, objects={**self.objects, name: np}, lists=lists, numpy=name)
+        needed = bool(lists) or any(form.depth > 1 for form in results.values())
+        objects = {**self.objects, name: np} if needed else self.objects
+        return replace(self, objects=objects, lists=lists, numpy=name, result=as_lists(self.result, results, name))
 
     def type_of(self, place: int, parameter: Value) -> Type:
         """The type of what is passed for a parameter of the kernel; a list for an array that is made of one."""
-        return List(parameter.type) if place in self.lists else parameter.type
+        return List(parameter.type) if self.leaf_of[place] in self.lists else parameter.type
+
+    @property
+    def leaf_of(self) -> list[int]:
+        """For each parameter of the kernel, which of the ``leaves`` it is, or is made of."""
+        return [k for k in range(len(self.leaves)) for _ in (self.lists[k].dtypes if k in self.lists else ("",))]
 
     @property
     def passed_leaves(self) -> list[str]:
         """The expression of each parameter of the kernel."""
-        return [
-            leaf if k not in self.lists else f"{self.numpy}.array({leaf}, {self.numpy}.{NUMPY_TYPES[self.lists[k]]})"
-            for k, leaf in enumerate(self.leaves)
-        ]
+        return [text for k, leaf in enumerate(self.leaves) for text in self.passed_for(k, leaf)]
+
+    def passed_for(self, place: int, leaf: str) -> list[str]:
+        """The expressions of the parameters of the kernel that one leaf becomes."""
+        if place not in self.lists:
+            return [leaf]
+        form, lists = self.lists[place], [leaf]
+        if form.depth > 1:
+            row, number = distinct(["row", "number"], {*names_in([leaf]), self.numpy})
+            lists = [f"[len({row}) for {row} in {leaf}]", f"[{number} for {row} in {leaf} for {number} in {row}]"]
+        return [f"{self.numpy}.array({text}, {self.numpy}.{NUMPY_TYPES[dtype]})" for text, dtype in zip(lists, form.dtypes, strict=True)]
 
 
 def emit_kernel(func: Func, surface: Surface) -> Kernel:
@@ -165,13 +182,24 @@ def filled(template: str, texts: Sequence[str]) -> str:
     return ast.unparse(ast.fix_missing_locations(replaced(tree, space)))
 
 
-def as_lists(template: str, places: Container[int]) -> str:
-    """A template in which lists are made of the results, which are arrays, at these places.
+def as_lists(template: str, lists: Mapping[int, Crossing], numpy: str = "np") -> str:
+    """A template in which lists are made of the arrays that take their places; of a list of lists these are two.
 
-    >>> as_lists("({0}, {{'c': {1}}})", {1})
+    >>> as_lists("({0}, {{'c': {1}}})", {1: Crossing("f64")})
     "({0}, {{'c': {1}.tolist()}})"
+    >>> as_lists("({0}, {1})", {0: Crossing("f64", 2)})
+    '([part.tolist() for part in np.split({1}, np.cumsum({0}))[:-1]], {2})'
     """
-    return re.sub(r"\{\{|\}\}|\{(\d+)\}", lambda m: f"{m[0]}.tolist()" if m[1] and int(m[1]) in places else m[0], template)
+
+    def text_of(place: int) -> str:
+        first = place + sum(form.depth - 1 for k, form in lists.items() if k < place)
+        if place not in lists:
+            return f"{{{first}}}"
+        if lists[place].depth == 1:
+            return f"{{{first}}}.tolist()"
+        return f"[part.tolist() for part in {numpy}.split({{{first + 1}}}, {numpy}.cumsum({{{first}}}))[:-1]]"
+
+    return re.sub(r"\{\{|\}\}|\{(\d+)\}", lambda m: text_of(int(m[1])) if m[1] else m[0], template)
 
 
 def is_reached(type_: Type) -> bool:

@@ -33,11 +33,8 @@ def condition(text: str, item: Abstract, names: Names) -> list[str] | None:
                 f"{text}.ndim == {len(shape)}",
             )
             return [*known, *_extent_tests(text, [extent == 1 for extent in shape], names), *lies]
-        case List(item=Scalar(dtype=None, kind=kind)):
-            return [
-                f"{names.of(type)}({text}) is {names.of(list)}",
-                f"{names.of(set)}({names.of(map)}({names.of(type)}, {text})) == {names.of({_python_type(kind)})}",
-            ]
+        case List() if is_numbers(item):
+            return _number_tests(text, item, names, "==")
         case List(item=List() as inner, of="list"):
             return _many_condition(text, Many(list, inner), names)
         case Many():
@@ -49,6 +46,19 @@ def condition(text: str, item: Abstract, names: Names) -> list[str] | None:
     return None
 
 
+def is_numbers(item: Abstract) -> bool:
+    """Is it a list of Python's numbers of one kind?"""
+    return isinstance(item, List) and isinstance(item.item, Scalar) and item.item.dtype is None
+
+
+def _number_tests(text: str, item: Abstract, names: Names, compared: str) -> list[str]:
+    """Tests of a list of numbers of one kind; compared by ``<=``, there may be none."""
+    assert isinstance(item, List)
+    assert isinstance(item.item, Scalar)
+    kinds = f"{names.of(set)}({names.of(map)}({names.of(type)}, {text}))"
+    return [f"{names.of(type)}({text}) is {names.of(list)}", f"{kinds} {compared} {names.of({_python_type(item.item.kind)})}"]
+
+
 def _many_condition(text: str, item: Many, names: Names) -> list[str] | None:
     """Tests of a long list or tuple: of its length, and of each item."""
     first = [f"{names.of(type)}({text}) is {names.of(item.kind)}", f"{names.of(len)}({text}) > {FEW}"]
@@ -57,7 +67,7 @@ def _many_condition(text: str, item: Many, names: Names) -> list[str] | None:
     word = f"{names.prefix}item"
     while word in text:
         word += "_"
-    tests = condition(word, item.item, names)
+    tests = _number_tests(word, item.item, names, "<=") if is_numbers(item.item) else condition(word, item.item, names)
     return None if tests is None else [*first, f"{names.of(all)}({' and '.join(tests)} for {word} in {text})"]
 
 

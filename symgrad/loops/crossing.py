@@ -2,12 +2,14 @@
 
     def g(c): ...; return c_grad   ->   def g(c_array): c = list_from(c_array); ...; return array_of(c_grad)
 
-The caller makes the array of the list, and a list of the array that it is handed (``crosses`` tells of which it does so).
+A list of lists crosses as two arrays: the lengths of its lists, and the numbers in all of them. The caller makes the arrays of the list,
+and a list of the arrays that it is handed (``crosses`` tells of which it does so).
 """
 
 from __future__ import annotations
 
 from symgrad.ir.core import Call, Func, Op, Operand, Value, walk
+from symgrad.ir.crossing import Crossing
 from symgrad.ir.types import Array, Dim, List, Scalar, Type
 from symgrad.loops.forms import DTYPES
 from symgrad.ops.build import Builder, symbols
@@ -20,39 +22,54 @@ READ: dict[str, tuple[str, dict[str, object]]] = {
 }
 
 
-def crosses(type_: Type) -> str | None:
-    """The dtype of the array in whose form a list crosses; None for whatever is no list of numbers.
+def crosses(type_: Type) -> Crossing | None:
+    """How a list crosses; None for whatever is neither a list of numbers nor a list of such lists.
 
-    >>> crosses(List(Scalar("float"))), crosses(List(Scalar("float", "f32"))), crosses(Scalar("float"))
-    ('f64', None, None)
+    >>> crosses(List(List(Scalar("float")))), crosses(List(Scalar("float", "f32"))), crosses(Scalar("float"))
+    (Crossing(dtype='f64', depth=2), None, None)
     """
     match type_:
         case List(item=Scalar(kind="float" | "int" | "bool" as kind, dtype=dtype)) if dtype in (None, "any", DTYPES[kind]):
-            return DTYPES[kind]
+            return Crossing(DTYPES[kind])
+        case List(item=List(item=Scalar()) as inner) if (one := crosses(inner)) is not None:
+            return Crossing(one.dtype, 2)
     return None
 
 
 def crossing(func: Func) -> Func:
-    """Let lists of numbers come in and go out as arrays, in place."""
+    """Let lists of numbers come in and go out as arrays, in place. The halves of a pullback hand no lists of lists to each other."""
     builder = Builder()
     builder.taken = symbols(func)
+    deepest = 1 if any(isinstance(op, Call) and op.name == "seeds" for op in func.body.ops) else 2
     entry: list[Op] = []
     arrays: dict[Operand, Value] = {}
-    for k, value in enumerate(func.params):
-        if (dtype := crosses(value.type)) is not None:
-            array = Value(Array(dtype, (Dim(builder.symbol("n")),), "C"), value.name)
-            func.body.args[k] = array
-            entry.append(Call([value], func.loc, "list_from", [array], {"depth": 1, "python": True}))
-            arrays[value] = array
+    params: list[Value] = []
+    for value in func.params:
+        form = crosses(value.type)
+        if form is None or form.depth > deepest:
+            params.append(value)
+            continue
+        parts = [vector(builder, dtype, name) for dtype, name in zip(form.dtypes, form.names(value.name), strict=True)]
+        params += parts
+        if form.depth == 1:
+            entry.append(Call([value], func.loc, "list_from", list(parts), {"depth": 1, "python": True}))
+            arrays[value] = parts[0]
+        else:
+            entry.append(Call([value], func.loc, "lists_from", list(parts), {}))
+    func.body.args[:] = params
     for op in walk(func.body) if arrays else ():
         if isinstance(op, Call) and op.name in READ and op.args[0] in arrays:
             read_from_array(op, arrays[op.args[0]])
     func.body.ops[:0] = entry
     if func.split is not None:
         func.split += len(entry)
-    with builder.inside(func.body), builder.at(func.loc):
-        func.body.yields = [handed_out(builder, operand) for operand in func.body.yields]
+    hand_out(func, builder, deepest)
     return func
+
+
+def vector(builder: Builder, dtype: str, name: str | None) -> Value:
+    """A parameter for an array that is made of a list."""
+    return Value(Array(dtype, (Dim(builder.symbol("n")),), "C"), name)
 
 
 def read_from_array(op: Call, array: Value) -> None:
@@ -61,10 +78,23 @@ def read_from_array(op: Call, array: Value) -> None:
     op.name, op.args, op.settings = name, [array, *op.args[1:]], dict(settings)
 
 
-def handed_out(builder: Builder, operand: Operand) -> Operand:
-    """A result as it crosses."""
-    dtype = crosses(operand.type)
-    return operand if dtype is None else builder.call("array_of", operand, dtype=dtype, shape=None, depth=1)
+def hand_out(func: Func, builder: Builder, deepest: int) -> None:
+    """Let the results be as they cross, in place."""
+    yields: list[Operand] = []
+    results: list[str] = []
+    with builder.inside(func.body), builder.at(func.loc):
+        for operand, name in zip(func.body.yields, func.results, strict=True):
+            form = crosses(operand.type)
+            if form is None or form.depth > deepest:
+                yields.append(operand)
+                results.append(name)
+                continue
+            if form.depth == 1:
+                yields.append(builder.call("array_of", operand, dtype=form.dtype, shape=None, depth=1))
+            else:
+                yields += [builder.call("lengths_of", operand), builder.call("numbers_of", operand, dtype=form.dtype)]
+            results += [str(word) for word in form.names(name)]
+    func.body.yields, func.results = yields, results
 
 
 __all__ = ["crosses", "crossing"]

@@ -13,6 +13,7 @@ from symgrad.loops import (
     contractions,
     joining,
     layout,
+    list_crossing,
     list_rows,
     making,
     masks,
@@ -51,7 +52,7 @@ PRICES = {
 RULES: dict[str, Rule] = {
     **arrays.RULES, **making.RULES, **layout.RULES, **list_rows.RULES, **joining.RULES,
     **masks.RULES, **products.RULES, **contractions.RULES, **reductions.RULES, **running.RULES, **picking.RULES, **ordering.RULES,
-    **stores.RULES,
+    **stores.RULES, **list_crossing.RULES,
     "tape": tapes.tape, "push": tapes.push, "pop": tapes.pop,
     "seeds": parting.seeds,
     "slots": slots.slots, "slots_like": slots.slots, "put": slots.put, "get": slots.get,

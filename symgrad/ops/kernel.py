@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from symgrad.ir.types import BOOL, Array, List, ShapeOf, Type
+from symgrad.ir.types import BOOL, UNKNOWN, Array, List, Scalar, ShapeOf, Type, kind_of
 from symgrad.ops.declare import constant
 from symgrad.ops.elementwise import evaluator
 from symgrad.ops.indexing import Extents
@@ -20,6 +20,11 @@ def _nothing(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple
 
 def _shape_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     return ShapeOf(tuple(dim(k) for k in range(len(types))))
+
+
+def _lists_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    dtype = types[1].dtype if isinstance(types[1], Array) else None
+    return UNKNOWN if dtype is None else List(List(Scalar(kind_of(dtype))))
 
 
 def _new_text(name: str, rank: int, dtype: str) -> str:
@@ -104,6 +109,11 @@ constant("tape_cut(tape, count)", lambda types, settings, dim: types[0], emit="d
 constant("list_equal(a, b)", lambda types, settings, dim: BOOL, emit="a == b")
 constant("list_within(a, b)", lambda types, settings, dim: BOOL, emit="all(item in b for item in a)")
 constant("list_part(l, start, stop)", lambda types, settings, dim: types[0], emit="l[slice(start, stop)]")
+
+# lists of lists, which cross between Python and a kernel as the lengths of the lists and the numbers in all of them
+constant("lists_from(lengths, numbers)", _lists_law, emit="lists_from(lengths, numbers)")
+constant("lengths_of(l)", lambda types, settings, dim: Array("i64", (dim(0),), "C"), emit="lengths_of(l)")
+constant("numbers_of(l, dtype='f64')", lambda types, settings, dim: Array(settings["dtype"], (dim(0),), "C"), emit="numbers_of(l)")
 
 # where the caller of a pullback is given the results, and gives the seeds
 constant("seeds(*results)", lambda types, settings, dim: tuple(types), emit="seeds(*results)", effect=True)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from symgrad.adjoint.custom import expanded
-from symgrad.codegen.numba import Surface, as_lists, emit_kernel
+from symgrad.codegen.numba import Surface, emit_kernel
 from symgrad.codegen.python import emit
 from symgrad.codegen.texts import Emitted, Kernel
 from symgrad.frontend.results import Result, in_template
@@ -165,13 +165,12 @@ def kernel(job: Job, surface: Surface, sweep: str, text: str, wrt: list[int], wo
         signature=keyword_only(surface.signature, words),
         passed=passed_by_name(surface.passed, [f"{word}={word}" for word in words]),
         leaves=[*surface.leaves[:first], *words],
-        result=as_lists(text, results),
-    )
-    inner = inner.with_lists(lists) if lists else inner
+        result=text,
+    ).with_lists(lists, results)
     with timed(func.notes, "print", "emit"):
         kernel = emit_kernel(func, inner)
     kernel.stem, kernel.behind = name, sweep
-    kernel.tangents = tuple(inner.passed_leaves[first:])
+    kernel.tangents = tuple(text for k, word in enumerate(words, first) for text in inner.passed_for(k, word))
     kernel.caller = f"{kernel.caller}\n\n{handing(job, name, sweep, wrt, words)}"
     kernel.namespace["tangent_of"] = tangent_of
     return kernel

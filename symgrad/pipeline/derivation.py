@@ -86,11 +86,10 @@ class Derivation:
         check_length(
             sum(1 for stage in ("adjoint", "simplified") if stage in job.stages for _ in walk(job.stages[stage].body)), "operations"
         )
-        surface = Surface(
-            self.name, parameter_text(job), passed_text(job), self.doc, leaves, self.result, job.lowered.objects, lines_of(job)
+        return self.kernels(
+            job,
+            Surface(self.name, parameter_text(job), passed_text(job), self.doc, leaves, self.result, job.lowered.objects, lines_of(job)),
         )
-        lists = crossing_lists([value for value, _ in job.lowered.inputs])
-        return self.kernels(job, surface.with_lists(lists)) if lists else self.kernels(job, surface)
 
     def primal(self) -> tuple[ast.Module, dict[str, Any], str]:
         """The function itself, to be run once: a tree, what that names, and its own name."""
@@ -414,6 +413,7 @@ def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Deriv
 
     def kernels(job: Job, surface: Surface) -> Pair:
         doc = document(job, "Value and pullback")
+        surface = surface.with_lists(crossing_lists([value for value, _ in job.lowered.inputs]), {})
         gradients_text = as_lists(header.result, crossing_lists(backward.body.yields))
         halves = Halves(*halves_in_loops(job, count, len(seeds)), result, gradients_text, seeds, returned, doc)
         return emit_pair(surface, halves, again(job, whole, count, replace(header, name=f"{surface.name}_again")))

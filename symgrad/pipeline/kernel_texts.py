@@ -7,10 +7,11 @@ from dataclasses import replace
 
 from symgrad.adjoint.pullback import with_seeds
 from symgrad.codegen.header import Header
-from symgrad.codegen.numba import Surface, as_lists, emit_kernel
+from symgrad.codegen.numba import Surface, emit_kernel
 from symgrad.codegen.python import emit
 from symgrad.codegen.texts import Again, Kernel
 from symgrad.ir.core import Func, Operand, clone, uses
+from symgrad.ir.crossing import Crossing
 from symgrad.ir.types import List
 from symgrad.pipeline.emission import argument_names, printed
 from symgrad.pipeline.job import Job
@@ -53,18 +54,19 @@ def whole_kernel(job: Job, surface: Surface) -> Kernel:
     surface = with_effects(job, surface, program)
     func = to_loops(program)
     func.notes = program.notes
-    surface = replace(surface, result=as_lists(surface.result, crossing_lists(job.stages["optimized"].body.yields)))
+    lists = crossing_lists([value for value, _ in job.lowered.inputs])
+    surface = surface.with_lists(lists, crossing_lists(job.stages["optimized"].body.yields))
     with timed(func.notes, "print", "emit"):
         return emit_kernel(func, surface)
 
 
-def crossing_lists(operands: Sequence[Operand]) -> dict[int, str]:
-    """Which parameters or results are lists that a kernel takes, or gives, as arrays, each with the dtype."""
+def crossing_lists(operands: Sequence[Operand]) -> dict[int, Crossing]:
+    """Which parameters or results are lists that a kernel takes, or gives, as arrays, each with how it crosses."""
     if not any(isinstance(operand.type, List) for operand in operands):
         return {}
     from symgrad.loops.crossing import crosses  # of the stages for kernels, which NumPy code does not need
 
-    return {k: dtype for k, operand in enumerate(operands) if (dtype := crosses(operand.type)) is not None}
+    return {k: form for k, operand in enumerate(operands) if (form := crosses(operand.type)) is not None}
 
 
 def again(job: Job, whole: Func, count: int, header: Header) -> Again:

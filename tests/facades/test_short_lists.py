@@ -49,3 +49,19 @@ def test_what_needs_no_items_is_for_any_length() -> None:
     for length in (2, 5, 40):
         np.testing.assert_allclose(derived(0.5, [1.0] * length), np.ones(length))
     assert len(derived._table.entries) == 1
+
+
+def test_some_of_the_lists_in_a_long_list_are_empty() -> None:
+    """They are lists of numbers of which there are none: one code for all, and the guard knows it."""
+    function = symgrad.from_source(
+        "def f(rows):\n    t = 0.0\n    for r in rows:\n        for v in r:\n            t += v * v\n    return t\n"
+    )
+    derivative = symgrad.grad(function)
+    for count in (10, 13, 10):
+        rows = [[0.5 * i] * (i % 3) for i in range(count)]
+        assert derivative(rows) == [[2 * v for v in row] for row in rows]
+    assert derivative([[0.5]] * 11) == [[1.0]] * 11
+    assert len(derivative._table.entries) == 1
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("symgrad.dispatch.table.Table.find", lambda *args: pytest.fail("the guard knows these lists"))
+        assert derivative([[], *[[1.5]] * 9]) == [[], *[[3.0]] * 9]

@@ -1,0 +1,29 @@
+"""How a list crosses between Python and a kernel, which takes and gives arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """A list of numbers of this dtype crosses as one array; with ``depth`` 2 a list of such lists, as their lengths and all numbers.
+
+    >>> Crossing("f64", 2).dtypes, Crossing("f64", 2).names("rows")
+    (('i64', 'f64'), ('rows_lengths', 'rows_numbers'))
+    """
+
+    dtype: str
+    depth: int = 1
+
+    @property
+    def dtypes(self) -> tuple[str, ...]:
+        """The dtype of each array."""
+        return (self.dtype,) if self.depth == 1 else ("i64", self.dtype)
+
+    def names(self, stem: str | None) -> tuple[str | None, ...]:
+        """A name for each array of a list that has one."""
+        return (stem,) if self.depth == 1 else (f"{stem or 'rows'}_lengths", f"{stem or 'rows'}_numbers")
+
+
+__all__ = ["Crossing"]
