@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import functools
 import importlib
+import importlib.util
 import inspect
 import sys
 import types
 from collections.abc import Iterable
 from typing import Any
 
+from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import MISSING
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.source import Source
@@ -198,6 +200,20 @@ def module_named(ctx: Lowering, name: str) -> Any:
     return module
 
 
+def absolute_name(ctx: Lowering, name: str, level: int) -> str:
+    """The name of the module that an import with so many leading dots means; raises ``ImportError``."""
+    if not level:
+        return name
+    source = ctx.frame.source
+    if not isinstance(source.globals.get("__package__"), str):
+        raise UnsupportedSyntax(
+            "an import that is relative to a package that is not known", ctx.builder.loc, "write the whole name of the module"
+        )
+    package, text, _ = read_name(ctx, source, "__package__")
+    ctx.rely(text, package)
+    return importlib.util.resolve_name("." * level + name, package)
+
+
 def name_in_module(ctx: Lowering, module: str, name: str) -> tuple[Any, str]:
     """What ``from module import name`` gives, and the expression that reads it; raises ``ImportError``."""
     owner = module_named(ctx, module)
@@ -212,8 +228,7 @@ def name_in_module(ctx: Lowering, module: str, name: str) -> tuple[Any, str]:
 
 
 __all__ = [
-    "LIBRARIES", "abstract_methods", "attribute_text", "entry_of_class", "from_class", "generated", "global_text", "has_attribute",
-    "refused_count",
-    "is_of_library", "is_own_attribute", "makes_manager", "methods_of", "module_named", "name_in_module", "owner_name", "read_attribute",
-    "read_name", "rely_on_entry", "users_bases",
+    "LIBRARIES", "absolute_name", "abstract_methods", "attribute_text", "entry_of_class", "from_class", "generated", "global_text",
+    "has_attribute", "is_of_library", "is_own_attribute", "makes_manager", "methods_of", "module_named", "name_in_module", "owner_name",
+    "read_attribute", "read_name", "refused_count", "rely_on_entry", "users_bases",
 ]  # fmt: skip

@@ -29,7 +29,7 @@ from symgrad.frontend.outside import change_outside, outside, variable_of_module
 from symgrad.frontend.protocols import OWN_OPERATORS, own_method
 from symgrad.frontend.python_values import refuse_change
 from symgrad.frontend.reach import holders
-from symgrad.frontend.reading import LIBRARIES, module_named, name_in_module
+from symgrad.frontend.reading import LIBRARIES, absolute_name, module_named, name_in_module
 from symgrad.frontend.stores import check_axes, delete_item, store_item
 from symgrad.frontend.tables import statement
 from symgrad.frontend.targets import bind, cut_stored, delete_attribute, store_attribute
@@ -252,18 +252,14 @@ def import_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
 
 @statement(ast.ImportFrom)
 def import_from(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
-    if node.level:
-        raise UnsupportedSyntax(
-            "a relative import inside a function cannot be differentiated", ctx.loc(node), "import at the top of the file"
-        )
+    module = absolute_name(ctx, node.module or "", node.level)
     for alias in node.names:
-        if (assigned := variable_of_module(ctx, sys.modules.get(node.module or ""), alias.name, node)) is not None:
+        if (assigned := variable_of_module(ctx, sys.modules.get(module), alias.name, node)) is not None:
             ctx.assign(alias.asname or alias.name, assigned)
             continue
-        value, text = name_in_module(ctx, node.module or "", alias.name)
-        home = (node.module or "").partition(".")[0]
-        as_it_is = home in LIBRARIES or isinstance(value, types.ModuleType)
-        binding = Static(value, f"{node.module}.{alias.name}") if as_it_is else outside(ctx, value, text, alias.name)
+        value, text = name_in_module(ctx, module, alias.name)
+        as_it_is = module.partition(".")[0] in LIBRARIES or isinstance(value, types.ModuleType)
+        binding = Static(value, f"{module}.{alias.name}") if as_it_is else outside(ctx, value, text, alias.name)
         ctx.assign(alias.asname or alias.name, binding)
 
 
