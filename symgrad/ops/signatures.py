@@ -347,5 +347,6 @@ SCIPY_SPECIAL = {
                                     "log_expit", "entr")),
     )},
     **{name: ("x, y", f"{name}(x, y)") for name in ("xlogy", "xlog1py", "rel_entr", "kl_div")},
+    "poch": ("z, m", "poch(z, m)"), "binom": ("x, y", "binom(x, y)"),
     "gammainc": ("a, x", "gammainc(a, x)"), "gammaincc": ("a, x", "gammaincc(a, x)"), "betainc": ("a, b, x", "betainc(a, b, x)"),
 }  # fmt: skip

@@ -88,6 +88,11 @@ special("betainc(a, b, x)", da="no_slope(a, of='the first argument of betainc')"
         dx="exp(xlogy(a - 1, x) + xlog1py(b - 1, -x) + lgamma(a + b, via='scipy') - lgamma(a, via='scipy')"
            " - lgamma(b, via='scipy'))")  # fmt: skip
 
+# gamma(z + m) / gamma(z), and gamma(n + 1) / (gamma(k + 1) * gamma(n - k + 1))
+special("poch(z, m)", dz="out * (digamma(z + m, via='scipy') - digamma(z, via='scipy'))", dm="out * digamma(z + m, via='scipy')")
+special("binom(n, k)", dn="out * (digamma(n + 1, via='scipy') - digamma(n - k + 1, via='scipy'))",
+        dk="out * (digamma(n - k + 1, via='scipy') - digamma(k + 1, via='scipy'))")  # fmt: skip
+
 # ------------------------------------------------------------------ linear algebra
 
 #: dtypes that SciPy solves in, whatever its version

@@ -137,6 +137,24 @@ def test_guards_know_a_distribution_by_itself(name: str, monkeypatch: pytest.Mon
     assert derivative(x, stats.cauchy)[0] == pytest.approx(function(x, stats.cauchy))
 
 
+#: SciPy's own functions select by it, those of distributions among them
+WHERE = [
+    "extra.apply_where(x > 0.5, x, lambda v: v**2, np.sin)", "extra.apply_where(x > 0.5, (x, 2.0), lambda v, w: v**w, fill_value=3.0)",
+    "extra.apply_where(x > 9, x, lambda v: 1 / (v - v), np.sin)", "extra.apply_where(x[0] > 0.1, x[0], np.exp, np.sin)",
+    "extra.apply_where(x[0] > 9, x[0], np.exp, fill_value=2.0) + x[1]", "extra.apply_where(x[:, None] > x, (x[:, None], x), np.multiply, np.add)",
+    "stats.t._pdf(x, 3.2)", "stats.t._logpdf(x, x[0])", "stats.genpareto._logpdf(x, 0.3)", "stats.genextreme._logpdf(x, 0.3)",
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("expression", WHERE)
+def test_what_is_computed_where_a_condition_holds(expression: str) -> None:
+    pytest.importorskip("scipy._lib.array_api_extra")
+    head = f"{HEAD}import scipy._lib.array_api_extra as extra\n"
+    function = function_of(f"{head}def f(x):\n    return np.sum({expression})\n")
+    assert judged(function, {"x": np.array([0.2, 0.9, 0.6])}) == ("right", "")
+
+
 #: calls of functions in C that write to an array that they are given, or to one that a function of Python around them has made
 WRITING = [
     "interpolate.CubicSpline(Y, y)(0.5)", "interpolate.PchipInterpolator(Y, y)(0.5)", "SPLINE(x)", "SPLINE(x) * x",

@@ -70,11 +70,12 @@ SCIPY = {
 for _draw, _names in SCIPY.items():
     for _name in _names.split():
         SAMPLES += [(f"{_name}(x)", {"x": _draw(*s)}) for s in [(), (3,), (2, 3)]]
-for _name in ("xlogy", "xlog1py", "rel_entr", "kl_div"):
+for _name in ("xlogy", "xlog1py", "rel_entr", "kl_div", "poch"):
     SAMPLES += [(f"{_name}(x, y)", {"x": positive(*a), "y": positive(*b)}) for a, b in SHAPES[:4]]
 for _name in ("bessel_j", "bessel_y", "bessel_iv", "bessel_k", "ive"):
     SAMPLES += [(f"{_name}(2, x)", {"x": positive(3)})]
 SAMPLES += [
+    ("binom(x, y)", {"x": 3.0 + positive(3), "y": positive(2, 3)}),
     ("gammainc(ia, x)", {"ia": 2.5, "x": positive(3)}),
     ("gammaincc(ia, x)", {"ia": 2.5, "x": positive(3)}),
     ("betainc(ia, ib, x)", {"ia": 2.5, "ib": 1.5, "x": share(3)}),

@@ -14,7 +14,7 @@ pytest.importorskip("scipy")
 HEAD = "import numpy as np\nfrom scipy import integrate, linalg, signal, special, stats\n\n"
 #: expressions of the vector ``x`` of four positive numbers, and of ``m`` and ``s``, a matrix and a symmetric one, made of it
 EXPRESSIONS = """special.erf(x)|special.erfc(x)|special.gamma(x)|special.gammaln(x)|special.psi(x)|special.polygamma(1, x)|special.expit(x)
-special.logit(x / 3)|special.log_expit(x)|special.ndtr(x)|special.log_ndtr(-x)|special.ndtri(x / 3)|special.erfinv(x / 3)|special.xlogy(x, x[0])
+special.poch(x, x[0])|special.poch(0.5, x)|special.binom(x + 2, x)|special.logit(x / 3)|special.log_expit(x)|special.ndtr(x)|special.log_ndtr(-x)|special.ndtri(x / 3)|special.erfinv(x / 3)|special.xlogy(x, x[0])
 special.xlog1py(x, x)|special.entr(x)|special.rel_entr(x, x[::-1])|special.kl_div(x, 1.2)|special.logsumexp(x)|special.logsumexp(m, axis=1, b=m)
 special.logsumexp(m, axis=0, keepdims=True)|special.softmax(x)|special.log_softmax(m, axis=1)|special.betaln(x, 2.0)|special.beta(x, x)
 special.multigammaln(x[0] + 3, 2)|special.huber(1.0, x)|special.pseudo_huber(x[0], x)|special.jv(2, x)|special.jn(1, x)|special.iv(2, x)|special.kv(1, x)

@@ -80,6 +80,7 @@ from symgrad.ops.composed.products import (
     vector_norm,
 )
 from symgrad.ops.composed.samples import SAMPLES
+from symgrad.ops.composed.selecting import SELECTING
 from symgrad.ops.composed.sequences import (
     angle,
     bisect_left,
@@ -191,7 +192,7 @@ WIDER: dict[str, Callable[..., Any]] = {
 SCIPY: dict[str, dict[str, Callable[..., Any]]] = {
     "scipy.special": SPECIAL, "scipy.linalg": SOLVING, "scipy.integrate": {"trapezoid": trapezoid, "simpson": simpson},
     "scipy.signal": {"convolve": signal_convolve, "fftconvolve": fftconvolve, "hilbert": hilbert}, "scipy.fft": FFT | COSINES,
-    "scipy.stats": SAMPLES,
+    "scipy.stats": SAMPLES, "scipy._lib.array_api_extra": SELECTING,
 }  # fmt: skip
 
 
