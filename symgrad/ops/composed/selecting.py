@@ -17,7 +17,7 @@ def apply_where(cond: Any, args: Any, f1: Any, f2: Any = None, /, *, fill_value:
     alone.
     """
     need((f2 is None) != (fill_value is None), "apply_where takes either a second function or a fill value")
-    operands = args if isinstance(args, tuple) else (args,)
+    operands: Any = args if isinstance(args, tuple) else (args,)
     if isinstance(cond, bool) and (cond or f2 is not None):
         return np.asarray((f1 if cond else f2)(*np.broadcast_arrays(*operands)))
     cond, *operands = np.broadcast_arrays(cond, *operands)
