@@ -65,7 +65,7 @@ def texts(x):
 def nested(rows):
     total = 0.0
     for row in rows:
-        total += row[0] * row[-1]
+        total += row[0][0] * row[-1][1]
     return total
 
 
@@ -108,7 +108,7 @@ PROGRAMS: list[tuple[Callable[..., Any], tuple[Any, ...], str, str]] = [
     (spaced, (X,), "np.linspace(x, 2 * x, 4)", "np.linspace between arrays"),
     (recursive, (2.0, 3), "recursive(x, n - 1)", "recursive, which calls itself"),
     (texts, (X,), 'np.loadtxt(["1 2 3"])', "a list of Python objects (str)"),
-    (nested, ([[0.5, 0.1 * k] for k in range(10)],), "def nested(rows):", "rows, which is a list of lists of floats"),
+    (nested, ([[[0.5, 0.1 * k]] * 9 for k in range(10)],), "def nested(rows):", "rows, which is a list of lists of lists of floats"),
     (eigenvalues, (np.eye(2),), "np.linalg.eigh(x)", "np.linalg.eigh of an array of float64"),
     (rounded, (2.0, 3), "np.round(np.arange(n), -1)[0]", "np.round of integers to tens"),
     (stepping, (X, 2), "for i in range(0, len(x), k):", "a loop with a step that is not a literal"),
