@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import linecache
+import os
 import re
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+from pages import renewed, run_page
 from planted import planted
 
 import symgrad
@@ -22,35 +24,28 @@ from symgrad.errors import NotCompiled
 ROOT = Path(__file__).parent.parent
 
 
-@pytest.mark.parametrize(
-    "document",
-    [
-        "README.md",
-        "docs/adding.md",
-        "docs/batches.md",
-        "docs/forward.md",
-        "docs/jacobians.md",
-        "docs/processes.md",
-        "docs/static_and_eager.md",
-        "docs/where.md",
-    ],  # fmt: skip
-)
-def test_programs_run(document: str, tmp_path: Path) -> None:
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / document).read_text(), re.DOTALL)
-    assert blocks
-    path = tmp_path / "program.py"
-    path.write_text("\n".join(blocks))
-    imported(path)
+#: pages whose programs other tests run: those of errors are wrong on purpose, those of the language are a table of examples
+TESTED_ELSEWHERE = {"docs/errors.md", "docs/language.md"}
+PAGES = ["README.md", *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs").glob("**/*.md"))]
+WITH_PROGRAMS = [p for p in PAGES if p not in TESTED_ELSEWHERE and re.search("^```(python|console)$", (ROOT / p).read_text(), re.MULTILINE)]
+
+#: pages whose programs start pools of processes
+STARTS_POOLS = {"docs/clusters.md"}
 
 
-def test_the_page_of_jacobians_shows_what_is_emitted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    page = (ROOT / "docs" / "jacobians.md").read_text()
-    shown = SAMPLE.search(page)
-    assert shown is not None
-    path = tmp_path / "model.py"
-    path.write_text("\n".join(re.findall(r"```python\n(.*?)```", page, re.DOTALL)))
-    imported(path)
-    assert capsys.readouterr().out.strip() == shown["text"].strip()
+@pytest.mark.parametrize("document", [pytest.param(p, marks=[pytest.mark.slow] if p in STARTS_POOLS else []) for p in WITH_PROGRAMS])
+def test_programs_run_and_print_what_is_shown(
+    document: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    page = (ROOT / document).read_text()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT), prepend=os.pathsep)
+    shown = run_page(page, tmp_path / ("example.py" if document == "README.md" else "model.py"))
+
+    if request.config.getoption("--update-golden"):
+        (ROOT / document).write_text(renewed(page, shown))
+    assert [place.printed for place in shown] == [place.text for place in shown]
 
 
 def test_the_first_command() -> None:
@@ -61,7 +56,7 @@ def test_the_first_command() -> None:
         assert word in made.stdout
 
 
-@pytest.mark.parametrize("document", ["README.md", *(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md"))])
+@pytest.mark.parametrize("document", PAGES)
 def test_links_lead_somewhere(document: str) -> None:
     for target in re.findall(r"\]\((?!http)([^)#]+)", (ROOT / document).read_text()):
         assert ((ROOT / document).parent / target).exists(), target
