@@ -6,11 +6,10 @@ import re
 import sys
 from pathlib import Path
 
-from pygments.lexers.special import TextLexer
 from sphinx.application import Sphinx
 
 DOCS = Path(__file__).parent
-sys.path.insert(0, str(DOCS.parent))
+sys.path[:0] = [str(DOCS.parent), str(DOCS / "_extensions")]
 
 import symgrad  # noqa: E402
 
@@ -19,7 +18,7 @@ author = "the authors of symgrad"
 copyright = author
 version = release = symgrad.__version__
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx_gallery.gen_gallery"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "blocks", "sphinx_gallery.gen_gallery"]
 exclude_patterns = ["_build", "gallery/*.ipynb", "gallery/*.py", "gallery/*.md5", "gallery/*.json", "**/sg_execution_times.rst"]
 myst_heading_anchors = 3
 highlight_language = "none"
@@ -70,5 +69,3 @@ def other_pages(app: Sphinx, name: str, content: list[str]) -> None:
 def setup(app: Sphinx) -> None:
     """What Sphinx calls."""
     app.connect("source-read", other_pages)
-    # the picture of the packages is a text for whoever reads the page as Markdown
-    app.add_lexer("mermaid", TextLexer)

@@ -199,3 +199,9 @@ def test_every_program_of_the_gallery_was_run_and_drawn(site: Path) -> None:
         page = (site / "gallery" / f"{program.stem}.html").read_text()
         assert f"sphx_glr_{program.stem}_001.png" in page
         assert "Written by symgrad from" in page or "<span" in page.partition("_kernel")[2], program.stem
+
+
+@pytest.mark.slow
+def test_charts_are_drawn_and_emitted_code_has_colours(site: Path) -> None:
+    assert '<svg class="flowchart"' in (site / "architecture.html").read_text()
+    assert '<span class="k">def</span> <span class="nf">length_grad</span>' in (site / "index.html").read_text()
