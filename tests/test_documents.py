@@ -108,6 +108,19 @@ def test_the_page_of_errors_shows_what_they_print(
     assert said == sample["text"]
 
 
+@pytest.mark.slow
+def test_the_page_of_a_first_notebook_runs_as_a_notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT), prepend=os.pathsep)
+    programs = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs" / "first_notebook.md").read_text(), re.MULTILINE | re.DOTALL)
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(program) for program in programs])
+
+    nbclient.NotebookClient(book, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    printed = "".join(output.get("text", "") for cell in book.cells for output in cell.outputs)
+    assert "def misfit_grad(" in printed
+    assert (tmp_path / "misfit_gradient.py").exists()
+
+
 def test_the_page_of_errors_shows_what_a_notice_prints(tmp_path: Path) -> None:
     pytest.importorskip("numba")
     (sample,) = SAMPLE.finditer(ERRORS.read_text().partition("\n# Notices")[2])

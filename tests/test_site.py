@@ -22,8 +22,10 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 GALLERY = sorted((ROOT / "examples" / "gallery").glob("*.py"))
 INDEX = (DOCS / "index.md").read_text()
-#: pages for those who work on symgrad, and pages that show no derivative of their own
-WITHOUT_EMITTED_CODE = {"adding.md", "processes.md", "where.md", "static_and_eager.md", "errors.md"}
+#: pages whose subject is another than the derivative of a function, or that show it in another way
+WITHOUT_EMITTED_CODE = {
+    "adding.md", "arguments.md", "errors.md", "explorer.md", "notebooks.md", "processes.md", "static_and_eager.md", "where.md",
+}  # fmt: skip
 
 
 # ------------------------------------------------------------------ what is in it
