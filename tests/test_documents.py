@@ -48,6 +48,20 @@ def test_programs_run_and_print_what_is_shown(
     assert [place.printed for place in shown] == [place.text for place in shown]
 
 
+def test_what_a_page_shows_is_held_to_what_is_printed(tmp_path: Path) -> None:
+    page = (
+        "```python\nx = 1\nprint(x)\n```\n\n```text\n2\n```\n\n```python\n# other.py\nprint('other')\n```\n\n"
+        "```python\nprint(x + 1)\n```\n\n```console\n$ python other.py\nanother\n```\n"
+    )
+    shown = run_page(page, tmp_path / "model.py")
+
+    assert [(place.text, place.printed) for place in shown] == [
+        ("2\n", "1\n"),
+        ("$ python other.py\nanother\n", "$ python other.py\nother\n"),
+    ]
+    assert renewed(page, shown) == page.replace("text\n2", "text\n1").replace("another\n```", "other\n```")
+
+
 def test_the_first_command() -> None:
     (command,) = re.findall(r"&& python -m symgrad (show \S+)$", (ROOT / "README.md").read_text(), re.MULTILINE)
     made = subprocess.run([sys.executable, "-m", "symgrad", *command.split()], cwd=ROOT, capture_output=True, text=True, timeout=60)
