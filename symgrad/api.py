@@ -48,6 +48,14 @@ def grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, 
 
     The first call for arguments of new types runs the function too and compares the two results: a difference raises ``Mismatch``.
     ``verify="gradient"`` also compares the gradient with differences, ``verify=False`` nothing.
+
+    >>> import numpy as np
+    >>> energy = from_source("def energy(x, k): return 0.5 * k * np.sum(x * x)")
+    >>> grad(energy)(np.array([1.0, 2.0]), 3.0)
+    array([3., 6.])
+    >>> by_x, by_k = grad(energy, wrt=("x", "k"))(np.array([1.0, 2.0]), 3.0)
+    >>> float(by_k)
+    2.5
     """
     return derived(function, options("grad", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify))
 
@@ -56,7 +64,11 @@ def grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, 
 def value_and_grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False,
                    allow_unused: bool = False, strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False,
                    verify: Verify = None) -> Any:  # fmt: skip
-    """As ``grad``, but the result is ``(value, gradient)``; with ``has_aux`` ``((value, aux), gradient)``."""
+    """As ``grad``, but the result is ``(value, gradient)``; with ``has_aux`` ``((value, aux), gradient)``.
+
+    >>> value_and_grad(from_source("def square(x): return x * x"))(3.0)
+    (9.0, 6.0)
+    """
     return derived(function, options("value_and_grad", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify))
 
 
@@ -73,6 +85,12 @@ def vjp(function: Callable[..., Any], *args: Any, wrt: Wrt = None, has_aux: bool
     Without ``wrt`` it gives a tuple with one gradient for each positional argument that holds floats, also for those that the
     result does not depend on; with ``wrt``, or with ``strict=True``, these are told or refused as ``grad`` does it.
     The pullback may be called any number of times.
+
+    >>> import numpy as np
+    >>> out, pullback = vjp(from_source("def scaled(x, s): return s * x"), np.array([1.0, 2.0]), 3.0)
+    >>> x_grad, s_grad = pullback(np.array([1.0, 10.0]))
+    >>> x_grad, float(s_grad)
+    (array([ 3., 30.]), 21.0)
     """
     return derived(function, options("vjp", wrt, None, has_aux, False, no_grad, jit, strict, verify))(*args, **kwargs)
 
@@ -158,7 +176,14 @@ linearize.__symgrad_derives__ = "linearize"  # type: ignore[attr-defined]
 @boundary
 def differentiable(function: Any = None, *, wrt: Wrt = None, argnums: Wrt = None, no_grad: Iterable[str] = (), has_aux: bool = False,
                    allow_unused: bool = False, strict: bool = False, jit: Jit = False, verify: Verify = None) -> Any:  # fmt: skip
-    """Decorator: the function stays and gains ``.grad``, ``.value_and_grad``, ``.vjp``, ``.jvp``, ``.linearize``; methods too."""
+    """Decorator: the function stays and gains ``.grad``, ``.value_and_grad``, ``.vjp``, ``.jvp``, ``.linearize``; methods too.
+
+    The parameters are those of ``grad``.
+
+    >>> square = differentiable(from_source("def square(x): return x * x"))
+    >>> square(3.0), square.grad(3.0), square.grad.grad(3.0)
+    (9.0, 6.0, 2.0)
+    """
     if function is None:
         return functools.partial(
             differentiable,
@@ -193,6 +218,11 @@ def show_ir(function: Any, *args: Any, stage: Stage = None, signature: str | Non
     """Print the IR of a derived function (of the gradient, if the function is not derived) for arguments like these.
 
     ``stage`` is one of ``pipeline.job.STAGES``, or a pair of them to see what changed from one to the other.
+
+    >>> show_ir(from_source("def square(x): return x * x"), 3.0, stage="lowered")  # doctest: +ELLIPSIS
+    func square(x: float) -> out: float: @ ...
+        %0 = multiply(x, x) : float ...
+        return %0
     """
     derivative = function if isinstance(function, Derived | Bound) else grad(function)
     extra = {} if signature is None else {"signature": signature}
@@ -204,6 +234,10 @@ def explain(function: Any, *args: Any, signature: str | None = None, **kwargs: A
     """Print what becomes of each line of a function in its derivative, for arguments like these (else the latest), and why.
 
     A function that is not derived is explained in its gradient.
+
+    >>> explain(from_source("def square(x): return x * x"), 3.0)  # doctest: +ELLIPSIS
+    grad(square...) for x: float
+    ...
     """
     derivative = function if isinstance(function, Derived | Bound) else grad(function)
     extra = {} if signature is None else {"signature": signature}

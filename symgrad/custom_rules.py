@@ -18,6 +18,15 @@ def custom_vjp(function: Any, forward: Any = None, backward: Any = None) -> Any:
 
     A decorator, after which ``f.defvjp(forward, backward)`` says the two; or a call with all three. ``backward`` returns a tuple
     with a gradient, or None for zero, for each argument. Second derivatives are those of what the two compute.
+
+    >>> import symgrad
+    >>> names = {}
+    >>> cube = symgrad.from_source("def cube(x): return x ** 3", globals=names)
+    >>> forward = symgrad.from_source("def forward(x): return x ** 3, x", globals=names)
+    >>> backward = symgrad.from_source("def backward(x, out_grad): return (3 * x ** 2 * out_grad,)", globals=names)
+    >>> names["cube"] = custom_vjp(cube, forward, backward)
+    >>> symgrad.grad(symgrad.from_source("def f(x): return 2 * cube(x)", globals=names))(2.0)
+    24.0
     """
     if not callable(function):
         raise BadArgument(f"{function!r} is not a function", hint="declare the function itself")

@@ -366,6 +366,12 @@ def elementwise(declared: Any = None, text: str | None = None, /, **partials: An
     ``elementwise(f, "f(x)", dx="...")``. ``elementwise("softplus(x) = log(1 + exp(x))")`` is the function itself. The texts
     are over parameters, ``out``, and functions by name; None says that the derivative is zero; what is not given
     is derived from the formula.
+
+    >>> import symgrad
+    >>> logistic = elementwise("logistic(x) = 1 / (1 + exp(-x))", dx="out * (1 - out)")
+    >>> f = symgrad.from_source("def f(x): return 2 * logistic(x)", globals={"logistic": logistic})
+    >>> float(symgrad.grad(f)(0.0))
+    0.5
     """
     if declared is None:
         return boundary(lambda function: declare_elementwise(function, head_for(function, None), partials))
@@ -390,6 +396,13 @@ def rule(declared: Any = None, text: str | None = None, /, *, result: str | Law 
     As a decorator, ``@rule("f(a, b, *, k=1)", a_grad="out_grad @ b", b_grad=None)`` or ``@rule(a_grad=..., b_grad=...)``;
     or a call, ``rule(f, "f(a, b)", a_grad=...)``. The texts are over parameters, keywords, ``out``, ``out_grad`` and functions
     by name. ``result`` is the type of the result: the name of a parameter of the same type, or a type such as ``"f8[:]"``.
+
+    >>> import numpy as np, symgrad
+    >>> energy = symgrad.from_source("def energy(a, x): return float(x @ a @ x)")
+    >>> _ = rule(energy, "energy(a, x)", a_grad="out_grad * outer(x, x)", x_grad="out_grad * (a + transpose(a)) @ x", result="float")
+    >>> f = symgrad.from_source("def f(x): return energy(np.eye(2), x)", globals={"energy": energy, "np": np})
+    >>> symgrad.grad(f)(np.array([1.0, 2.0]))
+    array([2., 4.])
     """
 
     return started(declared, text, lambda function, head: declare_rule(function, head, result, cotangents))
@@ -410,7 +423,14 @@ def declare_rule(function: Any, head: Head, result: str | Law | None, cotangents
 
 @boundary
 def constant(declared: Any = None, text: str | None = None, /, *, result: str | Law | None = None) -> Any:
-    """Declare that a function has zero derivative in every input, on purpose. A decorator, or a call."""
+    """Declare that a function has zero derivative in every input, on purpose. A decorator, or a call.
+
+    >>> import symgrad
+    >>> bucket = constant(symgrad.from_source("def bucket(x): return np.floor(x)"))
+    >>> f = symgrad.from_source("def f(x): return x * bucket(x)", globals={"bucket": bucket})
+    >>> float(symgrad.grad(f)(2.5))
+    2.0
+    """
 
     return started(declared, text, lambda function, head: declare_constant(function, head, result))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import linecache
+import os
 import re
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+from pages import renewed, run_page
 from planted import planted
 
 import symgrad
@@ -22,35 +24,42 @@ from symgrad.errors import NotCompiled
 ROOT = Path(__file__).parent.parent
 
 
-@pytest.mark.parametrize(
-    "document",
-    [
-        "README.md",
-        "docs/adding.md",
-        "docs/batches.md",
-        "docs/forward.md",
-        "docs/jacobians.md",
-        "docs/processes.md",
-        "docs/static_and_eager.md",
-        "docs/where.md",
-    ],  # fmt: skip
-)
-def test_programs_run(document: str, tmp_path: Path) -> None:
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / document).read_text(), re.DOTALL)
-    assert blocks
-    path = tmp_path / "program.py"
-    path.write_text("\n".join(blocks))
-    imported(path)
+#: pages whose programs other tests run: those of errors are wrong on purpose, those of the language are a table of examples
+TESTED_ELSEWHERE = {"docs/errors.md", "docs/language.md"}
+PAGES = ["README.md", *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs").glob("**/*.md"))]
+WITH_PROGRAMS = [p for p in PAGES if p not in TESTED_ELSEWHERE and re.search("^```(python|console)$", (ROOT / p).read_text(), re.MULTILINE)]
+
+#: pages whose programs start pools of processes
+STARTS_POOLS = {"docs/clusters.md"}
 
 
-def test_the_page_of_jacobians_shows_what_is_emitted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    page = (ROOT / "docs" / "jacobians.md").read_text()
-    shown = SAMPLE.search(page)
-    assert shown is not None
-    path = tmp_path / "model.py"
-    path.write_text("\n".join(re.findall(r"```python\n(.*?)```", page, re.DOTALL)))
-    imported(path)
-    assert capsys.readouterr().out.strip() == shown["text"].strip()
+@pytest.mark.parametrize("document", [pytest.param(p, marks=[pytest.mark.slow] if p in STARTS_POOLS else []) for p in WITH_PROGRAMS])
+def test_programs_run_and_print_what_is_shown(
+    document: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    page = (ROOT / document).read_text()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT), prepend=os.pathsep)
+    shown = run_page(page, tmp_path / ("example.py" if document == "README.md" else "model.py"))
+
+    if request.config.getoption("--update-golden"):
+        (ROOT / document).write_text(renewed(page, shown))
+    assert [place.printed for place in shown] == [place.text for place in shown]
+
+
+def test_what_a_page_shows_is_held_to_what_is_printed(tmp_path: Path) -> None:
+    page = (
+        "```python\nx = 1\nprint(x)\n```\n\n```text\n2\n```\n\n```python\n# other.py\nprint('other')\n```\n\n"
+        "```python\nprint(x + 1)\n```\n\n```console\n$ python other.py\nanother\n```\n"
+    )
+    shown = run_page(page, tmp_path / "model.py")
+
+    assert [(place.text, place.printed) for place in shown] == [
+        ("2\n", "1\n"),
+        ("$ python other.py\nanother\n", "$ python other.py\nother\n"),
+    ]
+    assert renewed(page, shown) == page.replace("text\n2", "text\n1").replace("another\n```", "other\n```")
 
 
 def test_the_first_command() -> None:
@@ -61,9 +70,10 @@ def test_the_first_command() -> None:
         assert word in made.stdout
 
 
-@pytest.mark.parametrize("document", ["README.md", *(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md"))])
+@pytest.mark.parametrize("document", PAGES)
 def test_links_lead_somewhere(document: str) -> None:
-    for target in re.findall(r"\]\((?!http)([^)#]+)", (ROOT / document).read_text()):
+    # pages of the gallery are there on the site only
+    for target in re.findall(r"\]\((?!http|gallery/)([^)#]+)", (ROOT / document).read_text()):
         assert ((ROOT / document).parent / target).exists(), target
 
 
@@ -110,6 +120,19 @@ def test_the_page_of_errors_shows_what_they_print(
         ERRORS.write_text(whole.replace(sample[0], sample[0].replace(f"```text\n{sample['text']}", f"```text\n{said}")))
     assert type(caught.value).__name__ == name
     assert said == sample["text"]
+
+
+@pytest.mark.slow
+def test_the_page_of_a_first_notebook_runs_as_a_notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT), prepend=os.pathsep)
+    programs = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs" / "first_notebook.md").read_text(), re.MULTILINE | re.DOTALL)
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(program) for program in programs])
+
+    nbclient.NotebookClient(book, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    printed = "".join(output.get("text", "") for cell in book.cells for output in cell.outputs)
+    assert "def misfit_grad(" in printed
+    assert (tmp_path / "misfit_gradient.py").exists()
 
 
 def test_the_page_of_errors_shows_what_a_notice_prints(tmp_path: Path) -> None:

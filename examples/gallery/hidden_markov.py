@@ -1,0 +1,58 @@
+"""
+Which die was it?
+=================
+
+In a *hidden Markov model* somebody swaps a fair die for a loaded one now and then. The forward
+algorithm (Rabiner 1989) gives the likelihood of the throws. Its gradient with respect to the
+logarithms of the emission probabilities is what the backward algorithm computes: the probability
+of each die at each throw. Nobody has to write that algorithm.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import symgrad
+
+
+def log_likelihood(log_emission, transition, first):
+    """``log_emission[t, die]``: the logarithm of the probability of throw ``t`` with that die."""
+    probability = first * np.exp(log_emission[0])
+    total = np.log(np.sum(probability))
+    probability = probability / np.sum(probability)
+    for t in range(1, len(log_emission)):
+        probability = (probability @ transition) * np.exp(log_emission[t])
+        total += np.log(np.sum(probability))
+        probability = probability / np.sum(probability)
+    return total
+
+
+# %%
+
+fair, loaded = np.full(6, 1.0 / 6.0), np.array([0.1, 0.1, 0.1, 0.1, 0.1, 0.5])
+transition = np.array([[0.97, 0.03], [0.06, 0.94]])
+random = np.random.default_rng(8)
+dice = np.zeros(300, dtype=int)
+for t in range(1, 300):
+    dice[t] = random.choice(2, p=transition[dice[t - 1]])
+throws = np.array([random.choice(6, p=(fair, loaded)[die]) for die in dice])
+
+# %%
+# One gradient gives all probabilities:
+
+log_emission = np.log(np.stack([fair[throws], loaded[throws]], axis=1))
+posterior = symgrad.grad(log_likelihood)
+probability = posterior(log_emission, transition, np.array([0.5, 0.5]))
+assert np.allclose(probability.sum(axis=1), 1.0)
+
+figure, axis = plt.subplots(figsize=(7.0, 2.6), layout="constrained")
+axis.fill_between(np.arange(300), dice, step="mid", alpha=0.25, label="the loaded die was used")
+axis.plot(probability[:, 1], label="its probability, from the throws alone")
+axis.set_xlabel("throw")
+axis.legend(loc="upper left")
+plt.show()
+
+print(f"{100.0 * np.mean((probability[:, 1] > 0.5) == dice):.0f} % of the throws are told rightly")
+
+# %%
+
+print(posterior.source())
