@@ -19,7 +19,15 @@ copyright = author
 version = release = symgrad.__version__
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "blocks", "sphinx_gallery.gen_gallery"]
-exclude_patterns = ["_build", "gallery/*.ipynb", "gallery/*.py", "gallery/*.md5", "gallery/*.json", "sg_execution_times.rst", "*/sg_execution_times.rst"]
+exclude_patterns = [
+    "_build",
+    "gallery/*.ipynb",
+    "gallery/*.py",
+    "gallery/*.md5",
+    "gallery/*.json",
+    "sg_execution_times.rst",
+    "*/sg_execution_times.rst",
+]
 myst_heading_anchors = 3
 highlight_language = "none"
 
