@@ -19,7 +19,7 @@ from symgrad.ir.layout import Layout
 from symgrad.ir.types import Array, Dim, List, Scalar
 from symgrad.ops.declare import ROWS
 
-READS = frozenset({"take", "list_take"})
+READS = frozenset({"take", "list_take", "table_take"})
 
 MOST = 2000  #: how many pairs of a store and a reading are looked at
 
@@ -239,7 +239,7 @@ class Plan:
         roots = dict.fromkeys(map(self.memory.find, kept))
         for root in roots:
             inner = self.memory.within(root)
-            if root in self.lasting:
+            if root in self.lasting or self.memory.is_within(root):
                 continue
             if root in self.memory.stores and inner not in self.memory.stores and (trace := Trace(self.memory, root).run(self.func)).ok:
                 self.traces[root] = trace
@@ -482,4 +482,6 @@ def path_of(store: Call) -> list[Operand]:
     """The operands that say where a store goes."""
     if store.name in ("set_at", "add_at", "add_written"):
         return store.args[2:]
+    if store.name in ("table_set", "table_add_at"):
+        return store.args[1:3]
     return store.args[1:2] if store.name in ("list_set", "list_add_at") else []

@@ -12,11 +12,13 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from symgrad.errors import InvalidIR
+from symgrad.ir.containers import has_memory, is_container, is_of_lists, is_of_numbers
 from symgrad.ir.core import Apply, Block, Call, For, Func, If, Op, Operand, Value, While, uses
 from symgrad.ir.show import value_names
 from symgrad.ir.types import Array, Box, List, Scalar, Tape, Type, Unknown
 from symgrad.location import NOWHERE, Loc
 from symgrad.ops.declare import ROWS
+from symgrad.ops.sharing import WITHIN
 
 #: rows that give back their operand itself where there is nothing to do
 MAY_RETURN_OPERAND = frozenset({"unbroadcast"})
@@ -352,6 +354,8 @@ class _Borrows:
         kept = NONE.union(*(m.all for m in rest))
         if row.consumes:
             self.consume(op.args[0], op)
+        if op.name in WITHIN:
+            self.store(first.held, op)
         match op.name:
             case "push" | "put":
                 repeats = self.touch(kept, first.held)
@@ -371,6 +375,10 @@ class _Borrows:
                 self.allocate(op.outs[0], first.all | kept)
             case "list_take":
                 self.set(op.outs[0], first.held, first.held)
+            case "list_slice" | "list_join" if not is_of_lists(op.outs[0].type):
+                self.plain(op, first, False)
+            case "list_slice" | "list_join":
+                self.allocate(op.outs[0], NONE.union(first.held, *(m.held for m in rest)))
             case "list_from" | "unstack":
                 self.allocate(op.outs[0], NONE if is_of_numbers(op.outs[0].type) else first.own)
             case "opaque" | "opaque_pure":
@@ -480,21 +488,6 @@ class _Borrows:
                     marked.add(root)
                     news = True
         return news
-
-
-def has_memory(value: Value) -> bool:
-    return isinstance(value.type, Array | List | Tape | Unknown | Box)
-
-
-def is_of_numbers(type_: Type) -> bool:
-    """Does a list, or what is in it, hold nothing but numbers, which share no memory with where they were read?"""
-    while isinstance(type_, List):
-        type_ = type_.item
-    return isinstance(type_, Scalar)
-
-
-def is_container(value: Value) -> bool:
-    return isinstance(value.type, List | Tape | Unknown | Box)
 
 
 __all__ = ["MAY_RETURN_OPERAND", "InvalidIR", "verify"]

@@ -342,6 +342,17 @@ def store_after_whole_zero(op: Call, facts: Facts) -> Call | None:
     return call("set_at", op, [zero.args[0], op.args[1]], index="e")
 
 
+def item_of_row(op: Call, facts: Facts) -> Call | None:
+    """An item of a list that was just read from a list of lists is an item of that."""
+    row = facts.calls(op.args[0], "list_take")
+    if row is None or row.outs[0].name is not None or not isinstance(op.outs[0].type, Scalar):
+        return None
+    table = row.args[0].type
+    if not isinstance(table, List) or not isinstance(table.item, List) or not facts.is_steady(row):
+        return None
+    return call("table_take", op, [*row.args, op.args[1]])
+
+
 def list_added_to_zero(op: Call, facts: Facts) -> Call | None:
     """``l[i] = zeros; l[i] += g`` is ``l[i] = g``, for a list ``g`` that nothing else holds."""
     zero = facts.calls(op.args[0], "list_set")
@@ -425,6 +436,7 @@ IDENTITIES: dict[str, tuple[Rewrite, ...]] = {
     "shape_of": (shape_of_zeros, shape_elsewhere),
     "extent": (shape_elsewhere,),
     "copy": (copy_of_copy,),
+    "list_take": (item_of_row,),
     "list_add_at": (list_added_to_zero,),
     "list_add_slice": (whole_list_added_to_zero,),
     "cast": (cast_to_itself,),
