@@ -154,8 +154,7 @@ class Ledger:
                 if into.owned and isinstance(into.value.type, Array):
                     return Cotangent(self.builder.call("accumulate", into.value, other.value, hint=hint), True, mask)
             if isinstance(old.value.type, List):
-                is_flat = not isinstance(old.value.type.item, List)  # else a list in the sum may be one of another cotangent
-                return Cotangent(self.builder.call("list_add", old.value, new.value, hint=hint), is_flat, mask)
+                return Cotangent(self.builder.call("list_add", old.value, new.value, hint=hint), True, mask)
         total = self.builder.call("add", old.value, new.value, hint=hint)
         return Cotangent(total, isinstance(total.type, Array), mask)
 

@@ -17,7 +17,7 @@ from symgrad.ops.declare import ROWS
 from symgrad.ops.sharing import WITHIN, sources_of
 
 #: rows that put a list into a list
-HOLDING = frozenset({"list_of", "list_append", "list_set", "list_add_at"})
+HOLDING = frozenset({"list_of", "list_append", "list_set"})
 
 
 def has_memory(type_: Type) -> bool:

@@ -369,7 +369,7 @@ class _Borrows:
             case "get":
                 for out in op.outs:
                     self.popped(out, first.held)
-            case "list_append" | "list_set" | "list_add_at":
+            case "list_append" | "list_set":
                 self.set(op.outs[0], first.own, first.held | kept)
             case "list_of":
                 self.allocate(op.outs[0], first.all | kept)
