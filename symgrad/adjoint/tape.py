@@ -18,7 +18,7 @@ from symgrad.adjoint.plan import MEANS, Means, Plan, path_of, read_back
 from symgrad.adjoint.save import Saver, TapeUse
 from symgrad.ir.core import Block, Call, For, Func, If, Op, Operand, Value, While
 from symgrad.ir.layout import Layout
-from symgrad.ir.types import Array, Type
+from symgrad.ir.types import Array, List, Type
 from symgrad.ops.build import Builder
 from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import is_basic
@@ -239,6 +239,8 @@ class Availability:
         state = frame.current.pop(store.outs[0])
         old = [self.old(frame, store)] if saving else []
         with self.builder.inside(Block([], frame.ops)), self.builder.at(store.loc):
+            if self.plan.memory.nested and old and isinstance(old[0].type, List):  # it may be changed where it is put back
+                old = [self.builder.call("copy", old[0], hint="old")]
             if row == "set_at":
                 index = store.settings.get("index", "e")
                 frame.current[value] = self.builder.call(row, state, *old, *path, hint=value.name, index=index)

@@ -19,6 +19,9 @@ from symgrad.ops.sharing import WITHIN
 IMMUTABLE = (Scalar, ShapeOf, Undefined)
 CONTAINERS = (List, Tape)
 
+#: rows whose result is new, with all that it holds
+NEW = frozenset({"list_zeros", "zeros_like", "list_add", "copy"})
+
 #: a value's own memory, or (True) that of what it holds
 Cell = tuple[Value, bool]
 
@@ -106,6 +109,8 @@ class Memory:
     def call(self, op: Call) -> None:
         """Join what a row's alias law says."""
         row = ROWS[op.name]
+        if op.name in NEW:
+            return
         containers = [v for v in (*op.args[:1], *op.outs) if isinstance(v.type, CONTAINERS)]
         if is_opaque(row):
             self.mixed([*op.args, *op.outs])

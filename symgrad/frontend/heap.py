@@ -125,7 +125,7 @@ class Heap(Conversions):
         """Store a number in a list that is seen in the memory of the list of lists that owns it."""
         location = content.location
         table, index = self.state.memory[location], content.path[0].operands[0]
-        self.replace_version(location, self.call("table_set", table, index, place, value))
+        self.replace_version(location, self.call("table_set", table, index, place, value, hint=location.name))
 
     def replace_version(self, location: Location, value: Operand) -> None:
         """Give a location its next content."""
