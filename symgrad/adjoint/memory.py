@@ -14,7 +14,7 @@ from symgrad.ir.core import Apply, Block, Call, For, Func, If, Op, Operand, Valu
 from symgrad.ir.layout import Layout, Place
 from symgrad.ir.types import UNKNOWN, Array, Box, List, Scalar, Tape, Type, Unknown
 from symgrad.ops.declare import ROWS
-from symgrad.ops.sharing import WITHIN, sources_of
+from symgrad.ops.sharing import sources_of
 
 #: rows that put a list into a list
 HOLDING = frozenset({"list_of", "list_append", "list_set"})
@@ -40,7 +40,7 @@ class Memory:
     @classmethod
     def of(cls, func: Func, layout: Layout) -> Memory:
         """Read a function."""
-        memory = cls(layout, nested=any(isinstance(op, Call) and op.name in WITHIN for op in walk(func.body)))
+        memory = cls(layout, nested=any(isinstance(op, Call) and ROWS[op.name].within for op in walk(func.body)))
         stores: list[tuple[Call, Place]] = []
         memory.read(func.body, stores)
         for store, place in stores:
@@ -134,7 +134,7 @@ class Memory:
         if not self.nested:
             return []
         holders = dict.fromkeys(self.find(holder) for item, holder in self.held if self.find(item) is root)
-        return [place for holder in holders for store, place in self.stores.get(holder, ()) if store.name in WITHIN]
+        return [place for holder in holders for store, place in self.stores.get(holder, ()) if ROWS[store.name].within]
 
     def is_within(self, root: Value) -> bool:
         """Are the lists of a class in a list of lists in which they are changed?"""

@@ -139,7 +139,12 @@ def stored_values(func: Func, layout: Layout) -> dict[Value, Call]:
     stores: dict[Value, Call] = {}
     integers: Builder | None = None
     for op in walk(func.body):
-        if not isinstance(op, Call) or op.name not in STORING or not isinstance(value := op.args[STORING[op.name]], Value) or value in stores:
+        if (
+            not isinstance(op, Call)
+            or op.name not in STORING
+            or not isinstance(value := op.args[STORING[op.name]], Value)
+            or value in stores
+        ):
             continue
         if value not in layout.places or layout.places[value][0] is not layout.places[op.outs[0]][0] or layout.places[value][1] < 0:
             continue

@@ -14,7 +14,6 @@ from itertools import pairwise
 from symgrad.ir.core import Apply, Block, Call, For, If, Op, Operand, Value, While
 from symgrad.ir.types import Array, List, Scalar, ShapeOf, Tape, Undefined
 from symgrad.ops.declare import ROWS, Row
-from symgrad.ops.sharing import WITHIN
 
 IMMUTABLE = (Scalar, ShapeOf, Undefined)
 CONTAINERS = (List, Tape)
@@ -168,7 +167,7 @@ class Memory:
         for operand in touched:
             if isinstance(operand, Value) and is_mutable(operand):
                 cells.add(self.find((operand, False)))
-                if effect or isinstance(op, Call) and op.name in WITHIN:
+                if effect or isinstance(op, Call) and ROWS[op.name].within:
                     cells.add(self.find((operand, True)))
         for block in op.blocks:
             for inner in block.ops:

@@ -120,7 +120,7 @@ class Lowering(Heap):
                 value.name = name
             case Ref(location, ()):
                 self.name_memory(location, name)
-            case Obj(key) if isinstance(content := self.state.heap.get(key), Ref) and not content.path:
+            case Obj(owner) if isinstance(content := self.state.heap.get(owner), Ref) and not content.path:
                 self.name_memory(content.location, name)
         self.state.names[home, name] = binding
 

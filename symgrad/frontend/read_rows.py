@@ -7,7 +7,7 @@ from collections.abc import Container, Sequence
 from symgrad.ir.core import Block, Call, Func, Op, Operand, Value, walk
 from symgrad.ir.types import List
 from symgrad.ops.declare import ROWS
-from symgrad.ops.sharing import CONTAINERS, WITHIN, Groups, memory_groups
+from symgrad.ops.sharing import CONTAINERS, Groups, memory_groups
 
 
 def copy_read(func: Func) -> None:
@@ -25,7 +25,7 @@ def copy_read(func: Func) -> None:
 def changes_within(op: Op) -> bool:
     """Does an op, or one inside it, change a list in a list where it is?"""
     if isinstance(op, Call):
-        return op.name in WITHIN
+        return ROWS[op.name].within
     return any(changes_within(inner) for block in op.blocks for inner in block.ops)
 
 

@@ -15,10 +15,9 @@ from symgrad.errors import InvalidIR
 from symgrad.ir.containers import has_memory, is_container, is_of_lists, is_of_numbers
 from symgrad.ir.core import Apply, Block, Call, For, Func, If, Op, Operand, Value, While, uses
 from symgrad.ir.show import value_names
-from symgrad.ir.types import Array, Box, List, Scalar, Tape, Type, Unknown
+from symgrad.ir.types import Array, List, Tape
 from symgrad.location import NOWHERE, Loc
 from symgrad.ops.declare import ROWS
-from symgrad.ops.sharing import WITHIN
 
 #: rows that give back their operand itself where there is nothing to do
 MAY_RETURN_OPERAND = frozenset({"unbroadcast"})
@@ -354,7 +353,7 @@ class _Borrows:
         kept = NONE.union(*(m.all for m in rest))
         if row.consumes:
             self.consume(op.args[0], op)
-        if op.name in WITHIN:
+        if row.within:
             self.store(first.held, op)
         match op.name:
             case "push" | "put":

@@ -244,10 +244,10 @@ rule("list_add_at(l, i, g)", _first, emit=_list_add_text, consumes=True, stateme
 
 # an item of a list in a list, changed where it is: nothing else may hold the lists in the list
 rule("table_take(l, i, j)", _table_take, emit="l[i][j]", cheap=True, l_grad="table_add_at(into, i, j, out_grad)", i_grad=None, j_grad=None)
-rule("table_set(l, i, j, v)", _table_set, emit="l[i][j] = v", consumes=True, statement=True,
+rule("table_set(l, i, j, v)", _table_set, emit="l[i][j] = v", consumes=True, within=True, statement=True,
      l_grad="table_set(taken, i, j, zeros_like(v, item=True))", i_grad=None, j_grad=None,
      v_grad="table_take(out_grad, i, j)")  # fmt: skip
-rule("table_add_at(l, i, j, g)", _first, emit="l[i][j] += g", consumes=True, statement=True,
+rule("table_add_at(l, i, j, g)", _first, emit="l[i][j] += g", consumes=True, within=True, statement=True,
      l_grad="out_grad", i_grad=None, j_grad=None, g_grad="table_take(out_grad, i, j)")  # fmt: skip
 
 rule("list_add(a, b)", _list_join, emit="list_add(a, b)", a_grad="out_grad", b_grad="out_grad")

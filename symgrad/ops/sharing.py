@@ -10,8 +10,6 @@ from symgrad.ops.declare import ROWS
 
 #: rows that put what they are given into a container, or take something out of one
 CONTAINERS = frozenset({"list_of", "list_from", "unstack", "list_append", "list_set", "list_take", "list_slice", "list_join"})
-#: rows that change a list in the list that they consume, where it is
-WITHIN = frozenset({"table_set", "table_add_at"})
 #: the same of tapes, whose values are of any type
 TAPES = frozenset({"push", "put", "pop", "get"})
 #: for each result of a function, what it may share memory with: the places of parameters, and values from around the function
@@ -142,4 +140,4 @@ def read_in(block: Block) -> list[Value]:
     return values + [o for inner in blocks for o in inner.yields if isinstance(o, Value)]
 
 
-__all__ = ["WITHIN", "Groups", "Shares", "applied", "defined", "memory_groups", "read_in", "shares_of", "sources_of"]
+__all__ = ["Groups", "Shares", "applied", "defined", "memory_groups", "read_in", "shares_of", "sources_of"]

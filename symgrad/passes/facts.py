@@ -13,7 +13,6 @@ from symgrad.ir.mixed import mixed
 from symgrad.ir.types import Array, Box, List, Scalar, Tape, Type, Unknown, join
 from symgrad.ir.verify import MAY_RETURN_OPERAND
 from symgrad.ops.declare import ROWS, Row
-from symgrad.ops.sharing import WITHIN
 
 #: rows whose result is not always memory of its own although they are no views
 BORROWED = frozenset({"list_take", "opaque", "opaque_pure", "pop", "get"}) | MAY_RETURN_OPERAND
@@ -224,7 +223,7 @@ class Facts:
         first = op.args[0] if op.args else NONE
         if row.consumes and isinstance(first, Value):
             self.store((first, False), first.type)
-        if op.name in WITHIN:  # a list and the lists in it are one memory then
+        if row.within:  # a list and the lists in it are one memory then
             self.join((op.outs[0], False), op.outs[0], True)
         if op.name in ("push", "put"):
             self.pushes.append(op)

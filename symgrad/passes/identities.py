@@ -14,7 +14,7 @@ from symgrad.ir.core import Apply, Call, Const, Operand, Value, same_operand, wa
 from symgrad.ir.types import Array, Dim, List, Scalar, Shape, ShapeOf, Type, is_plural, same_extent, same_shape
 from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import broadcast
-from symgrad.passes.facts import KEEPING, Facts
+from symgrad.passes.facts import BORROWED, KEEPING, Facts
 
 Rewrite = Callable[[Call, Facts], "Operand | Call | None"]
 
@@ -372,7 +372,8 @@ def is_new(operand: Operand, facts: Facts) -> bool:
     maker = facts.maker.get(operand)
     while isinstance(maker, Call) and ROWS[maker.name].consumes and isinstance(maker.args[0], Value):
         maker = facts.maker.get(maker.args[0])
-    return isinstance(maker, Call) and ROWS[maker.name].alias == "fresh" and isinstance(maker.outs[0].type, List)
+    is_made = isinstance(maker, Call) and ROWS[maker.name].alias == "fresh" and maker.name not in BORROWED
+    return is_made and isinstance(operand.type, List)
 
 
 def whole_list_added_to_zero(op: Call, facts: Facts) -> Call | None:
