@@ -395,6 +395,35 @@ def test_nothing_is_saved_where_nothing_is_needed(function: Callable[..., Any]) 
     assert many <= few + size * 8
 
 
+def table(x: Any, n: Any, m: Any) -> Any:
+    entries = [[0.0] * (m + 1) for _ in range(n + 1)]
+    for i in range(1, n + 1):
+        for j in range(1, m + 1):
+            entries[i][j] = entries[i - 1][j - 1] * x + entries[i - 1][j] * entries[i][j - 1] * 0.1 + 0.5
+    return entries[n][m]
+
+
+def swept_table(x: Any, n: Any, m: Any) -> Any:
+    entries = [[x] * m for _ in range(n)]
+    for _ in range(3):
+        for i in range(n):
+            for j in range(m):
+                entries[i][j] = entries[i - 1][j] * entries[i][j - 1] * 0.5 + x
+    return entries[n - 1][m - 1]
+
+
+@pytest.mark.parametrize("function", [table, swept_table])
+def test_a_table_takes_memory_and_calls_for_each_of_its_entries(function: Callable[..., Any]) -> None:
+    derived = symgrad.value_and_grad(function, wrt="x")
+    derived(0.5, 3, 3)
+    small, large = (peak(lambda n=n: derived(0.5, n, n)) for n in (20, 80))
+    few, many = (calls_during(lambda n=n: derived(0.5, n, n)) for n in (20, 80))
+    print(f"{function.__name__}: {large / small:.1f} times the memory, {many / few:.1f} times the calls for 16 times the entries")
+
+    assert large < 16 * 1.2 * small
+    assert many < 16 * 1.2 * few
+
+
 def test_words_for_many_parameters_are_found_at_once() -> None:
     words = argument_names(["x", "np", "x_1", "x", None, "for", "a b"] + ["x"] * 30_000)
     assert words[:7] == ["x", "np_1", "x_1", "x_2", "t", "for_", "a_b"]

@@ -98,7 +98,8 @@ def tell_plan(plan: Plan) -> None:
             tell_trace(plan, notes, value)
     for store in sorted(plan.undone, key=lambda store: plan.layout.order[store.outs[0]]):
         what = {"take": "the cells it overwrites are kept and put back", "copy": "a copy from before is kept and put back",
-                "list_take": "the item it overwrites is kept and put back"}.get(UNDO[store.name][0], "it is taken back")  # fmt: skip
+                **dict.fromkeys(("list_take", "table_take"), "the item it overwrites is kept and put back"),
+                }.get(UNDO[store.name][0], "it is taken back")  # fmt: skip
         notes.add("plan", "undone", store.loc, f"{what}, so that earlier versions are at hand", name=store.outs[0].name)
     for op, k in sorted(plan.carried, key=lambda entry: plan.layout.order[entry[0].outs[entry[1]]]):
         notes.add("plan", "carried", op.loc, "what a round leaves is what the next one began with, which was kept", name=op.outs[k].name)

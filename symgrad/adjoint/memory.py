@@ -16,6 +16,9 @@ from symgrad.ir.types import UNKNOWN, Array, Box, List, Scalar, Tape, Type, Unkn
 from symgrad.ops.declare import ROWS
 from symgrad.ops.sharing import sources_of
 
+#: rows that put a list into a list
+HOLDING = frozenset({"list_of", "list_append", "list_set"})
+
 
 def has_memory(type_: Type) -> bool:
     """Can a value of this type be changed in place?"""
@@ -31,11 +34,13 @@ class Memory:
     contents: dict[Value, Value] = field(default_factory=dict)
     stores: dict[Value, list[tuple[Call, Place]]] = field(default_factory=dict)
     members: dict[Value, list[Value]] = field(default_factory=dict)
+    nested: bool = False  #: are lists in lists changed where they are?  Such a list is then of the memory of the list that it was read from
+    held: list[tuple[Value, Value]] = field(default_factory=list)  #: lists that went into lists, and these
 
     @classmethod
     def of(cls, func: Func, layout: Layout) -> Memory:
         """Read a function."""
-        memory = cls(layout)
+        memory = cls(layout, nested=any(isinstance(op, Call) and ROWS[op.name].within for op in walk(func.body)))
         stores: list[tuple[Call, Place]] = []
         memory.read(func.body, stores)
         for store, place in stores:
@@ -105,6 +110,10 @@ class Memory:
         """What a call shares with its operands."""
         row = ROWS[op.name]
         inside = op.name == "list_take" and isinstance(op.args[0].type, List)  # in the list, not of its memory
+        inside = inside and not (self.nested and isinstance(op.outs[0].type, List))
+        if op.name in HOLDING:
+            items = op.args[0 if op.name == "list_of" else 1 :]
+            self.held += [(item, op.outs[0]) for item in items if isinstance(item, Value) and isinstance(item.type, List)]
         if (row.consumes or row.alias != "fresh") and op.args and not inside:
             for out in op.outs[:1] if row.consumes else op.outs:
                 self.join(op.args[0], out)
@@ -120,6 +129,17 @@ class Memory:
 
     # ---------------------------------------------------------------- what is overwritten
 
+    def changed_within(self, root: Value) -> list[Place]:
+        """The stores to lists of a class where they are, in a list that they went into."""
+        if not self.nested:
+            return []
+        holders = dict.fromkeys(self.find(holder) for item, holder in self.held if self.find(item) is root)
+        return [place for holder in holders for store, place in self.stores.get(holder, ()) if ROWS[store.name].within]
+
+    def is_within(self, root: Value) -> bool:
+        """Are the lists of a class in a list of lists in which they are changed?"""
+        return bool(self.changed_within(root))
+
     def overwritten(self, value: Value) -> bool:
         """May the memory of a value be written to after it is defined?"""
         if not has_memory(value.type):
@@ -129,7 +149,8 @@ class Memory:
             if any(self.after(place, value, root) for _, place in self.stores.get(root, ())):
                 return True
             root = self.within(root)
-        return False
+        root = self.find(value)
+        return any(self.after(place, value, root) for place in self.changed_within(root))
 
     def within(self, root: Value) -> Value | None:
         """The class of what the containers of a class hold."""
@@ -160,6 +181,7 @@ UNDO: dict[str, tuple[str, str]] = {
     "set_at": ("take", "set_at"), "add_at": ("take", "set_at"), "add_written": ("take", "set_at"), "accumulate": ("copy", "set_at"),
     "list_append": ("", "list_drop"), "list_drop": ("list_take", "list_append"),
     "list_set": ("list_take", "list_set"), "list_add_at": ("list_take", "list_set"),
+    "table_set": ("table_take", "table_set"), "table_add_at": ("table_take", "table_set"),
 }  # fmt: skip
 
 

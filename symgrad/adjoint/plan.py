@@ -18,8 +18,10 @@ from symgrad.ir.core import Call, For, Func, If, Op, Operand, Value, While
 from symgrad.ir.layout import Layout
 from symgrad.ir.types import Array, Dim, List, Scalar
 from symgrad.ops.declare import ROWS
+from symgrad.ops.parts import TABLES
 
-READS = frozenset({"take", "list_take"})
+READS = frozenset({"take", "list_take", "table_take"})
+PARTS = frozenset({"take", "view", "table_take"})  #: those of which it is known which part of the memory they read
 
 MOST = 2000  #: how many pairs of a store and a reading are looked at
 
@@ -164,7 +166,7 @@ class Plan:
     def standing(self, value: Value) -> tuple[Call, Value] | None:
         """The op that read the value from an array or stored it there, and the array in its last state, if it still stands in that."""
         op = self.layout.op_of(value)
-        reads = isinstance(op, Call) and op.name in ("take", "view")
+        reads = isinstance(op, Call) and op.name in PARTS
         access = op if reads else self.stored.get(value)
         if not isinstance(access, Call):
             return None
@@ -181,7 +183,7 @@ class Plan:
     def settle(self, value: Value) -> bool:
         """Can the value be had if an array in its last state is kept, round by round of the loop that makes it?"""
         op = self.layout.op_of(value)
-        reads = isinstance(op, Call) and op.name in ("take", "view")
+        reads = isinstance(op, Call) and op.name in PARTS
         access = op if reads else self.stored.get(value)
         if not isinstance(access, Call) or (last := self.regions.last_with(access)) is None or last in self.saved:
             return False
@@ -239,7 +241,7 @@ class Plan:
         roots = dict.fromkeys(map(self.memory.find, kept))
         for root in roots:
             inner = self.memory.within(root)
-            if root in self.lasting:
+            if root in self.lasting or self.memory.is_within(root):
                 continue
             if root in self.memory.stores and inner not in self.memory.stores and (trace := Trace(self.memory, root).run(self.func)).ok:
                 self.traces[root] = trace
@@ -341,7 +343,7 @@ class Plan:
                 self.collect(source, scope, time, states, seen, store)
             return
         for place, source in enumerate(op.operands if op is not None else ()):
-            reads = isinstance(op, Call) and op.name in ("take", "view") and place == 0
+            reads = isinstance(op, Call) and op.name in PARTS and place == 0
             self.collect(source, scope, time, states, seen, op if reads and isinstance(op, Call) else None)
 
     # ---------------------------------------------------------------- what is saved
@@ -478,8 +480,15 @@ def is_nearly(part: Value, whole: Value) -> bool:
     return all(a == b or isinstance(a, Dim) and isinstance(b, Dim) and a.symbol == b.symbol != "?" for a, b in pairs)
 
 
+def read_back(store: Call) -> tuple[str, dict[str, object]]:
+    """The row that reads what a store writes, or what is read by another row, and its settings."""
+    return ("table_take", {}) if store.name in TABLES else ("take", {"index": store.settings["index"]})
+
+
 def path_of(store: Call) -> list[Operand]:
     """The operands that say where a store goes."""
     if store.name in ("set_at", "add_at", "add_written"):
         return store.args[2:]
+    if store.name in ("table_set", "table_add_at"):
+        return store.args[1:3]
     return store.args[1:2] if store.name in ("list_set", "list_add_at") else []

@@ -12,7 +12,7 @@ from symgrad.adjoint.extents import know
 from symgrad.adjoint.memory import Memory, Trace
 from symgrad.ir.core import Block, Call, For, Func, If, Op, Value, While, walk
 from symgrad.ir.layout import Layout
-from symgrad.ir.types import Array, Scalar, Type, same_shape
+from symgrad.ir.types import Array, List, Scalar, Type, same_shape
 from symgrad.ops.build import Builder, symbols
 from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import is_basic
@@ -123,16 +123,35 @@ class Regions:
         return None
 
 
+#: rows that write a value to a part of memory, and where it stands among the operands
+STORING = {"set_at": 1, "table_set": 3}
+
+
+def leaf_of(type_: Type) -> Type:
+    """What stands in the innermost lists."""
+    while isinstance(type_, List):
+        type_ = type_.item
+    return type_
+
+
 def stored_values(func: Func, layout: Layout) -> dict[Value, Call]:
     """The values that a store in their own block writes to an array unchanged, each with the store."""
     stores: dict[Value, Call] = {}
     integers: Builder | None = None
     for op in walk(func.body):
-        if not isinstance(op, Call) or op.name != "set_at" or not isinstance(value := op.args[1], Value) or value in stores:
+        if (
+            not isinstance(op, Call)
+            or op.name not in STORING
+            or not isinstance(value := op.args[STORING[op.name]], Value)
+            or value in stores
+        ):
             continue
         if value not in layout.places or layout.places[value][0] is not layout.places[op.outs[0]][0] or layout.places[value][1] < 0:
             continue
-        if is_basic(op.settings["index"], [a.type for a in op.args[2:]]) and ".r" not in op.settings["index"]:
+        if op.name == "table_set":
+            if isinstance(value.type, Scalar) and leaf_of(op.outs[0].type) == leaf_of(op.args[0].type) == value.type:
+                stores[value] = op
+        elif is_basic(op.settings["index"], [a.type for a in op.args[2:]]) and ".r" not in op.settings["index"]:
             if integers is None:
                 know(integers := Builder(taken=symbols(func)), func)
             if same_content(op, value.type, integers):

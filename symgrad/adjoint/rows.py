@@ -12,6 +12,8 @@ from symgrad.adjoint.accumulate import Cotangent, Scope, hinted, in_memory, is_z
 from symgrad.adjoint.activity import parameters
 from symgrad.adjoint.expand import Absent, Expansion, arithmetic, is_by_numpy, needed_row, negated, number, operand, parsed
 from symgrad.adjoint.fit import conformed, fitted
+from symgrad.adjoint.plan import PARTS, path_of, read_back
+from symgrad.adjoint.regions import STORING
 from symgrad.adjoint.sweep import Sweep, reverses
 from symgrad.adjoint.unread import Mask, either, fitting, masked, moving, through
 from symgrad.ir.core import ZERO, Call, Const, Op, Operand, Value
@@ -40,9 +42,9 @@ def reverse_call(sweep: Sweep, scope: Scope, op: Call, index: int) -> None:
 
 def augmented(sweep: Sweep, scope: Scope, op: Call) -> bool:
     """``x[i] += w``: the cotangent of ``x`` stays as it is, and ``w``'s is read from it."""
-    if op.name != "set_at" or has_arrays(op.settings["index"], [a.type for a in op.args[2:]]):
+    if op.name not in STORING or op.name == "set_at" and has_arrays(op.settings["index"], [a.type for a in op.args[2:]]):
         return False
-    stored = op.args[1]
+    stored = op.args[STORING[op.name]]
     total = sweep.producers.get(stored) if isinstance(stored, Value) and sweep.counts.get(stored) == 1 else None
     if not isinstance(total, Call) or total.name not in ("add", "subtract"):
         return False
@@ -57,7 +59,8 @@ def augmented(sweep: Sweep, scope: Scope, op: Call) -> bool:
     assert grad is not None
     if isinstance(other, Value) and other in sweep.active:
         whole = sweep.ledger.dense(grad.value, op.outs[0])
-        part = sweep.builder.call("take", whole, *op.args[2:], hint=hinted(other), index=op.settings["index"])
+        row, settings = read_back(op)
+        part = sweep.builder.call(row, whole, *path_of(op), hint=hinted(other), **settings)
         cotangent = negated(sweep.builder, part, hinted(other)) if total.name == "subtract" else part
         Keeping(sweep, scope, Cotangent(ZERO)).add(other, operand(cotangent), (), True)
     if isinstance(op.args[0], Value) and op.args[0] in sweep.active:
@@ -67,10 +70,10 @@ def augmented(sweep: Sweep, scope: Scope, op: Call) -> bool:
 
 def reads_same(sweep: Sweep, read: Op | None, store: Call) -> bool:
     """Is it a read, used once, of what the store overwrites?"""
-    if not isinstance(read, Call) or read.name not in ("take", "view") or sweep.counts.get(read.outs[0]) != 1:
+    if not isinstance(read, Call) or read.name not in PARTS or sweep.counts.get(read.outs[0]) != 1:
         return False
-    same = [is_same(a, b) for a, b in zip([read.args[0], *read.args[1:]], [store.args[0], *store.args[2:]], strict=False)]
-    return len(read.args) == len(store.args) - 1 and read.settings["index"] == store.settings["index"] and all(same)
+    same = [is_same(a, b) for a, b in zip(read.args, [store.args[0], *path_of(store)], strict=False)]
+    return len(read.args) == len(store.args) - 1 and read.settings.get("index") == store.settings.get("index") and all(same)
 
 
 def is_same(a: Operand, b: Operand) -> bool:

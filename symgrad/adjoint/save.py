@@ -14,7 +14,7 @@ from symgrad.adjoint.memory import UNDO, has_memory
 from symgrad.adjoint.plan import Plan, path_of
 from symgrad.adjoint.presence import Presence, enter, leave
 from symgrad.ir.core import UNDEF, Block, Call, Const, For, If, Op, Operand, Value
-from symgrad.ir.types import Array, Tape
+from symgrad.ir.types import Array, List, Tape
 from symgrad.ops.build import Builder
 
 
@@ -119,9 +119,11 @@ class Saver:
         hint = f"{name}_old" if name else "old"
         if row == "take":
             saved = self.call(where, store, row, store.args[0], *path_of(store), hint=hint, index=store.settings["index"])
-        elif row == "list_take":
+        elif row in ("list_take", "table_take"):
             place = path_of(store) or [Const(-1)]
             saved = self.call(where, store, row, store.args[0], *place, hint=hint)
+            if self.plan.memory.nested and isinstance(saved.type, List):  # what is in the list may be changed there
+                saved = self.call(where, store, "copy", saved, hint=hint)
         else:
             saved = self.call(where, store, row, store.args[0], hint=hint)
         self.kept_as(store, block, saved)

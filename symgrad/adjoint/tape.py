@@ -14,11 +14,11 @@ from symgrad.adjoint.accumulate import Scope
 from symgrad.adjoint.costs import INTERPRETED, Costs
 from symgrad.adjoint.demands import Demands
 from symgrad.adjoint.memory import UNDO, Memory, has_memory
-from symgrad.adjoint.plan import MEANS, Means, Plan, path_of
+from symgrad.adjoint.plan import MEANS, Means, Plan, path_of, read_back
 from symgrad.adjoint.save import Saver, TapeUse
 from symgrad.ir.core import Block, Call, For, Func, If, Op, Operand, Value, While
 from symgrad.ir.layout import Layout
-from symgrad.ir.types import Array, Type
+from symgrad.ir.types import Array, List, Type
 from symgrad.ops.build import Builder
 from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import is_basic
@@ -164,15 +164,18 @@ class Availability:
             access, last = standing
             path = access.args[1:] if access is op else path_of(access)
             like = replace(value.type, layout="?") if isinstance(value.type, Array) else value.type
-            row = "view" if isinstance(value.type, Array) and is_basic(access.settings["index"], [o.type for o in path]) else "take"
-            return self.again(frame, row, [last, *path], {"index": access.settings["index"]}, value, like)
+            row, settings = read_back(access)
+            if isinstance(value.type, Array) and is_basic(access.settings["index"], [o.type for o in path]):
+                row = "view"
+            return self.again(frame, row, [last, *path], settings, value, like)
         store = plan.stored.get(value)
         if (
             store is not None
             and plan.undoable(store.outs[0])
             and not (isinstance(op, Call) and plan.repeatable(op, frame.scope, frame.time))
         ):
-            return self.again(frame, "take", [store.outs[0], *path_of(store)], {"index": store.settings["index"]}, value)
+            row, settings = read_back(store)
+            return self.again(frame, row, [store.outs[0], *path_of(store)], settings, value)
         if not isinstance(op, Call) or plan.undoable(value):
             raise Unplanned(f"cannot have {value} at this time")
         return self.again(frame, op.name, op.args, op.settings, value)
@@ -219,7 +222,8 @@ class Availability:
         """Going back past a store: read back what is needed of it, and undo it, or leave it where nobody minds."""
         for value in self.plan.captured.get(op, ()):
             if value not in frame.known:
-                frame.known[value] = self.again(frame, "take", [op.outs[0], *path_of(op)], {"index": op.settings["index"]}, value)
+                row, settings = read_back(op)
+                frame.known[value] = self.again(frame, row, [op.outs[0], *path_of(op)], settings, value)
         if any(op is store for store in self.plan.undone):
             self.undo(frame, op)
         elif ROWS[op.name].consumes and op.outs[0] in frame.current and op.args[0] in self.plan.undo_reads:
@@ -235,6 +239,8 @@ class Availability:
         state = frame.current.pop(store.outs[0])
         old = [self.old(frame, store)] if saving else []
         with self.builder.inside(Block([], frame.ops)), self.builder.at(store.loc):
+            if self.plan.memory.nested and old and isinstance(old[0].type, List):  # it may be changed where it is put back
+                old = [self.builder.call("copy", old[0], hint="old")]
             if row == "set_at":
                 index = store.settings.get("index", "e")
                 frame.current[value] = self.builder.call(row, state, *old, *path, hint=value.name, index=index)

@@ -8,7 +8,7 @@ from symgrad.adjoint.accumulate import Cotangent, Scope, hinted
 from symgrad.adjoint.activity import may_be_active
 from symgrad.adjoint.sweep import Sweep, reverses
 from symgrad.ir.core import Call, Operand, Value
-from symgrad.ir.types import Type
+from symgrad.ir.types import List, Type
 
 
 @reverses("push")
@@ -35,9 +35,9 @@ def taken_off(sweep: Sweep, tape: Operand, types: list[Type], hints: tuple[str, 
 @reverses("pop")
 def reverse_pop(sweep: Sweep, scope: Scope, op: Call, index: int) -> None:
     """The cotangents of the popped values are pushed."""
-    rest, *cotangents = [sweep.ledger.take(scope, out) for out in op.outs]
-    tape = sweep.ledger.owned(rest, op.outs[0])
-    values = [sweep.ledger.handed(scope, cotangents[k], op.outs[1 + k]).value for k in active_places(op.outs[1:])]
+    cotangents = [sweep.ledger.take(scope, out) for out in op.outs]
+    tape = sweep.ledger.owned(cotangents[0], op.outs[0])
+    values = [kept(sweep, scope, cotangents[1 + k], op.outs[1 + k]) for k in active_places(op.outs[1:])]
     pushed = sweep.builder.call("push", tape, *values, hint=hinted(op.args[0]))
     assert isinstance(op.args[0], Value)
     sweep.ledger.contribute(scope, op.args[0], Cotangent(pushed, True))
@@ -64,8 +64,16 @@ def reverse_get(sweep: Sweep, scope: Scope, op: Call, index: int) -> None:
     tape = op.args[0]
     assert isinstance(tape, Value)
     into = sweep.ledger.buffer(scope, tape)
-    values = [sweep.ledger.handed(scope, cotangents[k], op.outs[k]).value for k in active_places(op.outs)]
+    values = [kept(sweep, scope, cotangents[k], op.outs[k]) for k in active_places(op.outs)]
     scope.table[tape] = Cotangent(sweep.builder.call("put", into, op.args[1], *values, hint=hinted(tape)), True)
+
+
+def kept(sweep: Sweep, scope: Scope, grad: Cotangent | None, value: Value) -> Operand:
+    """A cotangent as a tape keeps it: a list that may be in another one is copied, as it may be changed there."""
+    handed = sweep.ledger.handed(scope, grad, value)
+    if isinstance(handed.value.type, List) and not handed.owned:
+        return sweep.ledger.copied(handed.value, value)
+    return handed.value
 
 
 def off_tape(sweep: Sweep, scope: Scope, target: Operand, item: Value) -> None:

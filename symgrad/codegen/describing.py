@@ -16,7 +16,10 @@ NOUNS = {
     "as_written": "term", "concatenate": "joined", "stack": "joined", "zeros": "zeros", "ones": "ones", "arange": "places",
 }  # fmt: skip
 #: of the operand that they are of
-PARTS = {"view": "part", "take": "part", "list_take": "item", "shape_of": "shape", "extent": "length", "list_len": "length", "copy": "copy"}
+PARTS = {
+    "view": "part", "take": "part", "list_take": "item", "table_take": "item", "shape_of": "shape", "extent": "length",
+    "list_len": "length", "copy": "copy",
+}  # fmt: skip
 #: comparisons and logic
 TESTS = frozenset({
     "greater", "greater_equal", "less", "less_equal", "equal", "not_equal", "logical_and", "logical_or", "logical_not", "both", "either",

@@ -103,7 +103,7 @@ def is_reading(op: Op) -> bool:
     return isinstance(op, Call) and (op.name in READING or ROWS[op.name].alias != "fresh")
 
 
-READING = frozenset({"take", "list_take", "shape_of", "extent"})
+READING = frozenset({"take", "list_take", "table_take", "shape_of", "extent"})
 
 
 @dataclass(slots=True)

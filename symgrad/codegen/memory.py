@@ -18,6 +18,9 @@ from symgrad.ops.declare import ROWS, Row
 IMMUTABLE = (Scalar, ShapeOf, Undefined)
 CONTAINERS = (List, Tape)
 
+#: rows whose result is new, with all that it holds
+NEW = frozenset({"list_zeros", "zeros_like", "list_add", "copy"})
+
 #: a value's own memory, or (True) that of what it holds
 Cell = tuple[Value, bool]
 
@@ -105,6 +108,8 @@ class Memory:
     def call(self, op: Call) -> None:
         """Join what a row's alias law says."""
         row = ROWS[op.name]
+        if op.name in NEW:
+            return
         containers = [v for v in (*op.args[:1], *op.outs) if isinstance(v.type, CONTAINERS)]
         if is_opaque(row):
             self.mixed([*op.args, *op.outs])
@@ -162,7 +167,7 @@ class Memory:
         for operand in touched:
             if isinstance(operand, Value) and is_mutable(operand):
                 cells.add(self.find((operand, False)))
-                if effect:
+                if effect or isinstance(op, Call) and ROWS[op.name].within:
                     cells.add(self.find((operand, True)))
         for block in op.blocks:
             for inner in block.ops:

@@ -137,7 +137,7 @@ def head_object(ctx: Lowering, entry: State, state: State, key: HeapKey, plan: P
         head.inits.append(init)
         location = location_of(ctx, content, plan, key)
         state.owning |= {location} if owns else frozenset()
-        state.memory[location] = head.slot(ctx, join(init.type, form), None)
+        state.memory[location] = head.slot(ctx, join(init.type, form), location.name)
         state.heap[key] = Ref(location)
         head.places[(key, WHOLE), 0] = location
         return

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from symgrad.errors import SymgradError, UnknownType, UnsupportedSyntax
-from symgrad.frontend.bindings import MISSING, Binding, Bound, Broken, Maybe, Name, Num, Obj, Ref, Static, Tup
+from symgrad.frontend.bindings import MISSING, Binding, Bound, Broken, Location, Maybe, Name, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.frames import Frame
 from symgrad.frontend.heap import Heap
 from symgrad.frontend.interruptions import Raised, Unresolved
@@ -119,11 +119,17 @@ class Lowering(Heap):
             case Num(Value() as value) if value.name is None:
                 value.name = name
             case Ref(location, ()):
-                location.name = location.name or name
-                version = self.state.memory[location]
-                if isinstance(version, Value) and version.name is None:
-                    version.name = name
+                self.name_memory(location, name)
+            case Obj(owner) if isinstance(content := self.state.heap.get(owner), Ref) and not content.path:
+                self.name_memory(content.location, name)
         self.state.names[home, name] = binding
+
+    def name_memory(self, location: Location, name: str) -> None:
+        """Call what is in memory by the name of a variable."""
+        location.name = location.name or name
+        version = self.state.memory[location]
+        if isinstance(version, Value) and version.name is None:
+            version.name = name
 
     def global_key(self, name: str) -> tuple[Any, str]:
         """What a global variable is known by: its module's names and its own."""

@@ -135,6 +135,8 @@ def failures_of(ctx: Lowering, op: Call) -> Iterator[Failure]:
         yield Failure(Raisable((ZeroDivisionError, OverflowError)))
     elif name in ITEMS and isinstance(types[0], List):
         yield from of_item(ctx, args[0], args[ITEMS[name]])
+    elif name == "table_set":  # that the list has this item was seen when it was read
+        yield from of_item(ctx, ctx.call("list_take", args[0], args[1]), args[2])
     elif name in STEPPED:
         yield from of_step(ctx, args[STEPPED[name]])
     elif name == "list_drop":

@@ -114,6 +114,19 @@ class Heap(Conversions):
             self.share_rows(location)
         self.replace_version(location, value)
 
+    def is_cell(self, content: Ref, value: Operand) -> bool:
+        """Is an item of this list a number in a list of lists that alone holds its lists, so that another number is stored where it is?"""
+        if not is_row(content) or content.location not in self.state.owning or not isinstance(value.type, Scalar):
+            return False
+        row = self.type_of(content)
+        return isinstance(row, List) and (isinstance(row.item, Scalar) or row.item == UNDEFINED)
+
+    def store_cell(self, content: Ref, place: Operand, value: Operand) -> None:
+        """Store a number in a list that is seen in the memory of the list of lists that owns it."""
+        location = content.location
+        table, index = self.state.memory[location], content.path[0].operands[0]
+        self.replace_version(location, self.call("table_set", table, index, place, value, hint=location.name))
+
     def replace_version(self, location: Location, value: Operand) -> None:
         """Give a location its next content."""
         if location in self.state.bases:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container
 
 from symgrad.errors import UnsureAlias
+from symgrad.frontend.read_rows import copy_read
 from symgrad.ir.core import Call, Func, Value, substitute, walk
 from symgrad.ir.types import Array, List, Scalar
 from symgrad.location import Loc
@@ -13,7 +14,11 @@ from symgrad.ops.sharing import memory_groups
 
 
 def copy_written(func: Func, loc: Loc, copies: Container[Value] = ()) -> list[Value]:
-    """Copy on entry every parameter whose memory the function may write to, but for those that are ``copies``; returns these parameters."""
+    """Copy on entry every parameter whose memory the function may write to, but for those that are ``copies``; returns these parameters.
+
+    So is every list in a list that is read after a store to it where it is.
+    """
+    copy_read(func)
     groups = memory_groups(func)
     written = {
         groups.find(op.args[0])

@@ -16,7 +16,7 @@ ARITHMETIC = frozenset({"add", "subtract", "multiply", "floor_divide", "mod", "n
 #: of rows that hand numbers on, the operands which the result may be or hold
 HOLDING: dict[str, slice] = {
     "list_of": slice(None), "list_append": slice(None), "list_join": slice(None), "list_set": slice(0, None, 2), "list_take": slice(1),
-    "list_slice": slice(1), "list_drop": slice(1), "stop_gradient": slice(1),
+    "table_set": slice(0, None, 3), "table_take": slice(1), "list_slice": slice(1), "list_drop": slice(1), "stop_gradient": slice(1),
 }  # fmt: skip
 #: rows that ``Mixed.computed`` knows
 MIXING = ARITHMETIC | HOLDING.keys() | {"power"}

@@ -175,8 +175,11 @@ def store_list(ctx: Lowering, owner: Obj, index: Index, value: Binding, node: as
     if index.spec != "i":
         raise UnsupportedSyntax("a slice of a list of unknown length cannot be assigned to", ctx.loc(node))
     ctx.check_alone(owner.key)
-    owns = takes_over(ctx, content, value)
-    changed = ctx.call("list_set", ctx.to_change(content, owns), index.operands[0], item_value(ctx, value, node))
+    owns, stored = takes_over(ctx, content, value), item_value(ctx, value, node)
+    if ctx.is_cell(content, stored):
+        ctx.store_cell(content, index.operands[0], stored)
+        return
+    changed = ctx.call("list_set", ctx.to_change(content, owns), index.operands[0], stored)
     ctx.replace_list(content, changed, owns)
     if owns:
         see_within(ctx, content, value, index.operands[0])

@@ -14,7 +14,8 @@ from symgrad.ir.types import List, Scalar, Type
 #: operators whose result is of the widest class of their operands, as Python has it
 ARITHMETIC = frozenset({"add", "subtract", "multiply", "floor_divide", "mod", "negative", "positive", "abs", "power", "maximum", "minimum"})
 #: rows that hand numbers on: the result may be one of the operands, or hold it
-HOLDING = frozenset({"list_of", "list_append", "list_join", "list_set", "list_take", "list_slice", "list_drop", "stop_gradient", "where"})
+HOLDING = frozenset({"list_of", "list_append", "list_join", "list_set", "list_take", "table_set", "table_take", "list_slice",
+                     "list_drop", "stop_gradient", "where"})  # fmt: skip
 
 
 def mixed(blocks: Iterable[Block]) -> set[Value]:
@@ -54,6 +55,8 @@ def meetings(op: Op) -> Iterator[tuple[Value, list[Operand]]]:
     yield from joins(op)
     match op:
         case Call(name="list_set", args=[before, _, item]):
+            yield op.outs[0], [before, item]
+        case Call(name="table_set", args=[before, _, _, item]):
             yield op.outs[0], [before, item]
         case Call(name=name, args=args, outs=[out]) if name in HOLDING:
             yield out, args

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from symgrad.errors import InvalidIR
+from symgrad.ir.containers import has_memory, is_container, is_of_lists, is_of_numbers
 from symgrad.ir.core import Apply, Block, Call, For, Func, If, Op, Operand, Value, While, uses
 from symgrad.ir.show import value_names
-from symgrad.ir.types import Array, Box, List, Scalar, Tape, Type, Unknown
+from symgrad.ir.types import Array, List, Tape
 from symgrad.location import NOWHERE, Loc
 from symgrad.ops.declare import ROWS
 
@@ -352,6 +353,8 @@ class _Borrows:
         kept = NONE.union(*(m.all for m in rest))
         if row.consumes:
             self.consume(op.args[0], op)
+        if row.within:
+            self.store(first.held, op)
         match op.name:
             case "push" | "put":
                 repeats = self.touch(kept, first.held)
@@ -365,12 +368,16 @@ class _Borrows:
             case "get":
                 for out in op.outs:
                     self.popped(out, first.held)
-            case "list_append" | "list_set" | "list_add_at":
+            case "list_append" | "list_set":
                 self.set(op.outs[0], first.own, first.held | kept)
             case "list_of":
                 self.allocate(op.outs[0], first.all | kept)
             case "list_take":
                 self.set(op.outs[0], first.held, first.held)
+            case "list_slice" | "list_join" if not is_of_lists(op.outs[0].type):
+                self.plain(op, first, False)
+            case "list_slice" | "list_join":
+                self.allocate(op.outs[0], NONE.union(first.held, *(m.held for m in rest)))
             case "list_from" | "unstack":
                 self.allocate(op.outs[0], NONE if is_of_numbers(op.outs[0].type) else first.own)
             case "opaque" | "opaque_pure":
@@ -480,21 +487,6 @@ class _Borrows:
                     marked.add(root)
                     news = True
         return news
-
-
-def has_memory(value: Value) -> bool:
-    return isinstance(value.type, Array | List | Tape | Unknown | Box)
-
-
-def is_of_numbers(type_: Type) -> bool:
-    """Does a list, or what is in it, hold nothing but numbers, which share no memory with where they were read?"""
-    while isinstance(type_, List):
-        type_ = type_.item
-    return isinstance(type_, Scalar)
-
-
-def is_container(value: Value) -> bool:
-    return isinstance(value.type, List | Tape | Unknown | Box)
 
 
 __all__ = ["MAY_RETURN_OPERAND", "InvalidIR", "verify"]

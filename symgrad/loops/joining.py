@@ -166,6 +166,21 @@ def list_take(lowering: Context, op: Call) -> Thing:
     return lowered[place_]  # type: ignore[no-any-return]
 
 
+def table_take(lowering: Context, op: Call) -> Thing:
+    """An item of a list in a list, of which one or both may be written out."""
+    lowered = lowering.thing(op.args[0])
+    if not isinstance(lowered, tuple):
+        return list_rows.table_take(lowering, op)
+    places = [number(place) for place in op.args[1:]]
+    for place in places:
+        if place is None or not isinstance(lowered, tuple):
+            return list_rows.table_take(lowering, op)
+        if not -len(lowered) <= place < len(lowered):
+            raise OutOfReach("an element that a list does not have", op.loc)
+        lowered = lowered[place]
+    return lowered
+
+
 RULES = {
     "concatenate": concatenate,
     "concatenate_part": concatenate_part,
@@ -175,4 +190,5 @@ RULES = {
     "array_of": array_of,
     "list_from": list_from,
     "list_take": list_take,
+    "table_take": table_take,
 }

@@ -77,6 +77,31 @@ def list_add_at(context: Context, op: Call) -> Thing:
     return listing
 
 
+def table_take(context: Context, op: Call) -> Thing:
+    """An item of a list in a list."""
+    table = listed(context, op.args[0])
+    item = context.writer.call("table_take", table.known, *map(context.number, op.args[1:]), hint=op.outs[0].name)
+    item.type = numbers_of(table, context)
+    return item
+
+
+def table_store(context: Context, op: Call) -> Thing:
+    """A number stored in a list in a list, or added to what is there."""
+    out = op.outs[0].type
+    table = listed(context, op.args[0], out.item if isinstance(out, List) else None)
+    number = number_for(context, numbers_of(table, context), context.thing(op.args[3]))
+    context.writer.whole(op.name, table.known, *map(context.number, op.args[1:3]), number)
+    return table
+
+
+def numbers_of(table: Listing, context: Context) -> Scalar:
+    """What stands in the lists in a list, which must be numbers."""
+    item = table.item.item if isinstance(table.item, List) else table.item
+    if not isinstance(table.item, List) or not isinstance(item, Scalar):
+        raise OutOfReach(f"a list of {plural(in_words(table.item))} as one of lists of numbers", context.writer.loc)
+    return item
+
+
 def list_len(context: Context, op: Call) -> Thing:
     lowered = context.thing(op.args[0])
     if isinstance(lowered, tuple):
@@ -103,8 +128,17 @@ def copied(context: Context, op: Call) -> Thing:
     if isinstance(lowered, tuple) or isinstance(lowered, Listing) and lowered.handle is None:
         return lowered
     settled(context, op)
-    old = listed(context, op.args[0])
-    return part_of(context, old, ZERO, context.writer.call("list_len", old.known))
+    return copy_of(context, listed(context, op.args[0]))
+
+
+def copy_of(context: Context, old: Listing) -> Listing:
+    """A list of the same items, of copies of those that are lists."""
+    if not isinstance(old.item, List):
+        return part_of(context, old, ZERO, context.writer.call("list_len", old.known))
+    new = begun(context, old.item)
+    with over(context, old) as place:
+        context.writer.whole("list_append", new.known, copy_of(context, of_handle(item_of(context, old, place))).known)
+    return new
 
 
 def list_slice(context: Context, op: Call) -> Thing:
@@ -393,6 +427,8 @@ RULES: dict[str, Any] = {
     **dict.fromkeys(("contains", "not_contains"), contains),
     "list_add": list_add,
     "list_add_at": list_add_at,
+    "table_set": table_store,
+    "table_add_at": table_store,
     "list_len": list_len,
     "list_zeros": list_zeros,
     "in_form": in_form,

@@ -30,6 +30,13 @@ def alike(op: Op) -> Iterator[list[Member]]:
                 yield items(args[0], *others, out)
             if name in ("list_append", "list_set"):
                 yield items(out) + itself(args[-1])
+            if name == "table_set":
+                yield itself(args[0], out)
+                yield items_within(out) + itself(args[-1])
+            if name == "table_add_at":
+                yield itself(args[0], out)
+            if name == "table_take":
+                yield items_within(args[0]) + itself(out)
             if name == "list_take":
                 yield items(args[0]) + itself(out)
             if name == "list_of":
@@ -61,6 +68,11 @@ def itself(*operands: Operand) -> list[Member]:
 def items(*lists: Operand) -> list[Member]:
     """Lists, of whose types that of the items is meant."""
     return [(operand, item_of, partial(list_like, operand.type)) for operand in lists]
+
+
+def items_within(table: Operand) -> list[Member]:
+    """A list of lists, of whose type that of the items of these is meant."""
+    return [(table, lambda whole: item_of(item_of(whole)), lambda item: list_like(table.type, list_like(item_of(table.type), item)))]
 
 
 def saved(tape: Value, operands: Sequence[Operand]) -> Iterator[list[Member]]:

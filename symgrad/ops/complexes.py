@@ -91,7 +91,7 @@ NAMES = """modulus conj unit_conjugate inverse_modulus real imaginary real_part 
     take_items take_items_back compress delete pad pad_back full full_like
     view take take_written set_at add_at add_written copy by_rows accumulate spread unbroadcast cast number
     push pop put get list_of list_append list_drop list_take list_set list_add_at list_add list_join list_slice list_add_slice array_of
-    list_from to_array stop_gradient list_zeros zeros_like zeros_as ones_like empty_like
+    table_take table_set table_add_at list_from to_array stop_gradient list_zeros zeros_like zeros_as ones_like empty_like
     fourier fourier_back fftshift ifftshift"""
 #: rows that are right for complex numbers: what their rules say of real numbers holds of complex ones, or they are of complex ones only
 RIGHT = {*NAMES.split(), *(f"einsum{n}{part}" for n in range(1, 5) for part in ("", *(f"_part{k}" for k in range(n))))}

@@ -38,7 +38,7 @@ class Row:
     holds the cotangent of the param so far, zeros at first (the expression then is the new
     buffer, not a contribution), and ``taken``, the cotangent of the output given up to be
     written to. ``are_alike(l, v)`` asks whether all items of a list have the form of a value.
-    ``consumes``: the first operand's memory becomes the output's.
+    ``consumes``: the first operand's memory becomes the output's. ``within``: and so does that of the lists in it, which are changed.
     ``emit`` is the Python expression, or for ``statement`` rows the statement, that computes it; if ``by_name``, the operands
     stand in it by the names in the setting ``names``.
     ``batch`` is the rule that computes it for all examples of a batch at once, one of ``ops/batched.py``; None if there is none.
@@ -56,6 +56,7 @@ class Row:
     linear: frozenset[str] = frozenset()
     alias: Alias = "fresh"
     consumes: bool = False
+    within: bool = False
     effect: bool = False
     missing: str | None = None
     cheap: bool = False
@@ -145,7 +146,7 @@ def default_emit(name: str, params: tuple[str, ...], settings: dict[str, Any]) -
 
 
 def rule(text: str, law: Law, *, emit: Emit | None = None, alias: Alias = "fresh", consumes: bool = False, effect: bool = False,
-         cheap: bool = False, statement: bool = False, linear: str = "", math: str | None = None,
+         cheap: bool = False, statement: bool = False, within: bool = False, linear: str = "", math: str | None = None,
          batch: Callable[[Any], Any] | None = None, **pullbacks: str | None) -> Row:  # fmt: skip
     """Declare a function by the cotangent of each input: ``x_grad="..."``, or None for none on purpose."""
     name, params, settings, outs, formula = parse_signature(text)
@@ -158,7 +159,7 @@ def rule(text: str, law: Law, *, emit: Emit | None = None, alias: Alias = "fresh
         named[param] = value
     return add(Row(name, params, law, settings, outs, formula=formula, pullbacks=named, alias=alias, consumes=consumes,
                    effect=effect, cheap=cheap, emit=emit or default_emit(name, params, settings), math=math,
-                   statement=statement, linear=frozenset(linear.split()), batch=batch))  # fmt: skip
+                   statement=statement, within=within, linear=frozenset(linear.split()), batch=batch))  # fmt: skip
 
 
 def constant(text: str, law: Law, *, emit: Emit | None = None, alias: Alias = "fresh", effect: bool = False, cheap: bool = False,

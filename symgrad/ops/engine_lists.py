@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from symgrad.ir.types import (
@@ -90,6 +91,18 @@ def _list_take(types: list[Type], settings: dict[str, Any], dim: Extents) -> Typ
         case Array(dtype=str() as dtype, shape=shape) if shape:  # the cotangent of a nested list is an array
             return Array(dtype, shape[1:]) if len(shape) > 1 else Scalar(kind_of(dtype), dtype)
     return UNKNOWN
+
+
+def _table_take(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    inner = _list_take(types[:2], settings, dim)
+    return _list_take([inner, types[2]], settings, dim)
+
+
+def _table_set(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    match types[0]:
+        case List(item=List(item=item) as inner) as outer:
+            return replace(outer, item=replace(inner, item=join(item, types[3])))
+    return types[0]
 
 
 def _to_array(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
@@ -228,6 +241,15 @@ rule("list_set(l, i, v)", _list_set, emit="l[i] = v", consumes=True, statement=T
      v_grad="list_take(out_grad, i)")  # fmt: skip
 rule("list_add_at(l, i, g)", _first, emit=_list_add_text, consumes=True, statement=True,
      l_grad="out_grad", i_grad=None, g_grad="list_take(out_grad, i)")  # fmt: skip
+
+# an item of a list in a list, changed where it is: nothing else may hold the lists in the list
+rule("table_take(l, i, j)", _table_take, emit="l[i][j]", cheap=True, l_grad="table_add_at(into, i, j, out_grad)", i_grad=None, j_grad=None)
+rule("table_set(l, i, j, v)", _table_set, emit="l[i][j] = v", consumes=True, within=True, statement=True,
+     l_grad="table_set(taken, i, j, zeros_like(v, item=True))", i_grad=None, j_grad=None,
+     v_grad="table_take(out_grad, i, j)")  # fmt: skip
+rule("table_add_at(l, i, j, g)", _first, emit="l[i][j] += g", consumes=True, within=True, statement=True,
+     l_grad="out_grad", i_grad=None, j_grad=None, g_grad="table_take(out_grad, i, j)")  # fmt: skip
+
 rule("list_add(a, b)", _list_join, emit="list_add(a, b)", a_grad="out_grad", b_grad="out_grad")
 constant("list_zeros(l)", _first, emit=_list_zeros_text)
 constant("zeros_like(x, item=False)", _zeros_like, emit=_zeros_like_text)

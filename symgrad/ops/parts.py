@@ -15,6 +15,8 @@ from symgrad.ops.indexing import OPERANDS, steps
 
 #: rows with a path, and where their paths begin among the operands
 PATHS = {"view": 1, "take": 1, "take_written": 1, "set_at": 2, "add_at": 2, "add_written": 2}
+#: rows that read or write an item of a list in a list, whose two places follow the list; or a list in a list, with one place
+TABLES = {"table_take": 2, "table_set": 2, "table_add_at": 2, "list_set": 1, "list_add_at": 1}
 
 Span = tuple[Sum, Sum | None]  #: from, and up to, not including; None where no end is known
 
@@ -22,6 +24,9 @@ Span = tuple[Sum, Sum | None]  #: from, and up to, not including; None where no 
 def spans(op: Call, here: Round) -> list[Span | None]:
     """The span of each leading axis that a path selects, or a larger one; None for the whole axis."""
     array = op.args[0]
+    if op.name in TABLES:
+        assert isinstance(array, Value)
+        return [span("i", [place], None, array, here) for place in op.args[1 : 1 + TABLES[op.name]]]
     shape = array.type.shape if isinstance(array.type, Array) else None
     if op.name not in PATHS or shape is None:
         return []
@@ -47,7 +52,7 @@ def is_plain(operand: Operand, letter: str) -> bool:
     return isinstance(operand.type, Scalar) and operand.type.kind == "int"
 
 
-def span(letter: str, operands: list[Operand], extent: Extent, array: Value, here: Round) -> Span | None:
+def span(letter: str, operands: list[Operand], extent: Extent | None, array: Value, here: Round) -> Span | None:
     """What one item of a path selects of its axis."""
 
     def counted(operand: Operand) -> Sum | None:
@@ -56,7 +61,7 @@ def span(letter: str, operands: list[Operand], extent: Extent, array: Value, her
         if place is None:
             return None
         if set(place) <= {ONE} and place.get(ONE, 0) < 0:
-            length = here.extent(extent, array)
+            length = None if extent is None else here.extent(extent, array)
             return None if length is None else combined(length, place)
         return place if follows(place, here.facts) else None
 
@@ -103,7 +108,10 @@ def meet(store: Call, access: Call, loop: Block | None, layout: Layout) -> bool:
         ahead = (1 if op.step.value > 0 else -1) * (-1 if op.backward else 1)
         gap = combined(later.index(op), now.index(op), -1)
         now.facts.append(combined(combined({}, gap, ahead), {ONE: -abs(op.step.value)}))
-    return not apart(spans(access, now), spans(store, later), now.facts)
+    touched = spans(access, now)
+    if store.name == "list_append" and touched:  # what is counted from the start stays where it is
+        return touched[0] is None
+    return not apart(touched, spans(store, later), now.facts)
 
 
-__all__ = ["apart", "follows_in", "meet", "spans"]
+__all__ = ["PATHS", "TABLES", "apart", "follows_in", "meet", "spans"]

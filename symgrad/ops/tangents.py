@@ -10,6 +10,7 @@ from symgrad.ops.declare import ROWS, Row
 #: rows of containers and their like: applied to the tangents of all these operands at once, zeros in the place of what has none
 TOGETHER: dict[str, str] = {
     "list_of": "*items", "list_append": "l v", "list_drop": "l", "list_take": "l", "list_set": "l v", "list_add_at": "l g",
+    "table_take": "l", "table_set": "l v", "table_add_at": "l g",
     "list_add": "a b", "array_of": "l", "list_from": "x", "python_numbers": "l", "list_repeat": "l", "list_fold": "l",
     "list_unfold": "l", "list_join": "a b", "list_slice": "l", "list_add_slice": "l g", "to_array": "x", "in_form": "g",
 }  # fmt: skip

@@ -223,6 +223,8 @@ class Facts:
         first = op.args[0] if op.args else NONE
         if row.consumes and isinstance(first, Value):
             self.store((first, False), first.type)
+        if row.within:  # a list and the lists in it are one memory then
+            self.join((op.outs[0], False), op.outs[0], True)
         if op.name in ("push", "put"):
             self.pushes.append(op)
         if op.name in ("opaque", "opaque_pure"):

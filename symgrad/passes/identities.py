@@ -14,7 +14,7 @@ from symgrad.ir.core import Apply, Call, Const, Operand, Value, same_operand, wa
 from symgrad.ir.types import Array, Dim, List, Scalar, Shape, ShapeOf, Type, is_plural, same_extent, same_shape
 from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import broadcast
-from symgrad.passes.facts import KEEPING, Facts
+from symgrad.passes.facts import BORROWED, KEEPING, Facts
 
 Rewrite = Callable[[Call, Facts], "Operand | Call | None"]
 
@@ -342,6 +342,17 @@ def store_after_whole_zero(op: Call, facts: Facts) -> Call | None:
     return call("set_at", op, [zero.args[0], op.args[1]], index="e")
 
 
+def item_of_row(op: Call, facts: Facts) -> Call | None:
+    """An item of a list that was just read from a list of lists is an item of that."""
+    row = facts.calls(op.args[0], "list_take")
+    if row is None or row.outs[0].name is not None or not isinstance(op.outs[0].type, Scalar):
+        return None
+    table = row.args[0].type
+    if not isinstance(table, List) or not isinstance(table.item, List) or not facts.is_steady(row):
+        return None
+    return call("table_take", op, [*row.args, op.args[1]])
+
+
 def list_added_to_zero(op: Call, facts: Facts) -> Call | None:
     """``l[i] = zeros; l[i] += g`` is ``l[i] = g``, for a list ``g`` that nothing else holds."""
     zero = facts.calls(op.args[0], "list_set")
@@ -361,7 +372,8 @@ def is_new(operand: Operand, facts: Facts) -> bool:
     maker = facts.maker.get(operand)
     while isinstance(maker, Call) and ROWS[maker.name].consumes and isinstance(maker.args[0], Value):
         maker = facts.maker.get(maker.args[0])
-    return isinstance(maker, Call) and ROWS[maker.name].alias == "fresh" and isinstance(maker.outs[0].type, List)
+    is_made = isinstance(maker, Call) and ROWS[maker.name].alias == "fresh" and maker.name not in BORROWED
+    return is_made and isinstance(operand.type, List)
 
 
 def whole_list_added_to_zero(op: Call, facts: Facts) -> Call | None:
@@ -425,6 +437,7 @@ IDENTITIES: dict[str, tuple[Rewrite, ...]] = {
     "shape_of": (shape_of_zeros, shape_elsewhere),
     "extent": (shape_elsewhere,),
     "copy": (copy_of_copy,),
+    "list_take": (item_of_row,),
     "list_add_at": (list_added_to_zero,),
     "list_add_slice": (whole_list_added_to_zero,),
     "cast": (cast_to_itself,),

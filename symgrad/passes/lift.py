@@ -119,7 +119,7 @@ def raised(op: Call) -> frozenset[str]:
     """The classes of what the op may raise, whatever its operands are."""
     if cannot_raise(op):
         return NOTHING
-    if op.name == "list_take":
+    if op.name in ("list_take", "table_take"):
         return PLACES
     if "index" in op.settings:
         return subscripted(op)

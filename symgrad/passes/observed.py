@@ -3,7 +3,7 @@
 Behind such an op an ``evaluated`` is put, an effect that reads the result. It is the first pass on a function as it was read;
 dead code that cannot raise is left to ``dce``. Views are made anew wherever they are read: only the one that is made where the program
 takes the part has an ``evaluated``, which is put there when the program is read. It goes where that part of the array is read
-or written to later: that raises as well.
+or written to later: that raises as well. So does what is done to an item of a list that was read from a list of lists.
 """
 
 from __future__ import annotations
@@ -87,10 +87,11 @@ class _Observer:
         """May the op raise, and none of the later ones in its stead?"""
         if not may_raise(op, self.makers, self.rounds):
             return False
-        if op.name != "view":
+        if op.name not in ("view", "list_take"):
             return True
+        is_same_part = is_part_of if op.name == "view" else is_of_item
         following = (inner for after in reversed(later) for inner in (after, *(o for b in after.blocks for o in walk(b))))
-        return not any(inner in self.marks.kept and is_part_of(inner, op) for inner in following)
+        return not any(inner in self.marks.kept and is_same_part(inner, op) for inner in following)
 
 
 def is_part_of(op: Op, view: Call) -> bool:
@@ -100,6 +101,11 @@ def is_part_of(op: Op, view: Call) -> bool:
     path, own = steps(op.settings["index"]), steps(view.settings["index"])
     operands, places = op.args[PATHS[op.name] :], view.args[PATHS["view"] :]
     return path[: len(own)] == own and all(is_same(a, b) for a, b in zip(operands, places))
+
+
+def is_of_item(op: Op, read: Call) -> bool:
+    """Does an op read or store a number in the list that stands at the same place of the same list?"""
+    return isinstance(op, Call) and op.name in ("table_take", "table_set") and all(map(is_same, op.args[:2], read.args))
 
 
 def has_shape_of(a: Operand, b: Operand) -> bool:

@@ -388,7 +388,7 @@ def list_unfold(items: list[Any], count: int) -> list[Any]:
 
 
 def list_add(a: Any, b: Any) -> Any:
-    """The sum of two lists item by item, of lists in lists all the way down; a new list.
+    """The sum of two lists item by item, of lists in lists all the way down; a new list, and so are those in it.
 
     The number 0 stands for a list of zeros, and so does an empty list: the residuals of a call that recursion never made.
 
@@ -399,10 +399,10 @@ def list_add(a: Any, b: Any) -> Any:
     """
     if isinstance(a, list) and isinstance(b, list):
         if not a or not b:
-            return a or b
+            return copy(a or b)
         return [list_add(p, q) for p, q in zip(a, b, strict=True)]
     if isinstance(a, list) or isinstance(b, list):
-        return a if isinstance(a, list) else b
+        return copy(a if isinstance(a, list) else b)
     return a + b
 
 

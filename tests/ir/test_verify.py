@@ -338,3 +338,25 @@ def test_verifying_is_linear_in_the_length_of_the_program() -> None:
         y = build.call("set_at", y, build.call("take", y, ONE, index="i"), ONE, index="i")
 
     verify(Func("f", Block([x], build.block.ops, [y])))
+
+
+TABLE = """\
+func p(t0: list[list[float]], u: float, n: int) -> float:
+    r = list_take(t0, 0) : list[float]
+    t1 = table_set(t0, 1, 0, u) : list[list[float]]
+"""
+
+
+def test_a_list_that_was_read_from_one_in_which_lists_are_changed_is_gone() -> None:
+    again = TABLE + "    s = list_take(t1, 0) : list[float]\n    v = list_take(s, 0) : float\n    return v\n"
+    verify(parse(again))
+    with pytest.raises(InvalidIR, match=r"list_take -> v.0 reads r.0, whose memory was overwritten by table_set -> t1.0"):
+        verify(parse(TABLE + "    v = list_take(r, 0) : float\n    return v\n"))
+
+
+def test_a_list_that_went_into_one_in_which_lists_are_changed_is_gone() -> None:
+    text = TABLE.replace("r = list_take(t0, 0)", "r = list_of(u)").replace("table_set(t0,", "table_set(t2,")
+    text = text.replace("    t1", "    t2 = list_append(t0, r) : list[list[float]]\n    t1")
+    verify(parse(text + "    return u\n"))
+    with pytest.raises(InvalidIR, match=r"list_take -> v.0 reads r.0, whose memory was overwritten by table_set -> t1.0"):
+        verify(parse(text + "    v = list_take(r, 0) : float\n    return v\n"))

@@ -243,7 +243,8 @@ POLYNOMIALS = frozenset(
 )
 #: rows of lists, tapes and of the engine, which move what they are given; ``tests/sequences.py`` and ``test_engine_rows.py`` test them
 MOVED = frozenset(
-    """custom in_form push pop put get list_of list_append list_drop list_take list_set list_add_at list_add array_of list_from python_numbers
+    """table_take table_set table_add_at
+    custom in_form push pop put get list_of list_append list_drop list_take list_set list_add_at list_add array_of list_from python_numbers
     on_backward list_repeat list_fold list_unfold list_join list_slice list_add_slice to_array drawn label probe as_written filled fftfreq rfftfreq""".split()
 )
 

@@ -1,0 +1,77 @@
+"""The copies of lists that were read from a list of lists, and are read again after a store to that which may have changed them."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+
+from symgrad.ir.core import Block, Call, Func, Op, Operand, Value, walk
+from symgrad.ir.types import List
+from symgrad.ops.declare import ROWS
+from symgrad.ops.sharing import CONTAINERS, Groups, memory_groups
+
+
+def copy_read(func: Func) -> None:
+    """Copy, in place, each list that was read from a list of lists and is needed as it was before a store to it there.
+
+    A store changes a list in a list where it is. What a name stands for is read anew after it; what a loop goes over is not.
+    """
+    stores = [op for op in walk(func.body) if changes_within(op)]
+    if not stores:
+        return
+    groups = memory_groups(func)
+    _Copying(groups, {groups.find(op.operands[0]) for op in stores if isinstance(op.operands[0], Value)}).block(func.body)
+
+
+def changes_within(op: Op) -> bool:
+    """Does an op, or one inside it, change a list in a list where it is?"""
+    if isinstance(op, Call):
+        return ROWS[op.name].within
+    return any(changes_within(inner) for block in op.blocks for inner in block.ops)
+
+
+class _Copying:
+    """``changed``: the memory of lists of lists, lists in which are changed where they are."""
+
+    def __init__(self, groups: Groups, changed: Container[Value]) -> None:
+        self.groups = groups
+        self.changed = changed
+
+    def block(self, block: Block) -> None:
+        ops: list[Op] = []
+        for index, op in enumerate(block.ops):
+            for inner in op.blocks:
+                self.block(inner)
+            ops.append(op)
+            if isinstance(op, Call) and op.name == "list_take" and self.is_row(row := op.outs[0]):
+                if row in block.yields or self.outlives(row, block.ops[index + 1 :]):
+                    read = op.outs[0] = Value(row.type)
+                    ops.append(Call([row], op.loc, "copy", [read], dict(ROWS["copy"].settings)))
+        block.ops = ops
+
+    def is_row(self, operand: Operand) -> bool:
+        """Is it a list in a list in which lists are changed?"""
+        return isinstance(operand, Value) and isinstance(operand.type, List) and self.groups.find(operand) in self.changed
+
+    def outlives(self, row: Value, later: Sequence[Op]) -> bool:
+        """Is a list read, by one of the later ops of its block, after it may have been changed, or handed on?"""
+        readers = [k for k, op in enumerate(later) if reads(op, row)]
+        if any(hands_on(later[k]) for k in readers):
+            return True
+        last = readers[-1] if readers else -1
+        return any(changes_within(op) for op in later[: last + 1])
+
+
+def reads(op: Op, value: Value) -> bool:
+    """Does an op, or one inside it, read a value?"""
+    return value in op.operands or any(value in block.yields or any(reads(inner, value) for inner in block.ops) for block in op.blocks)
+
+
+def hands_on(op: Op) -> bool:
+    """May the result of an op be a list that it reads, or hold it?"""
+    if not isinstance(op, Call):
+        return not op.blocks
+    may_hold = op.name in CONTAINERS or ROWS[op.name].alias != "fresh"
+    return may_hold and any(isinstance(out.type, List) for out in op.outs)
+
+
+__all__ = ["copy_read"]

@@ -1,0 +1,29 @@
+"""Which values have memory that can be changed, and which hold others: asked of types."""
+
+from __future__ import annotations
+
+from symgrad.ir.core import Value
+from symgrad.ir.types import Array, Box, List, Scalar, Tape, Type, Unknown
+
+
+def has_memory(value: Value) -> bool:
+    return isinstance(value.type, Array | List | Tape | Unknown | Box)
+
+
+def is_of_numbers(type_: Type) -> bool:
+    """Does a list, or what is in it, hold nothing but numbers, which share no memory with where they were read?"""
+    while isinstance(type_, List):
+        type_ = type_.item
+    return isinstance(type_, Scalar)
+
+
+def is_of_lists(type_: Type) -> bool:
+    """Is it a list of lists?"""
+    return isinstance(type_, List) and isinstance(type_.item, List)
+
+
+def is_container(value: Value) -> bool:
+    return isinstance(value.type, List | Tape | Unknown | Box)
+
+
+__all__ = ["has_memory", "is_container", "is_of_lists", "is_of_numbers"]
