@@ -32,6 +32,7 @@ from symgrad.ir.core import Call, Func, clone, holds_complex, walk
 from symgrad.ir.show import reachable
 from symgrad.ir.types import Array, List, Scalar, is_float
 from symgrad.ir.verify import verify
+from symgrad.ops.batched import NotBatched
 from symgrad.passes.relations import relations
 from symgrad.pipeline.along import active_results, emission, kernel, result_text, tangent_words, written
 from symgrad.pipeline.emission import Emission, argument_names, emitted_for, printed, run_once, saved, seeds_of
@@ -39,12 +40,15 @@ from symgrad.pipeline.job import Job, numbered, sequence, with_leaves
 from symgrad.pipeline.kernel_texts import again, crossing_lists, halves_in_loops, whole_kernel
 from symgrad.pipeline.linear import emission as linear_emission
 from symgrad.pipeline.linear import linear
+from symgrad.pipeline.modes import by_columns, surely_by_columns
 from symgrad.pipeline.registry import LOWERED, OPTIMISE, PREPARE, READABLE, REMARKS, SIMPLIFY
 from symgrad.pipeline.runner import PassContext, run, timed
 from symgrad.pipeline.weights import weighted_by
 from symgrad.pipeline.words import document, free_name, lines_of, own_document, parameter_text, passed_text
 from symgrad.runtime.support import array_of, fitting_seed, list_seed
 from symgrad.signature import Inactive, Related, Static, extent_words
+from symgrad.tangent.columns import columns
+from symgrad.tangent.in_turn import columns_in_turn
 from symgrad.tangent.write import push_forward
 from symgrad.text import array_copy_of, docstring, root_of
 
@@ -115,6 +119,8 @@ def derivation(job: Job, read: Read) -> Derivation:
     primal = checked_when_run(primal, wrt, active)
     if asks_result(job, primal):
         job.stage("simplified", primal)
+    if job.request.jacobian:
+        job.by_columns = by_columns(job, primal, wrt, active, read)
     make = partial(maker(job), wrt=wrt, active=active)
     return of_best_form(job, primal, make)
 
@@ -281,9 +287,7 @@ def whole_gradient(job: Job, primal: Func, wrt: list[int], active: list[int]) ->
 def jacobian_matrices(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Derivation:
     """The Jacobians, with the auxiliary results if they are asked for."""
     with timed(primal.notes, "differentiate", "jacobian"):
-        derivative = jacobian(primal, wrt, active, name=f"{primal.name}_jacobian", costs=costs(job),
-                              compiled=job.target is not None)  # fmt: skip
-        derivative = job.stage("adjoint", derivative)
+        derivative = job.stage("adjoint", matrices(job, primal, wrt, active))
     count = len(primal.body.yields)
     if job.request.has_aux:
         count = without_output(job, derivative, count)
@@ -294,6 +298,18 @@ def jacobian_matrices(job: Job, primal: Func, wrt: list[int], active: list[int])
     leaves = [job.gradients({k: count + number * len(wrt) + n for n, k in enumerate(wrt)}, order) for number in range(job.output.count)]
     whole = with_leaves(job.output, leaves)
     return in_one_piece(job, derivative, "jacobian", "Jacobian", with_aux(job, whole, order, count), order)
+
+
+def matrices(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Func:
+    """The IR of the Jacobians, by columns or by rows."""
+    name = f"{primal.name}_jacobian"
+    if job.by_columns:
+        try:
+            return columns(primal, wrt, active, name=name)
+        except NotBatched:
+            if job.request.mode == "forward":
+                return columns_in_turn(primal, wrt, active, name=name, costs=costs(job))
+    return jacobian(primal, wrt, active, name=name, costs=costs(job), compiled=job.target is not None)
 
 
 def gradient_along(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Derivation:
@@ -458,13 +474,24 @@ def derivative_inside(what: str, func: Func, wrt: list[int], active: list[int], 
     func = checked_when_run(func, wrt, active)
     if what == "transpose":
         return run(SIMPLIFY, expanded(gradient(func, wrt, active_results=active, value=False, seeds=True, taken=taken)))
-    if what == "jacobian":
-        derivative = jacobian(func, wrt, active, taken=taken)
+    if what in ("jacobian", "jacrev", "jacfwd"):
+        derivative = matrices_inside(what, func, wrt, active, taken)
         del derivative.body.yields[: len(active)], derivative.results[: len(active)]
         return run(SIMPLIFY, derivative)
     if what == "jvp":
         return run(SIMPLIFY, expanded(push_forward(func, wrt, active, taken=taken)))
     return run(SIMPLIFY, expanded(gradient(func, wrt, value=what == "value_and_grad", taken=taken, fused=True)))
+
+
+def matrices_inside(what: str, func: Func, wrt: list[int], active: list[int], taken: set[str]) -> Func:
+    """The Jacobians of a function, taken inside another one: by columns if that is asked for, or if types tell that these are fewer."""
+    if what == "jacfwd" or what == "jacobian" and surely_by_columns(func, wrt, active):
+        try:
+            return columns(func, wrt, active, taken=taken)
+        except NotBatched:
+            if what == "jacfwd":
+                return columns_in_turn(func, wrt, active, taken=taken)
+    return jacobian(func, wrt, active, taken=taken)
 
 
 __all__ = ["Derivation", "derivation", "derivative_inside"]
