@@ -113,10 +113,10 @@ class Derived:
         comparable = gradient._table.comparable(rest, below.compiled)
         if settings.what == "hvp" and (comparable is None or comparable.cut or comparable.custom):
             what = f"the Hessian of {function.__qualname__} need not be symmetric: the function says derivatives of its own"
-            raise BadArgument(what, function_loc(gradient._function), "use vhp, or multiply by hessian(f)")
+            raise BadArgument(what, function_loc(gradient._function), "use vhp, or jvp(grad(f), (x,), (v,))")
         structure: Literal["single", "tuple"] = "tuple" if isinstance(settings.wrt, tuple) else "single"
         request = Request(resolve_wrt(settings, function), structure, has_aux=settings.has_aux, allow_unused=True, pins=pins, read=read,
-                          jit=available(settings.jit), along=vector)  # fmt: skip
+                          jit=available(settings.jit), along=vector, mode="forward" if settings.what == "hvp" else "reverse")  # fmt: skip
         return compile_gradient(standing_for(below.compiled.function, function), signature, request, notes)
 
     def _positional_floats(self, signature: Signature) -> tuple[str, ...]:

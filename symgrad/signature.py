@@ -164,7 +164,8 @@ class Request:
     jit: bool | str = False  #: compiled by numba; with "auto" where that can be done, without a word where it cannot
     primal: bool = False  #: no derivative: the function itself
     jacobian: bool = False
-    mode: Literal["auto", "reverse", "forward"] = "reverse"  #: of a Jacobian: by rows, by columns, or by what takes fewer
+    #: of a Jacobian: by rows, by columns, or by what takes fewer; with ``along``: how the gradient is differentiated
+    mode: Literal["auto", "reverse", "forward"] = "reverse"
     along: str = ""  #: the parameter that holds the weights of the results, of what is differentiated along these
     forward: bool = False  #: a function of tangents, which gives ``(out, tangent)``, or ``(out, tangent, aux)``
     linear: bool = (

@@ -323,6 +323,24 @@ def test_hessians_forward_over_reverse(size: int, jit: bool) -> None:
             np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-11)
 
 
+@TARGETS
+def test_products_are_forward_over_reverse(jit: bool) -> None:
+    def recurrence(x, w):
+        total = 0.0
+        for i in range(x.shape[0]):
+            total = total + np.sin(total + w[0, i]) * x[i] * x[i]
+        return total
+
+    v = RNG.normal(size=3)
+    product, other = symgrad.hvp(recurrence, jit=jit), symgrad.vhp(recurrence, jit=jit)
+    assert "_tangent" in product.source(X, W, v=v)
+    assert "_tangent" not in other.source(X, W, v=v)
+    gradient = symgrad.grad(recurrence)
+    expected = (gradient(X + 1e-5 * v, W) - gradient(X - 1e-5 * v, W)) / 2e-5
+    np.testing.assert_allclose(product(X, W, v=v), expected, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(other(X, W, v=v), product(X, W, v=v), rtol=1e-10)
+
+
 DERIVES = [symgrad.jacfwd, symgrad.jacrev]
 
 

@@ -16,7 +16,6 @@ from symgrad.adjoint.activity import matters
 from symgrad.adjoint.checks import check, checked_when_run
 from symgrad.adjoint.costs import INTERPRETED, READ, Costs
 from symgrad.adjoint.custom import expanded
-from symgrad.adjoint.jacobian import jacobian
 from symgrad.adjoint.reverse import gradient
 from symgrad.adjoint.reverse import split_pullback as split_halves
 from symgrad.codegen.header import Header
@@ -32,7 +31,6 @@ from symgrad.ir.core import Call, Func, clone, holds_complex, walk
 from symgrad.ir.show import reachable
 from symgrad.ir.types import Array, List, Scalar, is_float
 from symgrad.ir.verify import verify
-from symgrad.ops.batched import NotBatched
 from symgrad.passes.relations import relations
 from symgrad.pipeline.along import active_results, emission, kernel, result_text, tangent_words, written
 from symgrad.pipeline.emission import Emission, argument_names, emitted_for, printed, run_once, saved, seeds_of
@@ -40,15 +38,13 @@ from symgrad.pipeline.job import Job, numbered, sequence, with_leaves
 from symgrad.pipeline.kernel_texts import again, crossing_lists, halves_in_loops, whole_kernel
 from symgrad.pipeline.linear import emission as linear_emission
 from symgrad.pipeline.linear import linear
-from symgrad.pipeline.modes import by_columns, surely_by_columns
+from symgrad.pipeline.modes import by_columns, matrices, matrices_inside
 from symgrad.pipeline.registry import LOWERED, OPTIMISE, PREPARE, READABLE, REMARKS, SIMPLIFY
 from symgrad.pipeline.runner import PassContext, run, timed
-from symgrad.pipeline.weights import weighted_by
+from symgrad.pipeline.weights import places, weighted_by
 from symgrad.pipeline.words import document, free_name, lines_of, own_document, parameter_text, passed_text
 from symgrad.runtime.support import array_of, fitting_seed, list_seed
 from symgrad.signature import Inactive, Related, Static, extent_words
-from symgrad.tangent.columns import columns
-from symgrad.tangent.in_turn import columns_in_turn
 from symgrad.tangent.write import push_forward
 from symgrad.text import array_copy_of, docstring, root_of
 
@@ -128,7 +124,7 @@ def derivation(job: Job, read: Read) -> Derivation:
 def maker(job: Job) -> Callable[..., Derivation]:
     """What makes the derivative that is asked for."""
     if job.request.along:
-        return gradient_along
+        return product_forwards if job.request.mode == "forward" else gradient_along
     request = job.request
     kinds = {request.pullback: pullback, request.forward: along, request.linear: linearized, request.jacobian: jacobian_matrices}
     return kinds.get(True, whole_gradient)
@@ -287,7 +283,7 @@ def whole_gradient(job: Job, primal: Func, wrt: list[int], active: list[int]) ->
 def jacobian_matrices(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Derivation:
     """The Jacobians, with the auxiliary results if they are asked for."""
     with timed(primal.notes, "differentiate", "jacobian"):
-        derivative = job.stage("adjoint", matrices(job, primal, wrt, active))
+        derivative = job.stage("adjoint", matrices(job, primal, wrt, active, costs(job)))
     count = len(primal.body.yields)
     if job.request.has_aux:
         count = without_output(job, derivative, count)
@@ -300,16 +296,23 @@ def jacobian_matrices(job: Job, primal: Func, wrt: list[int], active: list[int])
     return in_one_piece(job, derivative, "jacobian", "Jacobian", with_aux(job, whole, order, count), order)
 
 
-def matrices(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Func:
-    """The IR of the Jacobians, by columns or by rows."""
-    name = f"{primal.name}_jacobian"
-    if job.by_columns:
-        try:
-            return columns(primal, wrt, active, name=name)
-        except NotBatched:
-            if job.request.mode == "forward":
-                return columns_in_turn(primal, wrt, active, name=name, costs=costs(job))
-    return jacobian(primal, wrt, active, name=name, costs=costs(job), compiled=job.target is not None)
+def product_forwards(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Derivation:
+    """The derivative of a gradient in the direction of an argument, with the auxiliary results if they are asked for."""
+    aux = job.request.has_aux
+    with timed(primal.notes, "differentiate", "push_forward"):
+        derivative = expanded(push_forward(primal, wrt, active, f"{job.source.name}_hvp"))
+        derivative.guarded = primal.guarded
+    first = len(primal.params)
+    of_path = {job.lowered.inputs[k][1]: tangent for k, tangent in zip(wrt, derivative.params[first:], strict=True)}
+    del job.lowered.inputs[first:]  # of another form of the same function
+    job.lowered.inputs += weighted_by(job, derivative, [of_path[like] for _, like in places(job)])
+    count = without_output(job, derivative, len(primal.body.yields))
+    if not aux:
+        del derivative.body.yields[:count], derivative.results[:count]
+        count = 0
+    derivative = job.stage("adjoint", derivative)
+    order = list(range(count, count + job.output.count))
+    return in_one_piece(job, derivative, "hvp", "Hessian-vector product", with_aux(job, job.output, order, count), order)
 
 
 def gradient_along(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Derivation:
@@ -481,17 +484,6 @@ def derivative_inside(what: str, func: Func, wrt: list[int], active: list[int], 
     if what == "jvp":
         return run(SIMPLIFY, expanded(push_forward(func, wrt, active, taken=taken)))
     return run(SIMPLIFY, expanded(gradient(func, wrt, value=what == "value_and_grad", taken=taken, fused=True)))
-
-
-def matrices_inside(what: str, func: Func, wrt: list[int], active: list[int], taken: set[str]) -> Func:
-    """The Jacobians of a function, taken inside another one: by columns if that is asked for, or if types tell that these are fewer."""
-    if what == "jacfwd" or what == "jacobian" and surely_by_columns(func, wrt, active):
-        try:
-            return columns(func, wrt, active, taken=taken)
-        except NotBatched:
-            if what == "jacfwd":
-                return columns_in_turn(func, wrt, active, taken=taken)
-    return jacobian(func, wrt, active, taken=taken)
 
 
 __all__ = ["Derivation", "derivation", "derivative_inside"]

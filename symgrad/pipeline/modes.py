@@ -1,7 +1,7 @@
-"""Rows or columns: which of the two a Jacobian is computed by, where its ``mode`` is ``"auto"``.
+"""A function -> the IR of its Jacobians, by rows or by columns, as ``mode`` says.
 
-Columns where the arguments hold fewer numbers than the results. What types do not tell is read off the arguments, and is part of the
-signature of the code then.
+``"auto"`` is by columns where the arguments hold fewer numbers than the results. What types do not tell is read off the arguments, and
+is part of the signature of the code then.
 """
 
 from __future__ import annotations
@@ -9,12 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from symgrad.adjoint.costs import Costs
+from symgrad.adjoint.jacobian import jacobian
 from symgrad.ir.core import For, Func, While, walk
 from symgrad.ir.sums import ONE, sum_of
 from symgrad.ir.types import Array, Scalar, Type
+from symgrad.ops.batched import NotBatched
 from symgrad.ops.seed_products import holds_products
 from symgrad.pipeline.job import Job
 from symgrad.signature import Related, extent_words, is_choice
+from symgrad.tangent.columns import columns
+from symgrad.tangent.in_turn import columns_in_turn
 
 #: a number of elements: integers by products of the symbols of extents
 Polynomial = dict[tuple[str, ...], int]
@@ -39,6 +44,29 @@ def by_columns(job: Job, func: Func, wrt: list[int], active: list[int], read: Ca
     fewer, rest = {p: -count for p, count in more.items() if count < 0}, {p: count for p, count in more.items() if count > 0}
     text = f"{expression(fewer, words)} < {expression(rest, words)}"
     raise Related(((text, bool(read(text))),))
+
+
+def matrices(job: Job, primal: Func, wrt: list[int], active: list[int], costs: Costs) -> Func:
+    """The IR of the Jacobians, by columns or by rows."""
+    name = f"{primal.name}_jacobian"
+    if job.by_columns:
+        try:
+            return columns(primal, wrt, active, name=name)
+        except NotBatched:
+            if job.request.mode == "forward":
+                return columns_in_turn(primal, wrt, active, name=name, costs=costs)
+    return jacobian(primal, wrt, active, name=name, costs=costs, compiled=job.target is not None)
+
+
+def matrices_inside(what: str, func: Func, wrt: list[int], active: list[int], taken: set[str]) -> Func:
+    """The Jacobians of a function, taken inside another one: by columns if that is asked for, or if types tell that these are fewer."""
+    if what == "jacfwd" or what == "jacobian" and surely_by_columns(func, wrt, active):
+        try:
+            return columns(func, wrt, active, taken=taken)
+        except NotBatched:
+            if what == "jacfwd":
+                return columns_in_turn(func, wrt, active, taken=taken)
+    return jacobian(func, wrt, active, taken=taken)
 
 
 def surely_by_columns(func: Func, wrt: Iterable[int], active: Iterable[int]) -> bool:
@@ -107,4 +135,4 @@ def expression(size: Polynomial, words: Mapping[str, str]) -> str:
     return " + ".join(map(" * ".join, terms)) or "0"
 
 
-__all__ = ["by_columns", "surely_by_columns"]
+__all__ = ["by_columns", "matrices", "matrices_inside"]
