@@ -37,6 +37,7 @@ from symgrad.pipeline.emission import Emission, argument_names, emitted_for, pri
 from symgrad.pipeline.job import Job, numbered, sequence, with_leaves
 from symgrad.pipeline.kernel_texts import again, crossing_lists, halves_in_loops, whole_kernel
 from symgrad.pipeline.linear import emission as linear_emission
+from symgrad.pipeline.linear import kernels as linear_kernels
 from symgrad.pipeline.linear import linear
 from symgrad.pipeline.modes import by_columns, matrices, matrices_inside
 from symgrad.pipeline.registry import LOWERED, OPTIMISE, PREPARE, READABLE, REMARKS, SIMPLIFY
@@ -462,10 +463,8 @@ def linearized(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Der
     name = f"{stem}_linearize"
     parts = linear(job, primal, wrt, active_results(job, primal), name, costs(job))
 
-    def kernels(job: Job, surface: Surface) -> Kernel:
-        from symgrad.loops.reach import OutOfReach
-
-        raise OutOfReach("a linear function of tangents")
+    def kernels(job: Job, surface: Surface) -> Pair:
+        return linear_kernels(job, surface, parts, wrt)
 
     return Derivation(job, name, lambda job: linear_emission(job, parts, name, wrt), kernels)
 
