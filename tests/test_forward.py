@@ -784,8 +784,6 @@ def test_linear_functions_are_kernels() -> None:
     value, expected, _ = symgrad.jvp(layer, arguments, step, has_aux=True)
     assert aux == 2
     assert "def layer_linearize_backward_kernel(" in linearized.source(*arguments)
-        *arguments, optimize="speed"
-    )
     np.testing.assert_allclose(out["y"], value["y"], rtol=1e-12)
     for _ in range(2):
         tangent = linear(*step)

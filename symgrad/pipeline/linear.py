@@ -18,7 +18,6 @@ from symgrad.codegen.numba import Surface
 from symgrad.codegen.pairs import Halves, emit_pair
 from symgrad.codegen.python import emit
 from symgrad.codegen.texts import Emitted, Pair, Seed
-from symgrad.errors import NoDerivative
 from symgrad.ir.core import Block, Func, clone, substitute, uses, walk
 from symgrad.ir.types import Array, Scalar, is_complex
 from symgrad.pipeline.along import tangent_reads, tangent_text
@@ -29,6 +28,7 @@ from symgrad.pipeline.registry import OPTIMISE, SIMPLIFY
 from symgrad.pipeline.runner import run, timed
 from symgrad.pipeline.words import document, lines_of, parameter_text, passed_text
 from symgrad.runtime.support import tangent_of
+from symgrad.tangent.half import linear_half
 from symgrad.text import docstring
 
 
@@ -66,20 +66,23 @@ def linear(job: Job, primal: Func, wrt: list[int], active: list[int], name: str,
 
 def transposed(back: Func, seeds: list[int], gradients: int, name: str, costs: Costs) -> Func:
     """The reverse of a backward half with respect to its seeds, in words of tangents."""
-    try:
-        func = gradient(back, seeds, active_results=range(gradients), value=False, seeds=True, name=name, costs=costs)
-    except NoDerivative as refusal:
-        what = f"the derivative is not written as a linear function: {refusal.what}"
-        raise NoDerivative(what, refusal.loc, "use jvp, which computes value and tangent together") from None
-    func.split = None
-    func = run(OPTIMISE, expanded(func))
+    func = run(OPTIMISE, linear_half(back, seeds, gradients, name, costs, "use jvp, which computes value and tangent together"))
     for value in (
         *func.params,
         *(out for op in walk(func.body) for out in (*op.outs, *(arg for block in op.blocks for arg in block.args))),
     ):
-        if value.name is not None and value.name.endswith("_grad"):  # what is a cotangent's cotangent is a tangent
-            value.name = f"{value.name.removesuffix('_grad').removesuffix('_grad')}_tangent"
+        value.name = None if value.name is None else as_tangent(value.name)
+    func.results = list(map(as_tangent, func.results))
     return func
+
+
+def as_tangent(name: str) -> str:
+    """The name of what is a cotangent's cotangent, which is a tangent.
+
+    >>> as_tangent("out_grad_grad"), as_tangent("x")
+    ('out_tangent', 'x')
+    """
+    return f"{name.removesuffix('_grad').removesuffix('_grad')}_tangent" if name.endswith("_grad") else name
 
 
 def as_one(parts: Linear) -> Func:

@@ -14,9 +14,9 @@ from symgrad.adjoint.custom import expanded
 from symgrad.adjoint.elements import Elements, Part
 from symgrad.adjoint.jacobian import Rows, name_of
 from symgrad.adjoint.reverse import gradient
-from symgrad.errors import NoDerivative
 from symgrad.ir.core import NONE, ONE, ZERO, Block, Const, For, Func, Operand, Value, substitute
 from symgrad.ir.types import INT
+from symgrad.tangent.half import linear_half
 
 
 def columns_in_turn(func: Func, wrt: Sequence[int], active_results: Sequence[int], *, name: str | None = None,
@@ -31,13 +31,7 @@ def columns_in_turn(func: Func, wrt: Sequence[int], active_results: Sequence[int
 
     def transpose(second: Func) -> Func:
         seeds = range(len(second.params) - count, len(second.params))
-        try:
-            linear = gradient(second, list(seeds), active_results=range(len(wrt)), value=False, seeds=True, costs=costs)
-        except NoDerivative as refusal:
-            what = f"the derivative is not written as a linear function: {refusal.what}"
-            raise NoDerivative(what, refusal.loc, 'use mode="reverse"') from None
-        linear.split = None
-        return expanded(linear)
+        return linear_half(second, seeds, len(wrt), label, costs, 'use mode="reverse"')
 
     rows = Rows.of(expanded(whole), len(func.body.yields), list(active_results), wrt, taken or set(), transpose)
     seeds, rows.once.args = rows.once.args[:count], rows.once.args[count:]
