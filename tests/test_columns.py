@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import pickle
 import subprocess
 import sys
@@ -13,6 +15,8 @@ import numpy as np
 import pytest
 from differences import leaves
 from programs import Program
+from strategies import loaded
+from targets import outcome
 from test_jacobians import (
     AT_ONCE,
     CORPUS,
@@ -33,9 +37,20 @@ from test_jacobians import (
     rosenbrock,
     variant,
 )
+from test_random_forward import KINDS
 
 import symgrad
-from symgrad.errors import BadArgument, IntegerArgument, NoDerivative, NotActive, NotActiveWarning, NotScalar, UnsupportedArgument
+from symgrad.errors import (
+    BadArgument,
+    IntegerArgument,
+    InvalidIR,
+    Mismatch,
+    NoDerivative,
+    NotActive,
+    NotActiveWarning,
+    NotScalar,
+    UnsupportedArgument,
+)
 from symgrad.ops.batched import NotBatched
 from symgrad.tangent import columns as at_once
 
@@ -137,6 +152,18 @@ def test_arguments_are_left_as_they_were_and_results_have_memory_of_their_own() 
     for result, own in zip(ours[1:], rows[1:], strict=True):
         for one, other in zip(result, own, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
+@TARGETS
+def test_columns_of_one_number_have_memory_of_their_own(jit: bool) -> None:
+    def alike(t):
+        y = t * np.ones(3)
+        return y, y, y[1:], np.full(2, t)
+
+    parts = symgrad.jacfwd(alike, jit=jit)(2.0)
+    assert [part.tolist() for part in parts] == [[1.0] * 3, [1.0] * 3, [1.0] * 2, [1.0] * 2]
+    assert all(part.flags.writeable for part in parts)
+    assert not any(np.shares_memory(one, other) for k, one in enumerate(parts) for other in parts[:k])
 
 
 def test_what_a_function_prints_it_prints_once(capsys: pytest.CaptureFixture[str]) -> None:
@@ -488,3 +515,34 @@ def test_columns_of_the_corpus_agree_with_gradients(program: Program, jit: bool)
         for part, expected in zip(leaves(ours), leaves(gradient), strict=True):
             scale = max(1.0, float(np.max(np.abs(expected), initial=0.0))) * max(1.0, abs(float(factor)))
             np.testing.assert_allclose(part[row], factor * np.asarray(expected), rtol=1e-3, atol=precision(gradient) * scale)
+
+
+# ------------------------------------------------------------------ random programs
+
+
+@pytest.mark.parametrize(("kind", "wrt"), [("numbers", KINDS["numbers"].wrt), ("memory", KINDS["memory"].wrt), ("objects", (0, 3))])
+@pytest.mark.parametrize("seeds", [range(8), pytest.param(range(8, 150), marks=pytest.mark.slow)], ids=["few", "many"])
+@pytest.mark.filterwarnings("ignore")
+def test_columns_of_random_programs_are_their_gradients(kind: str, wrt: tuple[int, ...], seeds: range) -> None:
+    own, right = KINDS[kind], 0
+    for seed in seeds:
+        fresh = own.arguments(own.situations[seed % len(own.situations)])
+        with loaded(own.write(seed)) as function, contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
+            value = outcome(function, *fresh())
+            if isinstance(value, tuple) or not np.isfinite(value):
+                continue
+            try:
+                gradient = symgrad.grad(function, wrt=wrt, allow_unused=True)(*fresh())
+            except (InvalidIR, Mismatch):
+                raise
+            except symgrad.SymgradError:
+                continue
+            columns = symgrad.jacfwd(function, wrt=wrt, allow_unused=True)(*fresh())
+            if not all(np.all(np.isfinite(g)) for g in leaves(gradient)):
+                continue
+            right += 1
+            narrow = any(getattr(leaf, "dtype", None) == np.float32 for leaf in leaves(fresh()))
+            for one, other in zip(leaves(columns), leaves(gradient), strict=True):
+                size = max(1.0, float(np.max(np.abs(other), initial=0.0)))
+                np.testing.assert_allclose(one, other, rtol=1e-9, atol=(2e-3 if narrow else 1e-9) * size, err_msg=own.write(seed))
+    assert right > len(seeds) // 4

@@ -1,7 +1,8 @@
 """table: what a row becomes where some of its operands have one more axis, in front: the same operation for all rows of a batch.
 
 A rule is given the op and a ``Batch``, which knows the operands with the axis, and returns what computes all rows at once. Where there
-is no rule, or the rule cannot tell from types what to do, ``NotBatched`` is raised. Rules assume that one operand has the axis; those of
+is no rule, that which the row names for the examples of a batch serves (``batched``); where there is neither, or the rule cannot tell
+from types what to do, ``NotBatched`` is raised. Rules assume that one operand has the axis; those of
 elementwise rows, and of rows that join arrays, that any may.
 """
 

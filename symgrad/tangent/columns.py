@@ -15,6 +15,7 @@ from symgrad.adjoint.extents import know
 from symgrad.adjoint.jacobian import name_of
 from symgrad.adjoint.together import together
 from symgrad.ir.core import NONE, Block, Func, Operand, Value, substitute
+from symgrad.ir.types import Array
 from symgrad.ops.build import Builder, symbols
 from symgrad.ops.seeds import Batch
 from symgrad.tangent.write import push_forward
@@ -28,7 +29,8 @@ def columns(func: Func, wrt: Sequence[int], active_results: Sequence[int], *, na
     """
     label = name or f"{func.name}_jacobian"
     taken = set() if taken is None else taken
-    sweep = expanded(push_forward(func, wrt, active_results, label, taken=taken, shared=True))
+    single = len(wrt) == 1 and not isinstance(func.params[wrt[0]].type, Array)  # whose tangents are the Jacobians
+    sweep = expanded(push_forward(func, wrt, active_results, label, taken=taken, shared=not single))
     taken |= symbols(sweep)
     builder = Builder(Block(), sweep.loc, taken=taken)
     know(builder, sweep)
