@@ -159,7 +159,7 @@ def linearize(function: Callable[..., Any], *args: Any, wrt: Wrt = None, argnums
 
     ``linear`` takes the tangents that ``jvp`` takes, and gives what that gives for these arguments; the function itself does not run again.
     With ``has_aux`` the function returns ``(out, aux)``, and the result is ``(out, linear, aux)``. Without arguments the result is the
-    derived function. The value may be compiled with ``jit``; the linear function runs as NumPy code.
+    derived function. With ``jit`` both the function and the linear function are compiled.
 
     >>> area = from_source("def area(w, h): return w * h")
     >>> out, linear = linearize(area, 3.0, 4.0)

@@ -100,7 +100,7 @@ class Derived:
         unused = settings.allow_unused or every and not settings.strict
         request = Request(names, "single" if single else "tuple", what == "value_and_grad", settings.has_aux, what == "vjp", unused,
                           settings.strict, settings.no_grad, pins=pins, read=read, jit=jit, forward=what == "jvp",
-                          linear=what == "linearize", jacobian=what == "jacobian")  # fmt: skip
+                          linear=what == "linearize", jacobian=what == "jacobian", mode=settings.mode)  # fmt: skip
         inner: Any = self._of._table.entry(signature, pins).compiled.function if isinstance(self._of, Derived) else function
         return compile_gradient(inner, signature, request, notes, readings)
 
@@ -113,10 +113,10 @@ class Derived:
         comparable = gradient._table.comparable(rest, below.compiled)
         if settings.what == "hvp" and (comparable is None or comparable.cut or comparable.custom):
             what = f"the Hessian of {function.__qualname__} need not be symmetric: the function says derivatives of its own"
-            raise BadArgument(what, function_loc(gradient._function), "use vhp, or multiply by hessian(f)")
+            raise BadArgument(what, function_loc(gradient._function), "use vhp, or jvp(grad(f), (x,), (v,))")
         structure: Literal["single", "tuple"] = "tuple" if isinstance(settings.wrt, tuple) else "single"
         request = Request(resolve_wrt(settings, function), structure, has_aux=settings.has_aux, allow_unused=True, pins=pins, read=read,
-                          jit=available(settings.jit), along=vector)  # fmt: skip
+                          jit=available(settings.jit), along=vector, mode="forward" if settings.what == "hvp" else "reverse")  # fmt: skip
         return compile_gradient(standing_for(below.compiled.function, function), signature, request, notes)
 
     def _positional_floats(self, signature: Signature) -> tuple[str, ...]:
@@ -142,7 +142,7 @@ class Derived:
         if settings.what == "jvp" and settings.wrt is None:
             return self._of, settings.what, None, settings.has_aux, settings.no_grad
         names = resolve_wrt(settings, self._function)
-        return self._of, settings.what, names if isinstance(settings.wrt, tuple) else names[0], settings.has_aux, settings.no_grad
+        return self._of, settings.word, names if isinstance(settings.wrt, tuple) else names[0], settings.has_aux, settings.no_grad
 
     @property
     def __symgrad_inlines__(self) -> Any:
@@ -204,7 +204,7 @@ class Derived:
             return repr(batch)
         of = repr(self._of) if isinstance(self._of, Derived) else describe(self._of) if batch is None else repr(batch)
         wrt = "" if self._options.wrt is None else f", wrt={self._options.wrt!r}"
-        return f"{self._options.what}({of}{wrt})"
+        return f"{self._options.word}({of}{wrt})"
 
     # -------------------------------------------------------------- looking at what was made
 

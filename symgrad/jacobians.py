@@ -14,7 +14,7 @@ from symgrad.callables import derived
 from symgrad.derivatives import Derived, derive
 from symgrad.errors import BadArgument
 from symgrad.jit import Jit
-from symgrad.parameters import Mode, Options, What, Wrt, checked_mode, options, resolve_wrt
+from symgrad.parameters import Mode, Options, What, Wrt, options, resolve_wrt
 from symgrad.tracebacks import boundary
 from symgrad.verification.first_call import Verify
 
@@ -31,8 +31,16 @@ def jacobian(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = No
     count as arrays without axes. Where it returns a tuple, list, dict or record of arrays, the Jacobian is one of Jacobians; each of
     these has the structure of ``wrt`` and of the arguments, as a gradient has. Each is of the argument's dtype.
 
-    ``mode`` is how it is computed: ``"reverse"`` in rows, each the gradient of one element, all with one run of the function itself;
-    ``"auto"``, which is ``"reverse"``. The other parameters are those of ``grad``.
+    ``mode`` is how it is computed:
+
+    - ``"reverse"``: by rows, each the gradient of one element of the result.
+    - ``"forward"``: by columns, each the derivative in the direction of one element of the arguments; all in one sweep of the function
+      and its tangents, in the order of the program.
+    - ``"auto"``: by columns where the arguments hold fewer numbers than the results, as the sizes of the arguments at hand tell, and in
+      kernels (``jit``) of loops without products of matrices also where both hold as many. By rows otherwise: where the sizes of the
+      results depend on more than those of the arguments, and where something cannot be computed for all columns at once.
+
+    The values are the same. The other parameters are those of ``grad``.
 
     Raises NotScalar where the function returns integers, complex numbers, or lists of any length.
 
@@ -41,8 +49,7 @@ def jacobian(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = No
     array([[3., 2.],
            [0., 6.]])
     """
-    checked_mode(mode)
-    return derived(function, options("jacobian", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify))
+    return derived(function, options("jacobian", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify, mode))
 
 
 @boundary
@@ -53,13 +60,27 @@ def jacrev(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None
 
 
 @boundary
-def hessian(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False, allow_unused: bool = False,
-            strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None) -> Any:  # fmt: skip
+def jacfwd(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False, allow_unused: bool = False,
+           strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None) -> Any:  # fmt: skip
+    """``jacobian`` with ``mode="forward"``.
+
+    >>> import numpy as np
+    >>> jacfwd(lambda t: np.array([np.cos(t), np.sin(t)]))(0.0)
+    array([-0.,  1.])
+    """
+    return derived(function, options("jacobian", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify, "forward"))
+
+
+@boundary
+def hessian(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, mode: Mode = "auto", has_aux: bool = False,
+            allow_unused: bool = False, strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False,
+            verify: Verify = None) -> Any:  # fmt: skip
     """The second derivatives of a function that returns one number, as a function of the same arguments: the Jacobian of its gradient.
 
     For one argument of shape ``n`` the result has the shape ``(*n, *n)``. For a tuple in ``wrt``, or an argument that holds several
     arrays, it is nested: ``hessian(f, wrt=("x", "w"))(x, w)[0][1]`` has the axes of ``x``, then those of ``w``.
-    The parameters are those of ``grad``.
+    ``mode`` is how the Jacobian of the gradient is computed: ``"forward"`` over reverse, ``"reverse"`` over reverse, or ``"auto"``, as
+    ``jacobian`` says. The other parameters are those of ``grad``.
 
     >>> import numpy as np
     >>> hessian(lambda x: x[0] ** 2 * x[1])(np.array([2.0, 3.0]))
@@ -67,7 +88,7 @@ def hessian(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = Non
            [4., 0.]])
     """
     inner = derived(function, options("grad", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify))
-    return derived(inner, options("jacobian", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify))
+    return derived(inner, options("jacobian", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify, mode))
 
 
 @boundary
@@ -131,7 +152,7 @@ def restored(gradient: Derived, settings: Options) -> Derived:
 
 
 # calls of these inside a function that is differentiated are known to the frontend by this attribute
-for _function in (jacobian, jacrev, hessian, hvp, vhp):
+for _function in (jacobian, jacfwd, jacrev, hessian, hvp, vhp):
     setattr(_function, "__symgrad_derives__", _function.__name__)  # noqa: B010  # of functions mypy knows no attributes
 
-__all__ = ["hessian", "hvp", "jacobian", "jacrev", "vhp"]
+__all__ = ["hessian", "hvp", "jacfwd", "jacobian", "jacrev", "vhp"]

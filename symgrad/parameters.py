@@ -6,7 +6,7 @@ import inspect
 import types
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from symgrad.abstraction import abstract_value, from_annotation, parse_signature, split_types
 from symgrad.errors import BadArgument, IntegerArgument, SourceNotFound
@@ -23,6 +23,8 @@ Wrt = int | str | tuple[int | str, ...] | list[int | str] | None
 What = Literal["grad", "value_and_grad", "vjp", "jvp", "linearize", "primal", "jacobian", "hvp", "vhp"]
 
 Mode = Literal["auto", "reverse", "forward"]
+#: the function that computes a Jacobian by a mode
+JACOBIANS: dict[Mode, str] = {"auto": "jacobian", "reverse": "jacrev", "forward": "jacfwd"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +42,17 @@ class Options:
     bound: bool = False  #: the first parameter is an instance, and positions count from the next
     strict: bool = False  #: an argument that the result does not depend on is an error
     jit: Jit = False  #: compiled by numba, or by a target of that name; with "auto" only where it can be, and is installed
+    mode: Mode = "reverse"  #: how a Jacobian is computed: by rows, by columns, or by what takes fewer
     verify: Verify = None  #: is the first call compared with the function itself? None: as the environment says
+
+    @property
+    def word(self) -> str:
+        """The function that is called for this."""
+        return JACOBIANS[self.mode] if self.what == "jacobian" else self.what
 
 
 def options(what: What, wrt: Wrt, argnums: Wrt, has_aux: bool, allow_unused: bool, no_grad: Iterable[str], jit: Jit,
-            strict: bool = False, verify: Verify = None) -> Options:  # fmt: skip
+            strict: bool = False, verify: Verify = None, mode: Mode = "reverse") -> Options:  # fmt: skip
     """Check what can be checked without the function."""
     available(jit)
     if strict and allow_unused:
@@ -59,15 +67,16 @@ def options(what: What, wrt: Wrt, argnums: Wrt, has_aux: bool, allow_unused: boo
                 f"wrt names a parameter by position or name, not by {item!r}", hint="for example wrt=0, wrt='x', wrt=('x', 'w')"
             )
     names = frozenset((no_grad,) if isinstance(no_grad, str) else no_grad)
-    return Options(what, wrt, has_aux, allow_unused, names, strict=bool(strict), jit=jit, verify=checked_verify(verify))
+    mode, verify = checked_mode(mode), checked_verify(verify)
+    return Options(what, wrt, has_aux, allow_unused, names, strict=bool(strict), jit=jit, mode=mode, verify=verify)
 
 
-def checked_mode(mode: str) -> None:
-    """Refuse what a Jacobian is not computed by; columns, by forward mode, would be decided here."""
-    if mode == "forward":
-        raise BadArgument('mode="forward": columns of a Jacobian are not computed yet', hint='use mode="reverse", or leave it out')
-    if mode not in ("auto", "reverse"):
-        raise BadArgument(f"there is no mode {mode!r}", hint='mode is "auto" or "reverse"')
+def checked_mode(mode: Any) -> Mode:
+    """Refuse what a Jacobian is not computed by."""
+    for one in JACOBIANS:
+        if mode == one:
+            return one
+    raise BadArgument(f"there is no mode {mode!r}", hint='mode is "auto", "reverse" or "forward"')
 
 
 def resolve_wrt(options: Options, function: types.FunctionType) -> tuple[str, ...]:

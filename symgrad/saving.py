@@ -22,7 +22,7 @@ from symgrad.codegen.texts import Emitted
 from symgrad.codegen.trees import replaced
 from symgrad.errors import SaveError
 from symgrad.ir.types import Array, List, Scalar
-from symgrad.signature import FEW, Abstract, Many, Request, Signature, Static, Tree, part_of
+from symgrad.signature import FEW, Abstract, Many, Request, Signature, Static, Tree, is_choice, part_of
 from symgrad.text import identifier, literal, one_line, respelled, root_of, value_of
 
 NUMPY_NAMES = {"i": "int", "u": "uint", "f": "float", "c": "complex"}
@@ -127,7 +127,7 @@ def tested(text: str, name: str, signature: Signature, pins: Iterable[tuple[str,
     for word in sorted({node.arg for node in ast.walk(definition.args) if isinstance(node, ast.arg)}.intersection(TESTING)):
         words[word] = next(other for k in itertools.count(1) if (other := f"{word}_{k}") not in names)
     tests = [test for path, item in signature.params for test in tests_of(path, item, words)]
-    tests += [f"{spelled(path, words)} == {scalar_text(value)}" for path, value in pins]
+    tests += [f"{spelled(path, words)} == {scalar_text(value)}" for path, value in pins if not is_choice(path)]
     tests += [f"{spelled(group[0], words)} is {spelled(other, words)}" for group in signature.same for other in group[1:]]
     tests += [f"{spelled(one, words)} is not {spelled(other, words)}" for one, other in signature.distinct(identities)]
     lines = text.splitlines()

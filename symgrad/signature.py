@@ -164,6 +164,8 @@ class Request:
     jit: bool | str = False  #: compiled by numba; with "auto" where that can be done, without a word where it cannot
     primal: bool = False  #: no derivative: the function itself
     jacobian: bool = False
+    #: of a Jacobian: by rows, by columns, or by what takes fewer; with ``along``: how the gradient is differentiated
+    mode: Literal["auto", "reverse", "forward"] = "reverse"
     along: str = ""  #: the parameter that holds the weights of the results, of what is differentiated along these
     forward: bool = False  #: a function of tangents, which gives ``(out, tangent)``, or ``(out, tangent, aux)``
     linear: bool = (
@@ -200,6 +202,11 @@ def related_extents(pins: Mapping[str, Any], signature: Signature) -> dict[str, 
 def without_relations(pins: Iterable[tuple[str, Any]]) -> tuple[tuple[str, Any], ...]:
     """The pins that are needed, without those that only make for better code."""
     return tuple((text, value) for text, value in pins if not is_relation(text))
+
+
+def is_choice(text: str) -> bool:
+    """Does a pin compare two sizes, so that it chooses between codes that are both right?"""
+    return " < " in text
 
 
 def is_relation(text: str) -> bool:

@@ -240,6 +240,9 @@ def check(tree: ast.AST) -> None:
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult(), right=right):
             check(left)
             check(right)
+        case ast.Compare(left=left, ops=[ast.Lt()], comparators=[right]):
+            check(left)
+            check(right)
         case ast.Constant(value=int()):
             return
         case ast.UnaryOp(op=ast.USub(), operand=operand):
@@ -343,6 +346,8 @@ def value_of(path: str, read_name: Callable[[str], Any]) -> Any:
                 return visit(left) - visit(right)
             case ast.BinOp(left=left, op=ast.Mult(), right=right):
                 return visit(left) * visit(right)
+            case ast.Compare(left=left, comparators=[right]):
+                return visit(left) < visit(right)
             case ast.Constant(value=value):
                 return value
             case ast.UnaryOp(operand=operand):
@@ -385,6 +390,8 @@ def respelled(path: str, spell: Callable[[str], str], reader: str = "getattr") -
             case ast.ListComp(elt=part, generators=[over]):
                 element = ast.parse(respelled(ast.unparse(part), str, reader), mode="eval").body
                 return ast.ListComp(element, [ast.comprehension(over.target, visit(over.iter), [], 0)])
+            case ast.Compare(left=left, ops=ops, comparators=[right]):
+                return ast.Compare(visit(left), ops, [visit(right)])
         return type(tree)(**{part: visit(value) if isinstance(value, ast.expr) else value for part, value in ast.iter_fields(tree)})
 
     return ast.unparse(visit(tree_of(path)))

@@ -149,6 +149,26 @@ def test_the_valley_of_rosenbrock_has_its_minimum_at_ones() -> None:
     np.testing.assert_allclose(module.newton(*module.example_arguments["loss"]), np.ones(3), rtol=1e-9)
 
 
+#: by which modes the outer and the inner derivatives are taken; the programs run all four
+MODES = pytest.mark.parametrize(("outer", "inner"), [
+    ("forward", "reverse"), *(pytest.param(*pair, marks=pytest.mark.slow) for pair in [("forward",) * 2, ("reverse", "forward"), ("reverse",) * 2])
+])  # fmt: skip
+
+
+@MODES
+def test_the_particle_meets_the_origin(outer: str, inner: str) -> None:
+    module = example("particle")
+    w = module.steered(0.0, outer, inner)
+    assert w == pytest.approx(0.20719187464861196, rel=1e-10)  # as Pearlmutter and Siskind have it
+    assert math.sqrt(module.miss(w, inner)) < 1e-4
+
+
+@MODES
+def test_the_saddle_is_at_the_origin(outer: str, inner: str) -> None:
+    found = example("saddle").saddle(np.array([1.0, 1.0]), outer, inner)
+    np.testing.assert_allclose(found, np.full(4, 8.246324826140356e-06), rtol=1e-8)  # where their descent stops
+
+
 def test_digits_are_read() -> None:
     assert example("digits").train(epochs=4) >= 0.97
 

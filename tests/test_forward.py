@@ -763,9 +763,42 @@ def test_methods_and_jit_and_pickles_of_linear_functions() -> None:
     model = Model(np.array([1.0, 2.0]))
     assert model.decorated.linearize(np.ones(2))[1](np.array([1.0, 0.5])) == 2.0
     assert pickle.loads(pickle.dumps(symgrad.linearize(polynomial))) is symgrad.linearize(polynomial)
+
+
+def test_linear_functions_are_kernels() -> None:
     pytest.importorskip("numba")
-    with pytest.warns(symgrad.errors.NotCompiled, match="a linear function of tangents"):
-        assert symgrad.linearize(polynomial, 2.0, 3.0, jit=True)[1](1.0, 0.0) == 12.0
+    assert symgrad.linearize(polynomial, 2.0, 3.0, jit=True)[1](1.0, 0.0) == 12.0
+
+    def layer(p: dict[str, Any], x: np.ndarray, power: int) -> Any:
+        y = np.tanh(p["w"] @ x + p["b"])
+        total = 0.0
+        for a in y:
+            total = total + np.sin(total) * a**power
+        return {"y": y, "total": total}, power
+
+    rng = np.random.default_rng(5)
+    arguments = {"w": rng.normal(size=(4, 3)), "b": 0.5}, rng.normal(size=3), 2
+    step = {"w": rng.normal(size=(3, 4)).T, "b": 1.0}, rng.normal(size=6)[::2], None
+    linearized = symgrad.linearize(layer, jit=True, has_aux=True)
+    out, linear, aux = linearized(*arguments)
+    value, expected, _ = symgrad.jvp(layer, arguments, step, has_aux=True)
+    assert aux == 2
+    assert "def layer_linearize_backward_kernel(" in linearized.source(*arguments)
+    np.testing.assert_allclose(out["y"], value["y"], rtol=1e-12)
+    for _ in range(2):
+        tangent = linear(*step)
+        np.testing.assert_allclose(tangent["y"], expected["y"], rtol=1e-12)
+        assert tangent["total"] == pytest.approx(expected["total"], rel=1e-12)
+    with pytest.raises(ValueError, match="the tangent of x is of shape"):
+        linear(step[0], np.ones(2), None)
+
+    narrow = np.ones(3, np.float32)
+    _, single = symgrad.linearize(lambda x: np.exp(x) * x, narrow, jit=True)
+    assert single(narrow).dtype == np.float32
+    np.testing.assert_allclose(single(narrow), np.full(3, 2 * np.e), rtol=1e-6)
+    with pytest.warns(symgrad.errors.NotCompiled, match="the tangent of a list"):
+        _, listed = symgrad.linearize(lambda p: np.array(p) * p[0], [0.5] * 70, jit=True)
+    np.testing.assert_allclose(listed([1.0] * 70), np.ones(70))
 
 
 def linear_inside(x: np.ndarray, v: np.ndarray) -> Any:

@@ -111,7 +111,7 @@ FUNCTIONS = [layer, overwrites, steps_until, branches, table, recursive, sorted_
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 @pytest.mark.filterwarnings("ignore:recursive runs as NumPy code")
 def test_jacobian_agrees_with_differences(function: Callable[..., Any], jit: bool) -> None:
-    ours = symgrad.jacobian(function, wrt=("x", "w"), jit=jit)(X, W)
+    ours = symgrad.jacrev(function, wrt=("x", "w"), jit=jit)(X, W)
     for position, matrix in enumerate(ours):
         expected = differences(function, (X, W), position)
         assert matrix.shape == expected.shape
@@ -310,7 +310,7 @@ def of_order(x):
 @pytest.mark.parametrize("function", [of_complex, of_factors, of_order])
 @pytest.mark.parametrize("jit", [False, pytest.param("auto", marks=pytest.mark.slow)])
 def test_what_is_computed_row_by_row(function: Callable[..., Any], jit: Any) -> None:
-    np.testing.assert_allclose(symgrad.jacobian(function, jit=jit)(X), differences(function, (X,)), rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(symgrad.jacrev(function, jit=jit)(X), differences(function, (X,)), rtol=1e-5, atol=1e-7)
 
 
 def test_lists_are_trees() -> None:
@@ -489,11 +489,11 @@ AT_ONCE = [layer, overwrites, table, laplace, steps, reductions, indexed, solved
 @pytest.mark.filterwarnings("ignore::symgrad.errors.NotCompiled")
 def test_rows_at_once_are_the_rows_one_by_one(function: Callable[..., Any], jit: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rows.Rows, "pays", lambda self, compiled: True)
-    together = symgrad.jacobian(function, wrt=(0, 1), jit=jit)
+    together = symgrad.jacrev(function, wrt=(0, 1), jit=jit)
     first = together(X, W)
     text = together.ir(X, W)
     monkeypatch.setattr(rows.Rows, "pays", lambda self, compiled: False)
-    alone = symgrad.jacobian(function, wrt=(0, 1), jit=jit, allow_unused=True)
+    alone = symgrad.jacrev(function, wrt=(0, 1), jit=jit, allow_unused=True)
     second = alone(X, W)
     assert "row.0 in range" not in text
     assert "row.0 in range" in alone.ir(X, W)
@@ -520,7 +520,7 @@ def test_products_over_any_axes_at_once(axes: Any, first: tuple[int, ...], secon
     def total(a, b):
         return np.sum(np.tensordot(np.sin(a), b * b, axes) ** 2)
 
-    jacobian, hessian = symgrad.jacobian(product, wrt=(0, 1)), symgrad.hessian(total, wrt=(0, 1))
+    jacobian, hessian = symgrad.jacrev(product, wrt=(0, 1)), symgrad.hessian(total, wrt=(0, 1), mode="reverse")
     ours, second_order, gradient = jacobian(a, b), hessian(a, b), symgrad.grad(total, wrt=(0, 1))
     assert "row.0" not in jacobian.ir(a, b) + hessian.ir(a, b)
     for k in (0, 1):
@@ -533,7 +533,7 @@ def test_products_over_any_axes_at_once(axes: Any, first: tuple[int, ...], secon
 @pytest.mark.parametrize("size", [0, 1, 127, 128, 129, 300])
 def test_blocks_of_rows_begin_and_end_anywhere(size: int) -> None:
     x = np.linspace(-1.0, 1.0, size)
-    ours = symgrad.jacobian(lambda x: np.sin(x) * np.sum(x))(x)
+    ours = symgrad.jacrev(lambda x: np.sin(x) * np.sum(x))(x)
     np.testing.assert_allclose(ours, np.diag(np.cos(x) * np.sum(x)) + np.sin(x)[:, None] * np.ones(size), atol=1e-12)
 
 
@@ -638,7 +638,8 @@ def refused_inside(body: str) -> None:
 @pytest.mark.parametrize(("body", "says"), [
     ("symgrad.jacobian(lambda y: y > 0)(x)", "real numbers"),
     ("symgrad.jacobian(lambda y: None)(x)", "no number and no array"),
-    ('symgrad.jacobian(lambda y: y, mode="forward")(x)', "forward"),
+    ('symgrad.jacobian(lambda y: y, mode="sideways")(x)', "no mode 'sideways'"),
+    ("symgrad.jacfwd(lambda y: y > 0)(x)", "real numbers"),
     ("symgrad.jacobian(lambda y: y, jit=True)(x)", "jit"),
     ("symgrad.hvp(lambda y: np.sum(y * symgrad.stop_gradient(y)), x, x)", "symmetric"),
     ("symgrad.hvp(lambda y: np.sum(y * y))(x, v=x)", "hvp"),
@@ -710,11 +711,13 @@ def test_ways_out_of_refusals_work() -> None:
 
 
 def test_modes() -> None:
-    with pytest.raises(BadArgument, match="forward"):
-        symgrad.jacobian(layer, mode="forward")
     with pytest.raises(BadArgument, match="there is no mode 'sideways'"):
         symgrad.jacobian(layer, mode="sideways")
-    assert symgrad.jacobian(layer, mode="auto") is symgrad.jacrev(layer)
+    with pytest.raises(BadArgument, match="there is no mode 1"):
+        symgrad.hessian(rosenbrock, mode=1)
+    assert symgrad.jacobian(layer, mode="reverse") is symgrad.jacrev(layer)
+    assert symgrad.jacobian(layer, mode="forward") is symgrad.jacfwd(layer)
+    assert repr(symgrad.jacfwd(layer)) == "jacfwd(layer)"
 
 
 # ------------------------------------------------------------------ the corpus
@@ -756,7 +759,7 @@ def test_jacobians_of_the_corpus_are_rows_of_gradients(program: Program, jit: bo
     monkeypatch.setattr(rows, "FEW", 0)
     arguments = program.arguments(program.sizes[0])
     function = variant(program.function, len(arguments))
-    ours = symgrad.jacobian(function, wrt=program.wrt, jit=jit)(*arguments)
+    ours = symgrad.jacrev(function, wrt=program.wrt, jit=jit)(*arguments)
     value, gradient = symgrad.value_and_grad(program.function, wrt=program.wrt)(*program.arguments(program.sizes[0]))
     for row, factor in enumerate((1.0, 4.0 * value, np.cos(value))):
         for part, expected in zip(leaves(ours), leaves(gradient), strict=True):

@@ -7,11 +7,12 @@ element of the results, with a seed that is one there and zero elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 from symgrad.adjoint.costs import INTERPRETED, Costs
 from symgrad.adjoint.custom import expanded
+from symgrad.adjoint.elements import Elements, Part
 from symgrad.adjoint.extents import know
 from symgrad.adjoint.memory import Memory
 from symgrad.adjoint.presence import Presence
@@ -48,24 +49,6 @@ def jacobian(func: Func, wrt: Sequence[int], active_results: Sequence[int], *, n
 
 
 @dataclass(slots=True)
-class Output:
-    """One result that is differentiated: its value, and which rows belong to its elements."""
-
-    value: Value | Const
-    first: Operand  #: the row of its first element
-    size: Operand
-
-    @property
-    def rank(self) -> int | None:
-        """The rank of an array; None where it is not known."""
-        return self.value.type.rank if isinstance(self.value.type, Array) else 0
-
-    @property
-    def is_number(self) -> bool:
-        return not isinstance(self.value.type, Array)
-
-
-@dataclass(slots=True)
 class Rows:
     """The Jacobian while it is written: ``body`` is what it will be, ``once`` the backward half for one seed for each result."""
 
@@ -74,14 +57,17 @@ class Rows:
     once: Block
     builder: Builder
     params: list[Value]  #: those in ``wrt``
-    outputs: list[Output] = field(default_factory=list)
-    total: Operand = ZERO
+    elements: Elements  #: of the results that are differentiated
 
     @classmethod
-    def of(cls, whole: Func, values: int, active: list[int], wrt: Sequence[int], taken: set[str]) -> Rows:
-        """Begin with a gradient made with ``seeds=True``, of a function with so many results."""
+    def of(cls, whole: Func, values: int, active: list[int], wrt: Sequence[int], taken: set[str],
+           changed: Callable[[Func], Func] = lambda second: second) -> Rows:  # fmt: skip
+        """Begin with a gradient made with ``seeds=True``, of a function with so many results.
+
+        ``changed`` gives what stands in the place of the backward half, whose first parameters are the residuals.
+        """
         halves = Halves.of(whole, values, len(active))
-        second = backward(Func(whole.name, halves.after, [], whole.loc), halves.residuals, halves.doubtful)
+        second = changed(backward(Func(whole.name, halves.after, [], whole.loc), halves.residuals, halves.doubtful))
         params = second.body.args[: len(halves.residuals)]
         once = Block(second.body.args[len(params) :], second.body.ops, second.body.yields)
         copied = {op.args[0] for op in once.ops if isinstance(op, Call) and op.name == "copy"}
@@ -93,72 +79,36 @@ class Rows:
         func = Func(whole.name, halves.before, list(whole.results[:values]), whole.loc, notes=whole.notes, guarded=whole.guarded)
         builder = Builder(halves.before, whole.loc, taken=taken | symbols(whole))
         know(builder, Func(whole.name, Block(halves.before.args, [*halves.before.ops, *once.ops])))
-        rows = cls(func, halves.before, once, builder, [func.params[k] for k in wrt])
+        rows = cls(func, halves.before, once, builder, [func.params[k] for k in wrt], Elements(builder))
         for k in active:
-            rows.add(halves.before.yields[k])
+            rows.elements.add(halves.before.yields[k])
         return rows
-
-    def add(self, value: Operand) -> None:
-        """One more result that is differentiated."""
-        size: Operand
-        if isinstance(value.type, Array) and value.type.shape is None:
-            self.body.ops.append(Call([], self.func.loc, "check_real", [value], {}))
-            size = self.builder.call("size", value)
-        else:
-            extents = self.extents(value)
-            size = extents[0] if extents else ONE
-            for extent in extents[1:]:
-                size = self.product(size, extent)
-        self.outputs.append(Output(value, self.total, size))
-        self.total = size if self.total is ZERO else self.sum(self.total, size)
-
-    def extents(self, value: Operand) -> list[Operand]:
-        """The extents of a number or array as operands."""
-        if not isinstance(value.type, Array):
-            return []
-        assert value.type.shape is not None
-        return [Const(e) if isinstance(e, int) else self.builder.call("extent", value, axis=k) for k, e in enumerate(value.type.shape)]
-
-    def product(self, a: Operand, b: Operand) -> Operand:
-        if isinstance(a, Const) and isinstance(b, Const):
-            return Const(a.value * b.value)
-        return self.builder.call("multiply", a, b)
-
-    def sum(self, a: Operand, b: Operand) -> Operand:
-        if isinstance(a, Const) and isinstance(b, Const):
-            return Const(a.value + b.value)
-        return self.builder.call("add", a, b)
 
     def whole(self, compiled: bool) -> Func:
         """The function with the Jacobians among its results."""
-        if len(self.outputs) == 1 and self.outputs[0].is_number:
+        if self.elements.is_one_number():
             matrices = self.single()
         else:
             self.body.ops += self.taken_out()
             rows = self.in_blocks() if self.pays(compiled) else None
             matrices = self.parted(self.loop() if rows is None else rows)
         self.body.yields += matrices
-        self.func.results += [name_of(param) for _ in self.outputs for param in self.params]
+        self.func.results += [name_of(param) for _ in self.elements.parts for param in self.params]
         return self.func
 
     def pays(self, compiled: bool) -> bool:
         """Is it worth while to compute many rows at once?  Kernels gain by products of matrices; else numbers in loops become arrays."""
         if compiled:
             return holds_products(self.once)
-        few = isinstance(self.total, Const) and self.total.value < FEW
+        few = isinstance(self.elements.total, Const) and self.elements.total.value < FEW
         return not few or not any(isinstance(op, For) for op in self.once.ops)
 
     def single(self) -> list[Operand]:
         """The gradients of the only result, which is a number."""
-        seed = self.one(self.outputs[0].value.type)
+        seed = self.elements.one(self.elements.parts[0].value.type)
         substitute(self.once, {self.once.args[0]: seed})
         self.body.ops += self.once.ops
         return list(self.once.yields)
-
-    def one(self, type_: Type) -> Operand:
-        """The seed of a number, in its precision."""
-        dtype = getattr(type_, "dtype", None)
-        return self.builder.call("cast", Const(1.0), dtype=dtype) if dtype in ("f16", "f32") else Const(1.0)
 
     # ---------------------------------------------------------------- one row after the other
 
@@ -174,36 +124,36 @@ class Rows:
             for carried, grad in zip(inside.args[1:], self.once.yields, strict=True):
                 inside.yields.append(self.builder.call("set_at", carried, grad, index, hint=carried.name, index="i"))
         outs = [Value(b.type, b.name) for b in buffers]
-        self.builder.append(For(list(outs), self.func.loc, ZERO, self.total, ONE, list(buffers), inside))
+        self.builder.append(For(list(outs), self.func.loc, ZERO, self.elements.total, ONE, list(buffers), inside))
         return outs
 
     def buffer(self, grad: Operand, param: Value) -> Value:
         """Memory for the rows of one parameter."""
         dtype = getattr(grad.type, "dtype", None)
         dtype = dtype if dtype not in (None, "any") else "f64"
-        return self.builder.call("empty", self.total, *self.extents(param), hint=name_of(param), dtype=dtype)
+        return self.builder.call("empty", self.elements.total, *self.elements.extents(param), hint=name_of(param), dtype=dtype)
 
     def seeds(self, row: Value) -> list[Operand]:
         """The cotangent of each result for one row: zero, but for one element."""
-        call, alone, label = self.builder.call, len(self.outputs) == 1, self.label
-        flat = call("zeros", self.total, hint=label, dtype=seed_dtype([o.value.type for o in self.outputs]))
+        call, alone, label = self.builder.call, len(self.elements.parts) == 1, self.label
+        flat = call("zeros", self.elements.total, hint=label, dtype=seed_dtype([o.value.type for o in self.elements.parts]))
         flat = call("set_at", flat, Const(1.0), row, hint=label, index="i")
         if alone:
-            return [self.shaped(flat, self.outputs[0])]
+            return [self.shaped(flat, self.elements.parts[0])]
         seeds: list[Operand] = []
-        for output in self.outputs:
+        for output in self.elements.parts:
             if output.is_number:
                 seeds.append(call("take", flat, output.first, index="i"))
                 continue
-            part = call("view", flat, output.first, self.sum(output.first, output.size), NONE, index="s")
+            part = call("view", flat, output.first, self.elements.stop(output), NONE, index="s")
             seeds.append(self.shaped(part, output))
         return seeds
 
-    def shaped(self, flat: Value, output: Output) -> Operand:
+    def shaped(self, flat: Value, output: Part) -> Operand:
         """The elements of one result in its shape."""
         if output.rank is None:
             return self.builder.call("reshape", flat, self.builder.call("shape_of", output.value))
-        return flat if output.rank == 1 else self.builder.call("reshape", flat, *self.extents(output.value))
+        return flat if output.rank == 1 else self.builder.call("reshape", flat, *self.elements.extents(output.value))
 
     # ---------------------------------------------------------------- many rows at once
 
@@ -211,9 +161,9 @@ class Rows:
         """The rows, ``MOST`` at a time, which bounds the memory that they take; None where they cannot be computed at once."""
         size = len(self.body.ops)
         try:
-            if isinstance(self.total, Const) and 0 < self.total.value <= MOST:
-                flat = self.builder.call("eye", self.total, NONE, hint=self.label)
-                return self.apart(zip(self.batch(flat, self.total), self.once.yields, strict=True))
+            if isinstance(self.elements.total, Const) and 0 < self.elements.total.value <= MOST:
+                flat = self.builder.call("eye", self.elements.total, NONE, hint=self.label)
+                return self.apart(zip(self.batch(flat, self.elements.total), self.once.yields, strict=True))
             return self.loop_over_blocks()
         except NotBatched:
             del self.body.ops[size:]
@@ -223,39 +173,26 @@ class Rows:
         """The loop over blocks of rows."""
         call = self.builder.call
         buffers = [self.buffer(grad, param) for grad, param in zip(self.once.yields, self.params, strict=True)]
-        every = call("arange", self.total, hint="every")
+        every = call("arange", self.elements.total, hint="every")
         first = Value(INT, "first")
         inside = Block([first, *(Value(b.type, b.name) for b in buffers)])
         with self.builder.inside(inside):
             last = call("add", first, Const(MOST))  # slices end where there is no more
             places = call("view", every, first, last, NONE, hint="rows", index="s")
             count = call("extent", places, axis=0, hint="count")
-            flat = call("zeros", count, self.total, hint=self.label)
+            flat = call("zeros", count, self.elements.total, hint=self.label)
             flat = call("set_at", flat, Const(1.0), call("arange", count), places, hint=self.label, index="ii")
             for carried, rows in zip(inside.args[1:], self.batch(flat, count), strict=True):
                 inside.yields.append(call("set_at", carried, rows, first, last, NONE, hint=carried.name, index="s"))
         outs = [Value(b.type, b.name) for b in buffers]
-        self.builder.append(For(list(outs), self.func.loc, ZERO, self.total, Const(MOST), list(buffers), inside))
+        self.builder.append(For(list(outs), self.func.loc, ZERO, self.elements.total, Const(MOST), list(buffers), inside))
         return outs
 
     def batch(self, flat: Value, count: Operand) -> list[Value]:
         """The rows of the parameters' Jacobians for some rows of the seeds."""
         makers = {out: op for op in self.body.ops if isinstance(op, Call) for out in op.outs}
         batch = Batch(self.builder, count, makers)
-        return together(self.once, batch, [self.seeds_of(flat, count, output) for output in self.outputs])
-
-    def seeds_of(self, flat: Value, count: Operand, output: Output) -> Value:
-        """The cotangents of one result, for some rows."""
-        call = self.builder.call
-        if output.rank is None:
-            raise NotBatched
-        if output.is_number:
-            return call("take", flat, NONE, NONE, NONE, output.first, index="si")
-        if len(self.outputs) > 1:
-            flat = call("view", flat, NONE, NONE, NONE, output.first, self.sum(output.first, output.size), NONE, index="ss")
-        dtype = getattr(output.value.type, "dtype", None)
-        flat = call("cast", flat, dtype=dtype) if dtype in ("f16", "f32") else flat
-        return flat if output.rank == 1 else call("reshape", flat, count, *self.extents(output.value))
+        return together(self.once, batch, [self.elements.directions(flat, count, part) for part in self.elements.parts])
 
     def apart(self, pairs: Iterable[tuple[Value, Operand]]) -> list[Value]:
         """Rows in the dtypes that gradients have, and in memory of their own: gradients that are numbers may be one value."""
@@ -271,32 +208,32 @@ class Rows:
     @property
     def label(self) -> str:
         """A name for the seeds."""
-        return self.once.args[0].name or "seed" if len(self.outputs) == 1 else "seed"
+        return self.once.args[0].name or "seed" if len(self.elements.parts) == 1 else "seed"
 
     # ---------------------------------------------------------------- what is returned
 
     def parted(self, rows: Sequence[Value]) -> list[Operand]:
         """The Jacobians, of each result all parameters', cut out of the rows of all results."""
-        alone = len(self.outputs) == 1
+        alone = len(self.elements.parts) == 1
         matrices: list[Operand] = []
-        for output in self.outputs:
+        for output in self.elements.parts:
             for block in rows:
                 own: Operand = block
                 if output.is_number:
                     own = self.builder.call("take", block, output.first, hint=block.name, index="i")
                 elif not alone:
-                    stop = self.sum(output.first, output.size)
+                    stop = self.elements.stop(output)
                     own = self.builder.call("take", block, output.first, stop, NONE, hint=block.name, index="s")
                 matrices.append(own if output.is_number or output.rank == 1 else self.folded(own, output))
         return matrices
 
-    def folded(self, rows: Operand, output: Output) -> Operand:
+    def folded(self, rows: Operand, output: Part) -> Operand:
         """Rows laid out in the shape of a result."""
-        own, hint = self.extents(rows)[1:], rows.name if isinstance(rows, Value) else None
+        own, hint = self.elements.extents(rows)[1:], rows.name if isinstance(rows, Value) else None
         if output.rank is None:
             shape = self.builder.call("shape_and", self.builder.call("shape_of", output.value), *own)
             return self.builder.call("reshape", rows, shape, hint=hint)
-        return self.builder.call("reshape", rows, *self.extents(output.value), *own, hint=hint)
+        return self.builder.call("reshape", rows, *self.elements.extents(output.value), *own, hint=hint)
 
     # ---------------------------------------------------------------- what all rows have in common
 
@@ -319,9 +256,9 @@ class Rows:
         return common
 
 
-def name_of(param: Value) -> str:
+def name_of(param: Operand) -> str:
     """The name of a Jacobian with respect to a parameter."""
-    return f"{param.name or 'arg'}_jacobian"
+    return f"{(param.name if isinstance(param, Value) else None) or 'arg'}_jacobian"
 
 
 def is_repeatable(op: Call) -> bool:

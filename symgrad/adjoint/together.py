@@ -1,16 +1,18 @@
 """The backward half for many seeds at once: a block that is linear in its arguments -> the same with one more axis, in front.
 
 What depends on the arguments has the axis; the rest is computed as before. Branches and loops are passed through where no test depends
-on the arguments, as it is in backward halves; a function that is applied is not.
+on the arguments, as it is in backward halves; a function that is applied has another form for each set of arguments with the axis.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
-from symgrad.ir.core import Block, Call, For, If, Op, Operand, Value, operands_within
-from symgrad.ir.types import Array, Scalar, Tape, Type
+from symgrad.ir.core import Apply, Block, Call, For, Func, If, Op, Operand, Value, While, clone, operands_within
+from symgrad.ir.types import INT, Array, List, Scalar, Tape, Type, Undefined
+from symgrad.ops import seed_lists, seed_products, seed_shapes  # noqa: F401  # they enter their rules
 from symgrad.ops.seeds import EMPTY_TAPES, FORM, ON_TAPES, Batch, NotBatched, apply
 
 
@@ -21,9 +23,13 @@ def together(block: Block, batch: Batch, seeds: Sequence[Value]) -> list[Value]:
     """
     batch.table.update(zip(block.args, seeds, strict=True))
     batch.makers |= {out: op for op in block.ops if isinstance(op, Call) for out in op.outs}
-    walk = Together(batch)
+    walk = Together(batch, Varying(), {})
     walk.block(block)
     return [batch.promoted(y) for y in block.yields]
+
+
+#: a function, and which of its arguments have the axis
+Kind = tuple[Func, frozenset[int]]
 
 
 @dataclass(slots=True)
@@ -31,6 +37,8 @@ class Together:
     """One walk over a block and those inside it."""
 
     batch: Batch
+    varying: Varying
+    functions: dict[Kind, Func]  #: the functions that are applied, in the form for all rows
 
     def block(self, block: Block) -> None:
         """Batch the ops of a block, in order."""
@@ -44,7 +52,7 @@ class Together:
         """Batch one op; one that does not depend on the arguments is left as it is."""
         varying = {v for v in self.batch.table if isinstance(v, Value)}
         before = len(varying)
-        mark(op, varying)
+        self.varying.mark(op, varying)
         if isinstance(op, Call) and op.name in FORM and self.batch.varies(op.args[0]):
             self.form(op)
         elif len(varying) == before:
@@ -55,10 +63,12 @@ class Together:
             self.tape(op)
         elif isinstance(op, Call):
             self.batch.table[op.outs[0]] = apply(self.batch, op)
-        elif isinstance(op, For):
+        elif isinstance(op, For | While):
             self.loop(op, varying)
         elif isinstance(op, If):
             self.branch(op, varying)
+        elif isinstance(op, Apply):
+            self.apply(op, varying)
         else:
             raise NotBatched
 
@@ -75,7 +85,7 @@ class Together:
         batch.builder.append(Call(outs, op.loc, op.name, taken, dict(op.settings)))
         batch.table.update(zip(op.outs, outs, strict=True))
 
-    def owned(self, operand: Operand) -> Value:
+    def owned(self, operand: Operand) -> Any:
         """An operand for all rows, in memory that may be written to: of a tape the tape itself, as long as nothing is on it."""
         if not isinstance(operand.type, Tape):
             return self.batch.promoted(operand)
@@ -91,6 +101,12 @@ class Together:
         if op.name == "slots_like":
             self.batch.builder.append(Call(list(op.outs), op.loc, op.name, [self.batch.new(op.args[0])], {}))
             return
+        if op.name == "list_len":
+            parts = self.batch.lists.get(op.args[0])
+            name, settings = ("list_len", {}) if parts is None else ("extent", {"axis": 1})
+            held = self.batch.new(op.args[0]) if parts is None else parts
+            self.batch.builder.append(Call(list(op.outs), op.loc, name, [held], settings))
+            return
         if op.name == "shape_of":
             self.batch.shapes[op.outs[0]] = self.batch.extents(op.args[0])
             return
@@ -98,16 +114,12 @@ class Together:
         axis = op.settings["axis"] % rank + 1
         self.batch.builder.append(Call(list(op.outs), op.loc, "extent", [self.batch.new(op.args[0])], {"axis": axis}))
 
-    def loop(self, op: For, varying: set[Value]) -> None:
+    def loop(self, op: For | While, varying: set[Value]) -> None:
         """A loop whose carried values have the axis where they depend on the arguments in any round."""
         batch = self.batch
         inits: list[Operand] = [self.owned(i) if c in varying else batch.new(i) for i, c in zip(op.inits, op.carried, strict=True)]
-        inside = Block([op.index])
-        for carried in op.carried:
-            slot = Value(self.type(carried.type), carried.name) if carried in varying else carried
-            inside.args.append(slot)
-            if carried in varying:
-                batch.table[carried] = slot
+        inside = Block([op.index] if isinstance(op, For) else [])
+        inside.args += self.slots(op.carried, op.carried, varying)
         with batch.builder.inside(inside):
             self.block(op.body)
             for carried, y in zip(op.carried, op.body.yields, strict=False):
@@ -118,7 +130,17 @@ class Together:
             if k < len(op.carried) and op.carried[k] in varying:
                 batch.table[out] = Value(self.type(out.type), out.name)
             outs.append(batch.table.get(out, out))
+        if isinstance(op, While):
+            test = Block(self.slots(op.test.args, op.carried, varying), op.test.ops, op.test.yields)
+            batch.builder.append(While(outs, op.loc, inits, test, inside, op.until))
+            return
         batch.builder.append(For(outs, op.loc, op.start, op.stop, op.step, inits, inside, op.until, op.backward))
+
+    def slots(self, values: Sequence[Value], carried: Sequence[Value], varying: set[Value]) -> list[Value]:
+        """The arguments of a block of a loop; those of what varies have the axis."""
+        slots = [Value(self.type(v.type), v.name) if c in varying else v for v, c in zip(values, carried, strict=True)]
+        self.batch.table.update((v, slot) for v, slot in zip(values, slots, strict=True) if v is not slot)
+        return slots
 
     def branch(self, op: If, varying: set[Value]) -> None:
         """A branch whose results have the axis where they do on either side."""
@@ -137,11 +159,44 @@ class Together:
             outs.append(batch.table.get(out, out))
         batch.builder.append(If(outs, op.loc, op.test, *sides))
 
+    def apply(self, op: Apply, varying: set[Value]) -> None:
+        """A call of a function becomes one of its form for all rows, which is told how many there are."""
+        batch = self.batch
+        assert op.func is not None
+        places = frozenset(k for k, a in enumerate(op.args) if a in varying)
+        args = [self.owned(a) if k in places else batch.new(a) for k, a in enumerate(op.args)]
+        outs: list[Value] = []
+        for out in op.outs:
+            if out in varying:
+                batch.table[out] = Value(self.type(out.type), out.name)
+            outs.append(batch.table.get(out, out))
+        batch.builder.append(Apply(outs, op.loc, self.function(op.func, places), [*args, batch.rows]))
+
+    def function(self, func: Func, places: frozenset[int]) -> Func:
+        """The form of a function for all rows; it is entered before it is written, so that it may call itself."""
+        if (func, places) not in self.functions:
+            self.functions[func, places] = target = Func(f"{func.name}_rows", loc=func.loc)
+            copy, builder = clone(func), self.batch.builder
+            results = self.varying.results(func, places)
+            rows = Value(INT, "rows")
+            inner = Together(Batch(builder, rows, {}), self.varying, self.functions)
+            params = [Value(inner.type(p.type), p.name) if k in places else p for k, p in enumerate(copy.params)]
+            inner.batch.table.update((p, new) for p, new in zip(copy.params, params, strict=True) if p is not new)
+            with builder.inside(target.body):
+                inner.block(copy.body)
+                target.body.yields = [inner.owned(y) if k in results else inner.batch.new(y) for k, y in enumerate(copy.body.yields)]
+            target.body.args, target.results = [*params, rows], list(func.results)
+        return self.functions[func, places]
+
     def type(self, type_: Type) -> Type:
         """The type of all rows of something."""
         rows = self.batch.builder.extent_of(self.batch.rows)
         if isinstance(type_, Tape):
             return Tape(tuple(map(self.type, type_.items)), type_.indexed)
+        if isinstance(type_, List):
+            return List(self.type(type_.item))
+        if isinstance(type_, Undefined):
+            return type_
         if isinstance(type_, Scalar) and type_.kind == "float":
             return Array("f64" if type_.dtype in (None, "any") else type_.dtype, (rows,))
         if isinstance(type_, Array) and type_.shape is not None:
@@ -154,33 +209,62 @@ def reads(op: Op) -> list[Operand]:
     return list(operands_within(op))
 
 
-def mark(op: Op, varying: set[Value]) -> None:
-    """Add the results of an op, and of those in its blocks, that depend on varying values."""
-    match op:
-        case Call():
-            if op.name not in FORM and any(a in varying for a in op.args):
-                varying.update(op.outs)
-        case If():
-            for block in op.blocks:
-                for inner in block.ops:
-                    mark(inner, varying)
-            sides = zip(op.outs, op.then.yields, op.orelse.yields, strict=True)
-            varying.update(out for out, *ends in sides if any(end in varying for end in ends))
-        case For():
-            if any(o in varying for o in (op.start, op.stop, op.step)):
+@dataclass(slots=True)
+class Varying:
+    """Which values depend on the arguments; ``known``: the results of functions that do, for each set of arguments."""
+
+    known: dict[Kind, frozenset[int]] = field(default_factory=dict)
+
+    def results(self, func: Func, places: frozenset[int]) -> frozenset[int]:
+        """The results of a function that depend on some of its arguments: of one that calls itself as many as follow from these."""
+        if (func, places) in self.known:
+            return self.known[func, places]
+        before, self.known[func, places] = None, frozenset[int]()
+        first = len(self.known)
+        while before != self.known[func, places]:
+            before = self.known[func, places]
+            for later in list(self.known)[first:]:  # they were found with less known of this one
+                del self.known[later]
+            inside = {p for k, p in enumerate(func.params) if k in places}
+            for op in func.body.ops:
+                self.mark(op, inside)
+            self.known[func, places] = frozenset(k for k, y in enumerate(func.body.yields) if y in inside)
+        return self.known[func, places]
+
+    def mark(self, op: Op, varying: set[Value]) -> None:
+        """Add the results of an op, and of those in its blocks, that depend on varying values."""
+        match op:
+            case Call():
+                if op.name not in FORM and any(a in varying for a in op.args):
+                    varying.update(op.outs)
+            case If():
+                for block in op.blocks:
+                    for inner in block.ops:
+                        self.mark(inner, varying)
+                sides = zip(op.outs, op.then.yields, op.orelse.yields, strict=True)
+                varying.update(out for out, *ends in sides if any(end in varying for end in ends))
+            case For() | While():
+                if isinstance(op, For) and any(o in varying for o in (op.start, op.stop, op.step)):
+                    raise NotBatched
+                varying.update(c for c, i in zip(op.carried, op.inits, strict=True) if i in varying)
+                size = -1
+                while size != len(varying):
+                    size = len(varying)
+                    for inner in op.body.ops:
+                        self.mark(inner, varying)
+                    varying.update(c for c, y in zip(op.carried, op.body.yields, strict=False) if y in varying)
+                if any(y in varying for y in op.body.yields[len(op.carried) :]):
+                    raise NotBatched
+                if isinstance(op, While):
+                    varying.update(a for a, c in zip(op.test.args, op.carried, strict=True) if c in varying)
+                    if any(o in varying for inner in op.test.ops for o in reads(inner)) or any(y in varying for y in op.test.yields):
+                        raise NotBatched
+                varying.update(out for out, c in zip(op.outs, op.carried, strict=False) if c in varying)
+            case Apply() if op.func is not None:
+                places = frozenset(k for k, a in enumerate(op.args) if a in varying)
+                varying.update(op.outs[k] for k in (self.results(op.func, places) if places else ()))
+            case _ if any(o in varying for o in reads(op)):
                 raise NotBatched
-            varying.update(c for c, i in zip(op.carried, op.inits, strict=True) if i in varying)
-            size = -1
-            while size != len(varying):
-                size = len(varying)
-                for inner in op.body.ops:
-                    mark(inner, varying)
-                varying.update(c for c, y in zip(op.carried, op.body.yields, strict=False) if y in varying)
-            if any(y in varying for y in op.body.yields[len(op.carried) :]):
-                raise NotBatched
-            varying.update(out for out, c in zip(op.outs, op.carried, strict=False) if c in varying)
-        case _ if any(o in varying for o in reads(op)):
-            raise NotBatched
 
 
 __all__ = ["together"]

@@ -17,12 +17,12 @@ from symgrad.codegen.numba import LEFT, Spellings, Surface, distinct, filled, mo
 from symgrad.codegen.texts import Again, Pair, Seed
 from symgrad.ir.core import Func, uses
 from symgrad.ir.types import Array
-from symgrad.runtime.support import array_of, array_seed, fitting_seed, laid_alike, list_seed
+from symgrad.runtime.support import array_of, array_seed, fitting_seed, laid_alike, list_seed, tangent_of
 from symgrad.text import docstring
 
 Item = TypeVar("Item")
 #: what a caller calls besides kernels and NumPy code
-CALLED: dict[str, Any] = {called.__name__: called for called in (array_of, array_seed, fitting_seed, laid_alike, list_seed)}
+CALLED: dict[str, Any] = {called.__name__: called for called in (array_of, array_seed, fitting_seed, laid_alike, list_seed, tangent_of)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Halves:
     """A pullback: its halves, where the parameters of ``backward`` are the last results of ``forward``, then the seeds.
 
     ``copies`` says which result of ``forward`` is a copy of which parameter; ``out`` and ``gradients`` are templates,
-    ``returned`` is what is returned over ``out`` and ``pullback``.
+    ``returned`` is what is returned over ``out`` and ``pullback``. Or a linear function of tangents, which stand in the place of the seeds.
     """
 
     forward: Func
@@ -41,6 +41,8 @@ class Halves:
     seeds: Sequence[Seed]
     returned: str
     doc: str
+    called: str = "pullback"  #: what is handed out, and what it takes
+    given: str = "out_grad"
 
     @property
     def residuals(self) -> int:
@@ -75,7 +77,7 @@ def emit_pair(surface: Surface, halves: Halves, again: Again) -> Pair:
     lines += [f"        {', '.join(words.results)} = {ahead}({', '.join(leaves)})", f"    except Exception:  {LEFT}"]
     lines += [f"        return {fallback}({surface.passed})", *(f"    {line}" for line in keeping)]
     lines += [f"    out = {out}", *(f"    {line}" for seed in halves.seeds for line in seed.kept)]
-    lines += ["", "    def pullback(out_grad):", "        try:"]
+    lines += ["", f"    def {halves.called}({halves.given}):", "        try:"]
     lines += [f"            {', '.join(words.gradients)} = {back}({', '.join(passed)})", f"        except Exception:  {LEFT}"]
     lines += [f"            return {again.name}({', '.join([*kept, *(seed.fitted for seed in halves.seeds)])})"]
     lines += [f"        return {gradients}", "", f"    return {halves.returned}", ""]
@@ -90,7 +92,7 @@ def emit_pair(surface: Surface, halves: Halves, again: Again) -> Pair:
 
 def words_of(surface: Surface, halves: Halves, again: Again, taken: set[str]) -> Words:
     """Names that nothing else has."""
-    taken |= {"pullback", "out", "out_grad", *CALLED, *surface.objects}
+    taken |= {"out", halves.called, halves.given, *CALLED, *surface.objects}
     taken |= {word for seed in halves.seeds for word in (seed.shape, seed.dtype) if word is not None}
     taken |= names_in([*surface.leaves, f"lambda {surface.signature}: 0", result_text(halves.out, halves.own)])
     taken |= names_in([result_text(halves.gradients, len(halves.backward.body.yields))])

@@ -23,7 +23,7 @@ from symgrad.dispatch.entry import Entry, are_apart, is_converted
 from symgrad.dispatch.watch import Names, all_relied_tests, captured_text
 from symgrad.errors import BadArgument
 from symgrad.ir.types import Array, List
-from symgrad.signature import Many, Tree, is_container
+from symgrad.signature import Many, Tree, is_choice, is_container
 from symgrad.text import has_literal, is_name, literal, one_line
 from symgrad.tracebacks import REFUSALS, is_trimmed
 
@@ -130,7 +130,7 @@ def _test(entry: Entry, function: types.FunctionType, names: Names, stable: list
         if text is None:
             return None
         kind = [] if EXTENT.search(text) else [f"{names.of(type)}({text}) is {names.of(type(value))}"]
-        tests += [*kind, f"{text} == {literal(value) if has_literal(value) else names.of(value)}"]
+        tests += [*kind, f"{f'({text})' if is_choice(text) else text} == {literal(value) if has_literal(value) else names.of(value)}"]
     unchanged = all_relied_tests(function, entry.compiled.relied, entry.compiled.objects, names)
     if unchanged is None:
         return None

@@ -310,7 +310,8 @@ class Table:
             try:
                 return self.make(self.function, signature, pins, read=read, readings=None if trail is None else trail.readings)
             except Related as related:
-                pins, seek = pins + related.pins, False
+                more = tuple(pair for pair in related.pins if pair not in pins)
+                pins, seek = pins + more, bool(more)
             except SymgradError as refusal:
                 new_pins = {e.pin: e.objects for e in refusal.errors if e.pin not in (None, *dict(pins))}
                 if not new_pins or arguments is None:

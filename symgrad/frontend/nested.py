@@ -19,25 +19,31 @@ from symgrad.ir.core import Call, Const, Operand, walk
 from symgrad.ir.types import Array, Scalar, Type, is_complex, is_float
 from symgrad.ops.declare import CUTS, USER_ROWS
 
+#: what computes a Jacobian by a mode
+MODES = {"auto": "jacobian", "reverse": "jacrev", "forward": "jacfwd"}
+
 
 def make_derivative(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """``symgrad.grad(g, wrt=...)`` inside a function."""
     if not 1 <= len(args) <= 2:
         raise BadArgument(f"{what} takes a function and wrt, and {len(args)} arguments are passed", ctx.loc(node))
     wrt = kwargs.get("wrt", kwargs.get("argnums", args[1] if len(args) > 1 else Static(None)))
-    known = set(kwargs) - {"wrt", "argnums", "has_aux", "allow_unused", "strict", "jit", *(("mode",) if what == "jacobian" else ())}
+    own = ("mode",) if what in ("jacobian", "hessian") else ()
+    known = set(kwargs) - {"wrt", "argnums", "has_aux", "allow_unused", "strict", "jit", *own}
     if known:
         raise UnsupportedSyntax(f"{min(known)}= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
     if "strict" in kwargs and unwrap(kwargs["strict"]):
         raise UnsupportedSyntax(f"strict= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
     if "jit" in kwargs and unwrap(kwargs["jit"]):
         raise UnsupportedSyntax(f"jit= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
-    if "mode" in kwargs and unwrap(kwargs["mode"]) not in ("auto", "reverse"):
-        raise UnsupportedSyntax(f"mode={unwrap(kwargs['mode'])!r} cannot be given inside a function that is differentiated", ctx.loc(node))
+    mode = unwrap(kwargs["mode"]) if "mode" in kwargs else "auto"
+    if mode not in MODES:
+        raise BadArgument(f"there is no mode {mode!r}", ctx.loc(node), 'mode is "auto", "reverse" or "forward"')
     aux, no_grad = own_options(args[0], kwargs)
+    of = args[0]
     if what == "hessian":
-        return Derivative(Derivative(args[0], "grad", unwrap(wrt), aux, no_grad), "jacobian", unwrap(wrt), aux, no_grad)
-    return Derivative(args[0], "jacobian" if what == "jacrev" else what, unwrap(wrt), aux, no_grad)
+        of = Derivative(of, "grad", unwrap(wrt), aux, no_grad)
+    return Derivative(of, MODES[mode] if what in ("jacobian", "hessian") else what, unwrap(wrt), aux, no_grad)
 
 
 def own_options(of: Binding, kwargs: dict[str, Binding]) -> tuple[bool, frozenset[str]]:
@@ -179,7 +185,7 @@ def call_derivative(ctx: Lowering, derivative: Derivative, args: list[Binding], 
     wrt = derivative.wrt if isinstance(derivative.wrt, tuple | list) else (0 if derivative.wrt is None else derivative.wrt,)
     inner = Inner(ctx, derivative, node)
     outs: list[Operand] = []
-    matrices = derivative.what == "jacobian"
+    matrices = derivative.what in MODES.values()
     structures: list[Structure] = []
 
     def results_of(value: Binding, aux: Binding | None) -> None:

@@ -6,7 +6,7 @@ import string
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from symgrad.ir.core import NONE, Block, Call, Operand, Value, walk
+from symgrad.ir.core import NONE, ZERO, Block, Call, Operand, Value, walk
 from symgrad.ir.types import Array, ShapeOf, is_plural
 from symgrad.ops.linalg import MOST_EINSUM, contracted, subscripts_of
 from symgrad.ops.seeds import Batch, NotBatched, batched, shape_rank
@@ -28,11 +28,25 @@ def lifted(batch: Batch, operand: Operand) -> Lifted:
 def product(batch: Batch, a: Lifted, b: Lifted) -> Value:
     """``a @ b`` in each row."""
     call = batch.builder.call
-    if a.rank == 0 or b.rank == 0 or a.varies and b.varies or max(a.rank, b.rank) > 2 and a.rank != b.rank:
+    if a.rank == 0 or b.rank == 0 or a.varies and b.varies:
         raise NotBatched
+    if max(a.rank, b.rank) > 2:
+        return product_of_stacks(batch, a, b)
     if b.varies and b.rank == 1:
         return call("matmul", b.value, a.value if a.rank == 1 else turned(batch, a).value)
     return call("matmul", a.value, b.value)
+
+
+def product_of_stacks(batch: Batch, a: Lifted, b: Lifted) -> Value:
+    """``a @ b`` of stacks of matrices in each row: the axes of the stacks meet behind that of the rows, a vector is a matrix meanwhile."""
+    call, one, rank = batch.builder.call, a if a.varies else b, max(a.rank, b.rank)
+    axes = "s" * one.rank if one.rank > 1 else "ns" if one is a else "sn"
+    index = "s" + "n" * (rank - max(one.rank, 2)) + axes
+    opened = call("view", one.value, *[NONE] * (3 * index.count("s")), index=index) if "n" in index else one.value
+    out = call("matmul", opened, b.value) if one is a else call("matmul", a.value, opened)
+    if one.rank > 1:
+        return out
+    return call("take", out, ZERO, NONE, NONE, NONE, index="eis") if one is a else call("take", out, ZERO, index="ei")
 
 
 def turned(batch: Batch, a: Lifted) -> Lifted:

@@ -1,7 +1,8 @@
 """table: what a row becomes where some of its operands have one more axis, in front: the same operation for all rows of a batch.
 
 A rule is given the op and a ``Batch``, which knows the operands with the axis, and returns what computes all rows at once. Where there
-is no rule, or the rule cannot tell from types what to do, ``NotBatched`` is raised. Rules assume that one operand has the axis; those of
+is no rule, that which the row names for the examples of a batch serves (``batched``); where there is neither, or the rule cannot tell
+from types what to do, ``NotBatched`` is raised. Rules assume that one operand has the axis; those of
 elementwise rows, and of rows that join arrays, that any may.
 """
 
@@ -11,22 +12,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from symgrad.ir.core import NONE, ONE, ZERO, Call, Const, Operand, Value
-from symgrad.ir.types import Array, Scalar, ShapeOf, Type, same_extent
+from symgrad.ir.core import NONE, ONE, UNDEF, ZERO, Call, Const, Operand, Value
+from symgrad.ir.types import Array, List, Scalar, ShapeOf, Type, Undefined
+from symgrad.ops.batched import Examples, NotBatched
 from symgrad.ops.build import Builder
 from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import has_arrays, steps
-
-
-class NotBatched(Exception):
-    """Something cannot be computed for all rows at once."""
-
 
 Rule = Callable[["Batch", Call], Operand]
 #: by the name of a row
 RULES: dict[str, Rule] = {}
 #: rows that ask an array, or a tape, for its form alone
-FORM = frozenset({"shape_of", "extent", "slots_like"})
+FORM = frozenset({"shape_of", "extent", "slots_like", "list_len"})
 #: rows that read and write tapes, and how many operands stand before what is written; those that make empty ones
 ON_TAPES = {"put": 2, "push": 1, "get": 2, "pop": 1}
 EMPTY_TAPES = frozenset({"slots", "slots_like", "tape"})
@@ -82,6 +79,13 @@ class Batch:
             raise NotBatched
         return [Const(e) if isinstance(e, int) else self.builder.call("extent", new, axis=k + shift) for k, e in enumerate(shape)]
 
+    def in_line(self, operand: Operand) -> Value:
+        """The elements of each row of an operand that has the axis, one behind the other."""
+        size: Operand = ONE
+        for extent in self.extents(operand):
+            size = extent if size is ONE else self.builder.call("multiply", size, extent)
+        return self.builder.call("reshape", self.new(operand), self.rows, size)
+
     def shape(self, operands: Sequence[Operand]) -> list[Operand]:
         """Extents that are given as operands: integers, or one shape."""
         if len(operands) != 1 or not isinstance(operands[0].type, ShapeOf):
@@ -101,10 +105,16 @@ class Batch:
         """The shape of all rows of something whose shape is given."""
         return self.builder.call("shape_of", self.builder.call("broadcast_to", Const(0.0), self.rows, *self.shape([shape])))
 
-    def promoted(self, operand: Operand) -> Value:
-        """The operand for each row, in memory of its own."""
+    def promoted(self, operand: Operand) -> Any:
+        """The operand for each row, in memory of its own; what is unbound remains so."""
+        if operand is UNDEF:
+            return operand
+        if operand in self.lists:
+            return self.builder.call("unstack", self.lists[operand], axis=1)
         if operand in self.table:
             return self.table[operand]
+        if isinstance(operand.type, List):
+            return self.promoted_list(operand)
         hint = operand.name if isinstance(operand, Value) else None
         dtype = getattr(operand.type, "dtype", None)
         dtype = "f64" if dtype in (None, "any") and isinstance(operand.type, Scalar) else dtype
@@ -112,6 +122,33 @@ class Batch:
             return self.builder.call("zeros", self.rows, *extents, hint=hint, dtype=dtype)
         spread = self.builder.call("broadcast_to", self.new(operand), self.rows, *self.extents(operand))
         return self.builder.call("copy", spread, hint=hint)
+
+    def promoted_list(self, operand: Operand) -> Value:
+        """A list whose items do not vary: one that has just been made."""
+        maker = self.makers.get(operand) if isinstance(operand, Value) else None
+        if maker is not None and maker.name == "list_of":
+            return self.builder.call("list_of", *map(self.promoted, maker.args))
+        if maker is not None and maker.name == "list_zeros":
+            return self.zero_list(maker.args[0])
+        raise NotBatched
+
+    def zero_list(self, like: Operand) -> Value:
+        """As many zeros as there are numbers in a list, for all rows; one vector stands in all places: no number is changed in place."""
+        item = like.type.item if isinstance(like.type, List) else None
+        if isinstance(item, Undefined):  # there is nothing in it, or nothing yet
+            return self.builder.call("list_zeros", self.new(like))
+        if not isinstance(item, Scalar):
+            raise NotBatched
+        zeros = self.builder.call("list_of", self.builder.call("zeros", self.rows))
+        return self.builder.call("list_repeat", zeros, self.builder.call("list_len", self.new(like)))
+
+    def parts(self, op: Call, axis: int) -> Value:
+        """The list of the parts of an array along an axis of one row, which the array stands for."""
+        new = self.new(op.args[0])
+        moved = new if axis == 0 else self.builder.call("moveaxis", new, source=axis + 1, destination=1)
+        assert isinstance(moved, Value)
+        self.lists[op.outs[0]] = moved
+        return moved
 
     def zeros(self, operand: Operand) -> list[Operand] | None:
         """The extents of what is known to hold zeros; None for what is not."""
@@ -150,9 +187,9 @@ def apply(batch: Batch, op: Call) -> Value:
     """What computes the result of an op for all rows."""
     row = ROWS[op.name]
     rule = RULES.get(op.name) or (elementwise if row.elementwise or op.name == "where" else None)
-    if rule is None or len(op.outs) != 1:
+    if len(op.outs) != 1 or rule is None and row.batch is None:
         raise NotBatched
-    new = rule(batch, op)
+    new = of_examples(batch, op) if rule is None else rule(batch, op)
     if not isinstance(new, Value):
         raise NotBatched
     if new.name is None:
@@ -160,11 +197,24 @@ def apply(batch: Batch, op: Call) -> Value:
     return new
 
 
+def of_examples(batch: Batch, op: Call) -> Operand:
+    """By the rule that the row names for the examples of a batch."""
+    row = ROWS[op.name]
+    assert row.batch is not None
+    operands = [batch.new(a) for a in op.args]
+    examples = Examples(batch.builder, op.name, op.settings, [a.type for a in op.args], operands, list(map(batch.varies, op.args)),
+                        batch.rows, {}, {})  # fmt: skip
+    result = row.batch(examples)
+    if not isinstance(result, Value):
+        raise NotBatched
+    return result
+
+
 # ------------------------------------------------------------------ element by element
 
 
 def elementwise(batch: Batch, op: Call) -> Operand:
-    if op.settings.get("via") is not None:
+    if op.settings.get("via") in ("math", "cmath"):
         raise NotBatched
     rank = max(batch.rank(a) for a in op.args)
     return batch.builder.call(op.name, *(batch.aligned(a, rank) for a in op.args), **op.settings)
@@ -273,219 +323,6 @@ def stored(batch: Batch, op: Call) -> Operand:
         raise NotBatched
     settings = {**op.settings, "index": index}
     return batch.builder.call(op.name, batch.promoted(op.args[0]), batch.aligned(op.args[1], rank), *operands, **settings)
-
-
-@batched("unstack", "list_from")
-def unstacked(batch: Batch, op: Call) -> Operand:
-    """A list of the parts of an array is represented by the array."""
-    new, rank = batch.new(op.args[0]), batch.rank(op.args[0])
-    if op.settings.get("depth", 1) != 1:
-        raise NotBatched
-    axis = op.settings.get("axis", 0) % rank + 1
-    moved = new if axis == 1 else batch.builder.call("moveaxis", new, source=axis, destination=1)
-    assert isinstance(moved, Value)
-    batch.lists[op.outs[0]] = moved
-    return moved
-
-
-@batched("list_take")
-def item_taken(batch: Batch, op: Call) -> Operand:
-    held, at = op.args
-    if held not in batch.lists or batch.varies(at):
-        raise NotBatched
-    return batch.builder.call("take", batch.lists[held], NONE, NONE, NONE, at, index="si")
-
-
-# ------------------------------------------------------------------ reductions and running sums
-
-
-def axes_behind(axis: int | tuple[int, ...] | None, rank: int) -> tuple[int, ...]:
-    """Axes of a row as axes of the batch."""
-    axes = tuple(range(rank)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-    return tuple(a % rank + 1 for a in axes)
-
-
-@batched("sum", "mean", "flip")
-def reduced(batch: Batch, op: Call) -> Operand:
-    rank = batch.rank(op.args[0])
-    axes = axes_behind(op.settings["axis"], rank) if rank else ()
-    if not axes:
-        return batch.builder.call("copy", batch.new(op.args[0]))
-    return batch.builder.call(op.name, batch.new(op.args[0]), **{**op.settings, "axis": axes if len(axes) > 1 else axes[0]})
-
-
-@batched("cumsum", "roll")
-def along(batch: Batch, op: Call) -> Operand:
-    rank, axis = batch.rank(op.args[0]), op.settings["axis"]
-    if axis is None and rank != 1 or isinstance(axis, tuple) or any(batch.varies(a) for a in op.args[1:]):
-        raise NotBatched
-    return batch.builder.call(op.name, *map(batch.new, op.args), **{**op.settings, "axis": (axis or 0) % rank + 1})
-
-
-# ------------------------------------------------------------------ shapes
-
-
-@batched("reshape")
-def reshaped(batch: Batch, op: Call) -> Operand:
-    return own(batch, op, batch.builder.call("reshape", batch.new(op.args[0]), batch.rows, *batch.shape(op.args[1:])))
-
-
-def own(batch: Batch, op: Call, new: Value) -> Value:
-    """A copy, where the operand is a number: the result may be written to, and the array of the numbers must not change."""
-    return batch.builder.call("copy", new) if isinstance(op.args[0].type, Scalar) else new
-
-
-@batched("ravel", "flatten")
-def flat(batch: Batch, op: Call) -> Operand:
-    size: Operand = ONE
-    for extent in batch.extents(op.args[0]):
-        size = extent if size is ONE else batch.builder.call("multiply", size, extent)
-    return batch.builder.call("copy", batch.builder.call("reshape", batch.new(op.args[0]), batch.rows, size))
-
-
-@batched("transpose", "untranspose")
-def transposed(batch: Batch, op: Call) -> Operand:
-    rank, axes = batch.rank(op.args[0]), op.settings["axes"]
-    if rank < 2:
-        return batch.new(op.args[0])
-    behind = tuple(range(rank, 0, -1)) if axes is None else tuple(a % rank + 1 for a in axes)
-    return batch.builder.call(op.name, batch.new(op.args[0]), axes=(0, *behind))
-
-
-@batched("mT", "triu", "tril", "symmetric", "half_tril")
-def of_matrices(batch: Batch, op: Call) -> Operand:
-    if batch.rank(op.args[0]) < 2:
-        raise NotBatched
-    return batch.builder.call(op.name, batch.new(op.args[0]), **op.settings)
-
-
-@batched("swapaxes", "moveaxis")
-def axes_moved(batch: Batch, op: Call) -> Operand:
-    rank = batch.rank(op.args[0])
-    settings: dict[str, Any] = {key: axes_behind(a, rank) if isinstance(a, tuple) else a % rank + 1 for key, a in op.settings.items()}
-    return batch.builder.call(op.name, batch.new(op.args[0]), **settings)
-
-
-@batched("expand_dims", "squeeze")
-def axes_of_one(batch: Batch, op: Call) -> Operand:
-    return own(batch, op, batch.builder.call("reshape", batch.new(op.args[0]), batch.rows, *result_extents(batch, op)))
-
-
-def result_extents(batch: Batch, op: Call) -> list[Operand]:
-    """The extents of the result of ``expand_dims`` or ``squeeze``."""
-    axis, extents = op.settings["axis"], batch.extents(op.args[0])
-    rank = rank_of(op.outs[0].type)
-    if axis is None:
-        raise NotBatched
-    if op.name == "squeeze":
-        gone = {a - 1 for a in axes_behind(axis, len(extents))}
-        return [e for k, e in enumerate(extents) if k not in gone]
-    new, rest = {a - 1 for a in axes_behind(axis, rank)}, iter(extents)
-    return [ONE if k in new else next(rest) for k in range(rank)]
-
-
-@batched("spread")
-def spread(batch: Batch, op: Call) -> Operand:
-    g, shape = op.args
-    extents, axis, rank = batch.shape([shape]), op.settings["axis"], batch.rank(g)
-    if axis is None or op.settings["keepdims"] or not rank:
-        return batch.builder.call("broadcast_to", batch.aligned(g, len(extents)), batch.rows, *extents)
-    axes = axes_behind(axis, len(extents))
-    index = "s" + "".join("n" if k + 1 in axes else "s" for k in range(len(extents)))
-    opened = batch.builder.call("view", batch.new(g), *[NONE] * (3 * index.count("s")), index=index)
-    return batch.builder.call("broadcast_to", opened, batch.rows, *extents)
-
-
-@batched("broadcast_to")
-def broadcast(batch: Batch, op: Call) -> Operand:
-    extents = batch.shape(op.args[1:])
-    return batch.builder.call("broadcast_to", batch.aligned(op.args[0], len(extents)), batch.rows, *extents)
-
-
-@batched("unbroadcast")
-def unbroadcast(batch: Batch, op: Call) -> Operand:
-    g, asked = op.args
-    own, shape = g.type.shape if isinstance(g.type, Array) else (), asked.type.shape if isinstance(asked.type, ShapeOf) else None
-    new = batch.new(g)
-    if own is None or shape is None or len(own) < len(shape):
-        raise NotBatched
-    extra = len(own) - len(shape)
-    axes = tuple(range(1, extra + 1))
-    if axes:
-        new = batch.builder.call("sum", new, axis=axes if len(axes) > 1 else axes[0])
-    if not all(same_extent(a, b) or b == 1 for a, b in zip(own[extra:], shape, strict=True)):
-        return batch.builder.call("unbroadcast", new, batch.form(asked))
-    ones = tuple(k + 1 for k, (a, b) in enumerate(zip(own[extra:], shape, strict=True)) if b == 1 and a != 1)
-    return batch.builder.call("sum", new, axis=ones, keepdims=True) if ones else new
-
-
-@batched("diagonal")
-def diagonal(batch: Batch, op: Call) -> Operand:
-    rank = batch.rank(op.args[0])
-    axes = {key: op.settings[key] % rank + 1 for key in ("axis1", "axis2")}
-    return batch.builder.call("diagonal", batch.new(op.args[0]), offset=op.settings["offset"], **axes)
-
-
-@batched("diag", "diag_back")
-def diagonal_of_matrix(batch: Batch, op: Call) -> Operand:
-    """The diagonal of the matrix in each row, in memory of its own; that of a vector is not made."""
-    if (batch.rank(op.args[0]), rank_of(op.outs[0].type)) != (2, 1):
-        raise NotBatched
-    part = batch.builder.call("diagonal", batch.new(op.args[0]), offset=op.settings["k"], axis1=1, axis2=2)
-    return batch.builder.call("copy", part)
-
-
-@batched("diagonal_place", "stack_place")
-def placed(batch: Batch, op: Call) -> Operand:
-    """What stands in a place of something that is zero elsewhere."""
-    g, shape = op.args
-    rank = shape_rank(shape)
-    settings = {key: value % rank + 1 if key.startswith("axis") else value for key, value in op.settings.items()}
-    return batch.builder.call(op.name, batch.new(g), batch.form(shape), **settings)
-
-
-@batched("over_matrix")
-def over_matrix(batch: Batch, op: Call) -> Operand:
-    """A number for each row is laid over the matrix where it meets that."""
-    if batch.rank(op.args[0]):
-        raise NotBatched
-    return batch.new(op.args[0])
-
-
-@batched("take_items", "take_items_back")
-def items(batch: Batch, op: Call) -> Operand:
-    x, places, *shape = op.args
-    rank, axis = shape_rank(shape[0]) if shape else batch.rank(x), op.settings["axis"]
-    if axis is None and rank != 1 or batch.varies(places):
-        raise NotBatched
-    return batch.builder.call(op.name, batch.new(x), batch.new(places), *map(batch.form, shape), axis=(axis or 0) % rank + 1)
-
-
-@batched("concatenate", "stack")
-def joined(batch: Batch, op: Call) -> Operand:
-    rank = rank_of(op.outs[0].type)
-    parts = [batch.promoted(a) for a in op.args]
-    return batch.builder.call(op.name, *parts, **{**op.settings, "axis": (op.settings["axis"] or 0) % rank + 1})
-
-
-@batched("concatenate_part")
-def part_of_joined(batch: Batch, op: Call) -> Operand:
-    g, *parts = op.args
-    axis, at = op.settings["axis"] % batch.rank(g), op.settings["at"]
-    lengths = [batch.extents(p)[axis] if batch.rank(p) else ONE for p in parts[: at + 1]]
-    first: Operand = Const(0)
-    for length in lengths[:at]:
-        first = batch.builder.call("add", first, length)
-    last = batch.builder.call("add", first, lengths[at])
-    return batch.builder.call("view", batch.new(g), *[NONE] * (3 * (axis + 1)), first, last, NONE, index="s" * (axis + 2))
-
-
-@batched("stack_part")
-def part_of_stacked(batch: Batch, op: Call) -> Operand:
-    axis = op.settings["axis"] % batch.rank(op.args[0])
-    name = "take" if batch.rank(op.args[0]) == 1 else "view"
-    before = [NONE] * (3 * (axis + 1))
-    return batch.builder.call(name, batch.new(op.args[0]), *before, Const(op.settings["at"]), index="s" * (axis + 1) + "i")
 
 
 __all__ = ["EMPTY_TAPES", "FORM", "ON_TAPES", "Batch", "NotBatched", "apply", "batched", "shape_rank"]

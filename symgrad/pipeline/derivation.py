@@ -16,7 +16,6 @@ from symgrad.adjoint.activity import matters
 from symgrad.adjoint.checks import check, checked_when_run
 from symgrad.adjoint.costs import INTERPRETED, READ, Costs
 from symgrad.adjoint.custom import expanded
-from symgrad.adjoint.jacobian import jacobian
 from symgrad.adjoint.reverse import gradient
 from symgrad.adjoint.reverse import split_pullback as split_halves
 from symgrad.codegen.header import Header
@@ -38,10 +37,12 @@ from symgrad.pipeline.emission import Emission, argument_names, emitted_for, pri
 from symgrad.pipeline.job import Job, numbered, sequence, with_leaves
 from symgrad.pipeline.kernel_texts import again, crossing_lists, halves_in_loops, whole_kernel
 from symgrad.pipeline.linear import emission as linear_emission
+from symgrad.pipeline.linear import kernels as linear_kernels
 from symgrad.pipeline.linear import linear
+from symgrad.pipeline.modes import by_columns, matrices, matrices_inside
 from symgrad.pipeline.registry import LOWERED, OPTIMISE, PREPARE, READABLE, REMARKS, SIMPLIFY
 from symgrad.pipeline.runner import PassContext, run, timed
-from symgrad.pipeline.weights import weighted_by
+from symgrad.pipeline.weights import places, weighted_by
 from symgrad.pipeline.words import document, free_name, lines_of, own_document, parameter_text, passed_text
 from symgrad.runtime.support import array_of, fitting_seed, list_seed
 from symgrad.signature import Inactive, Related, Static, extent_words
@@ -115,6 +116,8 @@ def derivation(job: Job, read: Read) -> Derivation:
     primal = checked_when_run(primal, wrt, active)
     if asks_result(job, primal):
         job.stage("simplified", primal)
+    if job.request.jacobian:
+        job.by_columns = by_columns(job, primal, wrt, active, read)
     make = partial(maker(job), wrt=wrt, active=active)
     return of_best_form(job, primal, make)
 
@@ -122,7 +125,7 @@ def derivation(job: Job, read: Read) -> Derivation:
 def maker(job: Job) -> Callable[..., Derivation]:
     """What makes the derivative that is asked for."""
     if job.request.along:
-        return gradient_along
+        return product_forwards if job.request.mode == "forward" else gradient_along
     request = job.request
     kinds = {request.pullback: pullback, request.forward: along, request.linear: linearized, request.jacobian: jacobian_matrices}
     return kinds.get(True, whole_gradient)
@@ -281,9 +284,7 @@ def whole_gradient(job: Job, primal: Func, wrt: list[int], active: list[int]) ->
 def jacobian_matrices(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Derivation:
     """The Jacobians, with the auxiliary results if they are asked for."""
     with timed(primal.notes, "differentiate", "jacobian"):
-        derivative = jacobian(primal, wrt, active, name=f"{primal.name}_jacobian", costs=costs(job),
-                              compiled=job.target is not None)  # fmt: skip
-        derivative = job.stage("adjoint", derivative)
+        derivative = job.stage("adjoint", matrices(job, primal, wrt, active, costs(job)))
     count = len(primal.body.yields)
     if job.request.has_aux:
         count = without_output(job, derivative, count)
@@ -294,6 +295,25 @@ def jacobian_matrices(job: Job, primal: Func, wrt: list[int], active: list[int])
     leaves = [job.gradients({k: count + number * len(wrt) + n for n, k in enumerate(wrt)}, order) for number in range(job.output.count)]
     whole = with_leaves(job.output, leaves)
     return in_one_piece(job, derivative, "jacobian", "Jacobian", with_aux(job, whole, order, count), order)
+
+
+def product_forwards(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Derivation:
+    """The derivative of a gradient in the direction of an argument, with the auxiliary results if they are asked for."""
+    aux = job.request.has_aux
+    with timed(primal.notes, "differentiate", "push_forward"):
+        derivative = expanded(push_forward(primal, wrt, active, f"{job.source.name}_hvp"))
+        derivative.guarded = primal.guarded
+    first = len(primal.params)
+    of_path = {job.lowered.inputs[k][1]: tangent for k, tangent in zip(wrt, derivative.params[first:], strict=True)}
+    del job.lowered.inputs[first:]  # of another form of the same function
+    job.lowered.inputs += weighted_by(job, derivative, [of_path[like] for _, like in places(job)])
+    count = without_output(job, derivative, len(primal.body.yields))
+    if not aux:
+        del derivative.body.yields[:count], derivative.results[:count]
+        count = 0
+    derivative = job.stage("adjoint", derivative)
+    order = list(range(count, count + job.output.count))
+    return in_one_piece(job, derivative, "hvp", "Hessian-vector product", with_aux(job, job.output, order, count), order)
 
 
 def gradient_along(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Derivation:
@@ -443,10 +463,8 @@ def linearized(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Der
     name = f"{stem}_linearize"
     parts = linear(job, primal, wrt, active_results(job, primal), name, costs(job))
 
-    def kernels(job: Job, surface: Surface) -> Kernel:
-        from symgrad.loops.reach import OutOfReach
-
-        raise OutOfReach("a linear function of tangents")
+    def kernels(job: Job, surface: Surface) -> Pair:
+        return linear_kernels(job, surface, parts, wrt)
 
     return Derivation(job, name, lambda job: linear_emission(job, parts, name, wrt), kernels)
 
@@ -458,8 +476,8 @@ def derivative_inside(what: str, func: Func, wrt: list[int], active: list[int], 
     func = checked_when_run(func, wrt, active)
     if what == "transpose":
         return run(SIMPLIFY, expanded(gradient(func, wrt, active_results=active, value=False, seeds=True, taken=taken)))
-    if what == "jacobian":
-        derivative = jacobian(func, wrt, active, taken=taken)
+    if what in ("jacobian", "jacrev", "jacfwd"):
+        derivative = matrices_inside(what, func, wrt, active, taken)
         del derivative.body.yields[: len(active)], derivative.results[: len(active)]
         return run(SIMPLIFY, derivative)
     if what == "jvp":

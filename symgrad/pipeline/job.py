@@ -55,6 +55,7 @@ class Job:
     lowered: Lowered
     stages: dict[str, Func] = field(default_factory=dict)
     outside: Outside | None = None  #: the parameters of the function as it is saved
+    by_columns: bool = False  #: is a Jacobian computed by forward mode?
     order: int = 1  #: of the derivative: 2 where the function is itself a derivative
     inactive: list[Inactive] = field(default_factory=list)  #: arguments that the result does not depend on
     relations: tuple[str, ...] = ()  #: of extents, from which more shapes would follow

@@ -20,13 +20,19 @@ from symgrad.pipeline.words import lines_of
 
 
 def halves_in_loops(job: Job, values: int, seeds: int) -> tuple[Func, Func, Mapping[int, int]]:
-    """A pullback as loops over numbers, lowered as a whole, so that its halves may share what is no argument: tapes, lists.
+    """A pullback as loops over numbers."""
+    return halves_of(job.stages["optimized"], values, seeds)
+
+
+def halves_of(whole: Func, values: int, seeds: int) -> tuple[Func, Func, Mapping[int, int]]:
+    """A function of so many results and seeds as loops over numbers, lowered whole, so that its halves may share what is no argument:
+    tapes, lists.
 
     Returns beside the halves which results of the first one are copies of which of its parameters.
     """
     from symgrad.pipeline.lowering import to_halves
 
-    halves = to_halves(with_seeds(job.stages["optimized"], values, seeds))
+    halves = to_halves(with_seeds(whole, values, seeds))
     return halves.forward, halves.backward, halves.copies
 
 
@@ -84,4 +90,4 @@ def again(job: Job, whole: Func, count: int, header: Header) -> Again:
     return Again(header.name, emit(func, header), places)
 
 
-__all__ = ["again", "crossing_lists", "halves_in_loops", "whole_kernel"]
+__all__ = ["again", "crossing_lists", "halves_in_loops", "halves_of", "whole_kernel"]

@@ -14,17 +14,21 @@ from symgrad.adjoint.custom import expanded
 from symgrad.adjoint.pullback import split_pullback
 from symgrad.adjoint.reverse import gradient
 from symgrad.codegen.header import Header
+from symgrad.codegen.numba import Surface
+from symgrad.codegen.pairs import Halves, emit_pair
 from symgrad.codegen.python import emit
-from symgrad.codegen.texts import Emitted
-from symgrad.errors import NoDerivative
-from symgrad.ir.core import Func, uses, walk
+from symgrad.codegen.texts import Emitted, Pair, Seed
+from symgrad.ir.core import Block, Func, clone, substitute, uses, walk
+from symgrad.ir.types import Array, Scalar, is_complex
 from symgrad.pipeline.along import tangent_reads, tangent_text
-from symgrad.pipeline.emission import argument_names, emitted_for, printed, seed_places
+from symgrad.pipeline.emission import NARROW, argument_names, emitted_for, printed, seed_places
 from symgrad.pipeline.job import Job, numbered
+from symgrad.pipeline.kernel_texts import again, halves_of
 from symgrad.pipeline.registry import OPTIMISE, SIMPLIFY
 from symgrad.pipeline.runner import run, timed
 from symgrad.pipeline.words import document, lines_of, parameter_text, passed_text
 from symgrad.runtime.support import tangent_of
+from symgrad.tangent.half import linear_half
 from symgrad.text import docstring
 
 
@@ -62,20 +66,66 @@ def linear(job: Job, primal: Func, wrt: list[int], active: list[int], name: str,
 
 def transposed(back: Func, seeds: list[int], gradients: int, name: str, costs: Costs) -> Func:
     """The reverse of a backward half with respect to its seeds, in words of tangents."""
-    try:
-        func = gradient(back, seeds, active_results=range(gradients), value=False, seeds=True, name=name, costs=costs)
-    except NoDerivative as refusal:
-        what = f"the derivative is not written as a linear function: {refusal.what}"
-        raise NoDerivative(what, refusal.loc, "use jvp, which computes value and tangent together") from None
-    func.split = None
-    func = run(OPTIMISE, expanded(func))
+    func = run(OPTIMISE, linear_half(back, seeds, gradients, name, costs, "use jvp, which computes value and tangent together"))
     for value in (
         *func.params,
         *(out for op in walk(func.body) for out in (*op.outs, *(arg for block in op.blocks for arg in block.args))),
     ):
-        if value.name is not None and value.name.endswith("_grad"):  # what is a cotangent's cotangent is a tangent
-            value.name = f"{value.name.removesuffix('_grad').removesuffix('_grad')}_tangent"
+        value.name = None if value.name is None else as_tangent(value.name)
+    func.results = list(map(as_tangent, func.results))
     return func
+
+
+def as_tangent(name: str) -> str:
+    """The name of what is a cotangent's cotangent, which is a tangent.
+
+    >>> as_tangent("out_grad_grad"), as_tangent("x")
+    ('out_tangent', 'x')
+    """
+    return f"{name.removesuffix('_grad').removesuffix('_grad')}_tangent" if name.endswith("_grad") else name
+
+
+def as_one(parts: Linear) -> Func:
+    """Both functions as one, in the form of a gradient that is made with seeds, which are the tangents."""
+    first, second = clone(parts.first), clone(parts.second)
+    residuals = first.body.yields[parts.own :]
+    given = [*residuals, *(first.body.yields[k] for k in parts.zeros)]
+    tangents = second.params[len(given) :]
+    rest = Block([], second.body.ops, second.body.yields)
+    substitute(rest, dict(zip(second.params, given, strict=False)))
+    body = Block([*first.params, *tangents], [*first.body.ops, *rest.ops], [*first.body.yields[: parts.own], *rest.yields])
+    results = [*first.results[: parts.own], *second.results]
+    return Func(second.name, body, results, first.loc, len(first.body.ops), notes=first.notes)
+
+
+def seeds_of_tangents(job: Job, wrt: list[int]) -> list[Seed]:
+    """What the linear function takes in the place of seeds: a tangent for each argument; raises OutOfReach for lists."""
+    from symgrad.loops.reach import OutOfReach  # of the stages for kernels
+
+    outside, converted = {} if job.outside is None else job.outside.words, dict(job.signature.converted)
+    seeds: list[Seed] = []
+    for k, read in zip(wrt, tangent_reads(job, wrt), strict=True):
+        value, path = job.lowered.inputs[k]
+        if not isinstance(value.type, Array | Scalar):
+            raise OutOfReach("the tangent of a list")
+        shape = f"shape_{len(seeds)}" if isinstance(value.type, Array) else None
+        narrow = NARROW.get(getattr(value.type, "dtype", None) or "")
+        dtype = None if narrow is None or shape is None else repr(narrow)
+        seeds.append(Seed(read, outside.get(path, path) + converted.get(path, ""), shape, True, is_complex(value.type), dtype))
+    return seeds
+
+
+def kernels(job: Job, surface: Surface, parts: Linear, wrt: list[int]) -> Pair:
+    """The kernels of both functions, and the function that hands out the second."""
+    seeds, whole = seeds_of_tangents(job, wrt), as_one(parts)
+    places = iter([f"{{{parts.active.index(k)}}}" if k in parts.active else "None" for k in range(job.output.count)])
+    tangent = tangent_text(job.output, places)
+    out = numbered(job.lowered.result, itertools.count())
+    returned = "out[0], linear, out[1]" if job.request.has_aux else "out, linear"
+    doc = document(job, "Value, and tangent as a function of the tangents by name,")
+    halves = Halves(*halves_of(whole, parts.own, len(seeds)), out, tangent, seeds, returned, doc, "linear", "tangents")
+    header = Header(f"{surface.name}_again", "", {}, tangent, "", lines_of(job), objects=job.lowered.objects)
+    return emit_pair(surface, halves, again(job, whole, parts.own, header))
 
 
 def emission(job: Job, parts: Linear, name: str, wrt: list[int]) -> Emitted:

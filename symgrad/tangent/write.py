@@ -48,17 +48,18 @@ class Called:
 
 
 def push_forward(func: Func, wrt: Sequence[int], active_results: Sequence[int] = (0,), name: str | None = None,
-                 taken: set[str] | None = None) -> Func:  # fmt: skip
+                 taken: set[str] | None = None, shared: bool = False) -> Func:  # fmt: skip
     """The function that computes ``func`` and its tangent.
 
     Its parameters are ``func``'s, then a tangent of each parameter in ``wrt``; its results ``func``'s, then the tangent of each active
-    result, each in memory of its own. ``taken`` are symbols of extents that mean something else where the result will stand.
+    result, each in memory of its own, but for tangents that may be ``shared``. ``taken`` are symbols of extents that mean something
+    else where the result will stand.
     """
     builder = Builder(taken=set() if taken is None else taken)
     tell_activity(func, wrt, active_results)
     result = written(func, wrt, active_results, Called(builder), name)
     with builder.inside(result.body), builder.at(func.loc):
-        owned(builder, result)
+        owned(builder, result, len(func.body.yields) if shared else len(result.body.yields))
     return result
 
 
@@ -78,12 +79,12 @@ def written(func: Func, wrt: Sequence[int], active_results: Sequence[int], calle
     return result
 
 
-def owned(builder: Builder, func: Func) -> None:
-    """Copy results that may share memory with a parameter or an earlier result, or cannot be written to. Works in place."""
+def owned(builder: Builder, func: Func, count: int) -> None:
+    """Copy those of the first results that share memory with a parameter or an earlier one, or cannot be written to. Works in place."""
     makers: dict[Operand, Op] = {out: op for op in walk(func.body) for out in op.outs}
     groups = memory_groups(func)
     seen = {groups.find(param) for param in func.params}
-    for k, result in enumerate(func.body.yields):
+    for k, result in enumerate(func.body.yields[:count]):
         if isinstance(result, Value) and isinstance(result.type, Array | List):
             if (root := groups.find(result)) in seen or is_spread(result, makers, set()):
                 func.body.yields[k] = builder.call("copy", result, hint=result.name)

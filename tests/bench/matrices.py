@@ -1,7 +1,9 @@
-"""``python -m tests.bench.matrices [NAME ...]``: Jacobians of 100 outputs beside 100 pullbacks, products of Hessians beside gradients.
+"""``python -m tests.bench.matrices [NAME ...]``: Jacobians of 100 outputs beside 100 pullbacks, and of 100 inputs beside 100 ``jvp``.
+
+Also products of Hessians beside gradients, and Hessians in both modes.
 
 Processor time of one thread, microseconds, the least of some rounds; beside JAX where it is installed, for functions that it takes as
-they are. Each Jacobian is compared with the pullbacks before anything is timed.
+they are. Each Jacobian is compared with the pullbacks, or with the tangents, before anything is timed.
 """
 
 from __future__ import annotations
@@ -87,6 +89,11 @@ PRODUCTS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (network, (normal(VARIABLES), normal(300, VARIABLES) / 30)),
     (recurrence, (normal(VARIABLES) / 30,)),
 ]
+HESSIANS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
+    (rosenbrock, (normal(OUTPUTS),)),
+    (network, (normal(OUTPUTS), normal(30, OUTPUTS) / 30)),
+    (recurrence, (normal(OUTPUTS) / 30,)),
+]
 
 
 def least(function: Callable[[], Any], rounds: int = 7, budget: float = 0.02) -> float:
@@ -103,8 +110,8 @@ def least(function: Callable[[], Any], rounds: int = 7, budget: float = 0.02) ->
 
 
 def of_jacobian(function: Callable[..., Any], arguments: tuple[Any, ...], jit: bool) -> tuple[float, float]:
-    """The time of a pullback for each output, and of the Jacobian."""
-    jacobian = symgrad.jacobian(function, jit=jit)
+    """The time of a pullback for each output, and of the Jacobian by reverse mode."""
+    jacobian = symgrad.jacrev(function, jit=jit)
     seeds = np.eye(OUTPUTS)
 
     def pullbacks() -> np.ndarray:
@@ -115,6 +122,25 @@ def of_jacobian(function: Callable[..., Any], arguments: tuple[Any, ...], jit: b
     return least(pullbacks), least(lambda: jacobian(*arguments))
 
 
+def of_columns(function: Callable[..., Any], arguments: tuple[Any, ...], jit: bool) -> tuple[float, float]:
+    """The time of a ``jvp`` for each input, and of the Jacobian by forward mode."""
+    jacobian, along = symgrad.jacfwd(function, jit=jit), symgrad.jvp(function, wrt=0, jit=jit)
+    directions = np.eye(arguments[0].size)
+
+    def tangents() -> np.ndarray:
+        return np.array([along(arguments, (direction,))[1] for direction in directions]).T
+
+    np.testing.assert_allclose(jacobian(*arguments), tangents(), rtol=1e-8, atol=1e-10)
+    return least(tangents), least(lambda: jacobian(*arguments))
+
+
+def of_hessian(function: Callable[..., Any], arguments: tuple[Any, ...], jit: bool) -> tuple[float, float]:
+    """The time of a Hessian by forward over reverse, and by reverse over reverse."""
+    forward, reverse = (symgrad.hessian(function, mode=mode, jit=jit) for mode in ("forward", "reverse"))
+    np.testing.assert_allclose(forward(*arguments), reverse(*arguments), rtol=1e-8, atol=1e-10)
+    return least(lambda: forward(*arguments)), least(lambda: reverse(*arguments))
+
+
 def of_product(function: Callable[..., Any], arguments: tuple[Any, ...], jit: bool) -> tuple[float, float]:
     """The time of a gradient, and of the product of the Hessian with a vector."""
     gradient, product = symgrad.grad(function, jit=jit), symgrad.hvp(function, jit=jit)
@@ -122,8 +148,8 @@ def of_product(function: Callable[..., Any], arguments: tuple[Any, ...], jit: bo
     return least(lambda: gradient(*arguments)), least(lambda: product(*arguments, v=vector))
 
 
-def of_jax(function: Callable[..., Any], arguments: tuple[Any, ...]) -> float | None:
-    """The time of JAX for the same Jacobian, compiled; None where it is not installed or does not take the function."""
+def of_jax(function: Callable[..., Any], arguments: tuple[Any, ...], mode: str = "jacrev") -> float | None:
+    """The time of JAX for the same Jacobian in the same mode, compiled; None where it is not installed or does not take the function."""
     if importlib.util.find_spec("jax") is None:
         return None
     import jax
@@ -133,7 +159,7 @@ def of_jax(function: Callable[..., Any], arguments: tuple[Any, ...]) -> float | 
     ported = type(function)(function.__code__, space)  # type: ignore[call-arg, attr-defined]
     passed = [jax.numpy.asarray(a) for a in arguments]
     try:
-        compiled = jax.jit(jax.jacrev(ported))
+        compiled = jax.jit(getattr(jax, mode)(ported))
         return least(lambda: compiled(*passed).block_until_ready())
     except Exception:
         return None
@@ -141,20 +167,33 @@ def of_jax(function: Callable[..., Any], arguments: tuple[Any, ...]) -> float | 
 
 def main(names: list[str]) -> None:
     """Print both tables."""
-    print(f"{'Jacobian':12}{'target':>8}{'pullbacks':>12}{'jacobian':>12}{'times':>8}{'JAX':>12}")
-    for function, arguments in JACOBIANS:
-        if not names or function.__name__ in names:
-            jax = of_jax(function, arguments)
-            for target, jit in (("numpy", False), ("numba", True)):
-                slow, fast = of_jacobian(function, arguments, jit)
-                beside = "-" if jax is None else f"{jax:.0f}"
-                print(f"{function.__name__:12}{target:>8}{slow:12.0f}{fast:12.0f}{slow / fast:8.1f}{beside:>12}", flush=True)
-    print(f"\n{'product':12}{'target':>8}{'gradient':>12}{'hvp':>12}{'times':>8}")
+    matrices("jacrev", "pullbacks", of_jacobian, names)
+    matrices("jacfwd", "jvps", of_columns, names)
+    print(f"{'product':12}{'target':>8}{'gradient':>12}{'hvp':>12}{'times':>8}")
     for function, arguments in PRODUCTS:
         if not names or function.__name__ in names:
             for target, jit in (("numpy", False), ("numba", True)):
                 gradient, product = of_product(function, arguments, jit)
                 print(f"{function.__name__:12}{target:>8}{gradient:12.1f}{product:12.1f}{product / gradient:8.2f}", flush=True)
+    print(f"\n{'Hessian':12}{'target':>8}{'forward':>12}{'reverse':>12}")
+    for function, arguments in HESSIANS:
+        if not names or function.__name__ in names:
+            for target, jit in (("numpy", False), ("numba", True)):
+                forward, reverse = of_hessian(function, arguments, jit)
+                print(f"{function.__name__:12}{target:>8}{forward:12.0f}{reverse:12.0f}", flush=True)
+
+
+def matrices(mode: str, single: str, timed: Callable[..., tuple[float, float]], names: list[str]) -> None:
+    """Print the table of Jacobians by one mode."""
+    print(f"{mode:12}{'target':>8}{single:>12}{'jacobian':>12}{'times':>8}{'JAX':>12}")
+    for function, arguments in JACOBIANS:
+        if not names or function.__name__ in names:
+            jax = of_jax(function, arguments, mode)
+            for target, jit in (("numpy", False), ("numba", True)):
+                slow, fast = timed(function, arguments, jit)
+                beside = "-" if jax is None else f"{jax:.0f}"
+                print(f"{function.__name__:12}{target:>8}{slow:12.0f}{fast:12.0f}{slow / fast:8.1f}{beside:>12}", flush=True)
+    print()
 
 
 if __name__ == "__main__":

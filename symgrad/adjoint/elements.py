@@ -1,0 +1,124 @@
+"""The elements of several numbers and arrays, numbered one after the other: the rows, or the columns, of Jacobians."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from symgrad.ir.core import NONE, ONE, ZERO, Call, Const, Operand, Value
+from symgrad.ir.types import Array, Type
+from symgrad.ops.build import Builder
+from symgrad.ops.seeds import NotBatched
+
+
+@dataclass(slots=True)
+class Part:
+    """One of the numbers and arrays: its value, the number of its first element, and how many it has."""
+
+    value: Operand
+    first: Operand
+    size: Operand
+
+    @property
+    def rank(self) -> int | None:
+        """The rank of an array; None where it is not known."""
+        return self.value.type.rank if isinstance(self.value.type, Array) else 0
+
+    @property
+    def is_number(self) -> bool:
+        return not isinstance(self.value.type, Array)
+
+
+@dataclass(slots=True)
+class Elements:
+    """The numbers and arrays, and how many elements they have in all; what that takes is put where the builder stands."""
+
+    builder: Builder
+    parts: list[Part] = field(default_factory=list)
+    total: Operand = ZERO
+
+    def add(self, value: Operand) -> None:
+        """Number the elements of one more number or array of real numbers."""
+        size: Operand
+        if isinstance(value.type, Array) and value.type.shape is None:
+            self.builder.block.ops.append(Call([], self.builder.loc, "check_real", [value], {}))
+            size = self.builder.call("size", value)
+        else:
+            extents = self.extents(value)
+            size = extents[0] if extents else ONE
+            for extent in extents[1:]:
+                size = self.product(size, extent)
+        self.parts.append(Part(value, self.total, size))
+        self.total = size if self.total is ZERO else self.sum(self.total, size)
+
+    def extents(self, value: Operand) -> list[Operand]:
+        """The extents of a number or array as operands."""
+        if not isinstance(value.type, Array):
+            return []
+        assert value.type.shape is not None
+        return [Const(e) if isinstance(e, int) else self.builder.call("extent", value, axis=k) for k, e in enumerate(value.type.shape)]
+
+    def product(self, a: Operand, b: Operand) -> Operand:
+        if isinstance(a, Const) and isinstance(b, Const):
+            return Const(a.value * b.value)
+        return self.builder.call("multiply", a, b)
+
+    def sum(self, a: Operand, b: Operand) -> Operand:
+        if isinstance(a, Const) and isinstance(b, Const):
+            return Const(a.value + b.value)
+        return self.builder.call("add", a, b)
+
+    def stop(self, part: Part) -> Operand:
+        """The number behind that of the last element of a part."""
+        return self.sum(part.first, part.size)
+
+    def is_one_number(self) -> bool:
+        return len(self.parts) == 1 and self.parts[0].is_number
+
+    # ---------------------------------------------------------------- directions
+
+    def one(self, type_: Type) -> Operand:
+        """The number one, in the precision of a type."""
+        dtype = getattr(type_, "dtype", None)
+        return self.builder.call("cast", Const(1.0), dtype=dtype) if dtype in ("f16", "f32") else Const(1.0)
+
+    def directions(self, flat: Value, count: Operand, part: Part) -> Value:
+        """Of so many vectors over all elements, side by side, what belongs to one part, each in the form of that.
+
+        Raises NotBatched for a part of unknown rank.
+        """
+        call = self.builder.call
+        if part.rank is None:
+            raise NotBatched
+        if part.is_number:
+            flat = call("take", flat, NONE, NONE, NONE, part.first, index="si")
+        elif len(self.parts) > 1:
+            flat = call("view", flat, NONE, NONE, NONE, part.first, self.stop(part), NONE, index="ss")
+        dtype = getattr(part.value.type, "dtype", None)
+        flat = call("cast", flat, dtype=dtype) if dtype in ("f16", "f32") else flat
+        return flat if part.is_number or part.rank == 1 else call("reshape", flat, count, *self.extents(part.value))
+
+    def as_argument(self, derivative: Operand, part: Part, hint: str) -> Operand:
+        """A derivative in the dtype of the part that it is with respect to."""
+        dtype, own = getattr(part.value.type, "dtype", None), getattr(derivative.type, "dtype", None)
+        return derivative if dtype in (None, "any", own) else self.builder.call("cast", derivative, dtype=dtype, hint=hint)
+
+    def turned(self, columns: Value, part: Part, hint: str) -> Operand:
+        """Tangents of a result, one for each element in front, as the derivative of each element of it with respect to those of one part.
+
+        The axes of the part come last. The result has memory of its own.
+        """
+        call = self.builder.call
+        if part.is_number:
+            return self.as_argument(call("copy", call("take", columns, part.first, index="i", hint=hint), hint=hint), part, hint)
+        if len(self.parts) > 1:
+            columns = call("view", columns, part.first, self.stop(part), NONE, index="s")
+        own = self.extents(columns)[1:]
+        if len(own) == 1:
+            columns = call("transpose", columns)
+        elif own:
+            columns = call("moveaxis", columns, source=0, destination=len(own))
+        whole = self.as_argument(call("copy_rows", columns, hint=hint), part, hint)
+        return whole if part.rank == 1 else call("reshape", whole, *own, *self.extents(part.value), hint=hint)
+
+
+__all__ = ["Elements", "Part"]

@@ -1,0 +1,119 @@
+"""The Jacobian by forward mode, column after column: the IR of a function -> its results, and a loop over the elements of the arguments.
+
+For functions of which something has no form for many tangents at once. The forward half of a pullback runs once; its backward half is
+transposed, so that it takes tangents of the arguments to those of the results, and stands in the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from symgrad.adjoint.costs import INTERPRETED, Costs
+from symgrad.adjoint.custom import expanded
+from symgrad.adjoint.elements import Elements, Part
+from symgrad.adjoint.jacobian import Rows, name_of
+from symgrad.adjoint.reverse import gradient
+from symgrad.ir.core import NONE, ONE, ZERO, Block, Const, For, Func, Operand, Value, substitute
+from symgrad.ir.types import INT
+from symgrad.tangent.half import linear_half
+
+
+def columns_in_turn(func: Func, wrt: Sequence[int], active_results: Sequence[int], *, name: str | None = None,
+                    taken: set[str] | None = None, costs: Costs = INTERPRETED) -> Func:  # fmt: skip
+    """The function that computes ``func`` and its Jacobians; parameters and results are those of ``adjoint.jacobian``.
+
+    Raises NoDerivative where the backward half has no transpose.
+    """
+    label = name or f"{func.name}_jacobian"
+    whole = gradient(func, wrt, active_results=active_results, value=True, seeds=True, name=label, taken=taken, costs=costs)
+    count = len(active_results)
+
+    def transpose(second: Func) -> Func:
+        seeds = range(len(second.params) - count, len(second.params))
+        return linear_half(second, seeds, len(wrt), label, costs, 'use mode="reverse"')
+
+    rows = Rows.of(expanded(whole), len(func.body.yields), list(active_results), wrt, taken or set(), transpose)
+    seeds, rows.once.args = rows.once.args[:count], rows.once.args[count:]
+    substitute(rows.once, dict(zip(seeds, [part.value for part in rows.elements.parts], strict=True)))  # their form is asked for
+    return InTurn(rows, Elements(rows.builder)).whole()
+
+
+@dataclass(slots=True)
+class InTurn:
+    """The Jacobian while it is written: ``rows.once`` takes tangents of the parameters to those of the results."""
+
+    rows: Rows
+    elements: Elements  #: of the parameters
+
+    def whole(self) -> Func:
+        """The function with the Jacobians among its results."""
+        rows, elements = self.rows, self.elements
+        with rows.builder.at(rows.func.loc):
+            for param in rows.params:
+                elements.add(param)
+            if elements.is_one_number():
+                substitute(rows.once, {rows.once.args[0]: elements.one(rows.once.args[0].type)})
+                rows.body.ops += rows.once.ops
+                (number,) = elements.parts
+                matrices = [elements.as_argument(y, number, name_of(number.value)) for y in rows.once.yields]
+            else:
+                rows.body.ops += rows.taken_out()
+                columns = self.loop()
+                pairs = zip(columns, rows.elements.parts, strict=True)
+                matrices = [self.turned(block, output, part) for block, output in pairs for part in elements.parts]
+        rows.body.yields += matrices
+        rows.func.results += [name_of(param) for _ in rows.elements.parts for param in rows.params]
+        return rows.func
+
+    def loop(self) -> list[Value]:
+        """The tangents of each result, one for each element of the parameters."""
+        rows, builder = self.rows, self.rows.builder
+        pairs = list(zip(rows.once.yields, rows.elements.parts, strict=True))
+        buffers = [self.buffer(tangent, output) for tangent, output in pairs]
+        index = Value(INT, "column")
+        inside = Block([index, *(Value(b.type, b.name) for b in buffers)])
+        with builder.inside(inside):
+            substitute(rows.once, dict(zip(rows.once.args, self.seeds(index), strict=True)))
+            inside.ops += rows.once.ops
+            for carried, tangent, (_, output) in zip(inside.args[1:], rows.once.yields, pairs, strict=True):
+                flat = builder.call("reshape", tangent, output.size) if output.rank is None else tangent
+                inside.yields.append(builder.call("set_at", carried, flat, index, hint=carried.name, index="i"))
+        outs = [Value(b.type, b.name) for b in buffers]
+        builder.append(For(list(outs), rows.func.loc, ZERO, self.elements.total, ONE, list(buffers), inside))
+        return outs
+
+    def buffer(self, tangent: Operand, output: Part) -> Value:
+        """Memory for the tangents of one result, those of unknown rank in one line."""
+        dtype = getattr(tangent.type, "dtype", None)
+        extents = [output.size] if output.rank is None else self.elements.extents(output.value)
+        dtype = dtype if dtype not in (None, "any") else "f64"
+        return self.rows.builder.call("empty", self.elements.total, *extents, hint="columns", dtype=dtype)
+
+    def seeds(self, column: Value) -> list[Operand]:
+        """The tangent of each parameter for one column: zero, but for one element."""
+        call, elements = self.rows.builder.call, self.elements
+        flat = call("zeros", elements.total, hint="tangent")
+        flat = call("set_at", flat, Const(1.0), column, hint="tangent", index="i")
+        seeds: list[Operand] = []
+        for part in elements.parts:
+            if part.is_number:
+                seeds.append(call("take", flat, part.first, index="i"))
+                continue
+            own = flat if len(elements.parts) == 1 else call("view", flat, part.first, elements.stop(part), NONE, index="s")
+            dtype = getattr(part.value.type, "dtype", None)
+            own = call("cast", own, dtype=dtype) if dtype in ("f16", "f32") else own
+            seeds.append(own if part.rank == 1 else call("reshape", own, *elements.extents(part.value)))
+        return seeds
+
+    def turned(self, columns: Value, output: Part, part: Part) -> Operand:
+        """The Jacobian of one result with respect to one parameter."""
+        block = self.elements.turned(columns, part, name_of(part.value))
+        if output.rank is not None:
+            return block
+        call, extents = self.rows.builder.call, self.elements.extents(part.value)
+        shape = call("shape_and", call("shape_of", output.value), *extents)
+        return call("reshape", block, shape, hint=name_of(part.value))
+
+
+__all__ = ["columns_in_turn"]
