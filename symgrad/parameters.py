@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -22,6 +22,7 @@ from symgrad.verification.first_call import Verify, checked_verify
 Wrt = int | str | tuple[int | str, ...] | list[int | str] | None
 What = Literal["grad", "value_and_grad", "vjp", "jvp", "linearize", "primal", "jacobian", "hvp", "vhp"]
 
+Checkpoints = Mapping[int | str, int] | None
 Mode = Literal["auto", "reverse", "forward"]
 
 
@@ -41,10 +42,11 @@ class Options:
     strict: bool = False  #: an argument that the result does not depend on is an error
     jit: Jit = False  #: compiled by numba, or by a target of that name; with "auto" only where it can be, and is installed
     verify: Verify = None  #: is the first call compared with the function itself? None: as the environment says
+    checkpoints: tuple[tuple[int | str, int], ...] = ()  #: loops that run again, by variable or line, each with its number of snapshots
 
 
 def options(what: What, wrt: Wrt, argnums: Wrt, has_aux: bool, allow_unused: bool, no_grad: Iterable[str], jit: Jit,
-            strict: bool = False, verify: Verify = None) -> Options:  # fmt: skip
+            strict: bool = False, verify: Verify = None, checkpoints: Checkpoints = None) -> Options:  # fmt: skip
     """Check what can be checked without the function."""
     available(jit)
     if strict and allow_unused:
@@ -59,7 +61,27 @@ def options(what: What, wrt: Wrt, argnums: Wrt, has_aux: bool, allow_unused: boo
                 f"wrt names a parameter by position or name, not by {item!r}", hint="for example wrt=0, wrt='x', wrt=('x', 'w')"
             )
     names = frozenset((no_grad,) if isinstance(no_grad, str) else no_grad)
-    return Options(what, wrt, has_aux, allow_unused, names, strict=bool(strict), jit=jit, verify=checked_verify(verify))
+    return Options(what, wrt, has_aux, allow_unused, names, strict=bool(strict), jit=jit, verify=checked_verify(verify),
+                   checkpoints=checked_checkpoints(checkpoints))  # fmt: skip
+
+
+def checked_checkpoints(checkpoints: Checkpoints) -> tuple[tuple[int | str, int], ...]:
+    """Loops with their numbers of snapshots, as pairs; refused is what is no dict of such.
+
+    >>> checked_checkpoints({"t": 10})
+    (('t', 10),)
+    """
+    hint = 'for example checkpoints={"t": 10}, or with the number of its line checkpoints={12: 10}'
+    if checkpoints is None:
+        return ()
+    if not isinstance(checkpoints, Mapping):
+        raise BadArgument(f"checkpoints says the loops and their numbers of snapshots in a dict, not by {checkpoints!r}", hint=hint)
+    for loop, count in checkpoints.items():
+        if isinstance(loop, bool) or not isinstance(loop, int | str):
+            raise BadArgument(f"checkpoints names a loop by its variable or its line, not by {loop!r}", hint=hint)
+        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+            raise BadArgument(f"a loop keeps at least one snapshot, and checkpoints says {count!r}", hint=hint)
+    return tuple(checkpoints.items())
 
 
 def checked_mode(mode: str) -> None:

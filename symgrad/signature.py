@@ -169,6 +169,7 @@ class Request:
     linear: bool = (
         False  #: ``(out, linear)``, or ``(out, linear, aux)``, where ``linear`` is a function of tangents, which gives the tangent
     )
+    checkpoints: tuple[tuple[int | str, int], ...] = ()  #: loops that run again, by variable or line, each with its number of snapshots
 
     @property
     def guarded(self) -> bool:

@@ -1,0 +1,335 @@
+"""Lets the reverse of a loop run the rounds again instead of reading what each has saved.
+
+The forward half keeps the state before some rounds: the values that a round starts from. The reverse of round ``t`` takes the last
+snapshot that was kept, runs the rounds from there to ``t``, keeping snapshots on the way where there is room again, and then round ``t``
+with its reverse, which is planned as a function of its own. Works in place, after the sweep and before the plan: to the plan, the whole
+reversed loop is one call that reads what stands outside of the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from symgrad.adjoint.accumulate import Scope
+from symgrad.adjoint.memory import Memory, has_memory
+from symgrad.adjoint.presence import enter, leave
+from symgrad.adjoint.sweep import Sweep
+from symgrad.ir.core import (
+    ONE, ZERO, Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, clone_block, operands_within, substitute,
+)  # fmt: skip
+from symgrad.ir.layout import Layout
+from symgrad.ir.types import INT, Tape
+from symgrad.location import Loc
+from symgrad.ops.sharing import defined, read_in
+
+Completed = Callable[[Func, Scope], Block]  #: a round and its reverse, when all that is read is available
+
+
+@dataclass(slots=True)
+class Checkpoints:
+    """Which loops run their rounds again: by their place, the number of snapshots of each; ``reversals`` are those written so far."""
+
+    counts: Mapping[Loc, int]
+    reversals: set[Func] = field(default_factory=set)
+
+    def apply(self, func: Func, scope: Scope, sweep: Sweep, completed: Completed) -> None:
+        """Rewrite the chosen loops of a block and of those inside it; ``scope`` reverses the block."""
+        for op in list(scope.reverse.ops):
+            reversed_ = [sweep.scopes[block] for block in op.blocks if block in sweep.scopes]
+            primal = scope.block.ops[reversed_[0].position] if reversed_ else None
+            if isinstance(op, For) and isinstance(primal, For | While) and primal.loc in self.counts:
+                rerun = Rerun(func, scope, reversed_[0], sweep, primal, op, self.counts[primal.loc])
+                if rerun.find_needed():
+                    self.reversals.add(rerun.run(completed))
+                    continue
+            for inner in reversed_:
+                self.apply(func, inner, sweep, completed)
+
+    def inline(self, block: Block) -> None:
+        """Put reversed loops in the places of their calls, whose results are theirs."""
+        ops: list[Op] = []
+        for op in block.ops:
+            if isinstance(op, Apply) and op.func in self.reversals:
+                assert op.func is not None
+                substitute(op.func.body, dict(zip(op.func.params, op.args, strict=True)))
+                self.inline(op.func.body)
+                ops += op.func.body.ops
+                continue
+            for inner in op.blocks:
+                self.inline(inner)
+            ops.append(op)
+        block.ops = ops
+
+
+@dataclass(slots=True)
+class Rerun:
+    """One loop: ``primal``, and ``op``, which reverses it.
+
+    ``body`` is the block whose values the reverse reads: it moves into the reversed loop, and the forward half gets a copy.
+    ``slots`` are the carried values that make up the state of a round.
+    """
+
+    func: Func
+    scope: Scope
+    inner: Scope
+    sweep: Sweep
+    primal: For | While
+    op: For
+    count: int
+    body: Block = field(init=False)
+    slots: list[int] = field(default_factory=list)
+    kept: set[Op] = field(default_factory=set)  #: the ops of a round that its reverse or the next state needs
+    stored: set[int] = field(default_factory=set)  #: the slots whose memory the rounds write to
+    before: list[Op] = field(default_factory=list)  #: what is put before the loop
+
+    def __post_init__(self) -> None:
+        self.body = self.primal.body
+
+    def run(self, completed: Completed) -> Func:
+        """Rewrite the loop and its reverse; the function that goes back over the rounds, which is called in the backward half."""
+        layout, place = Layout(), self.inner.position
+        layout.enter(self.func.body)
+        memory = Memory.of(self.func, layout)
+        self.stored = {k for k in self.slots if has_memory(self.args[k].type) and memory.find(self.args[k]) in memory.stores}
+        self.primal.body = clone_block(self.body, {})
+        ticks = Ticks(self)
+        kept = self.keep_in_forward_half(ticks)
+        reversal = self.replace(self.reversed_loop(ticks, kept, completed))
+        insert(self.scope, place, self.before, self.sweep)
+        return reversal
+
+    @property
+    def args(self) -> list[Value]:
+        """The carried values of the body that is run again."""
+        return self.body.args[1:] if isinstance(self.primal, For) else self.body.args
+
+    # ---------------------------------------------------------------- what a round needs
+
+    def find_needed(self) -> bool:
+        """Find the state and the ops that compute it; False if the reverse reads nothing of the rounds."""
+        owner = {value: op for op in self.body.ops for value in (*op.outs, *(v for b in op.blocks for v in defined(b)))}
+        places = {value: k for k, value in enumerate(self.args)}
+        todo: list[Operand] = list(read_in(self.inner.reverse))
+        if not any(isinstance(value, Value) and (value in owner or value in places) for value in todo):
+            return False
+        needed: set[int] = set()
+        while todo:
+            value = todo.pop()
+            if not isinstance(value, Value):
+                continue
+            if value in places and places[value] not in needed:
+                needed.add(places[value])
+                todo.append(self.body.yields[places[value]])
+            elif value in owner and owner[value] not in self.kept:
+                self.kept.add(owner[value])
+                todo += operands_within(owner[value])
+        self.slots = sorted(needed)
+        return True
+
+    def round_again(self, table: dict[Value, Operand]) -> tuple[list[Op], list[Operand]]:
+        """The ops of one round, from the state to the next one; ``table`` says what its arguments are."""
+        copy = clone_block(Block([], [op for op in self.body.ops if op in self.kept], [self.body.yields[k] for k in self.slots]), table)
+        return copy.ops, copy.yields
+
+    # ---------------------------------------------------------------- the forward half
+
+    def keep_in_forward_half(self, ticks: Ticks) -> tuple[Value, Operand]:
+        """Let the loop keep snapshots; what is kept when it is over, and for how many more there is room."""
+        primal, call = self.primal, self.sweep.builder.call
+        with self.sweep.builder.inside(Block([], self.before)), self.sweep.builder.at(primal.loc):
+            self.own_memory()
+            tape = call("tape", hint="snapshots")
+            if isinstance(primal, While):
+                kept = call("push", tape, ZERO, *self.copies([primal.inits[k] for k in self.slots]), hint="snapshots")
+                return kept, Const(self.count - 1)
+        type_ = Tape((INT, *(self.args[k].type for k in self.slots)))
+        snapshots, kept = enter(primal, primal.body, tape, type_, "snapshots")
+        free, left = enter(primal, primal.body, Const(self.count), INT, "free")
+        due, _ = enter(primal, primal.body, ticks.first, INT, "due")
+        start = Block()
+        with self.sweep.builder.inside(start), self.sweep.builder.at(primal.loc):
+            tick = ticks.counted_in_forward_half()
+            states = [primal.carried[k] for k in self.slots]
+            ends = self.kept_if_due(tick, ticks.most, (snapshots, free, due), states)
+            next_tick = ticks.next_in_forward_half(tick)
+        primal.body.ops[:0] = start.ops
+        for end in (*ends, *next_tick):
+            leave(primal, primal.body, end)
+        return kept, left
+
+    def own_memory(self) -> None:
+        """Give the loop memory of its own for what it writes to: what was there before the loop stays as it is."""
+        for k in sorted(self.stored):
+            init = self.primal.inits[k]
+            self.primal.inits[k] = self.sweep.builder.call("copy", init, hint=init.name if isinstance(init, Value) else None)
+
+    def copies(self, states: list[Operand]) -> list[Operand]:
+        """The state as it is kept: what rounds write to is copied."""
+        call = self.sweep.builder.call
+        return [call("copy", state, hint=getattr(state, "name", None)) if k in self.stored else state
+                for k, state in zip(self.slots, states, strict=True)]  # fmt: skip
+
+    def kept_if_due(self, tick: Operand, stop: Operand, held: tuple[Value, Value, Value], states: list[Operand]) -> list[Value]:
+        """Keep a snapshot if one is due before this round; the snapshots, the room and the next round with one from then on."""
+        snapshots, free, due = held
+        call = self.sweep.builder.call
+        test = call("equal", tick, due)
+        with self.sweep.builder.inside(Block()) as then:
+            pushed = call("push", snapshots, tick, *self.copies(states), hint="snapshots")
+            less = call("subtract", free, ONE, hint="free")
+            then.yields = [pushed, less, call("next_snapshot", tick, stop, less, hint="due")]
+        ends = [Value(pushed.type, "snapshots"), Value(INT, "free"), Value(INT, "due")]
+        self.sweep.builder.append(If(list(ends), self.primal.loc, test, then, Block([], [], list(held))))
+        return ends
+
+    # ---------------------------------------------------------------- the backward half
+
+    def reversed_loop(self, ticks: Ticks, kept: tuple[Value, Operand], completed: Completed) -> For:
+        """The loop that goes back over the rounds, and runs each again before it is reversed."""
+        builder, old, loc = self.sweep.builder, self.op, self.primal.loc
+        tick = Value(INT, old.index.name or "round")
+        (old_index, *cotangents), old.body.args = old.body.args, []
+        held = [Value(kept[0].type, "snapshots"), Value(INT, "free")]
+        body = Block([tick, *cotangents, *held])
+        with builder.inside(body), builder.at(loc):
+            *ends, states = self.advanced(ticks, tick, held[0], held[1])
+            table: dict[Value, Operand] = {self.args[k]: state for k, state in zip(self.slots, states, strict=True)}
+            index = ticks.index(tick)
+        substitute(old.body, {old_index: tick if isinstance(self.primal, While) else self.primal_index})
+        if isinstance(self.primal, For):
+            table[self.primal_index] = index
+        self.inner.parent, self.inner.position, self.inner.loop = None, 0, False
+        unneeded = {op for op in self.body.ops if op not in self.kept}
+        whole = completed(Func(self.func.name, self.body, loc=loc, notes=self.func.notes), self.inner)
+        round_ = Block([], [op for op in whole.ops if op not in unneeded], list(self.inner.reverse.yields))
+        substitute(round_, table)
+        body.ops += round_.ops
+        body.yields = [*round_.yields, *ends]
+        outs = [*old.outs, *(Value(value.type, value.name) for value in held)]
+        return For(outs, loc, ticks.first, ticks.end, ONE, [*old.inits, *kept], body, backward=True)
+
+    @property
+    def primal_index(self) -> Value:
+        """The index of the body that is run again."""
+        return self.body.args[0]
+
+    def advanced(self, ticks: Ticks, tick: Value, snapshots: Value, free: Value) -> tuple[Value, Value, list[Value]]:
+        """The state before round ``tick``, run from the last snapshot; the snapshots and the room that are left come first."""
+        call = self.sweep.builder.call
+        types = [self.args[k].type for k in self.slots]
+        names = [self.args[k].name for k in self.slots]
+        rest, start = Value(snapshots.type, "snapshots"), Value(INT, "start")
+        saved = [Value(type_, name) for type_, name in zip(types, names, strict=True)]
+        self.sweep.builder.append(Call([rest, start, *saved], self.primal.loc, "pop", [snapshots], {}))
+        again = call("less", start, tick)
+        with self.sweep.builder.inside(Block()) as then:
+            then.yields = [call("push", rest, start, *saved, hint="snapshots"), free]
+        with self.sweep.builder.inside(Block()) as orelse:
+            orelse.yields = [rest, call("add", free, ONE, hint="free")]
+        now, room = Value(snapshots.type, "snapshots"), Value(INT, "free")
+        self.sweep.builder.append(If([now, room], self.primal.loc, again, then, orelse))
+        stop = call("add", tick, ONE)
+        due = call("next_snapshot", start, stop, room, hint="due")
+        index = Value(INT, tick.name)
+        carried = [Value(snapshots.type, "snapshots"), Value(INT, "free"), Value(INT, "due")]
+        states = [Value(type_, name) for type_, name in zip(types, names, strict=True)]
+        block = Block([index, *carried, *states])
+        with self.sweep.builder.inside(block):
+            ends = self.kept_if_due(index, stop, (carried[0], carried[1], carried[2]), list(states))
+            table: dict[Value, Operand] = {self.args[k]: state for k, state in zip(self.slots, states, strict=True)}
+            if isinstance(self.primal, For):
+                table[self.primal_index] = ticks.index(index)
+            ops, yields = self.round_again(table)
+            block.ops += ops
+            block.yields = [*ends, *yields]
+        outs = [Value(value.type, value.name) for value in block.args[1:]]
+        self.sweep.builder.append(For(list(outs), self.primal.loc, start, tick, ONE, [now, room, due, *self.copies(list(saved))], block))
+        return outs[0], outs[1], outs[3:]
+
+    def replace(self, loop: For) -> Func:
+        """Put a call of the reversed loop in the place of the old one; the function that it calls."""
+        own, reads = {*defined(Block([], [loop]))}, [value for value in loop.operands if isinstance(value, Value)]
+        reads += [value for value in read_in(loop.body) if value not in own]
+        table = {value: Value(value.type, value.name) for value in dict.fromkeys(reads)}
+        body = Block(list(table.values()), [loop], list(loop.outs[: len(self.op.outs)]))
+        substitute(body, {**table})
+        if self.is_in_loop():
+            with self.sweep.builder.inside(Block()) as before, self.sweep.builder.at(self.primal.loc):
+                loop.inits[-2] = self.sweep.builder.call("copy", loop.inits[-2], hint="snapshots")
+            body.ops[:0] = before.ops
+        func = Func(f"{self.func.name}_reverse", body, loc=self.primal.loc)
+        place = self.scope.reverse.ops.index(self.op)
+        self.scope.reverse.ops[place] = call = Apply(list(self.op.outs), self.primal.loc, func, list(table))
+        self.sweep.turns[call] = self.sweep.turns[self.op]
+        return func
+
+    def is_in_loop(self) -> bool:
+        """Does the loop stand in another one, so that what it keeps is kept by that in turn?"""
+        scope: Scope | None = self.scope
+        while scope is not None and not scope.loop:
+            scope = scope.parent
+        return scope is not None
+
+
+@dataclass(slots=True)
+class Ticks:
+    """How the rounds of a loop are counted: by its index, where that goes up by one, or from zero.
+
+    ``first`` and ``end`` are those of the rounds that are reversed, ``most`` is the end of what is known before the loop.
+    """
+
+    rerun: Rerun
+    first: Operand = ZERO
+    most: Operand = ZERO
+    end: Operand = ZERO
+    start: Operand = ZERO  #: the index of round 0, where rounds are counted
+    step: Operand | None = None
+
+    def __post_init__(self) -> None:
+        primal, reverse = self.rerun.primal, self.rerun.op
+        if isinstance(primal, While):
+            self.most = self.end = primal.outs[-1]
+            return
+        if isinstance(primal.step, Const) and primal.step.value == 1 and not primal.backward:
+            self.first, self.most, self.end = primal.start, primal.stop, reverse.stop
+            return
+        call = self.rerun.sweep.builder.call
+        with self.rerun.sweep.builder.inside(Block([], self.rerun.before)), self.rerun.sweep.builder.at(primal.loc):
+            self.most = call("range_len", primal.start, primal.stop, primal.step, hint="rounds")
+            self.start, self.step = primal.start, primal.step
+            if primal.backward:
+                last = call("multiply", call("subtract", self.most, ONE), primal.step)
+                self.start, self.step = call("add", primal.start, last), call("negative", primal.step)
+        self.end = primal.outs[-1] if primal.until else self.most
+
+    def index(self, tick: Operand) -> Operand:
+        """The index of a round."""
+        call = self.rerun.sweep.builder.call
+        return tick if self.step is None else call("add", self.start, call("multiply", tick, self.step))
+
+    def counted_in_forward_half(self) -> Operand:
+        """The number of the round in the loop of the forward half, which carries it where that is not its index."""
+        primal = self.rerun.primal
+        assert isinstance(primal, For)
+        if self.step is None:
+            return primal.index
+        return enter(primal, primal.body, ZERO, INT, "round")[0]
+
+    def next_in_forward_half(self, tick: Operand) -> list[Operand]:
+        """What the loop of the forward half carries on for it."""
+        return [] if self.step is None else [self.rerun.sweep.builder.call("add", tick, ONE, hint="round")]
+
+
+def insert(scope: Scope, place: int, ops: list[Op], sweep: Sweep) -> None:
+    """Put ops before the op at ``place`` of a block; what says where ops stand in the block is kept true."""
+    scope.block.ops[place:place] = ops
+    for op in scope.reverse.ops:
+        if sweep.turns[op] >= place:
+            sweep.turns[op] += len(ops)
+        for block in op.blocks:
+            if block in sweep.scopes and sweep.scopes[block].position >= place:
+                sweep.scopes[block].position += len(ops)
+
+
+__all__ = ["Checkpoints"]
