@@ -16,7 +16,22 @@ from symgrad.adjoint.memory import Memory, has_memory
 from symgrad.adjoint.presence import enter, leave
 from symgrad.adjoint.sweep import Sweep
 from symgrad.ir.core import (
-    ONE, ZERO, Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, clone_block, operands_within, substitute,
+    ONE,
+    ZERO,
+    Apply,
+    Block,
+    Call,
+    Const,
+    For,
+    Func,
+    If,
+    Op,
+    Operand,
+    Value,
+    While,
+    clone_block,
+    operands_within,
+    substitute,
 )  # fmt: skip
 from symgrad.ir.layout import Layout
 from symgrad.ir.types import INT, Tape

@@ -12,9 +12,9 @@ from functools import partial
 
 from symgrad.adjoint import applied, branches, loops, rows, taping
 from symgrad.adjoint.account import tell_activity
+from symgrad.adjoint.accumulate import Scope
 from symgrad.adjoint.activity import active_values
 from symgrad.adjoint.again import not_again
-from symgrad.adjoint.accumulate import Scope
 from symgrad.adjoint.calls import Pairs
 from symgrad.adjoint.checkpoints import Checkpoints
 from symgrad.adjoint.costs import INTERPRETED, Costs

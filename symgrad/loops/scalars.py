@@ -257,6 +257,11 @@ def gammas(build: Builder, op: Call, args: Args) -> list[Operand]:
     return settled(build, op, value)
 
 
+def next_snapshot(build: Builder, op: Call, args: Args) -> list[Operand]:
+    """The round of the next snapshot."""
+    return settled(build, op, build.call("snapshot_after", *args))
+
+
 def composed(build: Builder, op: Call, args: Args) -> list[Operand]:
     """Functions of probabilities, said in others."""
     floats = [build.call("cast", a, dtype="f64") for a in args]
@@ -454,6 +459,7 @@ RULES: dict[str, Rule] = {
     ),
     **dict.fromkeys(("erf", "erfc", "gamma", "lgamma"), special),
     **dict.fromkeys(("digamma", "polygamma"), gammas),
+    "next_snapshot": next_snapshot,
     **dict.fromkeys(PROBABILITIES, composed), "erfcx_slope": slope_of_erfcx,
     "round": to_decimals,
     "clip": clipped,

@@ -1,0 +1,18 @@
+"""When the state of a loop is kept, as machine code: what kernels call, and nothing else imports."""
+
+from __future__ import annotations
+
+from symgrad.runtime.schedules import next_snapshot
+from symgrad.runtime.vector import compiled
+
+schedule = compiled(forceinline=False)(next_snapshot)
+
+
+@compiled(forceinline=False)
+def snapshot_after(start: int, stop: int, free: int) -> int:
+    """``next_snapshot``.
+
+    >>> snapshot_after(0, 10, 2)
+    4
+    """
+    return schedule(start, stop, free)
