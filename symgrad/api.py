@@ -21,7 +21,7 @@ from symgrad.examples import examples_of
 from symgrad.files import check_free, write_file
 from symgrad.frontend.source import describe, from_source, plain_function
 from symgrad.jit import Jit
-from symgrad.marks import on_backward, stop_gradient
+from symgrad.marks import checkpoint, on_backward, stop_gradient
 from symgrad.parameters import Checkpoints, Wrt, options, resolve_wrt
 from symgrad.rules import constant, elementwise, rule
 from symgrad.runtime.batches import Axes
@@ -283,6 +283,6 @@ def save(function: Any, path: str | os.PathLike[str], *args: Any, signature: str
 
 
 __all__ = [
-    "Bound", "Derived", "Differentiable", "constant", "custom_jvp", "custom_vjp", "differentiable", "elementwise", "explain", "from_source",
-    "grad", "jvp", "linearize", "on_backward", "rule", "save", "show_ir", "stop_gradient", "value_and_grad", "vjp", "vmap",
+    "Bound", "Derived", "Differentiable", "checkpoint", "constant", "custom_jvp", "custom_vjp", "differentiable", "elementwise", "explain",
+    "from_source", "grad", "jvp", "linearize", "on_backward", "rule", "save", "show_ir", "stop_gradient", "value_and_grad", "vjp", "vmap",
 ]  # fmt: skip

@@ -8,12 +8,14 @@ reversed loop is one call that reads what stands outside of the loop.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from symgrad.adjoint.accumulate import Scope
-from symgrad.adjoint.memory import Memory, has_memory
+from symgrad.adjoint.called_again import CalledAgain, Completed, insert, outlined
+from symgrad.adjoint.memory import Memory
 from symgrad.adjoint.presence import enter, leave
+from symgrad.adjoint.repeatable import drop, drop_from, effects_in, needed, refuse_unrepeatable
 from symgrad.adjoint.sweep import Sweep
 from symgrad.ir.core import (
     ONE,
@@ -30,15 +32,13 @@ from symgrad.ir.core import (
     Value,
     While,
     clone_block,
-    operands_within,
     substitute,
+    walk,
 )  # fmt: skip
 from symgrad.ir.layout import Layout
 from symgrad.ir.types import INT, Tape
 from symgrad.location import Loc
-from symgrad.ops.sharing import defined, read_in
-
-Completed = Callable[[Func, Scope], Block]  #: a round and its reverse, when all that is read is available
+from symgrad.ops.sharing import read_in
 
 
 @dataclass(slots=True)
@@ -46,6 +46,7 @@ class Checkpoints:
     """Which loops run their rounds again: by their place, the number of snapshots of each; ``reversals`` are those written so far."""
 
     counts: Mapping[Loc, int]
+    calls: set[If] = field(default_factory=set)  #: the branches that hold what calls of checkpointed functions do
     reversals: set[Func] = field(default_factory=set)
 
     def apply(self, func: Func, scope: Scope, sweep: Sweep, completed: Completed) -> None:
@@ -58,6 +59,9 @@ class Checkpoints:
                 if rerun.find_needed():
                     self.reversals.add(rerun.run(completed))
                     continue
+            if isinstance(op, If) and isinstance(primal, If) and primal in self.calls:
+                self.reversals.add(CalledAgain(func, scope, reversed_[0], sweep, primal, op).run(completed))
+                continue
             for inner in reversed_:
                 self.apply(func, inner, sweep, completed)
 
@@ -106,7 +110,7 @@ class Rerun:
         layout, place = Layout(), self.inner.position
         layout.enter(self.func.body)
         memory = Memory.of(self.func, layout)
-        self.stored = {k for k in self.slots if has_memory(self.args[k].type) and memory.find(self.args[k]) in memory.stores}
+        self.stored = {k for k in self.slots if memory.is_written(self.args[k])}
         self.primal.body = clone_block(self.body, {})
         ticks = Ticks(self)
         kept = self.keep_in_forward_half(ticks)
@@ -122,29 +126,21 @@ class Rerun:
     # ---------------------------------------------------------------- what a round needs
 
     def find_needed(self) -> bool:
-        """Find the state and the ops that compute it; False if the reverse reads nothing of the rounds."""
-        owner = {value: op for op in self.body.ops for value in (*op.outs, *(v for b in op.blocks for v in defined(b)))}
-        places = {value: k for k, value in enumerate(self.args)}
-        todo: list[Operand] = list(read_in(self.inner.reverse))
-        if not any(isinstance(value, Value) and (value in owner or value in places) for value in todo):
+        """Find the state and the ops that compute it; False if the reverse reads nothing of the rounds but shapes."""
+        slots = {value: k for k, value in enumerate(self.args)}
+        reads = [o for op in walk(self.inner.reverse) if not is_about_shape(op) for o in op.operands]
+        reads += [o for block in blocks_in(self.inner.reverse) for o in block.yields]
+        self.kept, self.slots = needed(self.inner, self.sweep, reads, slots)
+        if not self.kept and not self.slots:
             return False
-        needed: set[int] = set()
-        while todo:
-            value = todo.pop()
-            if not isinstance(value, Value):
-                continue
-            if value in places and places[value] not in needed:
-                needed.add(places[value])
-                todo.append(self.body.yields[places[value]])
-            elif value in owner and owner[value] not in self.kept:
-                self.kept.add(owner[value])
-                todo += operands_within(owner[value])
-        self.slots = sorted(needed)
+        self.kept, self.slots = needed(self.inner, self.sweep, read_in(self.inner.reverse), slots)
+        refuse_unrepeatable(self.body, self.kept, "a loop", "call it before the loop; draw random numbers there for all rounds")
         return True
 
     def round_again(self, table: dict[Value, Operand]) -> tuple[list[Op], list[Operand]]:
         """The ops of one round, from the state to the next one; ``table`` says what its arguments are."""
         copy = clone_block(Block([], [op for op in self.body.ops if op in self.kept], [self.body.yields[k] for k in self.slots]), table)
+        drop(copy, effects_in(copy))
         return copy.ops, copy.yields
 
     # ---------------------------------------------------------------- the forward half
@@ -179,13 +175,13 @@ class Rerun:
             init = self.primal.inits[k]
             self.primal.inits[k] = self.sweep.builder.call("copy", init, hint=init.name if isinstance(init, Value) else None)
 
-    def copies(self, states: list[Operand]) -> list[Operand]:
+    def copies(self, states: Sequence[Operand]) -> list[Operand]:
         """The state as it is kept: what rounds write to is copied."""
         call = self.sweep.builder.call
         return [call("copy", state, hint=getattr(state, "name", None)) if k in self.stored else state
                 for k, state in zip(self.slots, states, strict=True)]  # fmt: skip
 
-    def kept_if_due(self, tick: Operand, stop: Operand, held: tuple[Value, Value, Value], states: list[Operand]) -> list[Value]:
+    def kept_if_due(self, tick: Operand, stop: Operand, held: tuple[Value, Value, Value], states: Sequence[Operand]) -> list[Value]:
         """Keep a snapshot if one is due before this round; the snapshots, the room and the next round with one from then on."""
         snapshots, free, due = held
         call = self.sweep.builder.call
@@ -215,9 +211,10 @@ class Rerun:
         if isinstance(self.primal, For):
             table[self.primal_index] = index
         self.inner.parent, self.inner.position, self.inner.loop = None, 0, False
-        unneeded = {op for op in self.body.ops if op not in self.kept}
+        drop_from(self.inner, {op for op in self.body.ops if op not in self.kept} | effects_in(self.body), self.sweep)
+        self.body.yields = []
         whole = completed(Func(self.func.name, self.body, loc=loc, notes=self.func.notes), self.inner)
-        round_ = Block([], [op for op in whole.ops if op not in unneeded], list(self.inner.reverse.yields))
+        round_ = Block([], whole.ops, list(self.inner.reverse.yields))
         substitute(round_, table)
         body.ops += round_.ops
         body.yields = [*round_.yields, *ends]
@@ -246,7 +243,7 @@ class Rerun:
         self.sweep.builder.append(If([now, room], self.primal.loc, again, then, orelse))
         stop = call("add", tick, ONE)
         due = call("next_snapshot", start, stop, room, hint="due")
-        index = Value(INT, tick.name)
+        index = Value(INT, "earlier")
         carried = [Value(snapshots.type, "snapshots"), Value(INT, "free"), Value(INT, "due")]
         states = [Value(type_, name) for type_, name in zip(types, names, strict=True)]
         block = Block([index, *carried, *states])
@@ -263,21 +260,11 @@ class Rerun:
         return outs[0], outs[1], outs[3:]
 
     def replace(self, loop: For) -> Func:
-        """Put a call of the reversed loop in the place of the old one; the function that it calls."""
-        own, reads = {*defined(Block([], [loop]))}, [value for value in loop.operands if isinstance(value, Value)]
-        reads += [value for value in read_in(loop.body) if value not in own]
-        table = {value: Value(value.type, value.name) for value in dict.fromkeys(reads)}
-        body = Block(list(table.values()), [loop], list(loop.outs[: len(self.op.outs)]))
-        substitute(body, {**table})
-        if self.is_in_loop():
-            with self.sweep.builder.inside(Block()) as before, self.sweep.builder.at(self.primal.loc):
+        """Put a call in the place of the old reversed loop; the function that it calls."""
+        with self.sweep.builder.inside(Block()) as block, self.sweep.builder.at(self.primal.loc):
+            if self.is_in_loop():
                 loop.inits[-2] = self.sweep.builder.call("copy", loop.inits[-2], hint="snapshots")
-            body.ops[:0] = before.ops
-        func = Func(f"{self.func.name}_reverse", body, loc=self.primal.loc)
-        place = self.scope.reverse.ops.index(self.op)
-        self.scope.reverse.ops[place] = call = Apply(list(self.op.outs), self.primal.loc, func, list(table))
-        self.sweep.turns[call] = self.sweep.turns[self.op]
-        return func
+        return outlined(self.sweep, self.scope, self.op, [*block.ops, loop], f"{self.func.name}_reverse")
 
     def is_in_loop(self) -> bool:
         """Does the loop stand in another one, so that what it keeps is kept by that in turn?"""
@@ -336,15 +323,14 @@ class Ticks:
         return [] if self.step is None else [self.rerun.sweep.builder.call("add", tick, ONE, hint="round")]
 
 
-def insert(scope: Scope, place: int, ops: list[Op], sweep: Sweep) -> None:
-    """Put ops before the op at ``place`` of a block; what says where ops stand in the block is kept true."""
-    scope.block.ops[place:place] = ops
-    for op in scope.reverse.ops:
-        if sweep.turns[op] >= place:
-            sweep.turns[op] += len(ops)
-        for block in op.blocks:
-            if block in sweep.scopes and sweep.scopes[block].position >= place:
-                sweep.scopes[block].position += len(ops)
+def is_about_shape(op: Op) -> bool:
+    """Does an op ask for the shape of its operand only?"""
+    return isinstance(op, Call) and op.name in ("shape_of", "extent")
+
+
+def blocks_in(block: Block) -> list[Block]:
+    """A block and those inside it."""
+    return [block, *(inner for op in walk(block) for inner in op.blocks)]
 
 
 __all__ = ["Checkpoints"]

@@ -15,6 +15,7 @@ from symgrad.adjoint.account import tell_activity
 from symgrad.adjoint.accumulate import Scope
 from symgrad.adjoint.activity import active_values
 from symgrad.adjoint.again import not_again
+from symgrad.adjoint.called_again import gather
 from symgrad.adjoint.calls import Pairs
 from symgrad.adjoint.checkpoints import Checkpoints
 from symgrad.adjoint.costs import INTERPRETED, Costs
@@ -72,6 +73,8 @@ def differentiated(func: Func, wrt: Sequence[int], active_results: Sequence[int]
     """``gradient``, with the pairs of functions made so far."""
     adjoint = clone(func, name or f"{func.name}_grad")
     mark(adjoint.body, backward=False)
+    again = Checkpoints(checkpoints)
+    gather(adjoint.body, again.calls)
     results = list(adjoint.body.yields)
     names = adjoint.results or [f"out{k}" if k else "out" for k in range(len(results))]
     builder = Builder(taken=set() if taken is None else taken)
@@ -86,7 +89,6 @@ def differentiated(func: Func, wrt: Sequence[int], active_results: Sequence[int]
     read_by_name(adjoint.body, scope.reverse)
     not_again(scope, sweep.scopes)
     share(scope.reverse, sweep.ledger.copies)
-    again = Checkpoints(checkpoints)
 
     def completed(part: Func, inner: Scope) -> Block:
         again.apply(part, inner, sweep, completed)

@@ -13,6 +13,7 @@ from functools import cache, partial
 from typing import Any
 
 from symgrad.adjoint.activity import matters
+from symgrad.adjoint.called_again import unmarked
 from symgrad.adjoint.checks import check, checked_when_run
 from symgrad.adjoint.costs import INTERPRETED, READ, Costs
 from symgrad.adjoint.custom import expanded
@@ -356,7 +357,7 @@ def in_one_piece(job: Job, derivative: Func, kind: str, title: str, whole: Resul
 
 def function_itself(job: Job, read: Read) -> Derivation:
     """The function as it was read, without a derivative; it leaves its arguments alone."""
-    return of_best_form(job, simplified(job, clone(job.lowered.func), read), itself)
+    return of_best_form(job, unmarked(simplified(job, clone(job.lowered.func), read)), itself)
 
 
 def itself(job: Job, func: Func) -> Derivation:

@@ -15,4 +15,5 @@ def snapshot_after(start: int, stop: int, free: int) -> int:
     >>> snapshot_after(0, 10, 2)
     4
     """
-    return schedule(start, stop, free)
+    round_: int = schedule(start, stop, free)
+    return round_
