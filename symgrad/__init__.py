@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "SymgradError", "check_grads", "checkpoint", "constant", "custom_jvp", "custom_vjp", "differentiable", "elementwise", "explain",
-    "from_source", "grad", "hessian", "hvp", "jacobian", "jacrev", "jvp", "linearize", "on_backward", "rule", "save", "show_ir", "stop_gradient",
-    "value_and_grad", "vhp", "vjp", "vmap",
+    "from_source", "grad", "hessian", "hvp", "jacobian", "jacrev", "jvp", "linearize", "on_backward", "rule", "save", "show_ir",
+    "stop_gradient", "value_and_grad", "vhp", "vjp", "vmap",
 ]  # fmt: skip
 
 #: public names by the module that defines them, imported when first asked for

@@ -36,7 +36,7 @@ from symgrad.verification.first_call import Verify
 @boundary
 def grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False, allow_unused: bool = False,
          strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None,
-         checkpoints: Checkpoints = None) -> Any:  # fmt: skip
+         checkpoints: Checkpoints = None, memory: int | str | None = None) -> Any:  # fmt: skip
     """The gradient of a function that returns one number, as a function of the same arguments.
 
     ``wrt`` is a position, a name, or a tuple of them, by default the first parameter; the result has that structure.
@@ -58,19 +58,20 @@ def grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, 
     >>> float(by_k)
     2.5
     """
-    return derived(function, options("grad", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify, checkpoints))
+    return derived(function, options("grad", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify, checkpoints, memory))
 
 
 @boundary
 def value_and_grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False,
                    allow_unused: bool = False, strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False,
-                   verify: Verify = None, checkpoints: Checkpoints = None) -> Any:  # fmt: skip
+                   verify: Verify = None, checkpoints: Checkpoints = None, memory: int | str | None = None) -> Any:  # fmt: skip
     """As ``grad``, but the result is ``(value, gradient)``; with ``has_aux`` ``((value, aux), gradient)``.
 
     >>> value_and_grad(from_source("def square(x): return x * x"))(3.0)
     (9.0, 6.0)
     """
-    return derived(function, options("value_and_grad", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify, checkpoints))
+    settings = options("value_and_grad", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify, checkpoints, memory)
+    return derived(function, settings)
 
 
 # calls of these inside a function that is differentiated are known to the frontend by this attribute
@@ -81,7 +82,7 @@ value_and_grad.__symgrad_derives__ = "value_and_grad"  # type: ignore[attr-defin
 @boundary
 def vjp(function: Callable[..., Any], *args: Any, wrt: Wrt = None, has_aux: bool = False, strict: bool = False,
         no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None, checkpoints: Checkpoints = None,
-        **kwargs: Any) -> Any:  # fmt: skip
+        memory: int | str | None = None, **kwargs: Any) -> Any:  # fmt: skip
     """Run the function and return ``(out, pullback)``; ``pullback(seed)`` gives the gradients of ``sum(seed * out)``.
 
     Without ``wrt`` it gives a tuple with one gradient for each positional argument that holds floats, also for those that the
@@ -94,7 +95,7 @@ def vjp(function: Callable[..., Any], *args: Any, wrt: Wrt = None, has_aux: bool
     >>> x_grad, float(s_grad)
     (array([ 3., 30.]), 21.0)
     """
-    settings = options("vjp", wrt, None, has_aux, False, no_grad, jit, strict, verify, checkpoints)
+    settings = options("vjp", wrt, None, has_aux, False, no_grad, jit, strict, verify, checkpoints, memory)
     return derived(function, settings)(*args, **kwargs)
 
 

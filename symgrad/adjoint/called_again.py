@@ -96,7 +96,9 @@ class CalledAgain:
     def run(self, completed: Completed) -> Func:
         """Rewrite the call and its reverse; the function of the backward half that is called in the place of the latter."""
         ops, _ = needed(self.inner, self.sweep, read_in(self.inner.reverse), {})
-        refuse_unrepeatable(self.body, ops, "a checkpointed function", "call it before, and pass what it gives as an argument")
+        refuse_unrepeatable(
+            self.body, ops, "the function runs again for its reverse", "call it before, and pass what it gives as an argument"
+        )
         written = self.written()
         with self.sweep.builder.inside(Block([], self.before)), self.sweep.builder.at(self.primal.loc):
             table: dict[Value, Operand] = {value: self.copy(value) for value in written}

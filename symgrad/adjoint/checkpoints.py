@@ -8,15 +8,17 @@ reversed loop is one call that reads what stands outside of the loop.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from symgrad.adjoint.accumulate import Scope
+from symgrad.adjoint.budget import Budget
 from symgrad.adjoint.called_again import CalledAgain, Completed, insert, outlined
 from symgrad.adjoint.memory import Memory
 from symgrad.adjoint.presence import enter, leave
 from symgrad.adjoint.repeatable import drop, drop_from, effects_in, needed, refuse_unrepeatable
 from symgrad.adjoint.sweep import Sweep
+from symgrad.errors import NoDerivative
 from symgrad.ir.core import (
     ONE,
     ZERO,
@@ -37,25 +39,26 @@ from symgrad.ir.core import (
 )  # fmt: skip
 from symgrad.ir.layout import Layout
 from symgrad.ir.types import INT, Tape
-from symgrad.location import Loc
 from symgrad.ops.sharing import read_in
 
 
 @dataclass(slots=True)
 class Checkpoints:
-    """Which loops run their rounds again: by their place, the number of snapshots of each; ``reversals`` are those written so far."""
+    """Which loops and calls run again for their reverse; ``reversals`` are those written so far."""
 
-    counts: Mapping[Loc, int]
+    budget: Budget
     calls: set[If] = field(default_factory=set)  #: the branches that hold what calls of checkpointed functions do
     reversals: set[Func] = field(default_factory=set)
 
-    def apply(self, func: Func, scope: Scope, sweep: Sweep, completed: Completed) -> None:
-        """Rewrite the chosen loops of a block and of those inside it; ``scope`` reverses the block."""
+    def apply(self, func: Func, scope: Scope, sweep: Sweep, completed: Completed, is_outermost: bool = True) -> None:
+        """Rewrite the chosen loops of a block and of those inside it; ``scope`` reverses the block, which ``is_outermost`` if it is in no
+        loop that keeps something of its rounds.
+        """
         for op in list(scope.reverse.ops):
             reversed_ = [sweep.scopes[block] for block in op.blocks if block in sweep.scopes]
             primal = scope.block.ops[reversed_[0].position] if reversed_ else None
-            if isinstance(op, For) and isinstance(primal, For | While) and primal.loc in self.counts:
-                rerun = Rerun(func, scope, reversed_[0], sweep, primal, op, self.counts[primal.loc])
+            if isinstance(op, For) and isinstance(primal, For | While) and self.budget.covers(primal.loc, is_outermost):
+                rerun = Rerun(func, scope, reversed_[0], sweep, primal, op, self.budget)
                 if rerun.find_needed():
                     self.reversals.add(rerun.run(completed))
                     continue
@@ -63,7 +66,7 @@ class Checkpoints:
                 self.reversals.add(CalledAgain(func, scope, reversed_[0], sweep, primal, op).run(completed))
                 continue
             for inner in reversed_:
-                self.apply(func, inner, sweep, completed)
+                self.apply(func, inner, sweep, completed, is_outermost and not isinstance(op, For))
 
     def inline(self, block: Block) -> None:
         """Put reversed loops in the places of their calls, whose results are theirs."""
@@ -95,7 +98,7 @@ class Rerun:
     sweep: Sweep
     primal: For | While
     op: For
-    count: int
+    budget: Budget
     body: Block = field(init=False)
     slots: list[int] = field(default_factory=list)
     kept: set[Op] = field(default_factory=set)  #: the ops of a round that its reverse or the next state needs
@@ -134,7 +137,11 @@ class Rerun:
         if not self.kept and not self.slots:
             return False
         self.kept, self.slots = needed(self.inner, self.sweep, read_in(self.inner.reverse), slots)
-        refuse_unrepeatable(self.body, self.kept, "a loop", "call it before the loop; draw random numbers there for all rounds")
+        refuse_unrepeatable(self.body, self.kept, "the loop runs again for its reverse", "call it before the loop, for all rounds at once")
+        for k in self.slots:
+            if self.args[k] in self.sweep.ledger.unbound.sides:
+                what = f"a loop that runs again for its reverse carries {self.args[k].name or 'a name'}, which may have no value before it"
+                raise NoDerivative(what, self.primal.loc, f"give {self.args[k].name or 'it'} a value before the loop")
         return True
 
     def round_again(self, table: dict[Value, Operand]) -> tuple[list[Op], list[Operand]]:
@@ -149,14 +156,15 @@ class Rerun:
         """Let the loop keep snapshots; what is kept when it is over, and for how many more there is room."""
         primal, call = self.primal, self.sweep.builder.call
         with self.sweep.builder.inside(Block([], self.before)), self.sweep.builder.at(primal.loc):
+            count = self.budget.count(self.sweep.builder, primal, [(primal.inits[k], self.args[k]) for k in self.slots])
             self.own_memory()
             tape = call("tape", hint="snapshots")
             if isinstance(primal, While):
                 kept = call("push", tape, ZERO, *self.copies([primal.inits[k] for k in self.slots]), hint="snapshots")
-                return kept, Const(self.count - 1)
+                return kept, Const(count.value - 1) if isinstance(count, Const) else call("subtract", count, ONE, hint="free")
         type_ = Tape((INT, *(self.args[k].type for k in self.slots)))
         snapshots, kept = enter(primal, primal.body, tape, type_, "snapshots")
-        free, left = enter(primal, primal.body, Const(self.count), INT, "free")
+        free, left = enter(primal, primal.body, count, INT, "free")
         due, _ = enter(primal, primal.body, ticks.first, INT, "due")
         start = Block()
         with self.sweep.builder.inside(start), self.sweep.builder.at(primal.loc):

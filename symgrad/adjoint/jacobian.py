@@ -7,9 +7,10 @@ element of the results, with a seed that is one there and zero elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from symgrad.adjoint.budget import Budget
 from symgrad.adjoint.costs import INTERPRETED, Costs
 from symgrad.adjoint.custom import expanded
 from symgrad.adjoint.extents import know
@@ -22,7 +23,6 @@ from symgrad.ir.core import NONE, ONE, ZERO, Block, Call, Const, For, Func, Op, 
 from symgrad.ir.layout import Layout
 from symgrad.ir.types import INT, Array, Scalar, ShapeOf, Type
 from symgrad.ir.unbound import Unbound
-from symgrad.location import Loc
 from symgrad.ops.build import Builder, symbols
 from symgrad.ops.declare import ROWS, USER_ROWS
 from symgrad.ops.seed_products import holds_products
@@ -35,18 +35,18 @@ FEW = 12
 
 
 def jacobian(func: Func, wrt: Sequence[int], active_results: Sequence[int], *, name: str | None = None, taken: set[str] | None = None,
-             costs: Costs = INTERPRETED, compiled: bool = False, checkpoints: Mapping[Loc, int] | None = None) -> Func:  # fmt: skip
+             costs: Costs = INTERPRETED, compiled: bool = False, budget: Budget | None = None) -> Func:  # fmt: skip
     """The function that computes ``func`` and its Jacobians.
 
     Its results are those of ``func``; then, for each active result of shape ``m`` and each parameter in ``wrt`` of shape ``n``, in this
     order, an array of shape ``(*m, *n)``: element ``(*i, *j)`` is the derivative of element ``i`` of the result with respect to element
     ``j`` of the parameter. Results and parameters are numbers, or arrays of known rank. ``taken``, ``costs`` and
-    ``checkpoints`` as for ``gradient``.
+    ``budget`` as for ``gradient``.
     If ``compiled``, several rows are computed at once only where that makes products of matrices of products with vectors.
     """
     label = name or f"{func.name}_jacobian"
     whole = gradient(func, wrt, active_results=active_results, value=True, seeds=True, name=label, taken=taken, costs=costs,
-                     checkpoints=checkpoints or {})  # fmt: skip
+                     budget=budget)  # fmt: skip
     return Rows.of(expanded(whole), len(func.body.yields), list(active_results), wrt, taken or set()).whole(compiled)
 
 

@@ -7,16 +7,15 @@ from collections.abc import Iterable, Mapping
 from symgrad.adjoint.accumulate import Scope
 from symgrad.adjoint.sweep import Sweep
 from symgrad.errors import NoDerivative
-from symgrad.ir.core import Block, Call, Const, Op, Operand, Value, operands_within, uses, walk
-from symgrad.location import Loc
+from symgrad.ir.core import Block, Call, Op, Operand, Value, operands_within, uses, walk
 from symgrad.ops.declare import ROWS
 from symgrad.ops.sharing import defined
 
 
 def needed(scope: Scope, sweep: Sweep, wanted: Iterable[Operand], slots: Mapping[Value, int]) -> tuple[set[Op], list[int]]:
-    """The ops of a block from which the ``wanted`` values are computed, and which of its ``slots`` that takes; ``scope`` reverses the block.
+    """The ops of a block from which the ``wanted`` values are computed, and which of its ``slots`` that takes.
 
-    A slot is a value that a loop carries; where one is needed, so is what the round yields for the next one. Loops and branches whose
+    ``scope`` reverses the block. A slot is a value that a loop carries; where one is needed, so is what the round yields for the next one. Loops and branches whose
     reverse stands in the reversed block are needed too.
     """
     body = scope.block
@@ -37,27 +36,17 @@ def needed(scope: Scope, sweep: Sweep, wanted: Iterable[Operand], slots: Mapping
     return ops, sorted(places)
 
 
-def refuse_unrepeatable(body: Block, ops: set[Op], what: str, hint: str) -> None:
+def refuse_unrepeatable(body: Block, ops: set[Op], when: str, hint: str) -> None:
     """Raise NoDerivative where one of these ops of a block may give another result when it runs again: an unknown call, a random draw.
 
-    ``what`` runs again, ``hint`` is the way out.
+    ``when`` says why it does, ``hint`` is the way out.
     """
-    counts = uses(Block([], [op for op in body.ops if op in ops], body.yields))
-    for op in walk(Block([], [op for op in body.ops if op in ops])):
+    kept = Block([], [op for op in body.ops if op in ops], body.yields)
+    counts = uses(kept)
+    for op in walk(kept):
         if isinstance(op, Call) and ROWS[op.name].effect and any(counts.get(out) for out in op.outs):
-            raise NoDerivative(f"{called(op)} is called in {what} that runs again for its reverse, and may give something else then",
-                               located(op.loc), hint)  # fmt: skip
-
-
-def located(loc: Loc) -> Loc | None:
-    """A place that can be told."""
-    return loc if loc.line else None
-
-
-def called(op: Call) -> str:
-    """The name of the function that an op calls."""
-    function = op.args[0] if op.args else None
-    return function.name if isinstance(function, Const) and function.name else "a function of which nothing is known"
+            what = f"what is called here is unknown or random, and may give something else when {when}"
+            raise NoDerivative(what, op.loc if op.loc.line else None, hint)
 
 
 def effects_in(body: Block) -> set[Op]:

@@ -6,7 +6,7 @@ forward half were still there; ``tape`` then makes that true.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 
@@ -15,6 +15,7 @@ from symgrad.adjoint.account import tell_activity
 from symgrad.adjoint.accumulate import Scope
 from symgrad.adjoint.activity import active_values
 from symgrad.adjoint.again import not_again
+from symgrad.adjoint.budget import Budget
 from symgrad.adjoint.called_again import gather
 from symgrad.adjoint.calls import Pairs
 from symgrad.adjoint.checkpoints import Checkpoints
@@ -27,33 +28,29 @@ from symgrad.adjoint.share import share
 from symgrad.adjoint.sweep import Sweep
 from symgrad.adjoint.tape import Unplanned, available
 from symgrad.ir.core import Block, Call, For, Func, Operand, Value, clone, substitute, walk
-from symgrad.location import Loc
 from symgrad.ops.build import Builder, symbols
 
 #: the modules that enter what reverses each kind of op
 REVERSALS = (rows, taping, applied, branches, loops)
-
-NO_CHECKPOINTS: Mapping[Loc, int] = {}
 
 __all__ = ["gradient", "split_pullback"]
 
 
 def gradient(func: Func, wrt: Sequence[int], *, active_results: Sequence[int] = (0,), value: bool = True, seeds: bool = False,
              name: str | None = None, taken: set[str] | None = None, costs: Costs = INTERPRETED, shared: bool = False,
-             fused: bool = False, checkpoints: Mapping[Loc, int] = NO_CHECKPOINTS) -> Func:  # fmt: skip
+             fused: bool = False, budget: Budget | None = None) -> Func:  # fmt: skip
     """The function that computes ``func`` and its gradient.
 
     Its parameters are ``func``'s, then, if ``seeds``, a cotangent for each active result; its results
     ``func``'s, if ``value``, then the gradient with respect to each parameter in ``wrt``. ``taken`` are
     symbols of extents that mean something else where the result will stand. ``costs`` are those of what will run it. The results
     of ``func`` are copied where they share memory, unless they may be ``shared``. If ``fused``, loops are reversed round by round where
-    that can be done; the two halves of the function cannot be parted then. ``checkpoints``: the places of loops whose rounds are run again
-    for their reverse, each with its number of snapshots.
+    that can be done; the two halves of the function cannot be parted then. ``budget`` says which loops run again.
     """
 
     def differentiate(means: Means) -> Func:
-        pairs = Pairs(partial(pullback_of, means=means, costs=costs, checkpoints=checkpoints))
-        return differentiated(func, wrt, active_results, value, seeds, name, pairs, taken, means, costs, shared, fused, checkpoints)
+        pairs = Pairs(partial(pullback_of, means=means, costs=costs, budget=budget))
+        return differentiated(func, wrt, active_results, value, seeds, name, pairs, taken, means, costs, shared, fused, budget)
 
     for means in MEANS[:-1]:
         with suppress(Unplanned):  # rare: a value was planned to be read where it is not there any more; then it is saved
@@ -62,18 +59,19 @@ def gradient(func: Func, wrt: Sequence[int], *, active_results: Sequence[int] = 
 
 
 def pullback_of(func: Func, wrt: Sequence[int], active_results: Sequence[int], pairs: Pairs, *, means: Means, costs: Costs,
-                checkpoints: Mapping[Loc, int]) -> Func:  # fmt: skip
+                budget: Budget | None) -> Func:  # fmt: skip
     """The gradient of a function that the program calls."""
-    return differentiated(func, wrt, active_results, True, True, None, pairs, None, means, costs, checkpoints=checkpoints)
+    return differentiated(func, wrt, active_results, True, True, None, pairs, None, means, costs, budget=budget)
 
 
 def differentiated(func: Func, wrt: Sequence[int], active_results: Sequence[int], value: bool, seeds: bool, name: str | None,
                    pairs: Pairs, taken: set[str] | None, means: Means, costs: Costs, shared: bool = False,
-                   fused: bool = False, checkpoints: Mapping[Loc, int] = NO_CHECKPOINTS) -> Func:  # fmt: skip
+                   fused: bool = False, budget: Budget | None = None) -> Func:  # fmt: skip
     """``gradient``, with the pairs of functions made so far."""
     adjoint = clone(func, name or f"{func.name}_grad")
     mark(adjoint.body, backward=False)
-    again = Checkpoints(checkpoints)
+    again = Checkpoints(budget or Budget())
+    again.budget.divide(adjoint)
     gather(adjoint.body, again.calls)
     results = list(adjoint.body.yields)
     names = adjoint.results or [f"out{k}" if k else "out" for k in range(len(results))]

@@ -262,6 +262,13 @@ def next_snapshot(build: Builder, op: Call, args: Args) -> list[Operand]:
     return settled(build, op, build.call("snapshot_after", *args))
 
 
+def snapshots_within(build: Builder, op: Call, args: Args) -> list[Operand]:
+    """How many snapshots fit into memory; the NumPy code says so where there is no room for one."""
+    count = build.call("count_within", *args)
+    bail_out(build, build.call("less", count, Const(1)))
+    return settled(build, op, count)
+
+
 def composed(build: Builder, op: Call, args: Args) -> list[Operand]:
     """Functions of probabilities, said in others."""
     floats = [build.call("cast", a, dtype="f64") for a in args]
@@ -460,6 +467,7 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(("erf", "erfc", "gamma", "lgamma"), special),
     **dict.fromkeys(("digamma", "polygamma"), gammas),
     "next_snapshot": next_snapshot,
+    "snapshots_within": snapshots_within,
     **dict.fromkeys(PROBABILITIES, composed), "erfcx_slope": slope_of_erfcx,
     "round": to_decimals,
     "clip": clipped,

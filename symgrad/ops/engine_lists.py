@@ -217,6 +217,7 @@ rule("get(tape, i) -> values", _get, batch=batched.fetched, emit="tape[i]", tape
 
 # where the state of a loop is kept in some rounds only: the round of the next snapshot
 constant("next_snapshot(start, stop, free)", _int, emit="next_snapshot(start, stop, free)")
+constant("snapshots_within(memory, loops, size)", _int, emit="snapshots_within(memory, loops, size)")
 
 # ------------------------------------------------------------------ lists
 

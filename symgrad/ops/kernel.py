@@ -87,6 +87,7 @@ for _name in ("order_into", "sorted_into", "middle_into"):
 constant("digamma_of(x)", lambda types, settings, dim: scalar_of("f64"), emit="digamma_of(x)")
 constant("trigamma_of(x)", lambda types, settings, dim: scalar_of("f64"), emit="trigamma_of(x)")
 constant("snapshot_after(start, stop, free)", lambda types, settings, dim: INT, emit="snapshot_after(start, stop, free)")
+constant("count_within(memory, loops, size)", lambda types, settings, dim: INT, emit="count_within(memory, loops, size)")
 constant("determinant(a)", lambda types, settings, dim: scalar_of("f64"), emit="determinant(a)")
 
 # new arrays, known to overlap nothing

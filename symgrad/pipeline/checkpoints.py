@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from symgrad.adjoint.budget import Budget
 from symgrad.errors import BadArgument
 from symgrad.location import Loc
 from symgrad.pipeline.job import Job
 
 
-def loops_run_again(job: Job) -> dict[Loc, int]:
-    """The places of the loops in ``checkpoints``; one that names no loop of the program is refused."""
+def budget_of(job: Job) -> Budget:
+    """What the loops of a program may keep: by ``checkpoints`` and ``memory``. A name or line of no loop is refused."""
     chosen: dict[Loc, int] = {}
     for name, count in job.request.checkpoints:
         places = [loc for loc in job.lowered.loops if is_named(job, loc, name)]
         if not places:
-            what = f"there is no loop {f'on line {name}' if isinstance(name, int) else f'over {name}'} whose rounds could be run again"
-            known = ", ".join(spoken(loc, variables) for loc, variables in sorted(job.lowered.loops.items(), key=lambda item: item[0].line))
-            raise BadArgument(what, job.source.loc(job.source.node), f"its loops: {known}" if known else "it has no loop")
+            told = f"on line {name}" if isinstance(name, int) else f"over {name}"
+            loops = sorted(job.lowered.loops.items(), key=lambda item: item[0].line)
+            known = ", ".join(spoken(loc, variables) for loc, variables in loops)
+            hint = f"its loops: {known}" if known else "it has no loop, or its rounds are written out one by one"
+            raise BadArgument(f"there is no loop {told} whose rounds could be run again", job.source.loc(job.source.node), hint)
         chosen.update(dict.fromkeys(places, count))
-    return chosen
+    return Budget(chosen, job.request.memory)
 
 
 def is_named(job: Job, loc: Loc, name: int | str) -> bool:
@@ -32,4 +35,4 @@ def spoken(loc: Loc, variables: tuple[str, ...]) -> str:
     return f"{', '.join(variables) or 'while'} (line {loc.line})"
 
 
-__all__ = ["loops_run_again"]
+__all__ = ["budget_of"]

@@ -35,7 +35,7 @@ from symgrad.ir.types import Array, List, Scalar, is_float
 from symgrad.ir.verify import verify
 from symgrad.passes.relations import relations
 from symgrad.pipeline.along import active_results, emission, kernel, result_text, tangent_words, written
-from symgrad.pipeline.checkpoints import loops_run_again
+from symgrad.pipeline.checkpoints import budget_of
 from symgrad.pipeline.emission import Emission, argument_names, emitted_for, printed, run_once, saved, seeds_of
 from symgrad.pipeline.job import Job, numbered, sequence, with_leaves
 from symgrad.pipeline.kernel_texts import again, crossing_lists, halves_in_loops, whole_kernel
@@ -266,7 +266,7 @@ def whole_gradient(job: Job, primal: Func, wrt: list[int], active: list[int]) ->
     lowered, keep = job.lowered, job.request.value or job.request.has_aux
     with timed(primal.notes, "differentiate", "gradient"):
         derivative = gradient(primal, wrt, active_results=active, value=keep, name=f"{primal.name}_grad", costs=costs(job), fused=True,
-                              checkpoints=loops_run_again(job))  # fmt: skip
+                              budget=budget_of(job))  # fmt: skip
         derivative.guarded = primal.guarded
         derivative = job.stage("adjoint", expanded(derivative))
     count = len(primal.body.yields) if keep else 0
@@ -285,7 +285,7 @@ def jacobian_matrices(job: Job, primal: Func, wrt: list[int], active: list[int])
     """The Jacobians, with the auxiliary results if they are asked for."""
     with timed(primal.notes, "differentiate", "jacobian"):
         derivative = jacobian(primal, wrt, active, name=f"{primal.name}_jacobian", costs=costs(job),
-                              compiled=job.target is not None, checkpoints=loops_run_again(job))  # fmt: skip
+                              compiled=job.target is not None, budget=budget_of(job))  # fmt: skip
         derivative = job.stage("adjoint", derivative)
     count = len(primal.body.yields)
     if job.request.has_aux:
@@ -312,7 +312,7 @@ def gradient_along(job: Job, primal: Func, wrt: list[int], active: list[int]) ->
             name=f"{job.source.name}_hvp",
             costs=costs(job),
             fused=True,
-            checkpoints=loops_run_again(job),
+            budget=budget_of(job),
         )
         derivative = expanded(derivative)
     first = len(primal.params)
@@ -385,7 +385,7 @@ def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Deriv
     name = free_name(job, primal.name, "_forward", "_backward", *(f"_vjp{end}" for end in ENDS))
     with timed(primal.notes, "differentiate", "gradient"):
         whole = gradient(primal, wrt, active_results=active, value=True, seeds=True, name=f"{name}_vjp", costs=costs(job),
-                         checkpoints=loops_run_again(job))  # fmt: skip
+                         budget=budget_of(job))  # fmt: skip
         whole = job.stage("adjoint", expanded(whole))
     whole = run(REMARKS, run(OPTIMISE, whole))
     job.stage("optimized", whole)

@@ -22,7 +22,7 @@ KERNEL = {
     ),
     **dict.fromkeys(("convolution_into", "correlation_into"), "symgrad.runtime.convolutions"),
     **dict.fromkeys(("order_into", "sorted_into", "middle_into"), "symgrad.runtime.orders"),
-    "snapshot_after": "symgrad.runtime.kernel_schedules",
+    **dict.fromkeys(("snapshot_after", "count_within"), "symgrad.runtime.kernel_schedules"),
     **dict.fromkeys(("digamma_of", "trigamma_of"), "symgrad.runtime.gammas"),
 }
 

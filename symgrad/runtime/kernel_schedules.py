@@ -17,3 +17,13 @@ def snapshot_after(start: int, stop: int, free: int) -> int:
     """
     round_: int = schedule(start, stop, free)
     return round_
+
+
+@compiled(forceinline=False)
+def count_within(memory: int, loops: int, size: int) -> int:
+    """``snapshots_within``; 0 where there is no room.
+
+    >>> count_within(1000, 2, 100)
+    5
+    """
+    return memory // (loops * size)

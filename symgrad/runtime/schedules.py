@@ -31,4 +31,18 @@ def next_snapshot(start: int, stop: int, free: int) -> int:
     return start + min(before, rounds - behind)
 
 
-__all__ = ["next_snapshot"]
+def snapshots_within(memory: int, loops: int, size: int) -> int:
+    """The number of snapshots of ``size`` bytes that a loop keeps, where ``loops`` loops share so many bytes of memory.
+
+    Raises MemoryError where there is no room for one in each.
+
+    >>> snapshots_within(1000, 2, 100)
+    5
+    """
+    count = memory // (loops * size)
+    if count < 1:
+        raise MemoryError(f"memory allows {memory} bytes, and {loops} loops that keep {size} bytes each take at least {loops * size}")
+    return count
+
+
+__all__ = ["next_snapshot", "snapshots_within"]
