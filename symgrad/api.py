@@ -50,6 +50,10 @@ def grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, 
     The first call for arguments of new types runs the function too and compares the two results: a difference raises ``Mismatch``.
     ``verify="gradient"`` also compares the gradient with differences, ``verify=False`` nothing.
 
+    ``checkpoints={"t": 10}`` lets the loop over ``t`` keep its state before 10 of its rounds, and run the rounds again for their reverse,
+    in the place of what it would save; a loop is named by its variable, or by the number of its line. ``memory="200 MB"`` does so for
+    every loop that is in no other one, with as many snapshots as fit.
+
     >>> import numpy as np
     >>> energy = from_source("def energy(x, k): return 0.5 * k * np.sum(x * x)")
     >>> grad(energy)(np.array([1.0, 2.0]), 3.0)

@@ -14,7 +14,7 @@ from symgrad.callables import derived
 from symgrad.derivatives import Derived, derive
 from symgrad.errors import BadArgument
 from symgrad.jit import Jit
-from symgrad.parameters import Mode, Options, What, Wrt, checked_mode, options, resolve_wrt
+from symgrad.parameters import Checkpoints, Mode, Options, What, Wrt, checked_mode, options, resolve_wrt
 from symgrad.tracebacks import boundary
 from symgrad.verification.first_call import Verify
 
@@ -24,7 +24,7 @@ NOTHING: Any = object()  #: the default of an argument for which None is a value
 @boundary
 def jacobian(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, mode: Mode = "auto", has_aux: bool = False,
              allow_unused: bool = False, strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False,
-             verify: Verify = None) -> Any:  # fmt: skip
+             verify: Verify = None, checkpoints: Checkpoints = None, memory: int | str | None = None) -> Any:  # fmt: skip
     """The Jacobian of a function, as a function of the same arguments: the derivative of each element of what it returns.
 
     Where the function returns an array of shape ``m`` and the argument has shape ``n``, the Jacobian has the shape ``(*m, *n)``; numbers
@@ -42,7 +42,8 @@ def jacobian(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = No
            [0., 6.]])
     """
     checked_mode(mode)
-    return derived(function, options("jacobian", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify))
+    settings = options("jacobian", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify, checkpoints, memory)
+    return derived(function, settings)
 
 
 @boundary

@@ -42,6 +42,13 @@ class Budget:
         """Does a loop keep snapshots?"""
         return loc in self.counts or self.memory is not None and is_outermost
 
+    def spoken(self, loc: Loc) -> str:
+        """How many snapshots a loop keeps, in words."""
+        count = self.counts.get(loc)
+        if count is None:
+            return f"as many snapshots are kept as fit into {self.memory} bytes, divided by {self.loops}"
+        return f"{count} snapshot{'s are' if count > 1 else ' is'} kept"
+
     def count(self, builder: Builder, loop: For | While, states: Sequence[tuple[Operand, Value]]) -> Operand:
         """The number of snapshots of a loop, of values that begin as the first of each pair and are carried as the second."""
         if loop.loc in self.counts:

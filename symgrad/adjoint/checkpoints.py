@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from symgrad.adjoint.account import tell_checkpointed
 from symgrad.adjoint.accumulate import Scope
 from symgrad.adjoint.budget import Budget
 from symgrad.adjoint.called_again import CalledAgain, Completed, insert, outlined
@@ -60,9 +61,12 @@ class Checkpoints:
             if isinstance(op, For) and isinstance(primal, For | While) and self.budget.covers(primal.loc, is_outermost):
                 rerun = Rerun(func, scope, reversed_[0], sweep, primal, op, self.budget)
                 if rerun.find_needed():
+                    tell_checkpointed(func, primal, f"{self.budget.spoken(primal.loc)}, and its rounds run again for their reverse")
                     self.reversals.add(rerun.run(completed))
                     continue
+                tell_checkpointed(func, primal, "no snapshot is kept, since the reverse reads nothing of its rounds")
             if isinstance(op, If) and isinstance(primal, If) and primal in self.calls:
+                tell_checkpointed(func, primal, "nothing inside is kept, and it runs again for its reverse")
                 self.reversals.add(CalledAgain(func, scope, reversed_[0], sweep, primal, op).run(completed))
                 continue
             for inner in reversed_:

@@ -15,8 +15,8 @@ from symgrad.ops.sharing import defined
 def needed(scope: Scope, sweep: Sweep, wanted: Iterable[Operand], slots: Mapping[Value, int]) -> tuple[set[Op], list[int]]:
     """The ops of a block from which the ``wanted`` values are computed, and which of its ``slots`` that takes.
 
-    ``scope`` reverses the block. A slot is a value that a loop carries; where one is needed, so is what the round yields for the next one. Loops and branches whose
-    reverse stands in the reversed block are needed too.
+    ``scope`` reverses the block. A slot is a value that a loop carries; where one is needed, so is what the round yields for the next
+    one. Loops and branches whose reverse stands in the reversed block are needed too.
     """
     body = scope.block
     owner = {value: op for op in body.ops for value in (*op.outs, *(v for inner in op.blocks for v in defined(inner)))}

@@ -39,6 +39,9 @@ class Checkpointed:
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
 
+    def __reduce__(self) -> str:
+        return str(getattr(self, "__qualname__", "checkpoint"))  # a global of its module, as a function is
+
     def __repr__(self) -> str:
         return f"checkpoint({getattr(self, '__qualname__', self.__wrapped__)})"
 

@@ -41,7 +41,7 @@ def snapshots_within(memory: int, loops: int, size: int) -> int:
     """
     count = memory // (loops * size)
     if count < 1:
-        raise MemoryError(f"memory allows {memory} bytes, and {loops} loops that keep {size} bytes each take at least {loops * size}")
+        raise MemoryError(f"memory={memory} is too little: one snapshot in each loop takes {loops} * {size} = {loops * size} bytes")
     return count
 
 
