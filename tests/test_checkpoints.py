@@ -15,7 +15,7 @@ import pytest
 from checkpointed_programs import CALLS, LOOPS, Calling, Looping
 
 import symgrad
-from symgrad.errors import BadArgument, NoDerivative, SymgradError
+from symgrad.errors import BadArgument, NoDerivative, SymgradError, UnsupportedSyntax
 from symgrad.parameters import bytes_of
 from symgrad.runtime.schedules import next_snapshot, snapshots_within
 
@@ -203,6 +203,25 @@ def test_a_loop_whose_rounds_are_reversed_at_once_keeps_nothing() -> None:
     assert "snapshot" not in again.source(X)
 
 
+def test_rounds_that_need_no_state_keep_no_snapshots() -> None:
+    def total(x):
+        s = 0.0
+        for t in range(len(x)):
+            s += np.sin(x[t]) * x[t]
+        return s
+
+    _, pullback = symgrad.vjp(total, X, wrt=0, checkpoints={"t": 3})
+
+    np.testing.assert_array_equal(pullback(1.0), symgrad.vjp(total, X, wrt=0)[1](1.0))
+
+
+def test_inner_loops_save_what_one_round_needs() -> None:
+    again = symgrad.grad(programs.inner_loop, memory="1 MB").source(X, 5)
+
+    assert again.count("snapshots_within(") == 1
+    assert "tape" in again
+
+
 def test_a_linear_loop_keeps_nothing() -> None:
     def linear(x, n):
         h = x
@@ -360,6 +379,34 @@ def test_what_checkpoint_takes_and_looks_like() -> None:
     assert repr(symgrad.checkpoint(np.tanh)) == "checkpoint(tanh)"
     with pytest.raises(BadArgument, match="checkpoint takes a function"):
         symgrad.checkpoint(3.0)
+
+
+def test_exceptions_are_caught_inside() -> None:
+    def positive(x):
+        if x[0] <= 0:
+            raise ValueError
+        return np.log(x)
+
+    @symgrad.checkpoint
+    def guarded(x):
+        try:
+            return positive(x)
+        except ValueError:
+            return x
+
+    outside_again = symgrad.checkpoint(positive)
+
+    def loss(x):
+        try:
+            return np.sum(outside_again(x))
+        except ValueError:
+            return np.sum(x)
+
+    with pytest.raises(UnsupportedSyntax, match="left in a way that cannot be followed") as refused:
+        symgrad.grad(loss)(X)
+    assert "catch its exceptions inside of it" in str(refused.value)
+    for x in (X, -X):
+        np.testing.assert_array_equal(symgrad.grad(lambda x: np.sum(guarded(x)))(x), 1 / x if x[0] > 0 else np.ones(7))
 
 
 # ------------------------------------------------------------------ effects

@@ -18,7 +18,7 @@ from symgrad.ops.declare import ROWS
 @reverses(If)
 def reverse_branch(sweep: Sweep, scope: Scope, op: If, index: int) -> None:
     """The same test; each side reversed; outer values touched on either side are joined. One that is always taken has one side."""
-    if isinstance(op.test, Const):
+    if isinstance(op.test, Const) and op.test.value is True:
         reverse_taken(sweep, scope, op, index)
         return
     grads = [(k, gap_left(sweep, op, out, grad)) for k, out in enumerate(op.outs) if (grad := sweep.ledger.take(scope, out)) is not None]

@@ -50,27 +50,35 @@ class Checkpoints:
     budget: Budget
     calls: set[If] = field(default_factory=set)  #: the branches that hold what calls of checkpointed functions do
     reversals: set[Func] = field(default_factory=set)
+    depth: int = 0  #: how many loops that keep something of their rounds are around
 
-    def apply(self, func: Func, scope: Scope, sweep: Sweep, completed: Completed, is_outermost: bool = True) -> None:
-        """Rewrite the chosen loops of a block and of those inside it; ``scope`` reverses the block, which ``is_outermost`` if it is in no
-        loop that keeps something of its rounds.
-        """
+    def apply(self, func: Func, scope: Scope, sweep: Sweep, completed: Completed) -> None:
+        """Rewrite the chosen loops of a block and of those inside it; ``scope`` reverses the block."""
         for op in list(scope.reverse.ops):
             reversed_ = [sweep.scopes[block] for block in op.blocks if block in sweep.scopes]
             primal = scope.block.ops[reversed_[0].position] if reversed_ else None
-            if isinstance(op, For) and isinstance(primal, For | While) and self.budget.covers(primal.loc, is_outermost):
-                rerun = Rerun(func, scope, reversed_[0], sweep, primal, op, self.budget)
-                if rerun.find_needed():
-                    tell_checkpointed(func, primal, f"{self.budget.spoken(primal.loc)}, and its rounds run again for their reverse")
-                    self.reversals.add(rerun.run(completed))
-                    continue
-                tell_checkpointed(func, primal, "no snapshot is kept, since the reverse reads nothing of its rounds")
-            if isinstance(op, If) and isinstance(primal, If) and primal in self.calls:
-                tell_checkpointed(func, primal, "nothing inside is kept, and it runs again for its reverse")
-                self.reversals.add(CalledAgain(func, scope, reversed_[0], sweep, primal, op).run(completed))
-                continue
-            for inner in reversed_:
-                self.apply(func, inner, sweep, completed, is_outermost and not isinstance(op, For))
+            self.depth += isinstance(op, For)
+            if not self.rewritten(func, scope, reversed_, primal, op, sweep, completed):
+                for inner in reversed_:
+                    self.apply(func, inner, sweep, completed)
+            self.depth -= isinstance(op, For)
+
+    def rewritten(self, func: Func, scope: Scope, reversed_: list[Scope], primal: Op | None, op: Op, sweep: Sweep,
+                  completed: Completed) -> bool:  # fmt: skip
+        """Rewrite one loop or call, if it is to run again; ``op`` reverses ``primal``, and ``reversed_`` its blocks."""
+        if isinstance(op, If) and isinstance(primal, If) and primal in self.calls:
+            tell_checkpointed(func, primal, "nothing inside is kept, and it runs again for its reverse")
+            self.reversals.add(CalledAgain(func, scope, reversed_[0], sweep, primal, op).run(completed))
+            return True
+        if not isinstance(op, For) or not isinstance(primal, For | While) or not self.budget.covers(primal.loc, self.depth == 1):
+            return False
+        rerun = Rerun(func, scope, reversed_[0], sweep, primal, op, self.budget)
+        if not rerun.find_needed():
+            tell_checkpointed(func, primal, "no snapshot is kept, since the reverse reads nothing of its rounds")
+            return False
+        tell_checkpointed(func, primal, f"{self.budget.spoken(primal.loc)}, and its rounds run again for their reverse")
+        self.reversals.add(rerun.run(completed))
+        return True
 
     def inline(self, block: Block) -> None:
         """Put reversed loops in the places of their calls, whose results are theirs."""
@@ -120,7 +128,7 @@ class Rerun:
         self.stored = {k for k in self.slots if memory.is_written(self.args[k])}
         self.primal.body = clone_block(self.body, {})
         ticks = Ticks(self)
-        kept = self.keep_in_forward_half(ticks)
+        kept = self.keep_in_forward_half(ticks) if self.slots else ()  # rounds that need no state run again where they are reversed
         reversal = self.replace(self.reversed_loop(ticks, kept, completed))
         insert(self.scope, place, self.before, self.sweep)
         return reversal
@@ -156,7 +164,7 @@ class Rerun:
 
     # ---------------------------------------------------------------- the forward half
 
-    def keep_in_forward_half(self, ticks: Ticks) -> tuple[Value, Operand]:
+    def keep_in_forward_half(self, ticks: Ticks) -> tuple[Operand, ...]:
         """Let the loop keep snapshots; what is kept when it is over, and for how many more there is room."""
         primal, call = self.primal, self.sweep.builder.call
         with self.sweep.builder.inside(Block([], self.before)), self.sweep.builder.at(primal.loc):
@@ -208,15 +216,18 @@ class Rerun:
 
     # ---------------------------------------------------------------- the backward half
 
-    def reversed_loop(self, ticks: Ticks, kept: tuple[Value, Operand], completed: Completed) -> For:
-        """The loop that goes back over the rounds, and runs each again before it is reversed."""
+    def reversed_loop(self, ticks: Ticks, kept: tuple[Operand, ...], completed: Completed) -> For:
+        """The loop that goes back over the rounds, and runs each again before it is reversed.
+
+        ``kept`` are the snapshots and the room that is left, when the loop itself is over.
+        """
         builder, old, loc = self.sweep.builder, self.op, self.primal.loc
         tick = Value(INT, old.index.name or "round")
         (old_index, *cotangents), old.body.args = old.body.args, []
-        held = [Value(kept[0].type, "snapshots"), Value(INT, "free")]
+        held = [Value(value.type, name) for value, name in zip(kept, ("snapshots", "free"), strict=False)]
         body = Block([tick, *cotangents, *held])
         with builder.inside(body), builder.at(loc):
-            *ends, states = self.advanced(ticks, tick, held[0], held[1])
+            ends, states = self.advanced(ticks, tick, *held) if held else ([], [])
             table: dict[Value, Operand] = {self.args[k]: state for k, state in zip(self.slots, states, strict=True)}
             index = ticks.index(tick)
         substitute(old.body, {old_index: tick if isinstance(self.primal, While) else self.primal_index})
@@ -238,8 +249,8 @@ class Rerun:
         """The index of the body that is run again."""
         return self.body.args[0]
 
-    def advanced(self, ticks: Ticks, tick: Value, snapshots: Value, free: Value) -> tuple[Value, Value, list[Value]]:
-        """The state before round ``tick``, run from the last snapshot; the snapshots and the room that are left come first."""
+    def advanced(self, ticks: Ticks, tick: Value, snapshots: Value, free: Value) -> tuple[list[Value], list[Value]]:
+        """The snapshots and the room that are left, and the state before round ``tick``, run from the last snapshot."""
         call = self.sweep.builder.call
         types = [self.args[k].type for k in self.slots]
         names = [self.args[k].name for k in self.slots]
@@ -269,12 +280,12 @@ class Rerun:
             block.yields = [*ends, *yields]
         outs = [Value(value.type, value.name) for value in block.args[1:]]
         self.sweep.builder.append(For(list(outs), self.primal.loc, start, tick, ONE, [now, room, due, *self.copies(list(saved))], block))
-        return outs[0], outs[1], outs[3:]
+        return outs[:2], outs[3:]
 
     def replace(self, loop: For) -> Func:
         """Put a call in the place of the old reversed loop; the function that it calls."""
         with self.sweep.builder.inside(Block()) as block, self.sweep.builder.at(self.primal.loc):
-            if self.is_in_loop():
+            if self.slots and self.is_in_loop():
                 loop.inits[-2] = self.sweep.builder.call("copy", loop.inits[-2], hint="snapshots")
         return outlined(self.sweep, self.scope, self.op, [*block.ops, loop], f"{self.func.name}_reverse")
 
