@@ -119,10 +119,10 @@ def tell_unfused(func: Func, loop: Op, reason: str) -> None:
         func.notes.add("plan", "unfused", loop.loc, f"the rounds are reversed after the loop: {reason}")
 
 
-def tell_checkpointed(func: Func, op: Op, text: str) -> None:
+def tell_rerun(func: Func, op: Op, text: str) -> None:
     """A loop or a function runs again for its reverse."""
     if func.notes is not None:
-        func.notes.add("plan", "checkpointed", op.loc, text)
+        func.notes.add("plan", "rerun", op.loc, text)
 
 
 def tell_kept(func: Func) -> Func:
@@ -227,13 +227,5 @@ def tell_again(plan: Plan, value: Value, args: Sequence[Operand]) -> None:
 
 
 __all__ = [
-    "grouped",
-    "tell_activity",
-    "tell_again",
-    "tell_checkpointed",
-    "tell_fused",
-    "tell_kept",
-    "tell_plan",
-    "tell_rule",
-    "tell_unfused",
-]
+    "grouped", "tell_activity", "tell_again", "tell_fused", "tell_kept", "tell_plan", "tell_rerun", "tell_rule", "tell_unfused",
+]  # fmt: skip

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from symgrad.adjoint.account import tell_checkpointed
+from symgrad.adjoint.account import tell_rerun
 from symgrad.adjoint.accumulate import Scope
 from symgrad.adjoint.budget import Budget
 from symgrad.adjoint.called_again import CalledAgain, Completed, insert, outlined
@@ -67,16 +67,16 @@ class Checkpoints:
                   completed: Completed) -> bool:  # fmt: skip
         """Rewrite one loop or call, if it is to run again; ``op`` reverses ``primal``, and ``reversed_`` its blocks."""
         if isinstance(op, If) and isinstance(primal, If) and primal in self.calls:
-            tell_checkpointed(func, primal, "nothing inside is kept, and it runs again for its reverse")
+            tell_rerun(func, primal, "nothing inside is kept, and it runs again for its reverse")
             self.reversals.add(CalledAgain(func, scope, reversed_[0], sweep, primal, op).run(completed))
             return True
         if not isinstance(op, For) or not isinstance(primal, For | While) or not self.budget.covers(primal.loc, self.depth == 1):
             return False
         rerun = Rerun(func, scope, reversed_[0], sweep, primal, op, self.budget)
         if not rerun.find_needed():
-            tell_checkpointed(func, primal, "no snapshot is kept, since the reverse reads nothing of its rounds")
+            tell_rerun(func, primal, "no snapshot is kept, since the reverse reads nothing of its rounds")
             return False
-        tell_checkpointed(func, primal, f"{self.budget.spoken(primal.loc)}, and its rounds run again for their reverse")
+        tell_rerun(func, primal, f"{self.budget.spoken(primal.loc)}, and its rounds run again for their reverse")
         self.reversals.add(rerun.run(completed))
         return True
 
