@@ -9,6 +9,7 @@ from symgrad.runtime.locks import imported
 
 if TYPE_CHECKING:
     from symgrad.api import (
+        checkpoint,
         constant,
         custom_jvp,
         custom_vjp,
@@ -33,9 +34,9 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "SymgradError", "check_grads", "constant", "custom_jvp", "custom_vjp", "differentiable", "elementwise", "explain", "from_source",
-    "grad", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jvp", "linearize", "on_backward", "rule", "save", "show_ir", "stop_gradient",
-    "value_and_grad", "vhp", "vjp", "vmap",
+    "SymgradError", "check_grads", "checkpoint", "constant", "custom_jvp", "custom_vjp", "differentiable", "elementwise", "explain",
+    "from_source", "grad", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jvp", "linearize", "on_backward", "rule", "save", "show_ir",
+    "stop_gradient", "value_and_grad", "vhp", "vjp", "vmap",
 ]  # fmt: skip
 
 #: public names by the module that defines them, imported when first asked for

@@ -21,8 +21,8 @@ from symgrad.examples import examples_of
 from symgrad.files import check_free, write_file
 from symgrad.frontend.source import describe, from_source, plain_function
 from symgrad.jit import Jit
-from symgrad.marks import on_backward, stop_gradient
-from symgrad.parameters import Wrt, options, resolve_wrt
+from symgrad.marks import checkpoint, on_backward, stop_gradient
+from symgrad.parameters import Checkpoints, Wrt, options, resolve_wrt
 from symgrad.rules import constant, elementwise, rule
 from symgrad.runtime.batches import Axes
 from symgrad.saving import is_saved_module
@@ -35,7 +35,8 @@ from symgrad.verification.first_call import Verify
 
 @boundary
 def grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False, allow_unused: bool = False,
-         strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None) -> Any:  # fmt: skip
+         strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None,
+         checkpoints: Checkpoints = None, memory: int | str | None = None) -> Any:  # fmt: skip
     """The gradient of a function that returns one number, as a function of the same arguments.
 
     ``wrt`` is a position, a name, or a tuple of them, by default the first parameter; the result has that structure.
@@ -49,6 +50,10 @@ def grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, 
     The first call for arguments of new types runs the function too and compares the two results: a difference raises ``Mismatch``.
     ``verify="gradient"`` also compares the gradient with differences, ``verify=False`` nothing.
 
+    ``checkpoints={"t": 10}`` lets the loop over ``t`` keep its state before 10 of its rounds, and run the rounds again for their reverse,
+    in the place of what it would save; a loop is named by its variable, or by the number of its line. ``memory="200 MB"`` does so for
+    every loop that is in no other one, with as many snapshots as fit.
+
     >>> import numpy as np
     >>> energy = from_source("def energy(x, k): return 0.5 * k * np.sum(x * x)")
     >>> grad(energy)(np.array([1.0, 2.0]), 3.0)
@@ -57,19 +62,24 @@ def grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, 
     >>> float(by_k)
     2.5
     """
-    return derived(function, options("grad", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify))
+    return derived(
+        function, options("grad", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify, checkpoints=checkpoints, memory=memory)
+    )
 
 
 @boundary
 def value_and_grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False,
                    allow_unused: bool = False, strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False,
-                   verify: Verify = None) -> Any:  # fmt: skip
+                   verify: Verify = None, checkpoints: Checkpoints = None, memory: int | str | None = None) -> Any:  # fmt: skip
     """As ``grad``, but the result is ``(value, gradient)``; with ``has_aux`` ``((value, aux), gradient)``.
 
     >>> value_and_grad(from_source("def square(x): return x * x"))(3.0)
     (9.0, 6.0)
     """
-    return derived(function, options("value_and_grad", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify))
+    settings = options(
+        "value_and_grad", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify, checkpoints=checkpoints, memory=memory
+    )
+    return derived(function, settings)
 
 
 # calls of these inside a function that is differentiated are known to the frontend by this attribute
@@ -79,7 +89,8 @@ value_and_grad.__symgrad_derives__ = "value_and_grad"  # type: ignore[attr-defin
 
 @boundary
 def vjp(function: Callable[..., Any], *args: Any, wrt: Wrt = None, has_aux: bool = False, strict: bool = False,
-        no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None, **kwargs: Any) -> Any:  # fmt: skip
+        no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None, checkpoints: Checkpoints = None,
+        memory: int | str | None = None, **kwargs: Any) -> Any:  # fmt: skip
     """Run the function and return ``(out, pullback)``; ``pullback(seed)`` gives the gradients of ``sum(seed * out)``.
 
     Without ``wrt`` it gives a tuple with one gradient for each positional argument that holds floats, also for those that the
@@ -92,7 +103,8 @@ def vjp(function: Callable[..., Any], *args: Any, wrt: Wrt = None, has_aux: bool
     >>> x_grad, float(s_grad)
     (array([ 3., 30.]), 21.0)
     """
-    return derived(function, options("vjp", wrt, None, has_aux, False, no_grad, jit, strict, verify))(*args, **kwargs)
+    settings = options("vjp", wrt, None, has_aux, False, no_grad, jit, strict, verify, checkpoints=checkpoints, memory=memory)
+    return derived(function, settings)(*args, **kwargs)
 
 
 vjp.__symgrad_derives__ = "vjp"  # type: ignore[attr-defined]
@@ -280,6 +292,6 @@ def save(function: Any, path: str | os.PathLike[str], *args: Any, signature: str
 
 
 __all__ = [
-    "Bound", "Derived", "Differentiable", "constant", "custom_jvp", "custom_vjp", "differentiable", "elementwise", "explain", "from_source",
-    "grad", "jvp", "linearize", "on_backward", "rule", "save", "show_ir", "stop_gradient", "value_and_grad", "vjp", "vmap",
+    "Bound", "Derived", "Differentiable", "checkpoint", "constant", "custom_jvp", "custom_vjp", "differentiable", "elementwise", "explain",
+    "from_source", "grad", "jvp", "linearize", "on_backward", "rule", "save", "show_ir", "stop_gradient", "value_and_grad", "vjp", "vmap",
 ]  # fmt: skip

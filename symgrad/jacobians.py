@@ -14,7 +14,7 @@ from symgrad.callables import derived
 from symgrad.derivatives import Derived, derive
 from symgrad.errors import BadArgument
 from symgrad.jit import Jit
-from symgrad.parameters import Mode, Options, What, Wrt, options, resolve_wrt
+from symgrad.parameters import Checkpoints, Mode, Options, What, Wrt, options, resolve_wrt
 from symgrad.tracebacks import boundary
 from symgrad.verification.first_call import Verify
 
@@ -24,7 +24,7 @@ NOTHING: Any = object()  #: the default of an argument for which None is a value
 @boundary
 def jacobian(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, mode: Mode = "auto", has_aux: bool = False,
              allow_unused: bool = False, strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False,
-             verify: Verify = None) -> Any:  # fmt: skip
+             verify: Verify = None, checkpoints: Checkpoints = None, memory: int | str | None = None) -> Any:  # fmt: skip
     """The Jacobian of a function, as a function of the same arguments: the derivative of each element of what it returns.
 
     Where the function returns an array of shape ``m`` and the argument has shape ``n``, the Jacobian has the shape ``(*m, *n)``; numbers
@@ -49,7 +49,12 @@ def jacobian(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = No
     array([[3., 2.],
            [0., 6.]])
     """
-    return derived(function, options("jacobian", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify, mode))
+    if checkpoints is not None or memory is not None:
+        if mode == "forward":
+            raise BadArgument('mode="forward" keeps nothing of loops', hint='leave checkpoints and memory out, or use mode="reverse"')
+        mode = "reverse" if mode == "auto" else mode
+    settings = options("jacobian", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify, mode, checkpoints, memory)
+    return derived(function, settings)
 
 
 @boundary

@@ -13,7 +13,7 @@ from symgrad.frontend.tables import special
 from symgrad.ir.core import Const
 from symgrad.ops.declare import constant, rule
 from symgrad.runtime import special as special_functions
-from symgrad.runtime.marks import on_backward, stop_gradient
+from symgrad.runtime.marks import checkpoint, on_backward, stop_gradient
 
 
 def _same(types: list[Any], settings: dict[str, Any], dim: Any) -> Any:
@@ -51,7 +51,7 @@ def lower_on_backward(ctx: Lowering, args: list[Binding], kwargs: dict[str, Bind
     return ctx.shared(value, bindings["x"]) if isinstance(bindings["x"], Ref) else Num(value)
 
 
-__all__ = ["on_backward", "stop_gradient"]
+__all__ = ["checkpoint", "on_backward", "stop_gradient"]
 
 
 def row_of(name: str) -> None:

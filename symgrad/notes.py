@@ -31,6 +31,7 @@ KINDS: dict[str, str] = {
     "kept": "a variable is still there when the backward half needs it",
     "fused": "each round of a loop is reversed as soon as it is done, and nothing is kept for later",
     "unfused": "the rounds of a loop are reversed after the loop, and why",
+    "rerun": "a loop or a function runs again for its reverse, and how many snapshots are kept for that",
     "saved": "a value is kept for the backward half: who needs it, why it would be gone, in what form it is kept",
     "undone": "what a store overwrites is kept, to be put back by the backward half",
     "recomputed": "a value is computed a second time in the backward half, and from what",

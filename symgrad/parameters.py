@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import re
 import types
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, Literal
 
 from symgrad.abstraction import abstract_value, from_annotation, parse_signature, split_types
@@ -22,6 +24,7 @@ from symgrad.verification.first_call import Verify, checked_verify
 Wrt = int | str | tuple[int | str, ...] | list[int | str] | None
 What = Literal["grad", "value_and_grad", "vjp", "jvp", "linearize", "primal", "jacobian", "hvp", "vhp"]
 
+Checkpoints = Mapping[int | str, int] | None
 Mode = Literal["auto", "reverse", "forward"]
 #: the function that computes a Jacobian by a mode
 JACOBIANS: dict[Mode, str] = {"auto": "jacobian", "reverse": "jacrev", "forward": "jacfwd"}
@@ -44,6 +47,8 @@ class Options:
     jit: Jit = False  #: compiled by numba, or by a target of that name; with "auto" only where it can be, and is installed
     mode: Mode = "reverse"  #: how a Jacobian is computed: by rows, by columns, or by what takes fewer
     verify: Verify = None  #: is the first call compared with the function itself? None: as the environment says
+    checkpoints: tuple[tuple[int | str, int], ...] = ()  #: loops that run again, by variable or line, each with its number of snapshots
+    memory: int | None = None  #: bytes for the snapshots of all loops that are in no other one
 
     @property
     def word(self) -> str:
@@ -52,11 +57,14 @@ class Options:
 
 
 def options(what: What, wrt: Wrt, argnums: Wrt, has_aux: bool, allow_unused: bool, no_grad: Iterable[str], jit: Jit,
-            strict: bool = False, verify: Verify = None, mode: Mode = "reverse") -> Options:  # fmt: skip
+            strict: bool = False, verify: Verify = None, mode: Mode = "reverse", checkpoints: Checkpoints = None,
+            memory: int | str | None = None) -> Options:  # fmt: skip
     """Check what can be checked without the function."""
     available(jit)
     if strict and allow_unused:
         raise BadArgument("strict=True refuses what allow_unused=True allows", hint="give one of them")
+    if checkpoints and memory is not None:
+        raise BadArgument("checkpoints says how many snapshots a loop keeps, and so does memory", hint="give one of them")
     if wrt is not None and argnums is not None:
         raise BadArgument("wrt and argnums are one argument under two names", hint="give one of them")
     wrt = wrt if wrt is not None else argnums
@@ -68,7 +76,52 @@ def options(what: What, wrt: Wrt, argnums: Wrt, has_aux: bool, allow_unused: boo
             )
     names = frozenset((no_grad,) if isinstance(no_grad, str) else no_grad)
     mode, verify = checked_mode(mode), checked_verify(verify)
-    return Options(what, wrt, has_aux, allow_unused, names, strict=bool(strict), jit=jit, mode=mode, verify=verify)
+    return Options(what, wrt, has_aux, allow_unused, names, strict=bool(strict), jit=jit, mode=mode, verify=verify,
+                   checkpoints=checked_checkpoints(checkpoints), memory=None if memory is None else bytes_of(memory))  # fmt: skip
+
+
+def checked_checkpoints(checkpoints: Checkpoints) -> tuple[tuple[int | str, int], ...]:
+    """Loops with their numbers of snapshots, as pairs; refused is what is no dict of such.
+
+    >>> checked_checkpoints({"t": 10})
+    (('t', 10),)
+    """
+    hint = 'for example checkpoints={"t": 10}, or with the number of its line checkpoints={12: 10}'
+    if checkpoints is None:
+        return ()
+    if not isinstance(checkpoints, Mapping):
+        raise BadArgument(f"checkpoints says the loops and their numbers of snapshots in a dict, not by {checkpoints!r}", hint=hint)
+    for loop, count in checkpoints.items():
+        if isinstance(loop, bool) or not isinstance(loop, int | str):
+            raise BadArgument(f"checkpoints names a loop by its variable or its line, not by {loop!r}", hint=hint)
+        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+            raise BadArgument(f"a loop keeps at least one snapshot, and checkpoints says {count!r}", hint=hint)
+    return tuple(checkpoints.items())
+
+
+#: bytes by unit: powers of a thousand, and of 1024
+UNITS = {"B": 1, **{f"{letter}B": 1000 ** (k + 1) for k, letter in enumerate("KMGT")},
+         **{f"{letter}iB": 1024 ** (k + 1) for k, letter in enumerate("KMGT")}, "kB": 1000}  # fmt: skip
+QUANTITY = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([a-zA-Z]+)\s*")
+
+
+def bytes_of(memory: int | str) -> int:
+    """An amount of memory in bytes; BadArgument for what is none.
+
+    >>> bytes_of("200 MB"), bytes_of("1.5 GiB"), bytes_of(4096)
+    (200000000, 1610612736, 4096)
+    """
+    hint = f'for example memory="200 MB", or a number of bytes; units are {", ".join(UNITS)}'
+    if isinstance(memory, int) and not isinstance(memory, bool):
+        count = memory
+    else:
+        match = QUANTITY.fullmatch(memory) if isinstance(memory, str) else None
+        if match is None or match[2] not in UNITS:
+            raise BadArgument(f'memory is an amount such as "200 MB", not {memory!r}', hint=hint)
+        count = int(Fraction(match[1]) * UNITS[match[2]])
+    if count < 1:
+        raise BadArgument(f"memory is at least one byte, not {memory!r}", hint=hint)
+    return count
 
 
 def checked_mode(mode: Any) -> Mode:

@@ -171,6 +171,8 @@ class Request:
     linear: bool = (
         False  #: ``(out, linear)``, or ``(out, linear, aux)``, where ``linear`` is a function of tangents, which gives the tangent
     )
+    checkpoints: tuple[tuple[int | str, int], ...] = ()  #: loops that run again, by variable or line, each with its number of snapshots
+    memory: int | None = None  #: bytes for the snapshots of all loops that are in no other one
 
     @property
     def guarded(self) -> bool:

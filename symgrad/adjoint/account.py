@@ -120,6 +120,12 @@ def tell_unfused(func: Func, loop: Op, reason: str) -> None:
         func.notes.add("plan", "unfused", loop.loc, f"the rounds are reversed after the loop: {reason}")
 
 
+def tell_rerun(func: Func, op: Op, text: str) -> None:
+    """A loop or a function runs again for its reverse."""
+    if func.notes is not None:
+        func.notes.add("plan", "rerun", op.loc, text)
+
+
 def tell_kept(func: Func) -> Func:
     """Of a whole gradient: which arrays of the forward half stay because the backward half reads them."""
     if func.notes is None or func.split is None:
@@ -221,4 +227,6 @@ def tell_again(plan: Plan, value: Value, args: Sequence[Operand]) -> None:
         plan.func.notes.add("plan", "recomputed", op.loc, text, name=name)
 
 
-__all__ = ["grouped", "tell_activity", "tell_again", "tell_fused", "tell_kept", "tell_plan", "tell_rule", "tell_unfused"]
+__all__ = [
+    "grouped", "tell_activity", "tell_again", "tell_fused", "tell_kept", "tell_plan", "tell_rerun", "tell_rule", "tell_unfused",
+]  # fmt: skip

@@ -9,7 +9,7 @@ from symgrad.adjoint.implied import Implied, implied
 from symgrad.adjoint.memory import Memory, has_memory
 from symgrad.adjoint.sweep import Sweep, reverses
 from symgrad.adjoint.unread import Mask, common
-from symgrad.ir.core import UNDEF, Block, Call, Func, If, Op, Operand, Value, operands_within, uses
+from symgrad.ir.core import UNDEF, Block, Call, Const, Func, If, Op, Operand, Value, operands_within, uses
 from symgrad.ir.layout import Layout
 from symgrad.ir.types import Array, Box, Scalar, Tape, join
 from symgrad.ops.declare import ROWS
@@ -17,7 +17,10 @@ from symgrad.ops.declare import ROWS
 
 @reverses(If)
 def reverse_branch(sweep: Sweep, scope: Scope, op: If, index: int) -> None:
-    """The same test; each side reversed; outer values touched on either side are joined."""
+    """The same test; each side reversed; outer values touched on either side are joined. One that is always taken has one side."""
+    if isinstance(op.test, Const) and op.test.value is True:
+        reverse_taken(sweep, scope, op, index)
+        return
     grads = [(k, gap_left(sweep, op, out, grad)) for k, out in enumerate(op.outs) if (grad := sweep.ledger.take(scope, out)) is not None]
     sides: list[Scope] = []
     for place, block in enumerate(op.blocks):
@@ -36,6 +39,31 @@ def reverse_branch(sweep: Sweep, scope: Scope, op: If, index: int) -> None:
     for value in touched(sweep, sides):
         joined(sweep, scope, value, sides, branch)
     separate(sweep, scope, branch, sides)
+    sweep.builder.append(branch)
+
+
+def reverse_taken(sweep: Sweep, scope: Scope, op: If, index: int) -> None:
+    """Reverse a branch that is always taken."""
+    grads = [(out, target, sweep.ledger.take(scope, out)) for out, target in zip(op.outs, op.then.yields, strict=True)]
+    branch = If([], op.loc, op.test)
+    inner = sweep.scope(op.then, branch.then, scope, index, False)
+    sweep.scope(op.orelse, branch.orelse, scope, index, False)
+    with sweep.builder.inside(inner.reverse):
+        for _, target, grad in grads:
+            if grad is not None and isinstance(target, Value) and target in sweep.active:
+                sweep.ledger.contribute(inner, target, grad)
+        sweep.mark(inner, 0, len(op.then.ops))
+        sweep.block(inner)
+        start = len(inner.reverse.ops)
+        values = touched(sweep, [inner])
+        cotangents = [sweep.ledger.handed(inner, sweep.ledger.get(inner, value), value) for value in values]
+        sweep.mark(inner, start, -1)
+    for value, grad in zip(values, cotangents, strict=True):
+        inner.reverse.yields.append(grad.value)
+        branch.orelse.yields.append(UNDEF)
+        branch.outs.append(out := Value(grad.value.type, hinted(value)))
+        scope.table[value] = Cotangent(out, grad.owned and in_memory(out.type), grad.mask, grad.loose)
+    separate(sweep, scope, branch, [inner])
     sweep.builder.append(branch)
 
 

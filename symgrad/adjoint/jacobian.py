@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from symgrad.adjoint.budget import Budget
 from symgrad.adjoint.costs import INTERPRETED, Costs
 from symgrad.adjoint.custom import expanded
 from symgrad.adjoint.elements import Elements, Part
@@ -35,16 +36,18 @@ FEW = 12
 
 
 def jacobian(func: Func, wrt: Sequence[int], active_results: Sequence[int], *, name: str | None = None, taken: set[str] | None = None,
-             costs: Costs = INTERPRETED, compiled: bool = False) -> Func:  # fmt: skip
+             costs: Costs = INTERPRETED, compiled: bool = False, budget: Budget | None = None) -> Func:  # fmt: skip
     """The function that computes ``func`` and its Jacobians.
 
     Its results are those of ``func``; then, for each active result of shape ``m`` and each parameter in ``wrt`` of shape ``n``, in this
     order, an array of shape ``(*m, *n)``: element ``(*i, *j)`` is the derivative of element ``i`` of the result with respect to element
-    ``j`` of the parameter. Results and parameters are numbers, or arrays of known rank. ``taken`` and ``costs`` as for ``gradient``.
+    ``j`` of the parameter. Results and parameters are numbers, or arrays of known rank. ``taken``, ``costs`` and
+    ``budget`` as for ``gradient``.
     If ``compiled``, several rows are computed at once only where that makes products of matrices of products with vectors.
     """
     label = name or f"{func.name}_jacobian"
-    whole = gradient(func, wrt, active_results=active_results, value=True, seeds=True, name=label, taken=taken, costs=costs)
+    whole = gradient(func, wrt, active_results=active_results, value=True, seeds=True, name=label, taken=taken, costs=costs,
+                     budget=budget)  # fmt: skip
     return Rows.of(expanded(whole), len(func.body.yields), list(active_results), wrt, taken or set()).whole(compiled)
 
 

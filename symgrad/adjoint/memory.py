@@ -152,6 +152,13 @@ class Memory:
         root = self.find(value)
         return any(self.after(place, value, root) for place in self.changed_within(root))
 
+    def is_written(self, value: Value) -> bool:
+        """May the memory of a value, or of what it holds, be written to at any time?"""
+        root: Value | None = self.find(value) if has_memory(value.type) else None
+        while root is not None and root not in self.stores:
+            root = self.within(root)
+        return root is not None
+
     def within(self, root: Value) -> Value | None:
         """The class of what the containers of a class hold."""
         inner = self.contents.get(root)

@@ -12,9 +12,13 @@ from functools import partial
 
 from symgrad.adjoint import applied, branches, loops, rows, taping
 from symgrad.adjoint.account import tell_activity
+from symgrad.adjoint.accumulate import Scope
 from symgrad.adjoint.activity import active_values
 from symgrad.adjoint.again import not_again
+from symgrad.adjoint.budget import Budget
+from symgrad.adjoint.called_again import gather
 from symgrad.adjoint.calls import Pairs
+from symgrad.adjoint.checkpoints import Checkpoints
 from symgrad.adjoint.costs import INTERPRETED, Costs
 from symgrad.adjoint.fuse import fuse, mark
 from symgrad.adjoint.plan import MEANS, Means
@@ -34,19 +38,19 @@ __all__ = ["gradient", "split_pullback"]
 
 def gradient(func: Func, wrt: Sequence[int], *, active_results: Sequence[int] = (0,), value: bool = True, seeds: bool = False,
              name: str | None = None, taken: set[str] | None = None, costs: Costs = INTERPRETED, shared: bool = False,
-             fused: bool = False) -> Func:  # fmt: skip
+             fused: bool = False, budget: Budget | None = None) -> Func:  # fmt: skip
     """The function that computes ``func`` and its gradient.
 
     Its parameters are ``func``'s, then, if ``seeds``, a cotangent for each active result; its results
     ``func``'s, if ``value``, then the gradient with respect to each parameter in ``wrt``. ``taken`` are
     symbols of extents that mean something else where the result will stand. ``costs`` are those of what will run it. The results
     of ``func`` are copied where they share memory, unless they may be ``shared``. If ``fused``, loops are reversed round by round where
-    that can be done; the two halves of the function cannot be parted then.
+    that can be done; the two halves of the function cannot be parted then. ``budget`` says which loops run again.
     """
 
     def differentiate(means: Means) -> Func:
-        pairs = Pairs(partial(pullback_of, means=means, costs=costs))
-        return differentiated(func, wrt, active_results, value, seeds, name, pairs, taken, means, costs, shared, fused)
+        pairs = Pairs(partial(pullback_of, means=means, costs=costs, budget=budget))
+        return differentiated(func, wrt, active_results, value, seeds, name, pairs, taken, means, costs, shared, fused, budget)
 
     for means in MEANS[:-1]:
         with suppress(Unplanned):  # rare: a value was planned to be read where it is not there any more; then it is saved
@@ -54,17 +58,21 @@ def gradient(func: Func, wrt: Sequence[int], *, active_results: Sequence[int] = 
     return differentiate(MEANS[-1])
 
 
-def pullback_of(func: Func, wrt: Sequence[int], active_results: Sequence[int], pairs: Pairs, *, means: Means, costs: Costs) -> Func:
+def pullback_of(func: Func, wrt: Sequence[int], active_results: Sequence[int], pairs: Pairs, *, means: Means, costs: Costs,
+                budget: Budget | None) -> Func:  # fmt: skip
     """The gradient of a function that the program calls."""
-    return differentiated(func, wrt, active_results, True, True, None, pairs, None, means, costs)
+    return differentiated(func, wrt, active_results, True, True, None, pairs, None, means, costs, budget=budget)
 
 
 def differentiated(func: Func, wrt: Sequence[int], active_results: Sequence[int], value: bool, seeds: bool, name: str | None,
                    pairs: Pairs, taken: set[str] | None, means: Means, costs: Costs, shared: bool = False,
-                   fused: bool = False) -> Func:  # fmt: skip
+                   fused: bool = False, budget: Budget | None = None) -> Func:  # fmt: skip
     """``gradient``, with the pairs of functions made so far."""
     adjoint = clone(func, name or f"{func.name}_grad")
     mark(adjoint.body, backward=False)
+    again = Checkpoints(budget or Budget())
+    again.budget.divide(adjoint)
+    gather(adjoint.body, again.calls)
     results = list(adjoint.body.yields)
     names = adjoint.results or [f"out{k}" if k else "out" for k in range(len(results))]
     builder = Builder(taken=set() if taken is None else taken)
@@ -79,11 +87,17 @@ def differentiated(func: Func, wrt: Sequence[int], active_results: Sequence[int]
     read_by_name(adjoint.body, scope.reverse)
     not_again(scope, sweep.scopes)
     share(scope.reverse, sweep.ledger.copies)
+
+    def completed(part: Func, inner: Scope) -> Block:
+        again.apply(part, inner, sweep, completed)
+        return available(part, inner, sweep.scopes, sweep.turns, part.body.yields, builder.taken, means, costs, True, True)
+
     if fused:
-        fuse(adjoint, scope, sweep, lambda part, inner: available(part, inner, sweep.scopes, sweep.turns, part.body.yields, builder.taken,
-                                                                  means, costs, True, True))  # fmt: skip
+        fuse(adjoint, scope, sweep, completed)
+    again.apply(adjoint, scope, sweep, completed)
     body = available(adjoint, scope, sweep.scopes, sweep.turns, results if value else [], builder.taken, means, costs, shared)
     adjoint.split = len(body.ops) - len(scope.reverse.ops)
+    again.inline(body)
     adjoint.body = body
     adjoint.body.args += seed_params
     adjoint.body.yields = [*(body.yields if value else []), *scope.reverse.yields]

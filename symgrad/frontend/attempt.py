@@ -155,7 +155,7 @@ class Attempt:
                        tuple(ctx.caught), ctx.state.dead, relied_on(ctx),
                        identities=tuple(path for path in sorted(ctx.identities) if root_of(path) in self.signature.names),
                        aliases=self.aliases, apart=told_apart(ctx, self.known, self.joined, self.signature),
-                       related=related, keeps=tuple(ctx.keeps))  # fmt: skip
+                       related=related, keeps=tuple(ctx.keeps), loops=ctx.loops)  # fmt: skip
 
     def enter_globals(self, ctx: Lowering, frame: Frame) -> None:
         """Read the global variables that the program assigns to, as variables of its own; one that is not defined is not bound."""

@@ -36,7 +36,7 @@ from symgrad.frontend.classes import construct, super_of
 from symgrad.frontend.comprehensions import comprehension, first_of, sum_generator
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.counts_of_arguments import check_call
-from symgrad.frontend.declared import call_declared, call_function, is_declared
+from symgrad.frontend.declared import call_declared, call_function, is_declared, run_again_in_reverse
 from symgrad.frontend.directional import make_directional, make_linear
 from symgrad.frontend.distributions import distribution_of
 from symgrad.frontend.dtype_questions import dtype_question
@@ -71,6 +71,7 @@ from symgrad.ops import spelling
 from symgrad.ops.composed import composed, defaults, parameters_of, positional
 from symgrad.ops.shapes import dtype_of
 from symgrad.runtime.batches import Batch
+from symgrad.runtime.marks import Checkpointed
 
 #: what can be called with None as well
 OF_ANYTHING = (isinstance, type, print, str, repr, callable, hasattr, getattr, next, bool)
@@ -136,6 +137,8 @@ def call_static(ctx: Lowering, held: Static, args: list[Binding], kwargs: dict[s
     value = as_python(held.value)
     if is_declared(ctx, value):
         return call_declared(ctx, value, args, kwargs, node)
+    if isinstance(value, Checkpointed):
+        return call_checkpointed(ctx, value, args, kwargs, node)
     if (distribution := distribution_of(ctx, held)) is not None:
         return ctx.apply(distribution, args, kwargs, node)
     if isinstance(value, enum.Enum) and isinstance(own := from_class(ctx, type(value), "__call__"), types.FunctionType):
@@ -149,6 +152,14 @@ def call_static(ctx: Lowering, held: Static, args: list[Binding], kwargs: dict[s
     if (inlined := getattr(value, "__symgrad_inlines__", None)) is not None:
         return ctx.apply(Static(inlined), args, kwargs, node)
     return call_object(ctx, value, held.name or str(getattr(value, "__name__", "object")), args, kwargs, node)
+
+
+def call_checkpointed(ctx: Lowering, value: Checkpointed, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """A call of what ``checkpoint`` has made of any callable."""
+    function: Binding = Static(value.__wrapped__)
+    if not isinstance(value.__wrapped__, types.FunctionType | types.MethodType | np.ufunc):
+        function = outside(ctx, value.__wrapped__, f"{owner_name(ctx, value)}.__wrapped__", "function")
+    return run_again_in_reverse(ctx, lambda: ctx.apply(function, args, kwargs, node), node)
 
 
 @callee(External)

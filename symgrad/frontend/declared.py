@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -25,10 +25,11 @@ from symgrad.frontend.purity import is_pure
 from symgrad.frontend.pushed import backward_of_rule
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.source import read, seen_through
-from symgrad.ir.core import Block, Const, Func, Operand, Value, substitute
+from symgrad.ir.core import Block, Call, Const, Func, Operand, Value, substitute
 from symgrad.ir.types import Array, Scalar, Type, is_float
 from symgrad.ops.declarations import Custom, declared
 from symgrad.ops.declare import ROWS
+from symgrad.runtime.marks import Checkpointed
 
 
 def is_declared(ctx: Lowering, function: Any) -> bool:
@@ -49,6 +50,8 @@ def call_function(ctx: Lowering, function: Any, args: list[Binding], kwargs: dic
     def call() -> Binding:
         return call_function(ctx, inner, args, kwargs, node)
 
+    if isinstance(function, Checkpointed):
+        return run_again_in_reverse(ctx, call, node)
     if type(function) not in KEEPING:
         return call()
     tree = read(inner).node
@@ -56,6 +59,18 @@ def call_function(ctx: Lowering, function: Any, args: list[Binding], kwargs: dic
     if kept is not None:
         return kept
     return run_again(ctx, tree, call, node, [*args, *kwargs.values()] if is_pure(function) else [])
+
+
+def run_again_in_reverse(ctx: Lowering, call: Callable[[], Binding], node: ast.AST) -> Binding:
+    """A call of a checkpointed function, between marks that say what runs again in the backward half."""
+    block, loc = ctx.builder.block, ctx.loc(node)
+    block.ops.append(Call([], loc, "checkpoint_begin", [], {}))
+    result = call()
+    if ctx.builder.block is not block or ctx.state.dead:
+        what = "a checkpointed function is left in a way that cannot be followed"
+        raise UnsupportedSyntax(what, loc, "call the function without checkpoint, or catch its exceptions inside of it")
+    block.ops.append(Call([], loc, "checkpoint_end", [], {}))
+    return result
 
 
 def call_declared(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:

@@ -27,6 +27,7 @@ from symgrad.frontend.iterate import (
     shape_of_object,
 )
 from symgrad.frontend.live import rounds_from
+from symgrad.frontend.scopes import assigned
 from symgrad.frontend.stepping import begin, sites_of, with_position
 from symgrad.frontend.tables import statement
 from symgrad.frontend.targets import bind
@@ -70,6 +71,7 @@ def for_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
 
     hint = node.target.id if isinstance(node.target, ast.Name) and items.counts else None
     guess = guess_names(ctx, [node.target, *node.body])
+    ctx.loops[ctx.loc(node)] = tuple(sorted(assigned([node.target])))
     loop_ = counted(ctx, loop_key(ctx, node), guess, items.bounds, body, ctx.loc(node), hint)
     for name in held:
         ctx.state.names.pop(name, None)
@@ -277,6 +279,7 @@ def while_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
     entry = ctx.state.copy()
     if ctx.unroll and known_test(ctx, node.test) is not None:
         return while_written_out(ctx, node, rest)
+    ctx.loops[ctx.loc(node)] = ()
     try:
         if walrus:
             raise TestChanges

@@ -36,3 +36,4 @@ class Lowered:
     aliases: dict[str, str] = field(default_factory=dict)  #: paths into an object that another argument holds too, by the path there
     related: tuple[tuple[str, str, bool], ...] = ()  #: pairs of what is read from outside, and whether they are one object
     keeps: tuple[Loc, ...] = ()  #: where functions are called whose results are kept
+    loops: dict[Loc, tuple[str, ...]] = field(default_factory=dict)  #: the loops that were read, with the variables that they go over

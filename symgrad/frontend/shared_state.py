@@ -60,6 +60,7 @@ class SharedState:
     is_silent: bool = False  #: a message was left out that its logger does not take
     loggers_change: bool = False  #: the function changes which messages are taken
     keeps: list[Loc] = field(default_factory=list)  #: where functions are called whose results are kept
+    loops: dict[Loc, tuple[str, ...]] = field(default_factory=dict)  #: the loops of the program, with the variables that they go over
     stack: list[Any] = field(default_factory=list)
     forms: dict[Any, Any] = field(default_factory=dict)  #: what loops carried when they were last lowered
     recursive: dict[Any, Any] = field(default_factory=dict)

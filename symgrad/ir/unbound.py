@@ -63,6 +63,11 @@ class Unbound:
 
     def branch(self, op: If) -> None:
         """What a side does not bind, or yields of what is doubtful itself."""
+        if isinstance(op.test, Const):  # always taken
+            self.sides.update(
+                (out, None) for out, end in zip(op.outs, op.blocks[not op.test.value].yields, strict=True) if self.is_doubtful(end)
+            )
+            return
         for out, *yielded in zip(op.outs, op.then.yields, op.orelse.yields, strict=True):
             match [place for place, operand in enumerate(yielded) if self.is_doubtful(operand) or is_absent(operand, out.type)]:
                 case [place] if isinstance(yielded[place], Const):

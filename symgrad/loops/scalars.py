@@ -257,6 +257,18 @@ def gammas(build: Builder, op: Call, args: Args) -> list[Operand]:
     return settled(build, op, value)
 
 
+def next_snapshot(build: Builder, op: Call, args: Args) -> list[Operand]:
+    """The round of the next snapshot."""
+    return settled(build, op, build.call("snapshot_after", *args))
+
+
+def snapshots_within(build: Builder, op: Call, args: Args) -> list[Operand]:
+    """How many snapshots fit into memory; the NumPy code says so where there is no room for one."""
+    count = build.call("count_within", *args)
+    bail_out(build, build.call("less", count, Const(1)))
+    return settled(build, op, count)
+
+
 def composed(build: Builder, op: Call, args: Args) -> list[Operand]:
     """Functions of probabilities, said in others."""
     floats = [build.call("cast", a, dtype="f64") for a in args]
@@ -454,6 +466,8 @@ RULES: dict[str, Rule] = {
     ),
     **dict.fromkeys(("erf", "erfc", "gamma", "lgamma"), special),
     **dict.fromkeys(("digamma", "polygamma"), gammas),
+    "next_snapshot": next_snapshot,
+    "snapshots_within": snapshots_within,
     **dict.fromkeys(PROBABILITIES, composed), "erfcx_slope": slope_of_erfcx,
     "round": to_decimals,
     "clip": clipped,

@@ -228,6 +228,10 @@ rule("put(tape, i, first, *more)", _put, batch=batched.kept, emit=_put_text, con
      more_grad="part(get(out_grad, i), position + 1)")  # fmt: skip
 rule("get(tape, i) -> values", _get, batch=batched.fetched, emit="tape[i]", tape_grad="put(out_grad, i, values_grad)", i_grad=None)
 
+# where the state of a loop is kept in some rounds only: the round of the next snapshot
+constant("next_snapshot(start, stop, free)", _int, emit="next_snapshot(start, stop, free)")
+constant("snapshots_within(memory, loops, size)", _int, emit="snapshots_within(memory, loops, size)")
+
 # ------------------------------------------------------------------ lists
 
 rule("list_of(*items)", _list_of, emit="[*items]", items_grad="list_take(out_grad, position)")

@@ -55,6 +55,8 @@ class Pieces:
                 case Call(name="push" | "pop", args=[tape, *_], outs=[rest, *_]):
                     self.join(tape, rest)
                     (pushes if op.name == "push" else pops).append(op)
+                case Call(name="copy", args=[tape], outs=[out]):
+                    self.join(tape, out)
                 case Call(args=args) | Apply(args=args):
                     whole += args
                 case For() | While():
@@ -131,6 +133,9 @@ class Pieces:
                 before = self.split(op.args[0]) or []
                 outs = self.values(op.outs[1:])
                 return [Call([part, out], op.loc, "pop", [old], {}) for part, old, out in zip(parts, before, outs, strict=True)]
+            case Call(name="copy") if (parts := self.split(op.outs[0])) is not None:
+                copied = self.split(op.args[0]) or []
+                return [Call([part], op.loc, "copy", [old], {}) for part, old in zip(parts, copied, strict=True)]
             case For() | While():
                 slots = list(op.carried)
                 op.inits = self.expanded(op.inits, slots)

@@ -13,6 +13,7 @@ from functools import cache, partial
 from typing import Any
 
 from symgrad.adjoint.activity import matters
+from symgrad.adjoint.called_again import unmarked
 from symgrad.adjoint.checks import check, checked_when_run
 from symgrad.adjoint.costs import INTERPRETED, READ, Costs
 from symgrad.adjoint.custom import expanded
@@ -33,6 +34,7 @@ from symgrad.ir.types import Array, List, Scalar, is_float
 from symgrad.ir.verify import verify
 from symgrad.passes.relations import relations
 from symgrad.pipeline.along import active_results, emission, kernel, result_text, tangent_words, written
+from symgrad.pipeline.checkpoints import budget_of
 from symgrad.pipeline.emission import Emission, argument_names, emitted_for, printed, run_once, saved, seeds_of
 from symgrad.pipeline.job import Job, numbered, sequence, with_leaves
 from symgrad.pipeline.kernel_texts import again, crossing_lists, halves_in_loops, whole_kernel
@@ -266,7 +268,8 @@ def whole_gradient(job: Job, primal: Func, wrt: list[int], active: list[int]) ->
     """The gradient, with the value or auxiliary results if they are asked for."""
     lowered, keep = job.lowered, job.request.value or job.request.has_aux
     with timed(primal.notes, "differentiate", "gradient"):
-        derivative = gradient(primal, wrt, active_results=active, value=keep, name=f"{primal.name}_grad", costs=costs(job), fused=True)
+        derivative = gradient(primal, wrt, active_results=active, value=keep, name=f"{primal.name}_grad", costs=costs(job), fused=True,
+                              budget=budget_of(job))  # fmt: skip
         derivative.guarded = primal.guarded
         derivative = job.stage("adjoint", expanded(derivative))
     count = len(primal.body.yields) if keep else 0
@@ -321,7 +324,15 @@ def gradient_along(job: Job, primal: Func, wrt: list[int], active: list[int]) ->
     aux = job.request.has_aux
     with timed(primal.notes, "differentiate", "gradient"):
         derivative = gradient(
-            primal, wrt, active_results=active, value=aux, seeds=True, name=f"{job.source.name}_hvp", costs=costs(job), fused=True
+            primal,
+            wrt,
+            active_results=active,
+            value=aux,
+            seeds=True,
+            name=f"{job.source.name}_hvp",
+            costs=costs(job),
+            fused=True,
+            budget=budget_of(job),
         )
         derivative = expanded(derivative)
     first = len(primal.params)
@@ -366,7 +377,7 @@ def in_one_piece(job: Job, derivative: Func, kind: str, title: str, whole: Resul
 
 def function_itself(job: Job, read: Read) -> Derivation:
     """The function as it was read, without a derivative; it leaves its arguments alone."""
-    return of_best_form(job, simplified(job, clone(job.lowered.func), read), itself)
+    return of_best_form(job, unmarked(simplified(job, clone(job.lowered.func), read)), itself)
 
 
 def itself(job: Job, func: Func) -> Derivation:
@@ -386,14 +397,15 @@ def program(func: Func, texts: list[str], result: Result, lowered: Lowered, orde
     copy.results = [copy.results[k] for k in order]
     return Lowered(copy, list(zip(copy.params, texts, strict=True)), result, lowered.captured, dict(lowered.objects), lowered.mutated,
                    lowered.copied, lowered.caught, relied=lowered.relied, fresh=False, identities=lowered.identities,
-                   aliases=lowered.aliases, apart=lowered.apart, related=lowered.related)  # fmt: skip
+                   aliases=lowered.aliases, apart=lowered.apart, related=lowered.related, loops=lowered.loops)  # fmt: skip
 
 
 def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Derivation:
     """A pair of functions: forward gives the result and a closure over the residuals."""
     name = free_name(job, primal.name, "_forward", "_backward", *(f"_vjp{end}" for end in ENDS))
     with timed(primal.notes, "differentiate", "gradient"):
-        whole = gradient(primal, wrt, active_results=active, value=True, seeds=True, name=f"{name}_vjp", costs=costs(job))
+        whole = gradient(primal, wrt, active_results=active, value=True, seeds=True, name=f"{name}_vjp", costs=costs(job),
+                         budget=budget_of(job))  # fmt: skip
         whole = job.stage("adjoint", expanded(whole))
     whole = run(REMARKS, run(OPTIMISE, whole))
     job.stage("optimized", whole)

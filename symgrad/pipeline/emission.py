@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from symgrad.adjoint.called_again import unmarked
 from symgrad.codegen.header import Header
 from symgrad.codegen.python import emit, emit_to_run
 from symgrad.codegen.saved_kernels import kernel_piece
@@ -56,7 +57,7 @@ def emitted_for(job: Job, func: Func, name: str, result: str, doc: str) -> Emitt
 
 def run_once(job: Job, func: Func, name: str, result: str) -> tuple[ast.Module, dict[str, Any]]:
     """A function that takes the user's own parameters, as it is, to be run and not to be read."""
-    func = clone(func)
+    func = unmarked(clone(func))
     return emit_to_run(func, header_for(job, func, name, result, ""))
 
 

@@ -16,6 +16,7 @@ from symgrad.ir.sums import ONE, sum_of
 from symgrad.ir.types import Array, Scalar, Type
 from symgrad.ops.batched import NotBatched
 from symgrad.ops.seed_products import holds_products
+from symgrad.pipeline.checkpoints import budget_of
 from symgrad.pipeline.job import Job
 from symgrad.signature import Related, extent_words, is_choice
 from symgrad.tangent.columns import columns
@@ -55,7 +56,7 @@ def matrices(job: Job, primal: Func, wrt: list[int], active: list[int], costs: C
         except NotBatched:
             if job.request.mode == "forward":
                 return columns_in_turn(primal, wrt, active, name=name, costs=costs)
-    return jacobian(primal, wrt, active, name=name, costs=costs, compiled=job.target is not None)
+    return jacobian(primal, wrt, active, name=name, costs=costs, compiled=job.target is not None, budget=budget_of(job))
 
 
 def matrices_inside(what: str, func: Func, wrt: list[int], active: list[int], taken: set[str]) -> Func:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+import types
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
+
+from symgrad.errors import BadArgument
 
 T = TypeVar("T")
 
@@ -18,6 +22,45 @@ def stop_gradient(x: T) -> T:
 def on_backward(x: T, function: Callable[[Any], Any]) -> T:
     """``x`` itself; on the way back its cotangent becomes ``function(cotangent)``, or stays if that returns None."""
     return x
+
+
+class Checkpointed:
+    """A function of which nothing inside is saved where it is differentiated: what ``checkpoint`` makes, and a method of a class too."""
+
+    symgrad_transparent = True
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, function)
+        self.__wrapped__ = function
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.__wrapped__(*args, **kwargs)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else types.MethodType(self, instance)
+
+    def __reduce__(self) -> str:
+        return str(getattr(self, "__qualname__", "checkpoint"))  # a global of its module, as a function is
+
+    def __repr__(self) -> str:
+        return f"checkpoint({getattr(self, '__qualname__', self.__wrapped__)})"
+
+
+def checkpoint(function: Callable[..., Any]) -> Any:
+    """A function that computes what ``function`` does, and of which nothing inside is saved where it is differentiated.
+
+    Where it is called in a function that is differentiated in reverse, the backward half runs it a second time, before its reverse: that
+    takes the memory of one call in the place of that of all calls, and the time of one more run. Also a decorator. Memory that it writes
+    to is copied before. Prints and other effects happen once. NoDerivative is raised, when the derivative is compiled, where it draws
+    random numbers or calls what may give something else the second time.
+
+    >>> layer = checkpoint(lambda h, w: np.tanh(w @ h))
+    >>> layer(np.zeros(2), np.eye(2))
+    array([0., 0.])
+    """
+    if not callable(function):
+        raise BadArgument(f"checkpoint takes a function, not {function!r}", hint="pass the function itself: checkpoint(f)(x)")
+    return Checkpointed(function)
 
 
 def seen_backward(function: Callable[[Any], Any], g: Any) -> Any:

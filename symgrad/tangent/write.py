@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from symgrad.adjoint.account import tell_activity
 from symgrad.adjoint.activity import active_values
+from symgrad.adjoint.called_again import unmarked
 from symgrad.ir.core import Call, For, Func, If, Op, Operand, Value, While, clone, walk
 from symgrad.ir.types import Array, List
 from symgrad.ops.build import Builder, symbols
@@ -56,6 +57,7 @@ def push_forward(func: Func, wrt: Sequence[int], active_results: Sequence[int] =
     else where the result will stand.
     """
     builder = Builder(taken=set() if taken is None else taken)
+    func = unmarked(func)
     tell_activity(func, wrt, active_results)
     result = written(func, wrt, active_results, Called(builder), name)
     with builder.inside(result.body), builder.at(func.loc):

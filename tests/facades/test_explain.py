@@ -182,6 +182,16 @@ def chosen(x: Any, w: Any, steps: int) -> Any:
     return np.sum(x)
 
 
+@symgrad.checkpoint
+def damped(x: Any) -> Any:
+    return np.sin(x) * np.exp(-x)
+
+
+def damped_twice(x: Any) -> Any:
+    y = damped(x)
+    return np.sum(damped(y))
+
+
 def diffused(x: Any, n: int) -> Any:
     y = x.copy()
     for _ in range(n):
@@ -257,6 +267,7 @@ TOLD: list[tuple[Callable[..., Any], tuple[Any, ...], Any, str, int, str, str]] 
     (elements, (VECTOR, 0.1), None, "lowered", 2, "x_grad", "a list while the loop runs"),
     (elements, (VECTOR, 0.1), None, "lowered", 3, "x", "a Python float"),
     (elements, (VECTOR, 0.1), None, "fused", 2, "", "each round is reversed as soon as it is done"),
+    (damped_twice, (VECTOR,), None, "rerun", 1, "", "nothing inside is kept, and it runs again for its reverse"),
     (rooted, (VECTOR, 0.1), None, "unfused", 2, "", "a round's reverse starts from total, which is known after the loop"),
     (recur, LOOP, ("x", "w"), "unfused", 2, "", "a round starts from what the reverse of the next one gives for h_grad"),
     (rooted, (VECTOR, 0.1), None, "saved", 3, "np.exp(x[i] * w)", "which costs less than np.exp(x[i] * w) again"),

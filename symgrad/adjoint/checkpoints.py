@@ -1,0 +1,359 @@
+"""Lets the reverse of a loop run the rounds again instead of reading what each has saved.
+
+The forward half keeps the state before some rounds: the values that a round starts from. The reverse of round ``t`` takes the last
+snapshot that was kept, runs the rounds from there to ``t``, keeping snapshots on the way where there is room again, and then round ``t``
+with its reverse, which is planned as a function of its own. Works in place, after the sweep and before the plan: to the plan, the whole
+reversed loop is one call that reads what stands outside of the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from symgrad.adjoint.account import tell_rerun
+from symgrad.adjoint.accumulate import Scope
+from symgrad.adjoint.budget import Budget
+from symgrad.adjoint.called_again import CalledAgain, Completed, insert, outlined
+from symgrad.adjoint.memory import Memory
+from symgrad.adjoint.presence import enter, leave
+from symgrad.adjoint.repeatable import drop, drop_from, effects_in, needed, refuse_unrepeatable
+from symgrad.adjoint.sweep import Sweep
+from symgrad.errors import NoDerivative
+from symgrad.ir.core import (
+    ONE,
+    ZERO,
+    Apply,
+    Block,
+    Call,
+    Const,
+    For,
+    Func,
+    If,
+    Op,
+    Operand,
+    Value,
+    While,
+    clone_block,
+    substitute,
+    walk,
+)  # fmt: skip
+from symgrad.ir.layout import Layout
+from symgrad.ir.types import INT, Tape
+from symgrad.ops.sharing import read_in
+
+
+@dataclass(slots=True)
+class Checkpoints:
+    """Which loops and calls run again for their reverse; ``reversals`` are those written so far."""
+
+    budget: Budget
+    calls: set[If] = field(default_factory=set)  #: the branches that hold what calls of checkpointed functions do
+    reversals: set[Func] = field(default_factory=set)
+    depth: int = 0  #: how many loops that keep something of their rounds are around
+
+    def apply(self, func: Func, scope: Scope, sweep: Sweep, completed: Completed) -> None:
+        """Rewrite the chosen loops of a block and of those inside it; ``scope`` reverses the block."""
+        for op in list(scope.reverse.ops):
+            reversed_ = [sweep.scopes[block] for block in op.blocks if block in sweep.scopes]
+            primal = scope.block.ops[reversed_[0].position] if reversed_ else None
+            self.depth += isinstance(op, For)
+            if not self.rewritten(func, scope, reversed_, primal, op, sweep, completed):
+                for inner in reversed_:
+                    self.apply(func, inner, sweep, completed)
+            self.depth -= isinstance(op, For)
+
+    def rewritten(self, func: Func, scope: Scope, reversed_: list[Scope], primal: Op | None, op: Op, sweep: Sweep,
+                  completed: Completed) -> bool:  # fmt: skip
+        """Rewrite one loop or call, if it is to run again; ``op`` reverses ``primal``, and ``reversed_`` its blocks."""
+        if isinstance(op, If) and isinstance(primal, If) and primal in self.calls:
+            tell_rerun(func, primal, "nothing inside is kept, and it runs again for its reverse")
+            self.reversals.add(CalledAgain(func, scope, reversed_[0], sweep, primal, op).run(completed))
+            return True
+        if not isinstance(op, For) or not isinstance(primal, For | While) or not self.budget.covers(primal.loc, self.depth == 1):
+            return False
+        rerun = Rerun(func, scope, reversed_[0], sweep, primal, op, self.budget)
+        if not rerun.find_needed():
+            tell_rerun(func, primal, "no snapshot is kept, since the reverse reads nothing of its rounds")
+            return False
+        tell_rerun(func, primal, f"{self.budget.spoken(primal.loc)}, and its rounds run again for their reverse")
+        self.reversals.add(rerun.run(completed))
+        return True
+
+    def inline(self, block: Block) -> None:
+        """Put reversed loops in the places of their calls, whose results are theirs."""
+        ops: list[Op] = []
+        for op in block.ops:
+            if isinstance(op, Apply) and op.func in self.reversals:
+                assert op.func is not None
+                substitute(op.func.body, dict(zip(op.func.params, op.args, strict=True)))
+                self.inline(op.func.body)
+                ops += op.func.body.ops
+                continue
+            for inner in op.blocks:
+                self.inline(inner)
+            ops.append(op)
+        block.ops = ops
+
+
+@dataclass(slots=True)
+class Rerun:
+    """One loop: ``primal``, and ``op``, which reverses it.
+
+    ``body`` is the block whose values the reverse reads: it moves into the reversed loop, and the forward half gets a copy.
+    ``slots`` are the carried values that make up the state of a round.
+    """
+
+    func: Func
+    scope: Scope
+    inner: Scope
+    sweep: Sweep
+    primal: For | While
+    op: For
+    budget: Budget
+    body: Block = field(init=False)
+    slots: list[int] = field(default_factory=list)
+    kept: set[Op] = field(default_factory=set)  #: the ops of a round that its reverse or the next state needs
+    stored: set[int] = field(default_factory=set)  #: the slots whose memory the rounds write to
+    before: list[Op] = field(default_factory=list)  #: what is put before the loop
+
+    def __post_init__(self) -> None:
+        self.body = self.primal.body
+
+    def run(self, completed: Completed) -> Func:
+        """Rewrite the loop and its reverse; the function that goes back over the rounds, which is called in the backward half."""
+        layout, place = Layout(), self.inner.position
+        layout.enter(self.func.body)
+        memory = Memory.of(self.func, layout)
+        self.stored = {k for k in self.slots if memory.is_written(self.args[k])}
+        self.primal.body = clone_block(self.body, {})
+        ticks = Ticks(self)
+        kept = self.keep_in_forward_half(ticks) if self.slots else ()  # rounds that need no state run again where they are reversed
+        reversal = self.replace(self.reversed_loop(ticks, kept, completed))
+        insert(self.scope, place, self.before, self.sweep)
+        return reversal
+
+    @property
+    def args(self) -> list[Value]:
+        """The carried values of the body that is run again."""
+        return self.body.args[1:] if isinstance(self.primal, For) else self.body.args
+
+    # ---------------------------------------------------------------- what a round needs
+
+    def find_needed(self) -> bool:
+        """Find the state and the ops that compute it; False if the reverse reads nothing of the rounds but shapes."""
+        slots = {value: k for k, value in enumerate(self.args)}
+        reads = [o for op in walk(self.inner.reverse) if not is_about_shape(op) for o in op.operands]
+        reads += [o for block in blocks_in(self.inner.reverse) for o in block.yields]
+        self.kept, self.slots = needed(self.inner, self.sweep, reads, slots)
+        if not self.kept and not self.slots:
+            return False
+        self.kept, self.slots = needed(self.inner, self.sweep, read_in(self.inner.reverse), slots)
+        refuse_unrepeatable(self.body, self.kept, "the loop runs again for its reverse", "call it before the loop, for all rounds at once")
+        for k in self.slots:
+            if self.args[k] in self.sweep.ledger.unbound.sides:
+                what = f"a loop that runs again for its reverse carries {self.args[k].name or 'a name'}, which may have no value before it"
+                raise NoDerivative(what, self.primal.loc, f"give {self.args[k].name or 'it'} a value before the loop")
+        return True
+
+    def round_again(self, table: dict[Value, Operand]) -> tuple[list[Op], list[Operand]]:
+        """The ops of one round, from the state to the next one; ``table`` says what its arguments are."""
+        copy = clone_block(Block([], [op for op in self.body.ops if op in self.kept], [self.body.yields[k] for k in self.slots]), table)
+        drop(copy, effects_in(copy))
+        return copy.ops, copy.yields
+
+    # ---------------------------------------------------------------- the forward half
+
+    def keep_in_forward_half(self, ticks: Ticks) -> tuple[Operand, ...]:
+        """Let the loop keep snapshots; what is kept when it is over, and for how many more there is room."""
+        primal, call = self.primal, self.sweep.builder.call
+        with self.sweep.builder.inside(Block([], self.before)), self.sweep.builder.at(primal.loc):
+            count = self.budget.count(self.sweep.builder, primal, [(primal.inits[k], self.args[k]) for k in self.slots])
+            self.own_memory()
+            tape = call("tape", hint="snapshots")
+            if isinstance(primal, While):
+                kept = call("push", tape, ZERO, *self.copies([primal.inits[k] for k in self.slots]), hint="snapshots")
+                return kept, Const(count.value - 1) if isinstance(count, Const) else call("subtract", count, ONE, hint="free")
+        type_ = Tape((INT, *(self.args[k].type for k in self.slots)))
+        snapshots, kept = enter(primal, primal.body, tape, type_, "snapshots")
+        free, left = enter(primal, primal.body, count, INT, "free")
+        due, _ = enter(primal, primal.body, ticks.first, INT, "due")
+        start = Block()
+        with self.sweep.builder.inside(start), self.sweep.builder.at(primal.loc):
+            tick = ticks.counted_in_forward_half()
+            states = [primal.carried[k] for k in self.slots]
+            ends = self.kept_if_due(tick, ticks.most, (snapshots, free, due), states)
+            next_tick = ticks.next_in_forward_half(tick)
+        primal.body.ops[:0] = start.ops
+        for end in (*ends, *next_tick):
+            leave(primal, primal.body, end)
+        return kept, left
+
+    def own_memory(self) -> None:
+        """Give the loop memory of its own for what it writes to: what was there before the loop stays as it is."""
+        for k in sorted(self.stored):
+            init = self.primal.inits[k]
+            self.primal.inits[k] = self.sweep.builder.call("copy", init, hint=init.name if isinstance(init, Value) else None)
+
+    def copies(self, states: Sequence[Operand]) -> list[Operand]:
+        """The state as it is kept: what rounds write to is copied."""
+        call = self.sweep.builder.call
+        return [call("copy", state, hint=getattr(state, "name", None)) if k in self.stored else state
+                for k, state in zip(self.slots, states, strict=True)]  # fmt: skip
+
+    def kept_if_due(self, tick: Operand, stop: Operand, held: tuple[Value, Value, Value], states: Sequence[Operand]) -> list[Value]:
+        """Keep a snapshot if one is due before this round; the snapshots, the room and the next round with one from then on."""
+        snapshots, free, due = held
+        call = self.sweep.builder.call
+        test = call("equal", tick, due)
+        with self.sweep.builder.inside(Block()) as then:
+            pushed = call("push", snapshots, tick, *self.copies(states), hint="snapshots")
+            less = call("subtract", free, ONE, hint="free")
+            then.yields = [pushed, less, call("next_snapshot", tick, stop, less, hint="due")]
+        ends = [Value(pushed.type, "snapshots"), Value(INT, "free"), Value(INT, "due")]
+        self.sweep.builder.append(If(list(ends), self.primal.loc, test, then, Block([], [], list(held))))
+        return ends
+
+    # ---------------------------------------------------------------- the backward half
+
+    def reversed_loop(self, ticks: Ticks, kept: tuple[Operand, ...], completed: Completed) -> For:
+        """The loop that goes back over the rounds, and runs each again before it is reversed.
+
+        ``kept`` are the snapshots and the room that is left, when the loop itself is over.
+        """
+        builder, old, loc = self.sweep.builder, self.op, self.primal.loc
+        tick = Value(INT, old.index.name or "round")
+        (old_index, *cotangents), old.body.args = old.body.args, []
+        held = [Value(value.type, name) for value, name in zip(kept, ("snapshots", "free"), strict=False)]
+        body = Block([tick, *cotangents, *held])
+        with builder.inside(body), builder.at(loc):
+            ends, states = self.advanced(ticks, tick, *held) if held else ([], [])
+            table: dict[Value, Operand] = {self.args[k]: state for k, state in zip(self.slots, states, strict=True)}
+            index = ticks.index(tick)
+        substitute(old.body, {old_index: tick if isinstance(self.primal, While) else self.primal_index})
+        if isinstance(self.primal, For):
+            table[self.primal_index] = index
+        self.inner.parent, self.inner.position, self.inner.loop = None, 0, False
+        drop_from(self.inner, {op for op in self.body.ops if op not in self.kept} | effects_in(self.body), self.sweep)
+        self.body.yields = []
+        whole = completed(Func(self.func.name, self.body, loc=loc, notes=self.func.notes), self.inner)
+        round_ = Block([], whole.ops, list(self.inner.reverse.yields))
+        substitute(round_, table)
+        body.ops += round_.ops
+        body.yields = [*round_.yields, *ends]
+        outs = [*old.outs, *(Value(value.type, value.name) for value in held)]
+        return For(outs, loc, ticks.first, ticks.end, ONE, [*old.inits, *kept], body, backward=True)
+
+    @property
+    def primal_index(self) -> Value:
+        """The index of the body that is run again."""
+        return self.body.args[0]
+
+    def advanced(self, ticks: Ticks, tick: Value, snapshots: Value, free: Value) -> tuple[list[Value], list[Value]]:
+        """The snapshots and the room that are left, and the state before round ``tick``, run from the last snapshot."""
+        call = self.sweep.builder.call
+        types = [self.args[k].type for k in self.slots]
+        names = [self.args[k].name for k in self.slots]
+        rest, start = Value(snapshots.type, "snapshots"), Value(INT, "start")
+        saved = [Value(type_, name) for type_, name in zip(types, names, strict=True)]
+        self.sweep.builder.append(Call([rest, start, *saved], self.primal.loc, "pop", [snapshots], {}))
+        again = call("less", start, tick)
+        with self.sweep.builder.inside(Block()) as then:
+            then.yields = [call("push", rest, start, *saved, hint="snapshots"), free]
+        with self.sweep.builder.inside(Block()) as orelse:
+            orelse.yields = [rest, call("add", free, ONE, hint="free")]
+        now, room = Value(snapshots.type, "snapshots"), Value(INT, "free")
+        self.sweep.builder.append(If([now, room], self.primal.loc, again, then, orelse))
+        stop = call("add", tick, ONE)
+        due = call("next_snapshot", start, stop, room, hint="due")
+        index = Value(INT, "earlier")
+        carried = [Value(snapshots.type, "snapshots"), Value(INT, "free"), Value(INT, "due")]
+        states = [Value(type_, name) for type_, name in zip(types, names, strict=True)]
+        block = Block([index, *carried, *states])
+        with self.sweep.builder.inside(block):
+            ends = self.kept_if_due(index, stop, (carried[0], carried[1], carried[2]), list(states))
+            table: dict[Value, Operand] = {self.args[k]: state for k, state in zip(self.slots, states, strict=True)}
+            if isinstance(self.primal, For):
+                table[self.primal_index] = ticks.index(index)
+            ops, yields = self.round_again(table)
+            block.ops += ops
+            block.yields = [*ends, *yields]
+        outs = [Value(value.type, value.name) for value in block.args[1:]]
+        self.sweep.builder.append(For(list(outs), self.primal.loc, start, tick, ONE, [now, room, due, *self.copies(list(saved))], block))
+        return outs[:2], outs[3:]
+
+    def replace(self, loop: For) -> Func:
+        """Put a call in the place of the old reversed loop; the function that it calls."""
+        with self.sweep.builder.inside(Block()) as block, self.sweep.builder.at(self.primal.loc):
+            if self.slots and self.is_in_loop():
+                loop.inits[-2] = self.sweep.builder.call("copy", loop.inits[-2], hint="snapshots")
+        return outlined(self.sweep, self.scope, self.op, [*block.ops, loop], f"{self.func.name}_reverse")
+
+    def is_in_loop(self) -> bool:
+        """Does the loop stand in another one, so that what it keeps is kept by that in turn?"""
+        scope: Scope | None = self.scope
+        while scope is not None and not scope.loop:
+            scope = scope.parent
+        return scope is not None
+
+
+@dataclass(slots=True)
+class Ticks:
+    """How the rounds of a loop are counted: by its index, where that goes up by one, or from zero.
+
+    ``first`` and ``end`` are those of the rounds that are reversed, ``most`` is the end of what is known before the loop.
+    """
+
+    rerun: Rerun
+    first: Operand = ZERO
+    most: Operand = ZERO
+    end: Operand = ZERO
+    start: Operand = ZERO  #: the index of round 0, where rounds are counted
+    step: Operand | None = None
+
+    def __post_init__(self) -> None:
+        primal, reverse = self.rerun.primal, self.rerun.op
+        if isinstance(primal, While):
+            self.most = self.end = primal.outs[-1]
+            return
+        if isinstance(primal.step, Const) and primal.step.value == 1 and not primal.backward:
+            self.first, self.most, self.end = primal.start, primal.stop, reverse.stop
+            return
+        call = self.rerun.sweep.builder.call
+        with self.rerun.sweep.builder.inside(Block([], self.rerun.before)), self.rerun.sweep.builder.at(primal.loc):
+            self.most = call("range_len", primal.start, primal.stop, primal.step, hint="rounds")
+            self.start, self.step = primal.start, primal.step
+            if primal.backward:
+                last = call("multiply", call("subtract", self.most, ONE), primal.step)
+                self.start, self.step = call("add", primal.start, last), call("negative", primal.step)
+        self.end = primal.outs[-1] if primal.until else self.most
+
+    def index(self, tick: Operand) -> Operand:
+        """The index of a round."""
+        call = self.rerun.sweep.builder.call
+        return tick if self.step is None else call("add", self.start, call("multiply", tick, self.step))
+
+    def counted_in_forward_half(self) -> Operand:
+        """The number of the round in the loop of the forward half, which carries it where that is not its index."""
+        primal = self.rerun.primal
+        assert isinstance(primal, For)
+        if self.step is None:
+            return primal.index
+        return enter(primal, primal.body, ZERO, INT, "round")[0]
+
+    def next_in_forward_half(self, tick: Operand) -> list[Operand]:
+        """What the loop of the forward half carries on for it."""
+        return [] if self.step is None else [self.rerun.sweep.builder.call("add", tick, ONE, hint="round")]
+
+
+def is_about_shape(op: Op) -> bool:
+    """Does an op ask for the shape of its operand only?"""
+    return isinstance(op, Call) and op.name in ("shape_of", "extent")
+
+
+def blocks_in(block: Block) -> list[Block]:
+    """A block and those inside it."""
+    return [block, *(inner for op in walk(block) for inner in op.blocks)]
+
+
+__all__ = ["Checkpoints"]

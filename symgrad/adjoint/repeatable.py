@@ -1,0 +1,83 @@
+"""What of a block must run again for its reverse, and whether it may: a second run must give what the first one gave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from symgrad.adjoint.accumulate import Scope
+from symgrad.adjoint.sweep import Sweep
+from symgrad.errors import NoDerivative
+from symgrad.ir.core import Block, Call, Op, Operand, Value, operands_within, uses, walk
+from symgrad.ops.declare import ROWS
+from symgrad.ops.sharing import defined
+
+
+def needed(scope: Scope, sweep: Sweep, wanted: Iterable[Operand], slots: Mapping[Value, int]) -> tuple[set[Op], list[int]]:
+    """The ops of a block from which the ``wanted`` values are computed, and which of its ``slots`` that takes.
+
+    ``scope`` reverses the block. A slot is a value that a loop carries; where one is needed, so is what the round yields for the next
+    one. Loops and branches whose reverse stands in the reversed block are needed too.
+    """
+    body = scope.block
+    owner = {value: op for op in body.ops for value in (*op.outs, *(v for inner in op.blocks for v in defined(inner)))}
+    ops = {body.ops[sweep.scopes[inner].position] for op in scope.reverse.ops for inner in op.blocks if inner in sweep.scopes}
+    todo = [*wanted, *(operand for op in ops for operand in operands_within(op))]
+    places: set[int] = set()
+    while todo:
+        value = todo.pop()
+        if not isinstance(value, Value):
+            continue
+        if value in slots and slots[value] not in places:
+            places.add(slots[value])
+            todo.append(body.yields[slots[value]])
+        elif value in owner and owner[value] not in ops:
+            ops.add(owner[value])
+            todo += operands_within(owner[value])
+    return ops, sorted(places)
+
+
+def refuse_unrepeatable(body: Block, ops: set[Op], when: str, hint: str) -> None:
+    """Raise NoDerivative where one of these ops of a block may give another result when it runs again: an unknown call, a random draw.
+
+    ``when`` says why it does, ``hint`` is the way out.
+    """
+    kept = Block([], [op for op in body.ops if op in ops], body.yields)
+    counts = uses(kept)
+    for op in walk(kept):
+        if isinstance(op, Call) and ROWS[op.name].effect and any(counts.get(out) for out in op.outs):
+            what = f"what is called here is unknown or random, and may give something else when {when}"
+            raise NoDerivative(what, op.loc if op.loc.line else None, hint)
+
+
+def effects_in(body: Block) -> set[Op]:
+    """The ops of a block, and of those inside it, that do something besides giving a result: prints, checks, stores for the caller."""
+    return {op for op in walk(body) if isinstance(op, Call) and ROWS[op.name].effect}
+
+
+def drop(block: Block, ops: set[Op]) -> None:
+    """Remove ops from a block and those inside it, in place."""
+    block.ops = [op for op in block.ops if op not in ops]
+    for op in block.ops:
+        for inner in op.blocks:
+            drop(inner, ops)
+
+
+def drop_from(scope: Scope, ops: set[Op], sweep: Sweep) -> None:
+    """The same for a block that a scope reverses: what says where ops stand in it is kept true."""
+    places: list[int] = []
+    count = 0
+    for op in scope.block.ops:
+        places.append(count)
+        count += op not in ops
+    places.append(count)
+    for op in scope.reverse.ops:
+        if sweep.turns[op] >= 0:
+            sweep.turns[op] = places[sweep.turns[op]]
+        for block in op.blocks:
+            if block in sweep.scopes:
+                sweep.scopes[block].position = places[sweep.scopes[block].position]
+                drop_from(sweep.scopes[block], ops, sweep)
+    drop(scope.block, ops)
+
+
+__all__ = ["drop", "drop_from", "effects_in", "needed", "refuse_unrepeatable"]

@@ -1,0 +1,38 @@
+"""The loops that a derivative is to run again -> their places in the program, with the number of snapshots of each."""
+
+from __future__ import annotations
+
+from symgrad.adjoint.budget import Budget
+from symgrad.errors import BadArgument
+from symgrad.location import Loc
+from symgrad.pipeline.job import Job
+
+
+def budget_of(job: Job) -> Budget:
+    """What the loops of a program may keep: by ``checkpoints`` and ``memory``. A name or line of no loop is refused."""
+    chosen: dict[Loc, int] = {}
+    for name, count in job.request.checkpoints:
+        places = [loc for loc in job.lowered.loops if is_named(job, loc, name)]
+        if not places:
+            told = f"on line {name}" if isinstance(name, int) else f"over {name}"
+            loops = sorted(job.lowered.loops.items(), key=lambda item: item[0].line)
+            known = ", ".join(spoken(loc, variables) for loc, variables in loops)
+            hint = f"its loops: {known}" if known else "it has no loop, or its rounds are written out one by one"
+            raise BadArgument(f"there is no loop {told} whose rounds could be run again", job.source.loc(job.source.node), hint)
+        chosen.update(dict.fromkeys(places, count))
+    return Budget(chosen, job.request.memory)
+
+
+def is_named(job: Job, loc: Loc, name: int | str) -> bool:
+    """Is a loop the one on a line of the function's own file, or over a variable?"""
+    if isinstance(name, int):
+        return loc.line == name and loc.file == job.source.file
+    return name in job.lowered.loops[loc]
+
+
+def spoken(loc: Loc, variables: tuple[str, ...]) -> str:
+    """A loop as it is told to the user: ``t (line 4)``."""
+    return f"{', '.join(variables) or 'while'} (line {loc.line})"
+
+
+__all__ = ["budget_of"]

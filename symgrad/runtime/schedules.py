@@ -1,0 +1,48 @@
+"""When the state of a loop is kept, so that its rounds can be run again for their reverse: what generated code calls, plain integers."""
+
+from __future__ import annotations
+
+
+def next_snapshot(start: int, stop: int, free: int) -> int:
+    """The round before which the next snapshot is kept, where rounds ``start`` to ``stop - 1`` are to be reversed, last first.
+
+    The state before round ``start`` is kept already, and there is room for ``free`` more snapshots; the result is ``stop`` if no more
+    is of use. With ``c = free + 1`` snapshots and each round run at most ``r`` times before its reverse, ``binomial(c + r, c)`` rounds
+    can be reversed; a split into parts that need no more than ``r - 1`` and ``r`` is one with the fewest rounds run again: A. Griewank,
+    A. Walther, Algorithm 799: revolve, ACM Transactions on Mathematical Software 26 (2000), 19-45.
+
+    >>> next_snapshot(0, 10, 2)  # 10 = binomial(3 + 2, 3): the 4 rounds before the next snapshot once more, the 6 behind it twice
+    4
+    >>> next_snapshot(0, 10, 0), next_snapshot(0, 10, 9)
+    (10, 1)
+    """
+    rounds = stop - start
+    if free <= 0 or rounds <= 1:
+        return stop
+    if free >= rounds - 1:
+        return start + 1
+    kept = free + 1
+    times, before, reach = 0, 1, 1  # reach = binomial(kept + times, kept), before the same for one time less
+    while reach < rounds:
+        times += 1
+        before = reach
+        reach = reach * (kept + times) // times
+    behind = before * kept // (kept + times - 1)  # binomial(kept + times - 2, kept - 1)
+    return start + min(before, rounds - behind)
+
+
+def snapshots_within(memory: int, loops: int, size: int) -> int:
+    """The number of snapshots of ``size`` bytes that a loop keeps, where ``loops`` loops share so many bytes of memory.
+
+    Raises MemoryError where there is no room for one in each.
+
+    >>> snapshots_within(1000, 2, 100)
+    5
+    """
+    count = memory // (loops * size)
+    if count < 1:
+        raise MemoryError(f"memory={memory} is too little: one snapshot in each loop takes {loops} * {size} = {loops * size} bytes")
+    return count
+
+
+__all__ = ["next_snapshot", "snapshots_within"]
