@@ -1,13 +1,16 @@
 """Takes ``custom_vjp`` out of a gradient: the user's backward function, as IR, takes the place of ``custom_backward``.
 
-What is left is ordinary, so a second derivative is that of what forward and backward compute.
+What is left is ordinary, so a second derivative is that of what forward and backward compute. The same is done with the derivatives of
+solutions of equations (``implicit.py``), but these stay solutions, so that a second derivative asks for the first one's again.
 """
 
 from __future__ import annotations
 
-from symgrad.ir.core import Apply, Block, Call, Func, Op, Operand, Value, clone, clone_block, substitute, walk
+from collections.abc import Hashable
 
-NAMES = frozenset({"custom", "held", "custom_backward"})
+from symgrad.ir.core import Apply, Block, Call, Const, Func, Op, Operand, Value, clone, clone_block, substitute, walk
+
+NAMES = frozenset({"custom", "held", "custom_backward", "implicit_backward"})
 
 
 def expanded(func: Func) -> Func:
@@ -42,6 +45,7 @@ def expand(block: Block, table: dict[Value, Operand], split: int | None = None) 
     """Replace the calls of the rows in a block and in those inside it; ``table`` maps their results to the operands that replace them."""
     ops: list[Op] = []
     place = split
+    implicit = Implicit(block)
     for number, op in enumerate(block.ops):
         if number == split:
             place = len(ops)
@@ -49,6 +53,8 @@ def expand(block: Block, table: dict[Value, Operand], split: int | None = None) 
             expand(inner, table)
         if not (isinstance(op, Call) and op.name in NAMES):
             ops.append(op)
+        elif op.name == "implicit_backward":
+            ops += implicit.written_out(op, table)
         elif op.name == "custom_backward":
             body: Func = op.settings["func"]
             copy = clone_block(body.body, {})
@@ -62,3 +68,32 @@ def expand(block: Block, table: dict[Value, Operand], split: int | None = None) 
         place = len(ops)
     block.ops = ops
     return place
+
+
+class Implicit:
+    """The derivatives of solutions of equations in one block; those of one solution are written out together."""
+
+    def __init__(self, block: Block) -> None:
+        self.together: dict[Hashable, list[Call]] = {}
+        for op in block.ops:
+            if isinstance(op, Call) and op.name == "implicit_backward":
+                self.together.setdefault(self.key(op), []).append(op)
+
+    @staticmethod
+    def key(op: Call) -> Hashable:
+        """Equal for the derivatives of one solution with one cotangent."""
+        return op.settings["func"], tuple(a.key() if isinstance(a, Const) else a for a in op.args)
+
+    def written_out(self, op: Call, table: dict[Value, Operand]) -> list[Op]:
+        """The ops that take the place of this one and its like; none if it has been written out with another one."""
+        from symgrad.adjoint.implicit import implicit_pullback  # which takes derivatives
+
+        group = self.together.pop(self.key(op), [])
+        if not group:
+            return []
+        positions = list(dict.fromkeys(one.settings["position"] for one in group))
+        pullback = expanded(implicit_pullback(op.settings["func"], positions, op.loc))
+        copy = clone_block(pullback.body, {})
+        table.update(zip(copy.args, op.args, strict=True))
+        table.update((one.outs[0], copy.yields[positions.index(one.settings["position"])]) for one in group)
+        return copy.ops

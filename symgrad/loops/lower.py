@@ -24,7 +24,7 @@ from symgrad.ops.declare import ROWS
 from symgrad.passes.dce import dce
 
 #: rows that call a function as it is
-OPAQUE = ("opaque", "opaque_pure")
+OPAQUE = ("opaque", "opaque_pure", "solver")
 #: rows that choose one of two operands, and the comparison that the one that is chosen wins
 WINNING = {"maximum": "greater", "minimum": "less"}
 
@@ -149,7 +149,7 @@ class Lowering(Context):
             bail_out(self.writer.build, TRUE)
         elif op.name == "evaluated":
             self.evaluate(self.thing(op.args[0]))
-        elif op.name in OPAQUE and op.settings["type"] is not None:
+        elif op.name in OPAQUE and op.settings.get("type") is not None:
             raise OutOfReach("a text or a set that is computed", op.loc)
         elif op.name in OPAQUE:
             name = function_in_words(op)

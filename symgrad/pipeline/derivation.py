@@ -452,8 +452,13 @@ def linearized(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Der
 
 
 def derivative_inside(what: str, func: Func, wrt: list[int], active: list[int], taken: set[str]) -> Func:
-    """The gradient of a function, its value and gradient, or its value and tangent, where that is taken inside another one."""
+    """The gradient of a function, its value and gradient, or its value and tangent, where that is taken inside another one.
+
+    With ``what`` "itself" the function as it is printed, without a derivative, to be handed to a solver.
+    """
     func = run(SIMPLIFY, func)
+    if what == "itself":
+        return run(OPTIMISE, func)
     check(func, wrt, active)
     func = checked_when_run(func, wrt, active)
     if what == "transpose":
