@@ -1,225 +1,246 @@
-"""Calls of SciPy's solvers: the user's function becomes a function of the program, and the result a value with a derivative.
-
-The call stays what it is. What it is given in the place of the user's function is that function as it was read, with all that it reads
-from around it as arguments. Behind the call stands ``implicit``, which says of which equation the result is the solution.
-"""
+"""Roots, fixed points and minima that SciPy finds: what each of its functions is given, the equation that it solves, and what it returns."""
 
 from __future__ import annotations
 
 import ast
-import inspect
-import operator
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from typing import Any
 
-from symgrad.errors import BadArgument, UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, Fun, Num, Obj, Ref, Static, Tup
+import numpy as np
+
+from symgrad.frontend.bindings import Binding, Broken, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.handed import with_tuples_in
-from symgrad.frontend.inner import Derivative, Inner, names_of
-from symgrad.frontend.opaque import opaque_operand
-from symgrad.frontend.operands import known_value
-from symgrad.frontend.reading import owner_name
-from symgrad.ir.core import Const, Func, Operand, Value
-from symgrad.ir.types import FLOAT, Scalar, Type
+from symgrad.frontend.inner import Derivative
+from symgrad.frontend.solving import NUMBER, Enclosed, Solving
+from symgrad.ir.core import TRUE, Const, Operand, Value
+from symgrad.ir.types import FLOAT, Array, Scalar, Type
+from symgrad.ops.composed.equations import first_of, first_vector_of, moved_by, vector_of, within
 
-#: a number of Python's or NumPy's
-NUMBER = Scalar("float", "any")
-
-
-@dataclass(slots=True)
-class Enclosed:
-    """A function of some unknowns, lowered on parameters of its own, and the values that it reads from around it."""
-
-    func: Func
-    count: int  #: of its unknowns
-    held: list[Value]
-
-    def reading(self, values: Sequence[Value]) -> Func:
-        """The same with all these values as parameters behind the unknowns."""
-        inside = dict(zip(self.held, self.func.body.args[self.count :], strict=True))
-        self.func.body.args[self.count :] = [inside.get(v) or Value(v.type, v.name) for v in values]
-        self.held = list(values)
-        return self.func
+#: the factor of a derivative where a solver raises if it does not converge
+SURE = Const(1.0)
+#: methods of ``minimize`` whose result lies on a bound exactly, if it does
+ON_BOUNDS = (None, "l-bfgs-b", "tnc", "slsqp", "nelder-mead", "powell")
+#: attributes of results that are counts and words
+PLAIN = ("success", "status", "message")
 
 
-@dataclass(slots=True)
-class Solving:
-    """A call of one of SciPy's solvers: the arguments by name, as they were written."""
-
-    ctx: Lowering
-    node: ast.AST
-    function: Any
-    name: str
-    bound: dict[str, Binding]
-    keywords: frozenset[str]
-    refused: list[str] = field(default_factory=list)
-
-    @classmethod
-    def of(cls, ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Solving:
-        """Find out which argument is which."""
-        name = function.__name__
-        try:
-            bound = inspect.signature(function).bind(*args, **kwargs)
-        except TypeError as error:
-            raise BadArgument(f"{name}: {error}", ctx.loc(node)) from None
-        named = dict(bound.arguments)
-        more = next((p.name for p in inspect.signature(function).parameters.values() if p.kind is p.VAR_KEYWORD), None)
-        if more is not None:
-            named |= named.pop(more, {})
-        return cls(ctx, node, function, name, named, frozenset(kwargs))
-
-    def refuse(self, what: str, hint: str | None = None) -> UnsupportedSyntax:
-        """A refusal of this call."""
-        return UnsupportedSyntax(f"{self.name}: {what}", self.ctx.loc(self.node), hint)
-
-    def known(self, word: str, otherwise: Any = None) -> Any:
-        """The value of an argument that is known while compiling."""
-        if word not in self.bound:
-            return otherwise
-        values = known_value(self.bound[word])
-        if not values:
-            raise self.refuse(f"{word}= must be known while compiling", "write a literal")
-        return values[0]
-
-    def check_absent(self, *words: str, hint: str) -> None:
-        """Refuse arguments that are not followed."""
-        for word in words:
-            if word in self.bound and known_value(self.bound[word]) != [None]:
-                raise self.refuse(f"{word}= is not followed where a derivative is taken", hint)
-
-    @property
-    def args(self) -> list[Binding]:
-        """What the user's function is given after its unknowns."""
-        held = self.bound.get("args", Tup(()))
-        if isinstance(held, Tup):
-            return list(held.items)
-        return list(known_value(held)[0]) if known_value(held) in ([()], [None]) else [held]
-
-    # ---------------------------------------------------------------- functions
-
-    def enclosed(self, of: Binding, unknowns: list[tuple[str, Type]], args: list[Binding], name: str,
-                 results: Callable[[Binding], list[Operand]]) -> Enclosed:  # fmt: skip
-        """Lower a function on unknowns of these names and types, and further arguments."""
-        inner = Inner(self.ctx, Derivative(of, name), self.node)
-        outs: list[Operand] = []
-        entry = self.ctx.state
-        self.ctx.state = entry.copy()
-        prototypes = [self.ctx.make(Value(type_, word)) for word, type_ in unknowns]
-        try:
-            inner.enter(list(range(len(unknowns))), [*prototypes, *args], {}, lambda value, aux: outs.extend(results(value)))
-        finally:
-            self.ctx.state = entry
-        func, held = inner.function(outs)
-        func.name = name
-        return Enclosed(func, len(unknowns), held)
-
-    def printed(self, enclosed: Enclosed) -> Const:
-        """A function as an operand of the call."""
-        func = self.ctx.derive("itself", enclosed.func, [], [], self.ctx.builder.taken)
-        return Const(func, func.name)
-
-    def spoken(self, of: Binding, otherwise: str) -> str:
-        """The name of the user's function, if it has one."""
-        match of:
-            case Fun(node=ast.FunctionDef(name=name)):
-                return name
-            case Static(value) if str(getattr(value, "__name__", "")).isidentifier():
-                return str(value.__name__)
-        return otherwise
-
-    def unknown(self, of: Binding, place: int, otherwise: str) -> str:
-        """The name that the user's function has for an unknown."""
-        try:
-            names = names_of(self.ctx, of, self.node)
-        except (UnsupportedSyntax, TypeError, ValueError):
-            return otherwise
-        return names[place] if place < len(names) else otherwise
-
-    # ---------------------------------------------------------------- the call
-
-    def call(self, functions: dict[str, Enclosed], more: dict[str, Binding] | None = None) -> Value:
-        """The call itself, with functions of the program in the place of the user's."""
-        ctx = self.ctx
-        union = list(dict.fromkeys(v for one in functions.values() for v in one.held))
-        replaced: dict[str, Operand] = {}
-        for word, one in functions.items():
-            one.reading(union)
-            replaced[word] = self.printed(one)
-        bound = {word: held for word, held in self.bound.items() if word != "args"} | (more or {})
-        if union:
-            bound["args"] = Tup(tuple(ctx.make(v) for v in union))
-        positional = [w for w in self.bound if w not in self.keywords and w in bound]
-        order = self.leading(positional)
-        words = [*order, *(w for w in bound if w not in order)]
-        operands = [replaced[w] if w in replaced else self.operand(bound[w]) for w in words]
-        function = Const(self.function, owner_name(ctx, self.function))
-        return ctx.call("solver", function, *operands, names=tuple(words[len(order) :]))
-
-    def leading(self, positional: list[str]) -> list[str]:
-        """Those arguments by position in front of which no other has gone."""
-        parameters = list(inspect.signature(self.function).parameters)
-        count = next((k for k, word in enumerate(positional) if parameters[k] != word), len(positional))
-        return positional[:count]
-
-    def operand(self, held: Binding) -> Operand:
-        """An argument as SciPy is given it."""
-        if isinstance(held, Obj | Tup):
-            return with_tuples_in(self.ctx, held, self.node)
-        return opaque_operand(self.ctx, held, self.node)
-
-    def item(self, result: Operand, place: int) -> Value:
-        """One of several results."""
-        return self.ctx.call("opaque_pure", Const(operator.getitem, "getitem"), result, Const(place), names=())
-
-    def attribute(self, result: Operand, name: str) -> Value:
-        """A field of a result."""
-        return self.ctx.call("opaque_attribute", result, attribute=name)
-
-    def solution(self, result: Operand, valid: Operand, equation: Enclosed, type_: Type) -> Binding:
-        """The result as the solution of an equation."""
-        value = self.ctx.call("implicit", result, valid, *equation.held, func=equation.func, type=type_)
-        return self.ctx.make(value)
-
-
-# -------------------------------------------------------------------- roots of one number
+# -------------------------------------------------------------------- one number
 
 
 def of_bracket(solving: Solving) -> Binding:
     """``brentq`` and its like: a root between two ends, which have no derivative."""
-    of, type_ = solving.bound["f"], NUMBER if solving.name == "toms748" else FLOAT
     if solving.known("full_output", False):
         raise solving.refuse("full_output=True is not followed where a derivative is taken", "call scipy.optimize.root_scalar")
-    equation = scalar_equation(solving, of, type_)
+    type_ = NUMBER if solving.name == "toms748" else FLOAT
+    return number(solving, "f", type_, {"f": equation_of(solving, "f", type_)})
+
+
+def of_newton(solving: Solving) -> Binding:
+    """``newton``: a root near a start, which has no derivative."""
+    if solving.known("full_output", False):
+        raise solving.refuse("full_output=True is not followed where a derivative is taken", "call scipy.optimize.root_scalar")
+    check_number(solving, "x0", "call scipy.optimize.root")
+    functions = {"func": equation_of(solving, "func", NUMBER), **solving.derivatives(NUMBER, "fprime", "fprime2")}
+    return number(solving, "func", NUMBER, functions)
+
+
+def number(solving: Solving, word: str, type_: Type, functions: dict[str, Enclosed]) -> Binding:
+    """A root that is returned as a number; a solver that is told not to raise reports whether it has converged."""
+    equation, hint = functions[word], solving.unknown(solving.bound[word], 0, "x")
     if solving.known("disp", True):
-        return solving.solution(solving.call({"f": equation}), Const(1.0), equation, type_)
-    result = solving.call({"f": equation}, {"full_output": Num(Const(True))})
-    return solving.solution(solving.item(result, 0), reported(solving, result, 1), equation, type_)
+        return solving.solution(solving.call(functions, {}, type_, hint), SURE, equation)
+    result = solving.call(functions, {"full_output": Num(TRUE)})
+    report = solving.part(result, 1)
+    return solving.solution(solving.part(result, 0, type_, hint), valid(solving, report, "converged", "flag"), equation)
 
 
-def scalar_equation(solving: Solving, of: Binding, type_: Type) -> Enclosed:
-    """An equation of one number."""
-    ctx, node = solving.ctx, solving.node
+def of_root_scalar(solving: Solving) -> Binding:
+    """``root_scalar``: an object whose attribute ``root`` has a derivative."""
+    if "x0" in solving.bound:
+        check_number(solving, "x0", "call scipy.optimize.root")
+    gives_more = any(not solving.is_function(word) and solving.known(word, False) for word in ("fprime", "fprime2"))
+    written = solving.as_written("f", [("x", NUMBER)], "equation")
+    equation = equation_of(solving, "f", NUMBER, first_of) if gives_more else written
+    result = solving.call({"f": written, **solving.derivatives(NUMBER, "fprime", "fprime2")})
+    root = solving.solution(solving.part(result, "root", NUMBER), valid(solving, result, "converged", "flag"), equation)
+    plain = {word: Num(solving.part(result, word)) for word in ("converged", "flag", "iterations", "function_calls")}
+    return solving.record({"root": root, **plain})
+
+
+def equation_of(solving: Solving, word: str, type_: Type, said: Callable[..., Any] | None = None) -> Enclosed:
+    """The user's function as an equation of one number, or what a composition makes of that function."""
+    of = solving.bound[word]
 
     def results(value: Binding) -> list[Operand]:
         if not isinstance(value, Num | Ref):
             raise solving.refuse("the function must return a number")
-        return [ctx.read(value, node)]
+        return [solving.ctx.read(value, solving.node)]
 
-    return solving.enclosed(of, [(solving.unknown(of, 0, "x"), type_)], solving.args, solving.spoken(of, "equation"), results)
+    unknown = [(solving.unknown(of, 0, "x"), type_)]
+    if said is None:
+        return solving.enclosed(of, unknown, solving.spoken(of, "equation"), results)
+    return solving.enclosed(Static(said), unknown, "equation", results, [of])
 
 
-def reported(solving: Solving, result: Operand, place: int) -> Value:
-    """The factor that is nan where a root was not found."""
-    report = solving.item(result, place)
-    return solving.ctx.call("convergence", solving.attribute(report, "converged"), solving.attribute(report, "flag"))
+def valid(solving: Solving, result: Operand, success: str | int, message: str | int) -> Value:
+    """The factor of the derivative of a solution, by what the solver says of its success."""
+    return solving.ctx.call("convergence", solving.part(result, success), solving.part(result, message))
+
+
+def check_number(solving: Solving, word: str, hint: str) -> None:
+    """Refuse a start that is not one number."""
+    held = solving.bound[word]
+    if not isinstance(held, Num) or not isinstance(held.operand.type, Scalar) or held.operand.type.kind == "complex":
+        raise solving.refuse(f"{word}= must be one real number where a derivative is taken", hint)
+
+
+# -------------------------------------------------------------------- several numbers
+
+
+def start(solving: Solving, word: str) -> Array:
+    """The type of the vector that SciPy makes of a start."""
+    ctx = solving.ctx
+    vector = solving.bound[word]
+    for function in (np.asarray, np.atleast_1d):
+        vector = ctx.apply(Static(function, f"np.{function.__name__}"), [vector], {}, solving.node)
+    type_ = ctx.type_of(vector)
+    if not isinstance(type_, Array) or type_.rank != 1 or type_.kind == "complex":
+        raise solving.refuse(f"{word}= must be a real number or vector where a derivative is taken", "ravel it")
+    return Array("f64", type_.shape, "C")
+
+
+def of_fsolve(solving: Solving) -> Binding:
+    """``fsolve``: a vector, or with ``full_output`` that and what SciPy says of it."""
+    type_ = start(solving, "x0")
+    written, equation = system(solving, "func", type_)
+    result = solving.call({"func": written, **solving.derivatives(type_, "fprime")}, {"full_output": Num(TRUE)})
+    found = solving.ctx.call("equal", solving.part(result, 2, Scalar("int")), Const(1))
+    factor = solving.ctx.call("convergence", found, solving.part(result, 3))
+    root = solving.solution(solving.part(result, 0, type_), factor, equation)
+    if not solving.known("full_output", 0):
+        return root
+    return Tup((root, *(Num(solving.part(result, place)) for place in (1, 2, 3))))
+
+
+def of_root(solving: Solving) -> Binding:
+    """``root``: an object whose attribute ``x`` has a derivative."""
+    solving.check_absent("callback", hint="leave it out")
+    type_ = start(solving, "x0")
+    gives_more = not solving.is_function("jac") and bool(solving.known("jac", False))
+    written, equation = system(solving, "fun", type_, gives_more)
+    result = solving.call({"fun": written, **solving.derivatives(type_, "jac")})
+    root = solving.solution(solving.part(result, "x", type_), valid(solving, result, "success", "message"), equation)
+    return solving.record({"x": root, **plain(solving, result), "fun": unread("fun", "call the function at .x")})
+
+
+def system(solving: Solving, word: str, type_: Array, gives_more: bool = False) -> tuple[Enclosed, Enclosed]:
+    """The user's function as it is called, and as an equation of a vector; if it ``gives_more`` the first of what it gives."""
+    of = solving.bound[word]
+    written = solving.as_written(word, [("x", type_)], "equations")
+    (given,) = written.func.body.yields
+    if not gives_more and isinstance(given.type, Array) and given.type.rank == 1:
+        return written, written
+    said = Static(first_vector_of if gives_more else vector_of)
+    unknown = [(solving.unknown(of, 0, "x"), type_)]
+    return written, solving.enclosed(said, unknown, "equations", lambda value: [solving.ctx.read(value, solving.node)], [of])
+
+
+def of_fixed_point(solving: Solving) -> Binding:
+    """``fixed_point``: what a function does not move."""
+    held = solving.bound["x0"]
+    is_number = isinstance(held, Num) and isinstance(held.operand.type, Scalar)
+    type_: Type = NUMBER if is_number else start(solving, "x0")
+    of = solving.bound["func"]
+    written = solving.as_written("func", [("x", type_)], "step")
+    name = solving.unknown(of, 0, "x")
+    equation = solving.enclosed(Static(moved_by), [(name, type_)], "equation", lambda v: [solving.ctx.read(v, solving.node)], [of])
+    return solving.solution(solving.call({"func": written}, {}, type_, name), SURE, equation)
+
+
+# -------------------------------------------------------------------- minima
+
+
+def of_minimize(solving: Solving) -> Binding:
+    """``minimize``: an object whose attributes ``x`` and ``fun`` have derivatives."""
+    ctx, of = solving.ctx, solving.bound["fun"]
+    solving.check_absent("callback", hint="leave it out")
+    if "constraints" in solving.bound and solving.bound["constraints"] != Tup(()):
+        raise solving.refuse("constraints= are not followed where a derivative is taken", "solve the Lagrange equations with root")
+    type_ = start(solving, "x0")
+    gives_more = not solving.is_function("jac") and solving.known("jac", None) is True
+    before: list[Binding] = [of] if gives_more else []
+    objective: Binding = Static(first_of) if gives_more else of
+    gradient: Binding = Derivative(objective, "grad", len(before))
+    if "bounds" in solving.bound and not is_none(solving.bound["bounds"]):
+        before, gradient = [Derivative(of, "grad", 0), *bounds(solving)], Static(within)
+        if gives_more:
+            raise solving.refuse("jac=True and bounds= are not followed together", "pass the gradient as a function of its own, as jac=")
+    name = solving.unknown(of, 0, "x")
+    equation = solving.enclosed(gradient, [(name, type_)], "gradient", lambda v: [ctx.read(v, solving.node)], before)
+    written = solving.as_written("fun", [("x", type_)], "objective")
+    result = solving.call({"fun": written, **solving.derivatives(type_, "jac", "hess", "hessp")})
+    x = solving.solution(solving.part(result, "x", type_), valid(solving, result, "success", "message"), equation)
+    fun = ctx.apply(objective, [*([of] if gives_more else []), x, *solving.args], {}, solving.node)
+    fields = {"jac": "it is zero at a minimum", "hess_inv": "call symgrad.hessian at .x", "hess": "call symgrad.hessian at .x"}
+    return solving.record(
+        {"x": x, "fun": fun, **plain(solving, result), **{word: unread(word, hint) for word, hint in fields.items()}}
+    )
+
+
+def bounds(solving: Solving) -> list[Binding]:
+    """The lower and the upper bounds of ``minimize`` as vectors."""
+    method = solving.known("method", None)
+    if not (method is None or isinstance(method, str) and method.lower() in ON_BOUNDS):
+        raise solving.refuse(f"bounds= with method={method!r} are not followed where a derivative is taken", 'use method="L-BFGS-B"')
+    pairs = items_of(solving, solving.bound["bounds"])
+    ends = [items_of(solving, pair) for pair in pairs or []]
+    if pairs is None or any(pair is None or len(pair) != 2 for pair in ends):
+        raise solving.refuse("bounds= must be a list of pairs where a derivative is taken", "bounds=[(0.0, None), (0.0, 1.0)]")
+    vectors: list[Binding] = []
+    for side, infinite in ((0, -np.inf), (1, np.inf)):
+        held = [Num(Const(infinite)) if is_none(pair[side]) else pair[side] for pair in ends if pair is not None]
+        listed = solving.ctx.new_object("list", list(enumerate(held)))
+        vectors.append(solving.ctx.apply(Static(np.array, "np.array"), [listed], {}, solving.node))
+    return vectors
+
+
+def items_of(solving: Solving, held: Binding) -> list[Binding] | None:
+    """The items of a list or tuple of known length."""
+    if isinstance(held, Tup):
+        return list(held.items)
+    if isinstance(held, Obj) and held.key.kind == "list" and not isinstance(solving.ctx.state.heap[held.key], Ref):
+        return [item for _, item in solving.ctx.state.entries(held.key)]
+    return None
+
+
+def is_none(held: Binding) -> bool:
+    """Is a binding None?"""
+    return isinstance(held, Static) and held.value is None
+
+
+# -------------------------------------------------------------------- what they return
+
+
+def plain(solving: Solving, result: Operand) -> dict[str, Binding]:
+    """What a result says of the search."""
+    return {word: Num(solving.part(result, word)) for word in PLAIN}
+
+
+def unread(word: str, hint: str) -> Broken:
+    """An attribute of a result that has no derivative here."""
+    return Broken(f"the attribute {word} of a result of SciPy is not followed where a derivative is taken", hint)
 
 
 #: what is done with a call, by the module and name of the function
 SOLVERS: dict[tuple[str, str], Callable[[Solving], Binding]] = {
     **{("scipy.optimize", name): of_bracket for name in ("brentq", "brenth", "bisect", "ridder", "toms748")},
+    ("scipy.optimize", "newton"): of_newton,
+    ("scipy.optimize", "root_scalar"): of_root_scalar,
+    ("scipy.optimize", "fsolve"): of_fsolve,
+    ("scipy.optimize", "root"): of_root,
+    ("scipy.optimize", "fixed_point"): of_fixed_point,
+    ("scipy.optimize", "minimize"): of_minimize,
 }
 
 

@@ -149,7 +149,7 @@ class Lowering(Context):
             bail_out(self.writer.build, TRUE)
         elif op.name == "evaluated":
             self.evaluate(self.thing(op.args[0]))
-        elif op.name in OPAQUE and op.settings.get("type") is not None:
+        elif op.name in OPAQUE and op.name != "solver" and op.settings["type"] is not None:
             raise OutOfReach("a text or a set that is computed", op.loc)
         elif op.name in OPAQUE:
             name = function_in_words(op)
