@@ -1,7 +1,7 @@
 """Takes ``custom_vjp`` out of a gradient: the user's backward function, as IR, takes the place of ``custom_backward``.
 
 What is left is ordinary, so a second derivative is that of what forward and backward compute. The same is done with the derivatives of
-solutions of equations (``implicit.py``), but these stay solutions, so that a second derivative asks for the first one's again.
+solutions of equations (``solutions.py``), but these stay solutions, so that a second derivative asks for the first one's again.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from symgrad.ir.core import Apply, Block, Call, Const, Func, Op, Operand, Value, clone, clone_block, substitute, walk
+from symgrad.ops.implicit import PULLED_BACK
 
-NAMES = frozenset({"custom", "held", "custom_backward", "implicit_backward"})
+NAMES = frozenset({"custom", "held", "custom_backward"}) | PULLED_BACK
 
 
 def expanded(func: Func) -> Func:
@@ -53,7 +54,7 @@ def expand(block: Block, table: dict[Value, Operand], split: int | None = None) 
             expand(inner, table)
         if not (isinstance(op, Call) and op.name in NAMES):
             ops.append(op)
-        elif op.name == "implicit_backward":
+        elif op.name in PULLED_BACK:
             ops += implicit.written_out(op, table)
         elif op.name == "custom_backward":
             body: Func = op.settings["func"]
@@ -76,7 +77,7 @@ class Implicit:
     def __init__(self, block: Block) -> None:
         self.together: dict[Hashable, list[Call]] = {}
         for op in block.ops:
-            if isinstance(op, Call) and op.name == "implicit_backward":
+            if isinstance(op, Call) and op.name in PULLED_BACK:
                 self.together.setdefault(self.key(op), []).append(op)
 
     @staticmethod
@@ -86,13 +87,13 @@ class Implicit:
 
     def written_out(self, op: Call, table: dict[Value, Operand]) -> list[Op]:
         """The ops that take the place of this one and its like; none if it has been written out with another one."""
-        from symgrad.adjoint.implicit import implicit_pullback  # which takes derivatives
+        from symgrad.adjoint.solutions import solution_pullback  # which takes derivatives
 
         group = self.together.pop(self.key(op), [])
         if not group:
             return []
         positions = list(dict.fromkeys(one.settings["position"] for one in group))
-        pullback = expanded(implicit_pullback(op.settings["func"], positions, op.loc))
+        pullback = expanded(solution_pullback(op, positions))
         copy = clone_block(pullback.body, {})
         table.update(zip(copy.args, op.args, strict=True))
         table.update((one.outs[0], copy.yields[positions.index(one.settings["position"])]) for one in group)

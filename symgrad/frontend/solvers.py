@@ -12,6 +12,7 @@ import numpy as np
 from symgrad.frontend.bindings import Binding, Broken, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.inner import Derivative
+from symgrad.frontend.integrals import of_quad
 from symgrad.frontend.solving import NUMBER, Enclosed, Solving
 from symgrad.ir.core import TRUE, Const, Operand, Value
 from symgrad.ir.types import FLOAT, Array, Scalar, Type
@@ -155,7 +156,11 @@ def of_fixed_point(solving: Solving) -> Binding:
     written = solving.as_written("func", [("x", type_)], "step")
     name = solving.unknown(of, 0, "x")
     equation = solving.enclosed(Static(moved_by), [(name, type_)], "equation", lambda v: [solving.ctx.read(v, solving.node)], [of])
-    return solving.solution(solving.call({"func": written}, {}, type_, name), SURE, equation)
+    if not is_number or solving.known("method", "del2") != "del2":
+        return solving.solution(solving.call({"func": written}, {}, type_, name), SURE, equation)
+    result = solving.call({"func": written})  # an array without axes
+    root = solving.solution(solving.part(result, (), type_, name), SURE, equation)
+    return solving.ctx.apply(Static(np.asarray, "np.asarray"), [root], {}, solving.node)
 
 
 # -------------------------------------------------------------------- minima
@@ -241,6 +246,7 @@ SOLVERS: dict[tuple[str, str], Callable[[Solving], Binding]] = {
     ("scipy.optimize", "root"): of_root,
     ("scipy.optimize", "fixed_point"): of_fixed_point,
     ("scipy.optimize", "minimize"): of_minimize,
+    ("scipy.integrate", "quad"): of_quad,
 }
 
 

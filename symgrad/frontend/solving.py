@@ -184,7 +184,7 @@ class Solving:
             return with_tuples_in(self.ctx, held, self.node)
         return opaque_operand(self.ctx, held, self.node)
 
-    def part(self, result: Operand, part: int | str, type_: Type | None = None, hint: str | None = None) -> Value:
+    def part(self, result: Operand, part: int | str | tuple[()], type_: Type | None = None, hint: str | None = None) -> Value:
         """An item of a result, or an attribute."""
         return self.ctx.call("solved", result, part=part, type=type_, hint=hint)
 

@@ -1,7 +1,8 @@
-"""table: solutions of equations that a solver of SciPy has found, and their derivatives by the implicit function theorem.
+"""table: what a solver of SciPy has found, and the derivative that follows from the equation that it has solved.
 
-``solver`` calls SciPy; its result carries no derivative. ``implicit`` is that result again, with the derivative that follows from the
-equation which it solves. ``adjoint/implicit.py`` writes that derivative, when one is asked for.
+``solver`` calls SciPy; its result carries no derivative. ``implicit``, ``integral`` and ``trajectory`` are that result again, each with the
+derivative of the solution of a kind of equation. ``adjoint/implicit.py``, ``integrals.py`` and ``trajectories.py`` write that derivative,
+when one is asked for: what they write are calls of solvers and rows of these kinds again.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ def _same(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
 
 def _part(settings: dict[str, Any], types: list[Type]) -> str:
     part = settings["part"]
-    return f"result[{part}]" if isinstance(part, int) else attribute("result", part)
+    return attribute("result", part) if isinstance(part, str) else f"result[{part}]"
 
 
 def _factor(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
@@ -35,13 +36,31 @@ def _gradient(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type
     return types[3 + settings["position"]]
 
 
+def _gradient_of_integral(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return types[4 + settings["position"]]
+
+
 # a call of SciPy; among the operands may be functions of the program
 constant("solver(f, *args, names=(), type=None)", _stated, emit="f(*args)")
-# an item of what it gives, by its place, or an attribute, by its name
+# an item of what it gives, by its place, or an attribute, by its name; of an array without axes the number, by ()
 constant("solved(result, part=0, type=None)", _stated, emit=_part)
+# what ``quad`` gives with ``full_output=True``: is there a message?
+constant("integrated(result)", _factor, emit="integrated(result)")
 # one, or, after a warning with the solver's message, nan
 constant("convergence(success, message)", _factor, emit="convergence(success, message)")
 # ``x`` solves ``func(x, *rest) == 0``; its derivative is multiplied by ``valid``
 rule("implicit(x, valid, *rest, func=None)", _same, emit="x", alias="same", cheap=True, x_grad=None, valid_grad=None,
      rest_grad="implicit_backward(out_grad, out, valid, *rest, func=func, position=position)")  # fmt: skip
 missing("implicit_backward(g, out, valid, *rest, func=None, position=0)", _gradient, "it is written out after differentiating")
+# ``value`` is the integral of ``func(x, *rest)`` from ``a`` to ``b``, computed with these keywords
+rule("integral(value, valid, a, b, *rest, func=None, options=())", _same, emit="value", alias="same", cheap=True, value_grad=None,
+     valid_grad=None, a_grad="integral_backward(out_grad, valid, a, b, *rest, func=func, options=options, position=-2)",
+     b_grad="integral_backward(out_grad, valid, a, b, *rest, func=func, options=options, position=-1)",
+     rest_grad="integral_backward(out_grad, valid, a, b, *rest, func=func, options=options, position=position)")  # fmt: skip
+missing("integral_backward(g, valid, a, b, *rest, func=None, options=(), position=0)", _gradient_of_integral,
+        "it is written out after differentiating")  # fmt: skip
+
+#: rows that are their first operand, with another derivative
+SOLUTIONS = frozenset({"implicit", "integral"})
+#: rows of their derivatives, which are written out
+PULLED_BACK = frozenset({"implicit_backward", "integral_backward"})

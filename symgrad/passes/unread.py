@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from symgrad.ir.core import Call, Const, Func, Operand, Value, substitute, walk
 from symgrad.ir.types import UNKNOWN, Type
 from symgrad.ops.declare import ROWS, Row
+from symgrad.ops.implicit import SOLUTIONS
 
 
 def unread(func: Func) -> Func:
     """Replace operands that no text mentions by holes, in place."""
     solutions: dict[Value, Operand] = {}
     for op in walk(func.body):
-        if isinstance(op, Call) and op.name == "implicit":
+        if isinstance(op, Call) and op.name in SOLUTIONS:
             solutions[op.outs[0]] = value = op.args[0]
             if isinstance(value, Value):
                 value.name = op.outs[0].name or value.name

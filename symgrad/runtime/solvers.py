@@ -17,3 +17,12 @@ def convergence(success: Any, message: Any) -> float:
         return 1.0
     warnings.warn(f"the solver did not converge, and its result has no derivative (nan): {message}", RuntimeWarning, stacklevel=3)
     return math.nan
+
+
+def integrated(result: Any) -> float:
+    """The same for what ``scipy.integrate.quad`` gives with ``full_output=True``, which has a message if it did not converge.
+
+    >>> integrated((0.5, 5.5e-15, {"neval": 21}))
+    1.0
+    """
+    return convergence(len(result) == 3, result[-1] if len(result) == 3 else result[3])

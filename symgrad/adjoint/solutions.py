@@ -1,0 +1,131 @@
+"""The derivatives of what solvers have found: an op that stands for one -> the function that computes it, as IR.
+
+Roots, by the implicit function theorem: where ``r(x, a) == 0`` says what ``x`` is, ``dr/dx dx + dr/da da == 0``. So the cotangent of
+``x`` is solved for with the transposed Jacobian of ``r``, and then pulled back through ``r`` to ``a`` (Krantz and Parks, The Implicit
+Function Theorem, 2002; Christianson, Reverse accumulation and implicit functions, 1998). Integrals, by Leibniz's rule: the integral
+of the derivative, and the integrand at the ends. What is written reads the solution as a value that has a derivative, and integrals
+in it are such values themselves, so that all may be differentiated again.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from symgrad.adjoint.accumulate import cotangent_type
+from symgrad.adjoint.expand import unraised
+from symgrad.adjoint.jacobian import jacobian
+from symgrad.adjoint.reverse import gradient
+from symgrad.ir.core import Block, Call, Const, Func, Operand, Value, clone_block, substitute, uses
+from symgrad.ir.types import FLOAT, Array, Scalar
+from symgrad.ops.build import Builder, symbols
+
+
+def solution_pullback(op: Call, positions: Sequence[int]) -> Func:
+    """The function of the op's operands that gives the cotangents at some positions."""
+    func: Func = op.settings["func"]
+    args = [Value(a.type, a.name if isinstance(a, Value) else None) for a in op.args]
+    builder = Builder(Block(list(args)), op.loc, taken=symbols(func))
+    builder.block.yields = WRITERS[op.name](builder, op, args, positions)
+    return Func("pullback", builder.block, [f"grad{k}" for k in range(len(positions))], op.loc)
+
+
+def put(builder: Builder, func: Func, operands: Sequence[Operand]) -> list[Operand]:
+    """Put the ops of a function here, its parameters being these operands."""
+    copy = clone_block(func.body, {})
+    substitute(copy, dict(zip(copy.args, operands, strict=True)))
+    builder.block.ops += copy.ops
+    return list(copy.yields)
+
+
+# -------------------------------------------------------------------- roots
+
+
+def of_root(builder: Builder, op: Call, args: list[Value], positions: Sequence[int]) -> list[Operand]:
+    """The cotangents of what an equation reads besides its unknown."""
+    equation: Func = op.settings["func"]
+    seed, solution, valid, *rest = args
+    point: list[Operand] = [solution, *rest]
+    weight = solved(builder, equation, point, builder.call("negative", builder.call("multiply", seed, valid)))
+    pulled = gradient(equation, [1 + k for k in positions], value=False, seeds=True, taken=builder.taken)
+    return put(builder, pulled, [*point, weight])
+
+
+def solved(builder: Builder, equation: Func, point: list[Operand], seed: Value) -> Value:
+    """The solution of a linear system with the transposed Jacobian of an equation."""
+    if isinstance(equation.params[0].type, Scalar):
+        (slope,) = put(builder, gradient(equation, [0], value=False, taken=builder.taken), point)
+        name, settings = unraised("divide", [seed, slope])  # an infinite slope where Python would raise
+        return builder.call(name, seed, slope, **settings)
+    _, matrix = put(builder, jacobian(equation, [0], [0], taken=builder.taken), point)
+    return builder.call("solve", builder.call("transpose", matrix), seed)
+
+
+# -------------------------------------------------------------------- integrals
+
+
+def of_integral(builder: Builder, op: Call, args: list[Value], positions: Sequence[int]) -> list[Operand]:
+    """The cotangents of the ends of an integral, and of what its integrand reads besides the variable."""
+    integrand: Func = op.settings["func"]
+    seed, valid, *ends = args[:4]
+    rest = args[4:]
+    scaled = builder.call("multiply", seed, valid)
+    cotangents: list[Operand] = []
+    for position in positions:
+        if position < 0:  # the upper end, or the lower one
+            (height,) = put(builder, integrand, [ends[position], *rest])
+            product = inner_product(builder, scaled, height)
+            cotangents.append(product if position == -1 else builder.call("negative", product))
+        elif isinstance(integrand.body.yields[0].type, Array) and integrand.body.yields[0].type.rank:
+            derivative = gradient(integrand, [1 + position], value=False, seeds=True, taken=builder.taken)
+            cotangents.append(integral(builder, op, derivative, ends, [*rest, scaled]))
+        else:
+            derivative = gradient(integrand, [1 + position], value=False, taken=builder.taken)
+            cotangents.append(builder.call("multiply", scaled, integral(builder, op, derivative, ends, rest)))
+    return cotangents
+
+
+def inner_product(builder: Builder, a: Operand, b: Operand) -> Value:
+    """The sum of the products of the elements."""
+    product = builder.call("multiply", a, b)
+    return builder.call("sum", product) if isinstance(product.type, Array) else product
+
+
+def integral(builder: Builder, op: Call, integrand: Func, ends: list[Value], rest: list[Value]) -> Value:
+    """An integral between the same ends, of numbers or of arrays, as the result of a call that has a derivative itself."""
+    count = uses(integrand.body)
+    inside, integrand.body.args = integrand.body.args, integrand.body.args[:1]
+    read = [(param, value) for param, value in zip(inside[1:], rest, strict=True) if param in count]
+    integrand.body.args += [param for param, _ in read]
+    integrand.name = f"{op.settings['func'].name}_derivative"
+    values = [value for _, value in read]
+    (out,) = integrand.body.yields
+    type_ = Array(out.type.dtype, out.type.shape, "C") if isinstance(out.type, Array) else FLOAT
+    result = called(builder, "quad_vec" if isinstance(out.type, Array) else "quad", integrand, ends, values, dict(op.settings["options"]))
+    value = builder.call("solved", result, part=0, type=type_)
+    return builder.call("integral", value, Const(1.0), *ends, *values, func=integrand, options=op.settings["options"])
+
+
+#: accuracy of ``quad`` where nothing is said, which that of ``quad_vec`` is not
+ACCURACY = {"epsabs": 1.49e-8, "epsrel": 1.49e-8}
+
+
+def called(builder: Builder, name: str, func: Func, leading: Sequence[Operand], rest: Sequence[Operand], options: dict[str, Any]) -> Value:
+    """A call of one of SciPy's integrators, with a function of the program that reads ``rest``."""
+    function = getattr(sys.modules["scipy.integrate"], name)
+    words = {**ACCURACY, **options} if name == "quad_vec" else options
+    named: dict[str, Operand] = {word: Const(value) for word, value in words.items()}
+    if rest:
+        listed = builder.call("list_of", *rest)
+        named["args"] = builder.call("opaque_pure", Const(tuple, "tuple"), listed, names=())
+    return builder.call("solver", Const(function, name), Const(func, func.name), *leading, *named.values(), names=tuple(named))
+
+
+#: what writes the cotangents for each row that asks for some
+WRITERS: dict[str, Callable[[Builder, Call, list[Value], Sequence[int]], list[Operand]]] = {
+    "implicit_backward": of_root,
+    "integral_backward": of_integral,
+}
+
+__all__ = ["called", "put", "solution_pullback"]
