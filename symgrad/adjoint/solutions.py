@@ -13,8 +13,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from symgrad.adjoint.accumulate import cotangent_type
-from symgrad.adjoint.expand import unraised
+from symgrad.adjoint.custom import expanded
 from symgrad.adjoint.jacobian import jacobian
 from symgrad.adjoint.reverse import gradient
 from symgrad.ir.core import Block, Call, Const, Func, Operand, Value, clone_block, substitute, uses
@@ -56,8 +55,7 @@ def solved(builder: Builder, equation: Func, point: list[Operand], seed: Value) 
     """The solution of a linear system with the transposed Jacobian of an equation."""
     if isinstance(equation.params[0].type, Scalar):
         (slope,) = put(builder, gradient(equation, [0], value=False, taken=builder.taken), point)
-        name, settings = unraised("divide", [seed, slope])  # an infinite slope where Python would raise
-        return builder.call(name, seed, slope, **settings)
+        return builder.call("divide", seed, slope)
     _, matrix = put(builder, jacobian(equation, [0], [0], taken=builder.taken), point)
     return builder.call("solve", builder.call("transpose", matrix), seed)
 
@@ -78,10 +76,10 @@ def of_integral(builder: Builder, op: Call, args: list[Value], positions: Sequen
             product = inner_product(builder, scaled, height)
             cotangents.append(product if position == -1 else builder.call("negative", product))
         elif isinstance(integrand.body.yields[0].type, Array) and integrand.body.yields[0].type.rank:
-            derivative = gradient(integrand, [1 + position], value=False, seeds=True, taken=builder.taken)
+            derivative = expanded(gradient(integrand, [1 + position], value=False, seeds=True, taken=builder.taken))
             cotangents.append(integral(builder, op, derivative, ends, [*rest, scaled]))
         else:
-            derivative = gradient(integrand, [1 + position], value=False, taken=builder.taken)
+            derivative = expanded(gradient(integrand, [1 + position], value=False, taken=builder.taken))
             cotangents.append(builder.call("multiply", scaled, integral(builder, op, derivative, ends, rest)))
     return cotangents
 

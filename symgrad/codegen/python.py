@@ -55,7 +55,7 @@ def written(func: Func, header: Header, marks: dict[ast.stmt, Mark]) -> tuple[li
     """The definitions of a function and of those it calls, with the names that they take from their module."""
     funcs = called(func)
     headers = {func: header}
-    taken = {header.name, header.again.partition("(")[0]}
+    taken = {header.name, header.again.partition("(")[0], *header.beside}
     for other in funcs:
         if other is not func:
             headers[other] = replace(plain_header(other, taken | set(header.objects)), once=header.once)

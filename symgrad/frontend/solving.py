@@ -20,7 +20,7 @@ from symgrad.frontend.inner import Derivative, Inner, names_of
 from symgrad.frontend.opaque import opaque_operand
 from symgrad.frontend.operands import known_value
 from symgrad.frontend.reading import owner_name
-from symgrad.ir.core import Const, Func, Operand, Value, clone
+from symgrad.ir.core import Const, Func, Operand, Value
 from symgrad.ir.types import Scalar, Type
 
 #: a number of Python's or NumPy's
@@ -129,11 +129,6 @@ class Solving:
         held = self.bound.get(word)
         return isinstance(held, Fun | Bound) or isinstance(held, Static | External) and callable(held.value)
 
-    def printed(self, enclosed: Enclosed) -> Const:
-        """A function as an operand of the call."""
-        func: Func = self.ctx.derive("itself", clone(enclosed.func), [], [], self.ctx.builder.taken)
-        return Const(func, func.name)
-
     def spoken(self, of: Binding, otherwise: str) -> str:
         """The name of the user's function, if it has one."""
         match of:
@@ -160,8 +155,8 @@ class Solving:
         union = list(dict.fromkeys(v for one in functions.values() for v in one.held))
         replaced: dict[str, Operand] = {}
         for word, one in functions.items():
-            one.reading(union)
-            replaced[word] = self.printed(one)
+            func = one.reading(union)
+            replaced[word] = Const(func, func.name)
         bound = {word: held for word, held in self.bound.items() if word != "args"} | (more or {})
         if union:
             bound["args"] = Tup(tuple(ctx.make(v) for v in union))

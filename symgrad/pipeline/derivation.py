@@ -397,7 +397,8 @@ def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Deriv
 
     def emission(job: Job) -> Emitted:
         last = printed(backward, job)
-        second = emit(last, replace(header, bind=dict(zip(last.params, words, strict=True))))
+        second = emit(last, replace(header, bind=dict(zip(last.params, words, strict=True)), beside=job.defined))
+        job = replace(job, defined=job.defined | second.defined)
         first = emitted_for(job, forward, f"{name}_forward", returns, document(job, "Forward half of the pullback"))
         text = (
             f"{first.text}\n\n{second.text}\n\n"
@@ -452,13 +453,8 @@ def linearized(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Der
 
 
 def derivative_inside(what: str, func: Func, wrt: list[int], active: list[int], taken: set[str]) -> Func:
-    """The gradient of a function, its value and gradient, or its value and tangent, where that is taken inside another one.
-
-    With ``what`` "itself" the function as it is printed, without a derivative, to be handed to a solver.
-    """
+    """The gradient of a function, its value and gradient, or its value and tangent, where that is taken inside another one."""
     func = run(SIMPLIFY, func)
-    if what == "itself":
-        return run(OPTIMISE, func)
     check(func, wrt, active)
     func = checked_when_run(func, wrt, active)
     if what == "transpose":
