@@ -9,14 +9,14 @@ in it are such values themselves, so that all may be differentiated again.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
-from typing import Any
 
+from symgrad.adjoint.calling import called, put
 from symgrad.adjoint.custom import expanded
 from symgrad.adjoint.jacobian import jacobian
 from symgrad.adjoint.reverse import gradient
-from symgrad.ir.core import Block, Call, Const, Func, Operand, Value, clone_block, substitute, uses
+from symgrad.adjoint.trajectories import of_trajectory
+from symgrad.ir.core import Block, Call, Const, Func, Operand, Value, uses
 from symgrad.ir.types import FLOAT, Array, Scalar
 from symgrad.ops.build import Builder, symbols
 
@@ -28,14 +28,6 @@ def solution_pullback(op: Call, positions: Sequence[int]) -> Func:
     builder = Builder(Block(list(args)), op.loc, taken=symbols(func))
     builder.block.yields = WRITERS[op.name](builder, op, args, positions)
     return Func("pullback", builder.block, [f"grad{k}" for k in range(len(positions))], op.loc)
-
-
-def put(builder: Builder, func: Func, operands: Sequence[Operand]) -> list[Operand]:
-    """Put the ops of a function here, its parameters being these operands."""
-    copy = clone_block(func.body, {})
-    substitute(copy, dict(zip(copy.args, operands, strict=True)))
-    builder.block.ops += copy.ops
-    return list(copy.yields)
 
 
 # -------------------------------------------------------------------- roots
@@ -96,6 +88,7 @@ def integral(builder: Builder, op: Call, integrand: Func, ends: list[Value], res
     inside, integrand.body.args = integrand.body.args, integrand.body.args[:1]
     read = [(param, value) for param, value in zip(inside[1:], rest, strict=True) if param in count]
     integrand.body.args += [param for param, _ in read]
+    integrand.split = None
     integrand.name = f"{op.settings['func'].name}_derivative"
     values = [value for _, value in read]
     (out,) = integrand.body.yields
@@ -105,25 +98,11 @@ def integral(builder: Builder, op: Call, integrand: Func, ends: list[Value], res
     return builder.call("integral", value, Const(1.0), *ends, *values, func=integrand, options=op.settings["options"])
 
 
-#: accuracy of ``quad`` where nothing is said, which that of ``quad_vec`` is not
-ACCURACY = {"epsabs": 1.49e-8, "epsrel": 1.49e-8}
-
-
-def called(builder: Builder, name: str, func: Func, leading: Sequence[Operand], rest: Sequence[Operand], options: dict[str, Any]) -> Value:
-    """A call of one of SciPy's integrators, with a function of the program that reads ``rest``."""
-    function = getattr(sys.modules["scipy.integrate"], name)
-    words = {**ACCURACY, **options} if name == "quad_vec" else options
-    named: dict[str, Operand] = {word: Const(value) for word, value in words.items()}
-    if rest:
-        listed = builder.call("list_of", *rest)
-        named["args"] = builder.call("opaque_pure", Const(tuple, "tuple"), listed, names=())
-    return builder.call("solver", Const(function, name), Const(func, func.name), *leading, *named.values(), names=tuple(named))
-
-
 #: what writes the cotangents for each row that asks for some
 WRITERS: dict[str, Callable[[Builder, Call, list[Value], Sequence[int]], list[Operand]]] = {
     "implicit_backward": of_root,
     "integral_backward": of_integral,
+    "trajectory_backward": of_trajectory,
 }
 
-__all__ = ["called", "put", "solution_pullback"]
+__all__ = ["solution_pullback"]

@@ -24,7 +24,7 @@ def of_quad(solving: Solving) -> Binding:
     of = solving.bound["func"]
     unknown = [(solving.unknown(of, 0, "x"), FLOAT)]
     integrand = solving.enclosed(of, unknown, solving.spoken(of, "integrand"), lambda value: [height(solving, value)])
-    result = solving.call({"func": integrand}, {"full_output": Num(TRUE)})
+    result = solving.call({"func": integrand}, {"full_output": Num(TRUE)}, hint="result")
     valid = solving.ctx.call("integrated", result)
     value = solving.part(result, 0, FLOAT, "integral")
     integral = solving.ctx.call("integral", value, valid, *ends, *integrand.held, func=integrand.func, options=options)

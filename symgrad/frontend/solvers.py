@@ -9,21 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.frontend.bindings import Binding, Broken, Num, Obj, Ref, Static, Tup
+from symgrad.frontend.bindings import Binding, Broken, Num, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.inner import Derivative
 from symgrad.frontend.integrals import of_quad
-from symgrad.frontend.solving import NUMBER, Enclosed, Solving
+from symgrad.frontend.solving import NUMBER, Enclosed, Solving, items_of
+from symgrad.frontend.trajectories import of_odeint, of_solve_ivp
 from symgrad.ir.core import TRUE, Const, Operand, Value
 from symgrad.ir.types import FLOAT, Array, Scalar, Type
-from symgrad.ops.composed.equations import first_of, first_vector_of, moved_by, vector_of, within
+from symgrad.ops.composed.equations import Minimum, MinimumOfPair, first_of, first_vector_of, moved_by, vector_of, within
 
 #: the factor of a derivative where a solver raises if it does not converge
 SURE = Const(1.0)
 #: methods of ``minimize`` whose result lies on a bound exactly, if it does
 ON_BOUNDS = (None, "l-bfgs-b", "tnc", "slsqp", "nelder-mead", "powell")
-#: attributes of results that are counts and words
-PLAIN = ("success", "status", "message")
 
 
 # -------------------------------------------------------------------- one number
@@ -51,7 +50,7 @@ def number(solving: Solving, word: str, type_: Type, functions: dict[str, Enclos
     equation, hint = functions[word], solving.unknown(solving.bound[word], 0, "x")
     if solving.known("disp", True):
         return solving.solution(solving.call(functions, {}, type_, hint), SURE, equation)
-    result = solving.call(functions, {"full_output": Num(TRUE)})
+    result = solving.call(functions, {"full_output": Num(TRUE)}, hint="result")
     report = solving.part(result, 1)
     return solving.solution(solving.part(result, 0, type_, hint), valid(solving, report, "converged", "flag"), equation)
 
@@ -63,10 +62,9 @@ def of_root_scalar(solving: Solving) -> Binding:
     gives_more = any(not solving.is_function(word) and solving.known(word, False) for word in ("fprime", "fprime2"))
     written = solving.as_written("f", [("x", NUMBER)], "equation")
     equation = equation_of(solving, "f", NUMBER, first_of) if gives_more else written
-    result = solving.call({"f": written, **solving.derivatives(NUMBER, "fprime", "fprime2")})
-    root = solving.solution(solving.part(result, "root", NUMBER), valid(solving, result, "converged", "flag"), equation)
-    plain = {word: Num(solving.part(result, word)) for word in ("converged", "flag", "iterations", "function_calls")}
-    return solving.record({"root": root, **plain})
+    result = solving.call({"f": written, **solving.derivatives(NUMBER, "fprime", "fprime2")}, hint="result")
+    root = solving.solution(solving.part(result, "root", NUMBER, "root"), valid(solving, result, "converged", "flag"), equation)
+    return solving.record(result, {"root": root})
 
 
 def equation_of(solving: Solving, word: str, type_: Type, said: Callable[..., Any] | None = None) -> Enclosed:
@@ -115,10 +113,10 @@ def of_fsolve(solving: Solving) -> Binding:
     """``fsolve``: a vector, or with ``full_output`` that and what SciPy says of it."""
     type_ = start(solving, "x0")
     written, equation = system(solving, "func", type_)
-    result = solving.call({"func": written, **solving.derivatives(type_, "fprime")}, {"full_output": Num(TRUE)})
+    result = solving.call({"func": written, **solving.derivatives(type_, "fprime")}, {"full_output": Num(TRUE)}, hint="result")
     found = solving.ctx.call("equal", solving.part(result, 2, Scalar("int")), Const(1))
     factor = solving.ctx.call("convergence", found, solving.part(result, 3))
-    root = solving.solution(solving.part(result, 0, type_), factor, equation)
+    root = solving.solution(solving.part(result, 0, type_, "x"), factor, equation)
     if not solving.known("full_output", 0):
         return root
     return Tup((root, *(Num(solving.part(result, place)) for place in (1, 2, 3))))
@@ -130,9 +128,9 @@ def of_root(solving: Solving) -> Binding:
     type_ = start(solving, "x0")
     gives_more = not solving.is_function("jac") and bool(solving.known("jac", False))
     written, equation = system(solving, "fun", type_, gives_more)
-    result = solving.call({"fun": written, **solving.derivatives(type_, "jac")})
-    root = solving.solution(solving.part(result, "x", type_), valid(solving, result, "success", "message"), equation)
-    return solving.record({"x": root, **plain(solving, result), "fun": unread("fun", "call the function at .x")})
+    result = solving.call({"fun": written, **solving.derivatives(type_, "jac")}, hint="result")
+    root = solving.solution(solving.part(result, "x", type_, "x"), valid(solving, result, "success", "message"), equation)
+    return solving.record(result, {"x": root, "fun": unread("fun", "call the function at .x")})
 
 
 def system(solving: Solving, word: str, type_: Array, gives_more: bool = False) -> tuple[Enclosed, Enclosed]:
@@ -184,13 +182,11 @@ def of_minimize(solving: Solving) -> Binding:
     name = solving.unknown(of, 0, "x")
     equation = solving.enclosed(gradient, [(name, type_)], "gradient", lambda v: [ctx.read(v, solving.node)], before)
     written = solving.as_written("fun", [("x", type_)], "objective")
-    result = solving.call({"fun": written, **solving.derivatives(type_, "jac", "hess", "hessp")})
-    x = solving.solution(solving.part(result, "x", type_), valid(solving, result, "success", "message"), equation)
-    fun = ctx.apply(objective, [*([of] if gives_more else []), x, *solving.args], {}, solving.node)
-    fields = {"jac": "it is zero at a minimum", "hess_inv": "call symgrad.hessian at .x", "hess": "call symgrad.hessian at .x"}
-    return solving.record(
-        {"x": x, "fun": fun, **plain(solving, result), **{word: unread(word, hint) for word, hint in fields.items()}}
-    )
+    result = solving.call({"fun": written, **solving.derivatives(type_, "jac", "hess", "hessp")}, hint="result")
+    x = solving.solution(solving.part(result, "x", type_, "x"), valid(solving, result, "success", "message"), equation)
+    others = {"jac": "it is zero at a minimum", "hess_inv": "call symgrad.hessian at .x", "hess": "call symgrad.hessian at .x"}
+    fields = {"x": x, "objective": of, "arguments": Tup(tuple(solving.args))}
+    return solving.record(result, {**fields, **{word: unread(word, hint) for word, hint in others.items()}}, MinimumOfPair if gives_more else Minimum)
 
 
 def bounds(solving: Solving) -> list[Binding]:
@@ -210,26 +206,12 @@ def bounds(solving: Solving) -> list[Binding]:
     return vectors
 
 
-def items_of(solving: Solving, held: Binding) -> list[Binding] | None:
-    """The items of a list or tuple of known length."""
-    if isinstance(held, Tup):
-        return list(held.items)
-    if isinstance(held, Obj) and held.key.kind == "list" and not isinstance(solving.ctx.state.heap[held.key], Ref):
-        return [item for _, item in solving.ctx.state.entries(held.key)]
-    return None
-
-
 def is_none(held: Binding) -> bool:
     """Is a binding None?"""
     return isinstance(held, Static) and held.value is None
 
 
 # -------------------------------------------------------------------- what they return
-
-
-def plain(solving: Solving, result: Operand) -> dict[str, Binding]:
-    """What a result says of the search."""
-    return {word: Num(solving.part(result, word)) for word in PLAIN}
 
 
 def unread(word: str, hint: str) -> Broken:
@@ -247,6 +229,8 @@ SOLVERS: dict[tuple[str, str], Callable[[Solving], Binding]] = {
     ("scipy.optimize", "fixed_point"): of_fixed_point,
     ("scipy.optimize", "minimize"): of_minimize,
     ("scipy.integrate", "quad"): of_quad,
+    ("scipy.integrate", "solve_ivp"): of_solve_ivp,
+    ("scipy.integrate", "odeint"): of_odeint,
 }
 
 

@@ -13,16 +13,23 @@ from dataclasses import dataclass
 from typing import Any
 
 from symgrad.errors import BadArgument, UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, Bound, External, Fun, Obj, Static, Tup
+from symgrad.frontend.bindings import Binding, Bound, External, Fun, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.handed import with_tuples_in
 from symgrad.frontend.inner import Derivative, Inner, names_of
 from symgrad.frontend.opaque import opaque_operand
-from symgrad.frontend.operands import known_value
+from symgrad.frontend.operands import known_value, unwrap
 from symgrad.frontend.reading import owner_name
 from symgrad.ir.core import Const, Func, Operand, Value
-from symgrad.ir.types import Scalar, Type
+from symgrad.ir.types import BOOL, INT, Object, Scalar, Type
+from symgrad.frontend.tables import special
+from symgrad.ops.composed.equations import Result, part_of
 
+#: the types of the attributes of results that have no derivative
+TYPES: dict[str, Type] = {
+    **dict.fromkeys(("success", "converged"), BOOL), **dict.fromkeys(("message", "flag"), Object("str")),
+    **dict.fromkeys(("status", "nfev", "njev", "nit", "nlu", "iterations", "function_calls"), INT),
+}  # fmt: skip
 #: a number of Python's or NumPy's
 NUMBER = Scalar("float", "any")
 
@@ -124,6 +131,10 @@ class Solving:
         """The functions for derivatives that the user hands to SciPy; they serve its search alone."""
         return {word: self.as_written(word, [("x", unknown)], word) for word in words if self.is_function(word)}
 
+    def derivatives_of_rate(self, word: str, unknowns: list[tuple[str, Type]]) -> dict[str, Enclosed]:
+        """The Jacobian of a rate that the user hands to SciPy, if it is a function."""
+        return {word: self.as_written(word, unknowns, word)} if self.is_function(word) else {}
+
     def is_function(self, word: str) -> bool:
         """Is an argument a function?"""
         held = self.bound.get(word)
@@ -181,19 +192,32 @@ class Solving:
 
     def part(self, result: Operand, part: int | str | tuple[()], type_: Type | None = None, hint: str | None = None) -> Value:
         """An item of a result, or an attribute."""
+        type_ = TYPES.get(part) if type_ is None and isinstance(part, str) else type_
         return self.ctx.call("solved", result, part=part, type=type_, hint=hint)
 
     def solution(self, value: Value, valid: Operand, equation: Enclosed) -> Binding:
         """The result as the solution of an equation."""
         return self.ctx.make(self.ctx.call("implicit", value, valid, *equation.held, func=equation.func))
 
-    def record(self, fields: dict[str, Binding]) -> Binding:
-        """The result as an object with these attributes; its others are refused when they are read."""
-        return self.ctx.new_object("record", list(fields.items()), Solution)
+    def record(self, result: Operand, fields: dict[str, Binding], cls: type = Result) -> Binding:
+        """The result as an object with these attributes."""
+        return self.ctx.new_object("record", [("given", Num(result)), *fields.items()], cls)
 
 
-class Solution:
-    """What a solver returns that returns an object."""
+def items_of(solving: Solving, held: Binding) -> list[Binding] | None:
+    """The items of a list or tuple of known length."""
+    if isinstance(held, Tup):
+        return list(held.items)
+    if isinstance(held, Obj) and held.key.kind == "list" and not isinstance(solving.ctx.state.heap[held.key], Ref):
+        return [item for _, item in solving.ctx.state.entries(held.key)]
+    return None
 
 
-__all__ = ["NUMBER", "Enclosed", "Solving"]
+@special(part_of)
+def attribute_of_result(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """An attribute of what a solver has returned."""
+    result, name = ctx.read(args[0], node), unwrap(args[1])
+    return Num(ctx.call("solved", result, part=name, type=TYPES[name]))
+
+
+__all__ = ["NUMBER", "Enclosed", "Solving", "items_of"]

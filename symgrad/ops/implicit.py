@@ -1,7 +1,7 @@
 """table: what a solver of SciPy has found, and the derivative that follows from the equation that it has solved.
 
 ``solver`` calls SciPy; its result carries no derivative. ``implicit``, ``integral`` and ``trajectory`` are that result again, each with the
-derivative of the solution of a kind of equation. ``adjoint/implicit.py``, ``integrals.py`` and ``trajectories.py`` write that derivative,
+derivative of the solution of a kind of equation. ``adjoint/solutions.py`` and ``trajectories.py`` write that derivative,
 when one is asked for: what they write are calls of solvers and rows of these kinds again.
 """
 
@@ -25,6 +25,8 @@ def _same(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
 
 def _part(settings: dict[str, Any], types: list[Type]) -> str:
     part = settings["part"]
+    if part is None:
+        return "result"
     return attribute("result", part) if isinstance(part, str) else f"result[{part}]"
 
 
@@ -40,12 +42,24 @@ def _gradient_of_integral(types: list[Type], settings: dict[str, Any], dim: Exte
     return types[4 + settings["position"]]
 
 
+def _gradient_of_trajectory(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return types[6 + settings["position"]]
+
+
+def _moved(position: int | str) -> str:
+    """The cotangent of one operand of a trajectory."""
+    operands = "out_grad, out, valid, start, times, y0, *rest"
+    return f"trajectory_backward({operands}, func=func, solver=solver, options=options, position={position})"
+
+
 # a call of SciPy; among the operands may be functions of the program
 constant("solver(f, *args, names=(), type=None)", _stated, emit="f(*args)")
 # an item of what it gives, by its place, or an attribute, by its name; of an array without axes the number, by ()
 constant("solved(result, part=0, type=None)", _stated, emit=_part)
 # what ``quad`` gives with ``full_output=True``: is there a message?
 constant("integrated(result)", _factor, emit="integrated(result)")
+# what ``odeint`` reports with ``full_output=True``: has it come to the end?
+constant("reached(report)", _factor, emit="reached(report)")
 # one, or, after a warning with the solver's message, nan
 constant("convergence(success, message)", _factor, emit="convergence(success, message)")
 # ``x`` solves ``func(x, *rest) == 0``; its derivative is multiplied by ``valid``
@@ -60,7 +74,14 @@ rule("integral(value, valid, a, b, *rest, func=None, options=())", _same, emit="
 missing("integral_backward(g, valid, a, b, *rest, func=None, options=(), position=0)", _gradient_of_integral,
         "it is written out after differentiating")  # fmt: skip
 
+# the columns of ``value`` are the states, at ``times``, of what is ``y0`` at ``start`` and changes at the rate ``func(t, y, *rest)``
+rule("trajectory(value, valid, start, times, y0, *rest, func=None, solver='solve_ivp', options=())", _same, emit="value", alias="same",
+     cheap=True, value_grad=None, valid_grad=None, start_grad=_moved(-3), times_grad=_moved(-2), y0_grad=_moved(-1),
+     rest_grad=_moved("position"))  # fmt: skip
+missing("trajectory_backward(g, out, valid, start, times, y0, *rest, func=None, solver='solve_ivp', options=(), position=0)",
+        _gradient_of_trajectory, "it is written out after differentiating")  # fmt: skip
+
 #: rows that are their first operand, with another derivative
-SOLUTIONS = frozenset({"implicit", "integral"})
+SOLUTIONS = frozenset({"implicit", "integral", "trajectory"})
 #: rows of their derivatives, which are written out
-PULLED_BACK = frozenset({"implicit_backward", "integral_backward"})
+PULLED_BACK = frozenset({"implicit_backward", "integral_backward", "trajectory_backward"})

@@ -26,3 +26,12 @@ def integrated(result: Any) -> float:
     1.0
     """
     return convergence(len(result) == 3, result[-1] if len(result) == 3 else result[3])
+
+
+def reached(report: Any) -> float:
+    """The same for what ``scipy.integrate.odeint`` reports with ``full_output=True``.
+
+    >>> reached({"message": "Integration successful."})
+    1.0
+    """
+    return convergence(report["message"] == "Integration successful.", report["message"])

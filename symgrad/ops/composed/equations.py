@@ -30,3 +30,78 @@ def moved_by(function: Any, x: Any, *args: Any) -> Any:
 def within(gradient: Any, lower: Any, upper: Any, x: Any, *args: Any) -> Any:
     """What is zero at a minimum between bounds: the gradient, or the distance to a bound that is reached."""
     return np.where(x <= lower, x - lower, np.where(x >= upper, x - upper, gradient(x, *args)))
+
+
+def rate_of(function: Any, t: Any, y: Any, *args: Any) -> Any:
+    """The rate of change of a state, as a vector."""
+    return np.ravel(np.asarray(function(t, y, *args)))
+
+
+def swapped_rate_of(function: Any, t: Any, y: Any, *args: Any) -> Any:
+    """The same of a function that takes the state first."""
+    return np.ravel(np.asarray(function(y, t, *args)))
+
+
+def part_of(result: Any, name: str) -> Any:
+    """An attribute of an object that SciPy returns; it has no derivative."""
+    return getattr(result, name)
+
+
+class Result:
+    """What a solver of SciPy returns: attributes with a derivative are its own, words and counts are read from the object ``given``."""
+
+    @property
+    def success(self) -> Any:
+        return part_of(self.given, "success")
+
+    @property
+    def status(self) -> Any:
+        return part_of(self.given, "status")
+
+    @property
+    def message(self) -> Any:
+        return part_of(self.given, "message")
+
+    @property
+    def nfev(self) -> Any:
+        return part_of(self.given, "nfev")
+
+    @property
+    def njev(self) -> Any:
+        return part_of(self.given, "njev")
+
+    @property
+    def nit(self) -> Any:
+        return part_of(self.given, "nit")
+
+    @property
+    def converged(self) -> Any:
+        return part_of(self.given, "converged")
+
+    @property
+    def flag(self) -> Any:
+        return part_of(self.given, "flag")
+
+    @property
+    def iterations(self) -> Any:
+        return part_of(self.given, "iterations")
+
+    @property
+    def function_calls(self) -> Any:
+        return part_of(self.given, "function_calls")
+
+
+class Minimum(Result):
+    """What ``minimize`` returns."""
+
+    @property
+    def fun(self) -> Any:
+        return self.objective(self.x, *self.arguments)
+
+
+class MinimumOfPair(Result):
+    """The same where the user's function gives its derivative too."""
+
+    @property
+    def fun(self) -> Any:
+        return self.objective(self.x, *self.arguments)[0]

@@ -1,0 +1,40 @@
+"""What the derivatives of solutions are written with: functions of the program in place, and handed to SciPy's integrators."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from symgrad.ir.core import Const, Func, Operand, Value, clone_block, substitute
+from symgrad.ops.build import Builder
+
+#: accuracy of ``quad`` where nothing is said, which that of ``quad_vec`` is not
+ACCURACY = {"epsabs": 1.49e-8, "epsrel": 1.49e-8}
+
+
+def called(builder: Builder, name: str, func: Func, leading: Sequence[Operand], rest: Sequence[Operand], options: Mapping[str, Any]) -> Value:
+    """A call of one of SciPy's integrators, with a function of the program that reads ``rest``."""
+    function = getattr(sys.modules["scipy.integrate"], name)
+    words = {**ACCURACY, **options} if name == "quad_vec" else options
+    named = {word: value if isinstance(value, Value) else constant(value) for word, value in words.items()}
+    if rest:
+        listed = builder.call("list_of", *rest)
+        named["args"] = builder.call("opaque_pure", Const(tuple, "tuple"), listed, names=())
+    return builder.call("solver", Const(function, name), Const(func, func.name), *leading, *named.values(), names=tuple(named))
+
+
+def constant(value: Any) -> Const:
+    """A setting of a solver as an operand: a literal, or a class by its name."""
+    return Const(value, value.__name__ if isinstance(value, type) else None)
+
+
+def put(builder: Builder, func: Func, operands: Sequence[Operand]) -> list[Operand]:
+    """Put the ops of a function here, its parameters being these operands."""
+    copy = clone_block(func.body, {})
+    substitute(copy, dict(zip(copy.args, operands, strict=True)))
+    builder.block.ops += copy.ops
+    return list(copy.yields)
+
+
+__all__ = ["called", "put"]
