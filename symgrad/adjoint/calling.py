@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from symgrad.ir.core import Const, Func, Operand, Value, clone_block, substitute
+from symgrad.ir.core import Call, Const, Func, Operand, Value, clone_block, substitute
 from symgrad.ops.build import Builder
 
 #: accuracy of ``quad`` where nothing is said, which that of ``quad_vec`` is not
@@ -17,16 +17,17 @@ def called(builder: Builder, name: str, func: Func, leading: Sequence[Operand], 
     """A call of one of SciPy's integrators, with a function of the program that reads ``rest``."""
     function = getattr(sys.modules["scipy.integrate"], name)
     words = {**ACCURACY, **options} if name == "quad_vec" else options
-    named = {word: value if isinstance(value, Value) else constant(value) for word, value in words.items()}
+    named = {word: value if isinstance(value, Value) else Const(value) for word, value in words.items()}
     if rest:
         listed = builder.call("list_of", *rest)
         named["args"] = builder.call("opaque_pure", Const(tuple, "tuple"), listed, names=())
     return builder.call("solver", Const(function, name), Const(func, func.name), *leading, *named.values(), names=tuple(named))
 
 
-def constant(value: Any) -> Const:
-    """A setting of a solver as an operand: a literal, or a class by its name."""
-    return Const(value, value.__name__ if isinstance(value, type) else None)
+def options_of(op: Call, rest: list[Value]) -> tuple[dict[str, Value], list[Value]]:
+    """The settings of a solver by their keywords, and what the equation reads."""
+    words = op.settings["words"]
+    return dict(zip(words, rest, strict=False)), rest[len(words) :]
 
 
 def put(builder: Builder, func: Func, operands: Sequence[Operand]) -> list[Operand]:
@@ -37,4 +38,4 @@ def put(builder: Builder, func: Func, operands: Sequence[Operand]) -> list[Opera
     return list(copy.yields)
 
 
-__all__ = ["called", "put"]
+__all__ = ["called", "options_of", "put"]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from symgrad.adjoint.calling import called, put
+from symgrad.adjoint.calling import called, options_of, put
 from symgrad.adjoint.custom import expanded
 from symgrad.adjoint.jacobian import jacobian
 from symgrad.adjoint.reverse import gradient
@@ -59,20 +59,23 @@ def of_integral(builder: Builder, op: Call, args: list[Value], positions: Sequen
     """The cotangents of the ends of an integral, and of what its integrand reads besides the variable."""
     integrand: Func = op.settings["func"]
     seed, valid, *ends = args[:4]
-    rest = args[4:]
+    options, rest = options_of(op, args[4:])
     scaled = builder.call("multiply", seed, valid)
     cotangents: list[Operand] = []
-    for position in positions:
-        if position < 0:  # the upper end, or the lower one
+    for place in positions:
+        position = place if place < 0 else place - len(options)
+        if place >= 0 > position:  # a setting of the solver
+            cotangents.append(Const(0.0))
+        elif position < 0:  # the upper end, or the lower one
             (height,) = put(builder, integrand, [ends[position], *rest])
             product = inner_product(builder, scaled, height)
             cotangents.append(product if position == -1 else builder.call("negative", product))
         elif isinstance(integrand.body.yields[0].type, Array) and integrand.body.yields[0].type.rank:
             derivative = expanded(gradient(integrand, [1 + position], value=False, seeds=True, taken=builder.taken))
-            cotangents.append(integral(builder, op, derivative, ends, [*rest, scaled]))
+            cotangents.append(integral(builder, op, derivative, ends, [*rest, scaled], options))
         else:
             derivative = expanded(gradient(integrand, [1 + position], value=False, taken=builder.taken))
-            cotangents.append(builder.call("multiply", scaled, integral(builder, op, derivative, ends, rest)))
+            cotangents.append(builder.call("multiply", scaled, integral(builder, op, derivative, ends, rest, options)))
     return cotangents
 
 
@@ -82,7 +85,7 @@ def inner_product(builder: Builder, a: Operand, b: Operand) -> Value:
     return builder.call("sum", product) if isinstance(product.type, Array) else product
 
 
-def integral(builder: Builder, op: Call, integrand: Func, ends: list[Value], rest: list[Value]) -> Value:
+def integral(builder: Builder, op: Call, integrand: Func, ends: list[Value], rest: list[Value], options: dict[str, Value]) -> Value:
     """An integral between the same ends, of numbers or of arrays, as the result of a call that has a derivative itself."""
     count = uses(integrand.body)
     inside, integrand.body.args = integrand.body.args, integrand.body.args[:1]
@@ -93,9 +96,9 @@ def integral(builder: Builder, op: Call, integrand: Func, ends: list[Value], res
     values = [value for _, value in read]
     (out,) = integrand.body.yields
     type_ = Array(out.type.dtype, out.type.shape, "C") if isinstance(out.type, Array) else FLOAT
-    result = called(builder, "quad_vec" if isinstance(out.type, Array) else "quad", integrand, ends, values, dict(op.settings["options"]))
+    result = called(builder, "quad_vec" if isinstance(out.type, Array) else "quad", integrand, ends, values, options)
     value = builder.call("solved", result, part=0, type=type_)
-    return builder.call("integral", value, Const(1.0), *ends, *values, func=integrand, options=op.settings["options"])
+    return builder.call("integral", value, Const(1.0), *ends, *options.values(), *values, func=integrand, words=tuple(options))
 
 
 #: what writes the cotangents for each row that asks for some

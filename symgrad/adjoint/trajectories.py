@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from symgrad.adjoint.calling import called, put
+from symgrad.adjoint.calling import called, options_of, put
 from symgrad.adjoint.custom import expanded
 from symgrad.adjoint.jacobian import jacobian
 from symgrad.errors import NoDerivative
@@ -26,18 +26,20 @@ START, TIMES, INITIAL = -3, -2, -1
 def of_trajectory(builder: Builder, op: Call, args: list[Value], positions: Sequence[int]) -> list[Operand]:
     """The cotangents of the start, of the times, of the initial value, and of what the equation reads besides time and state."""
     seed, out, valid, start, times, initial = args[:6]
-    moved = Moved(builder, op, builder.call("multiply", seed, valid), out, [start, times, initial], args[6:])
-    columns = [k for k in positions if k >= 0]
+    options, rest = options_of(op, args[6:])
+    moved = Moved(builder, op, builder.call("multiply", seed, valid), out, [start, times, initial], rest, options)
+    places = [k if k < 0 else k - len(options) for k in positions]
+    columns = [k for k, place in zip(places, positions, strict=True) if place >= 0 <= k]
     if START in positions or INITIAL in positions:
         columns = [INITIAL, *columns]
-    cotangents = dict(zip(columns, moved.by_sensitivities(columns) if columns else [], strict=True))
+    cotangents: dict[int, Operand] = dict(zip(columns, moved.by_sensitivities(columns) if columns else [], strict=True))
     if START in positions:
         (rate,) = put(builder, op.settings["func"], [start, initial, *moved.rest])
         product = builder.call("multiply", cotangents[INITIAL], rate)
         cotangents[START] = builder.call("negative", builder.call("sum", product))
     if TIMES in positions:
         cotangents[TIMES] = moved.by_rates()
-    return [cotangents[k] for k in positions]
+    return [Const(0.0) if place >= 0 > k else cotangents[k] for k, place in zip(places, positions, strict=True)]  # settings have none
 
 
 @dataclass(slots=True)
@@ -50,6 +52,7 @@ class Moved:
     out: Value
     start: list[Value]  #: the start, the times, and the initial value
     rest: list[Value]
+    options: dict[str, Value]
     rate: Func = field(init=False)
 
     def __post_init__(self) -> None:
@@ -101,18 +104,17 @@ class Moved:
         start, times = self.start[:2]
         assert isinstance(times.type, Array)
         type_ = self.builder.freshen(Array("f64", (Dim("?"), times.type.shape[0] if times.type.shape else Dim("?")), "?"))
-        options = dict(settings["options"])
         if settings["solver"] == "odeint":
-            result = called(self.builder, "odeint", rate, [initial, times], rest, {"tfirst": True, **options})
+            result = called(self.builder, "odeint", rate, [initial, times], rest, {"tfirst": True, **self.options})
             assert isinstance(type_, Array)
             assert type_.shape is not None
             raw = call("transpose", call("solved", result, part=None, type=Array("f64", type_.shape[::-1], "C")))
         else:
             span = call("opaque_pure", Const(tuple, "tuple"), call("list_of", start, self.last()), names=())
-            result = called(self.builder, "solve_ivp", rate, [span, initial], rest, {"t_eval": times, **options})
+            result = called(self.builder, "solve_ivp", rate, [span, initial], rest, {"t_eval": times, **self.options})
             raw = call("solved", result, part="y", type=type_)
-        return call("trajectory", raw, Const(1.0), start, times, initial, *rest, func=rate, solver=settings["solver"],
-                    options=settings["options"])  # fmt: skip
+        return call("trajectory", raw, Const(1.0), start, times, initial, *self.options.values(), *rest, func=rate,
+                    solver=settings["solver"], words=tuple(self.options))  # fmt: skip
 
     def last(self) -> Value:
         """The last time."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from symgrad.frontend.bindings import Binding, Num, Ref, Tup
-from symgrad.frontend.operands import unwrap
 from symgrad.frontend.solving import Solving
 from symgrad.ir.core import TRUE, Operand
 from symgrad.ir.types import FLOAT, Array, is_complex
@@ -19,7 +18,8 @@ def of_quad(solving: Solving) -> Binding:
     solving.check_absent(*OTHERS, hint="write the weight into the integrand")
     if solving.known("complex_func", False):
         raise solving.refuse("complex_func=True is not followed where a derivative is taken", "integrate real and imaginary part apart")
-    options = tuple((word, unwrap(solving.bound[word])) for word in KEPT if word in solving.bound)
+    words = tuple(word for word in KEPT if word in solving.bound)
+    options = [solving.operand(solving.bound[word]) for word in words]
     ends = [solving.ctx.read(solving.bound[word], solving.node) for word in ("a", "b")]
     of = solving.bound["func"]
     unknown = [(solving.unknown(of, 0, "x"), FLOAT)]
@@ -27,7 +27,7 @@ def of_quad(solving: Solving) -> Binding:
     result = solving.call({"func": integrand}, {"full_output": Num(TRUE)}, hint="result")
     valid = solving.ctx.call("integrated", result)
     value = solving.part(result, 0, FLOAT, "integral")
-    integral = solving.ctx.call("integral", value, valid, *ends, *integrand.held, func=integrand.func, options=options)
+    integral = solving.ctx.call("integral", value, valid, *ends, *options, *integrand.held, func=integrand.func, words=words)
     error = Num(solving.part(result, 1, FLOAT))
     report = [Num(solving.part(result, 2))] if solving.known("full_output", 0) else []
     return Tup((Num(integral), error, *report))

@@ -24,6 +24,7 @@ from symgrad.ir.core import Const, Func, Operand, Value
 from symgrad.ir.types import BOOL, INT, Object, Scalar, Type
 from symgrad.frontend.tables import special
 from symgrad.ops.composed.equations import Result, part_of
+from symgrad.runtime.solvers import convergence, integrated, reached
 
 #: the types of the attributes of results that have no derivative
 TYPES: dict[str, Type] = {
@@ -138,7 +139,7 @@ class Solving:
     def is_function(self, word: str) -> bool:
         """Is an argument a function?"""
         held = self.bound.get(word)
-        return isinstance(held, Fun | Bound) or isinstance(held, Static | External) and callable(held.value)
+        return isinstance(held, Fun | Bound | Derivative) or isinstance(held, Static | External) and callable(held.value)
 
     def spoken(self, of: Binding, otherwise: str) -> str:
         """The name of the user's function, if it has one."""
@@ -218,6 +219,12 @@ def attribute_of_result(ctx: Lowering, args: list[Binding], kwargs: dict[str, Bi
     """An attribute of what a solver has returned."""
     result, name = ctx.read(args[0], node), unwrap(args[1])
     return Num(ctx.call("solved", result, part=name, type=TYPES[name]))
+
+
+@special(convergence, integrated, reached)
+def asked_by_the_result(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """A question to a solver, which its result asks already where it has a derivative."""
+    return Static(None)
 
 
 __all__ = ["NUMBER", "Enclosed", "Solving", "items_of"]

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from symgrad.frontend.bindings import Binding, Num, Static, Tup
-from symgrad.frontend.operands import unwrap
 from symgrad.frontend.solving import NUMBER, Enclosed, Solving, items_of
 from symgrad.ir.core import NONE, ONE, TRUE, ZERO, Const, Operand, Value
 from symgrad.ir.types import Array, Dim, Scalar, is_float
@@ -87,8 +86,12 @@ def of_odeint(solving: Solving) -> Binding:
 
 def trajectory(solving: Solving, operands: list[Operand], equation: Enclosed) -> Value:
     """The states as the solution of an equation."""
-    options = tuple((word, unwrap(solving.bound[word])) for word in KEPT[solving.name] if word in solving.bound)
-    return solving.ctx.call("trajectory", *operands, *equation.held, func=equation.func, solver=solving.name, options=options)
+    words = tuple(word for word in KEPT[solving.name] if word in solving.bound)
+    for word in ("rtol", "atol"):
+        if word in words and not isinstance(solving.ctx.type_of(solving.bound[word]), Scalar):
+            raise solving.refuse(f"{word}= must be one number where a derivative is taken", "pass the least of them")
+    options = [solving.operand(solving.bound[word]) for word in words]
+    return solving.ctx.call("trajectory", *operands, *options, *equation.held, func=equation.func, solver=solving.name, words=words)
 
 
 def canonical(solving: Solving, word: str, type_: Array, written: Enclosed | None, said: Any) -> Enclosed:

@@ -49,7 +49,7 @@ def _gradient_of_trajectory(types: list[Type], settings: dict[str, Any], dim: Ex
 def _moved(position: int | str) -> str:
     """The cotangent of one operand of a trajectory."""
     operands = "out_grad, out, valid, start, times, y0, *rest"
-    return f"trajectory_backward({operands}, func=func, solver=solver, options=options, position={position})"
+    return f"trajectory_backward({operands}, func=func, solver=solver, words=words, position={position})"
 
 
 # a call of SciPy; among the operands may be functions of the program
@@ -66,19 +66,20 @@ constant("convergence(success, message)", _factor, emit="convergence(success, me
 rule("implicit(x, valid, *rest, func=None)", _same, emit="x", alias="same", cheap=True, x_grad=None, valid_grad=None,
      rest_grad="implicit_backward(out_grad, out, valid, *rest, func=func, position=position)")  # fmt: skip
 missing("implicit_backward(g, out, valid, *rest, func=None, position=0)", _gradient, "it is written out after differentiating")
-# ``value`` is the integral of ``func(x, *rest)`` from ``a`` to ``b``, computed with these keywords
-rule("integral(value, valid, a, b, *rest, func=None, options=())", _same, emit="value", alias="same", cheap=True, value_grad=None,
-     valid_grad=None, a_grad="integral_backward(out_grad, valid, a, b, *rest, func=func, options=options, position=-2)",
-     b_grad="integral_backward(out_grad, valid, a, b, *rest, func=func, options=options, position=-1)",
-     rest_grad="integral_backward(out_grad, valid, a, b, *rest, func=func, options=options, position=position)")  # fmt: skip
-missing("integral_backward(g, valid, a, b, *rest, func=None, options=(), position=0)", _gradient_of_integral,
+# ``value`` is the integral of ``func(x, *rest)`` from ``a`` to ``b``; the first of ``rest`` are the values of the keywords ``words``
+rule("integral(value, valid, a, b, *rest, func=None, words=())", _same, emit="value", alias="same", cheap=True, value_grad=None,
+     valid_grad=None, a_grad="integral_backward(out_grad, valid, a, b, *rest, func=func, words=words, position=-2)",
+     b_grad="integral_backward(out_grad, valid, a, b, *rest, func=func, words=words, position=-1)",
+     rest_grad="integral_backward(out_grad, valid, a, b, *rest, func=func, words=words, position=position)")  # fmt: skip
+missing("integral_backward(g, valid, a, b, *rest, func=None, words=(), position=0)", _gradient_of_integral,
         "it is written out after differentiating")  # fmt: skip
 
-# the columns of ``value`` are the states, at ``times``, of what is ``y0`` at ``start`` and changes at the rate ``func(t, y, *rest)``
-rule("trajectory(value, valid, start, times, y0, *rest, func=None, solver='solve_ivp', options=())", _same, emit="value", alias="same",
+# the columns of ``value`` are the states, at ``times``, of what is ``y0`` at ``start`` and changes at the rate ``func(t, y, *rest)``; the
+# first of ``rest`` are the values of the keywords ``words``
+rule("trajectory(value, valid, start, times, y0, *rest, func=None, solver='solve_ivp', words=())", _same, emit="value", alias="same",
      cheap=True, value_grad=None, valid_grad=None, start_grad=_moved(-3), times_grad=_moved(-2), y0_grad=_moved(-1),
      rest_grad=_moved("position"))  # fmt: skip
-missing("trajectory_backward(g, out, valid, start, times, y0, *rest, func=None, solver='solve_ivp', options=(), position=0)",
+missing("trajectory_backward(g, out, valid, start, times, y0, *rest, func=None, solver='solve_ivp', words=(), position=0)",
         _gradient_of_trajectory, "it is written out after differentiating")  # fmt: skip
 
 #: rows that are their first operand, with another derivative
