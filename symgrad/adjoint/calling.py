@@ -17,14 +17,19 @@ def called(builder: Builder, name: str, func: Func, leading: Sequence[Operand], 
     """A call of one of SciPy's integrators, with a function of the program that reads ``rest``."""
     function = getattr(sys.modules["scipy.integrate"], name)
     words = {**ACCURACY, **options} if name == "quad_vec" else options
-    named = {word: value if isinstance(value, Value) else Const(value) for word, value in words.items()}
+    named = {word: value if isinstance(value, Value | Const) else Const(value) for word, value in words.items()}
     if rest:
         listed = builder.call("list_of", *rest)
         named["args"] = builder.call("opaque_pure", Const(tuple, "tuple"), listed, names=())
     return builder.call("solver", Const(function, name), Const(func, func.name), *leading, *named.values(), names=tuple(named))
 
 
-def options_of(op: Call, rest: list[Value]) -> tuple[dict[str, Value], list[Value]]:
+def scaled(builder: Builder, value: Operand, factor: Operand) -> Operand:
+    """A value times a factor, which mostly is 1."""
+    return value if isinstance(factor, Const) and factor.value == 1.0 else builder.call("multiply", value, factor)
+
+
+def options_of(op: Call, rest: list[Operand]) -> tuple[dict[str, Operand], list[Operand]]:
     """The settings of a solver by their keywords, and what the equation reads."""
     words = op.settings["words"]
     return dict(zip(words, rest, strict=False)), rest[len(words) :]
@@ -38,4 +43,4 @@ def put(builder: Builder, func: Func, operands: Sequence[Operand]) -> list[Opera
     return list(copy.yields)
 
 
-__all__ = ["called", "options_of", "put"]
+__all__ = ["called", "options_of", "put", "scaled"]

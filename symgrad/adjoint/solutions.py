@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from symgrad.adjoint.calling import called, options_of, put
+from symgrad.adjoint.calling import called, options_of, put, scaled
 from symgrad.adjoint.custom import expanded
 from symgrad.adjoint.jacobian import jacobian
 from symgrad.adjoint.reverse import gradient
@@ -21,11 +21,15 @@ from symgrad.ir.types import FLOAT, Array, Scalar
 from symgrad.ops.build import Builder, symbols
 
 
-def solution_pullback(op: Call, positions: Sequence[int]) -> Func:
-    """The function of the op's operands that gives the cotangents at some positions."""
-    func: Func = op.settings["func"]
-    args = [Value(a.type, a.name if isinstance(a, Value) else None) for a in op.args]
-    builder = Builder(Block(list(args)), op.loc, taken=symbols(func))
+def solution_pullback(op: Call, positions: Sequence[int], taken: set[str]) -> Func:
+    """The function of the op's operands that gives the cotangents at some positions.
+
+    ``taken`` are symbols of extents that mean something else where it will stand; those that are new here are added.
+    """
+    taken |= symbols(op.settings["func"])
+    params = [Value(a.type, a.name if isinstance(a, Value) else None) for a in op.args]
+    builder = Builder(Block(list(params)), op.loc, taken=taken)
+    args = [param if isinstance(a, Value) else a for a, param in zip(op.args, params, strict=True)]
     builder.block.yields = WRITERS[op.name](builder, op, args, positions)
     return Func("pullback", builder.block, [f"grad{k}" for k in range(len(positions))], op.loc)
 
@@ -33,34 +37,34 @@ def solution_pullback(op: Call, positions: Sequence[int]) -> Func:
 # -------------------------------------------------------------------- roots
 
 
-def of_root(builder: Builder, op: Call, args: list[Value], positions: Sequence[int]) -> list[Operand]:
+def of_root(builder: Builder, op: Call, args: list[Operand], positions: Sequence[int]) -> list[Operand]:
     """The cotangents of what an equation reads besides its unknown."""
     equation: Func = op.settings["func"]
     seed, solution, valid, *rest = args
-    point: list[Operand] = [solution, *rest]
-    weight = solved(builder, equation, point, builder.call("negative", builder.call("multiply", seed, valid)))
+    point = [solution, *rest]
+    weight = solved(builder, equation, point, builder.call("negative", seed), valid)
     pulled = gradient(equation, [1 + k for k in positions], value=False, seeds=True, taken=builder.taken)
     return put(builder, pulled, [*point, weight])
 
 
-def solved(builder: Builder, equation: Func, point: list[Operand], seed: Value) -> Value:
-    """The solution of a linear system with the transposed Jacobian of an equation."""
+def solved(builder: Builder, equation: Func, point: list[Operand], seed: Value, valid: Operand) -> Value:
+    """The solution of a linear system with the transposed Jacobian of an equation; nan, and no error, where that is not ``valid``."""
     if isinstance(equation.params[0].type, Scalar):
         (slope,) = put(builder, gradient(equation, [0], value=False, taken=builder.taken), point)
-        return builder.call("divide", seed, slope)
+        return builder.call("divide", seed, scaled(builder, slope, valid))
     _, matrix = put(builder, jacobian(equation, [0], [0], taken=builder.taken), point)
-    return builder.call("solve", builder.call("transpose", matrix), seed)
+    return builder.call("solve", builder.call("transpose", scaled(builder, matrix, valid)), seed)
 
 
 # -------------------------------------------------------------------- integrals
 
 
-def of_integral(builder: Builder, op: Call, args: list[Value], positions: Sequence[int]) -> list[Operand]:
+def of_integral(builder: Builder, op: Call, args: list[Operand], positions: Sequence[int]) -> list[Operand]:
     """The cotangents of the ends of an integral, and of what its integrand reads besides the variable."""
     integrand: Func = op.settings["func"]
     seed, valid, *ends = args[:4]
     options, rest = options_of(op, args[4:])
-    scaled = builder.call("multiply", seed, valid)
+    weight = scaled(builder, seed, valid)
     cotangents: list[Operand] = []
     for place in positions:
         position = place if place < 0 else place - len(options)
@@ -68,14 +72,14 @@ def of_integral(builder: Builder, op: Call, args: list[Value], positions: Sequen
             cotangents.append(Const(0.0))
         elif position < 0:  # the upper end, or the lower one
             (height,) = put(builder, integrand, [ends[position], *rest])
-            product = inner_product(builder, scaled, height)
+            product = inner_product(builder, weight, height)
             cotangents.append(product if position == -1 else builder.call("negative", product))
         elif isinstance(integrand.body.yields[0].type, Array) and integrand.body.yields[0].type.rank:
-            derivative = expanded(gradient(integrand, [1 + position], value=False, seeds=True, taken=builder.taken))
-            cotangents.append(integral(builder, op, derivative, ends, [*rest, scaled], options))
+            derivative = expanded(gradient(integrand, [1 + position], value=False, seeds=True, taken=builder.taken), builder.taken)
+            cotangents.append(integral(builder, op, derivative, ends, [*rest, weight], options))
         else:
-            derivative = expanded(gradient(integrand, [1 + position], value=False, taken=builder.taken))
-            cotangents.append(builder.call("multiply", scaled, integral(builder, op, derivative, ends, rest, options)))
+            derivative = expanded(gradient(integrand, [1 + position], value=False, taken=builder.taken), builder.taken)
+            cotangents.append(builder.call("multiply", weight, integral(builder, op, derivative, ends, rest, options)))
     return cotangents
 
 
@@ -85,7 +89,8 @@ def inner_product(builder: Builder, a: Operand, b: Operand) -> Value:
     return builder.call("sum", product) if isinstance(product.type, Array) else product
 
 
-def integral(builder: Builder, op: Call, integrand: Func, ends: list[Value], rest: list[Value], options: dict[str, Value]) -> Value:
+def integral(builder: Builder, op: Call, integrand: Func, ends: list[Operand], rest: list[Operand],
+             options: dict[str, Operand]) -> Value:  # fmt: skip
     """An integral between the same ends, of numbers or of arrays, as the result of a call that has a derivative itself."""
     count = uses(integrand.body)
     inside, integrand.body.args = integrand.body.args, integrand.body.args[:1]
@@ -102,7 +107,7 @@ def integral(builder: Builder, op: Call, integrand: Func, ends: list[Value], res
 
 
 #: what writes the cotangents for each row that asks for some
-WRITERS: dict[str, Callable[[Builder, Call, list[Value], Sequence[int]], list[Operand]]] = {
+WRITERS: dict[str, Callable[[Builder, Call, list[Operand], Sequence[int]], list[Operand]]] = {
     "implicit_backward": of_root,
     "integral_backward": of_integral,
     "trajectory_backward": of_trajectory,

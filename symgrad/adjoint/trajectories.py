@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from symgrad.adjoint.calling import called, options_of, put
+from symgrad.adjoint.calling import called, options_of, put, scaled
 from symgrad.adjoint.custom import expanded
 from symgrad.adjoint.jacobian import jacobian
 from symgrad.errors import NoDerivative
@@ -23,11 +23,11 @@ from symgrad.ops.build import Builder, symbols
 START, TIMES, INITIAL = -3, -2, -1
 
 
-def of_trajectory(builder: Builder, op: Call, args: list[Value], positions: Sequence[int]) -> list[Operand]:
+def of_trajectory(builder: Builder, op: Call, args: list[Operand], positions: Sequence[int]) -> list[Operand]:
     """The cotangents of the start, of the times, of the initial value, and of what the equation reads besides time and state."""
     seed, out, valid, start, times, initial = args[:6]
     options, rest = options_of(op, args[6:])
-    moved = Moved(builder, op, builder.call("multiply", seed, valid), out, [start, times, initial], rest, options)
+    moved = Moved(builder, op, scaled(builder, seed, valid), out, [start, times, initial], rest, options)
     places = [k if k < 0 else k - len(options) for k in positions]
     columns = [k for k, place in zip(places, positions, strict=True) if place >= 0 <= k]
     if START in positions or INITIAL in positions:
@@ -48,11 +48,11 @@ class Moved:
 
     builder: Builder
     op: Call
-    seed: Value
-    out: Value
-    start: list[Value]  #: the start, the times, and the initial value
-    rest: list[Value]
-    options: dict[str, Value]
+    seed: Operand
+    out: Operand
+    start: list[Operand]  #: the start, the times, and the initial value
+    rest: list[Operand]
+    options: dict[str, Operand]
     rate: Func = field(init=False)
 
     def __post_init__(self) -> None:
@@ -66,7 +66,7 @@ class Moved:
             check_known(self.rest[k] if k >= 0 else self.start[2], self.op)
         call, (start, times, initial) = self.builder.call, self.start
         size = call("extent", initial, axis=0)
-        rate = sensitivity_rate(self.rate, columns, set(self.builder.taken))
+        rate = sensitivity_rate(self.rate, columns, self.builder.taken)
         parts: list[Operand] = [initial]
         for k in columns:
             parts.append(call("ravel", call("eye", size, NONE)) if k < 0 else call("zeros", self.length(size, k), dtype="f64"))
@@ -140,7 +140,7 @@ class Moved:
         return out
 
 
-def check_known(value: Value, op: Call) -> None:
+def check_known(value: Operand, op: Call) -> None:
     """Refuse sensitivities to what is no number and no array of known rank."""
     if not isinstance(value.type, Scalar) and not (isinstance(value.type, Array) and value.type.shape is not None):
         what = f"the sensitivity of a differential equation to what is {value.type}"
@@ -149,7 +149,8 @@ def check_known(value: Value, op: Call) -> None:
 
 def sensitivity_rate(rate: Func, columns: list[int], taken: set[str]) -> Func:
     """The rate of the state with its sensitivities behind it; its last parameter is how many numbers the state has."""
-    builder = Builder(Block(), rate.loc, taken=taken | symbols(rate))
+    taken |= symbols(rate)
+    builder = Builder(Block(), rate.loc, taken=taken)
     call = builder.call
     time, stacked = Value(rate.params[0].type, "t"), Value(builder.freshen(Array("f64", (Dim("?"),), "C")), "z")
     rest, size = [Value(v.type, v.name) for v in rate.params[2:]], Value(INT, "size")
@@ -171,7 +172,7 @@ def sensitivity_rate(rate: Func, columns: list[int], taken: set[str]) -> Func:
         parts.append(change if scalar else call("ravel", change))
         first = last
     builder.block.yields = [call("concatenate", *parts)]
-    return expanded(Func(f"{rate.name}_sensitivity", builder.block, ["out"], rate.loc))
+    return expanded(Func(f"{rate.name}_sensitivity", builder.block, ["out"], rate.loc), taken)
 
 
 __all__ = ["of_trajectory"]

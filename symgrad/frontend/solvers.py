@@ -9,13 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.errors import SymgradError
 from symgrad.frontend.bindings import Binding, Broken, Num, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.inner import Derivative
 from symgrad.frontend.integrals import of_quad
+from symgrad.frontend.opaque import opaque
 from symgrad.frontend.solving import NUMBER, Enclosed, Solving, items_of
 from symgrad.frontend.trajectories import of_odeint, of_solve_ivp
-from symgrad.ir.core import TRUE, Const, Operand, Value
+from symgrad.ir.core import TRUE, Call, Const, Operand, Value
 from symgrad.ir.types import FLOAT, Array, Scalar, Type
 from symgrad.ops.composed.equations import Minimum, MinimumOfPair, first_of, first_vector_of, moved_by, vector_of, within
 
@@ -244,9 +246,47 @@ def solver_of(function: Any) -> Callable[[Solving], Binding] | None:
 
 
 def call_solver(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding | None:
-    """A call of one of SciPy's solvers; None for all other functions."""
+    """A call of one of SciPy's solvers; None for all other functions.
+
+    If the user's function cannot be followed SciPy is called with that function itself, and the refusal stands where a derivative is needed.
+    """
     lower = solver_of(function)
-    return None if lower is None or ctx.derive is None else lower(Solving.of(ctx, function, args, kwargs, node))
+    if lower is None or ctx.derive is None:
+        return None
+    entry, size = ctx.state, len(ctx.builder.block.ops)
+    ctx.state = entry.copy()
+    try:
+        with ctx.trial() as refusals:
+            solution = lower(Solving.of(ctx, function, args, kwargs, node))
+        refusal: SymgradError | None = refusals[0] if refusals else None
+    except SymgradError as error:
+        refusal = error
+    if refusal is None:
+        return solution
+    ctx.state = entry
+    del ctx.builder.block.ops[size:]
+    if is_pinned(refusal):
+        raise refusal
+    return as_it_is(ctx, function, args, kwargs, node, refusal)
+
+
+def is_pinned(refusal: SymgradError) -> bool:
+    """Would the function be followed if an integer were known?"""
+    return any(error.pin for error in refusal.errors)
+
+
+def as_it_is(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST, refusal: SymgradError) -> Binding:
+    """A call of a solver with the user's function itself, of which a derivative is refused."""
+    with ctx.trial() as refusals:
+        try:
+            result = opaque(ctx, function, function.__name__, args, kwargs, node)
+        except SymgradError:
+            raise refusal from None
+    op = ctx.builder.block.ops[-1]
+    if refusals or not isinstance(op, Call):
+        raise refusal
+    op.settings["refusal"] = refusal
+    return result
 
 
 __all__ = ["call_solver"]

@@ -16,7 +16,7 @@ from symgrad.errors import BadArgument, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Bound, External, Fun, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.handed import with_tuples_in
-from symgrad.frontend.inner import Derivative, Inner, names_of
+from symgrad.frontend.inner import Derivative, Inner, changes_around, names_of
 from symgrad.frontend.opaque import opaque_operand
 from symgrad.frontend.operands import known_value, unwrap
 from symgrad.frontend.reading import owner_name
@@ -105,7 +105,7 @@ class Solving:
 
     # ---------------------------------------------------------------- functions
 
-    def enclosed(self, of: Binding, unknowns: list[tuple[str, Type]], name: str, results: Callable[[Binding], list[Operand]],
+    def enclosed(self, of: Binding, unknowns: Sequence[tuple[str, Type]], name: str, results: Callable[[Binding], list[Operand]],
                  before: Sequence[Binding] = ()) -> Enclosed:  # fmt: skip
         """Lower a function on unknowns of these names and types: its arguments are those ``before``, the unknowns, and ``args``."""
         inner = Inner(self.ctx, Derivative(of, name), self.node)
@@ -114,15 +114,23 @@ class Solving:
         self.ctx.state = entry.copy()
         prototypes = [self.ctx.make(Value(type_, word)) for word, type_ in unknowns]
         places = list(range(len(before), len(before) + len(unknowns)))
+        around = self.ctx.state
+
+        def use(value: Binding, aux: Binding | None) -> None:
+            outs.extend(results(value))
+            after = self.ctx.state
+            if any(after.memory.get(k) is not v for k, v in around.memory.items()) or changes_around(around, after):
+                raise self.refuse("the function changes something that is outside it", "let it return what it computes, and nothing else")
+
         try:
-            inner.enter(places, [*before, *prototypes, *self.args], {}, lambda value, aux: outs.extend(results(value)))
+            inner.enter(places, [*before, *prototypes, *self.args], {}, use)
         finally:
             self.ctx.state = entry
         func, held = inner.function(outs)
         func.name = name
         return Enclosed(func, len(unknowns), held)
 
-    def as_written(self, word: str, unknowns: list[tuple[str, Type]], otherwise: str) -> Enclosed:
+    def as_written(self, word: str, unknowns: Sequence[tuple[str, Type]], otherwise: str) -> Enclosed:
         """The user's function as SciPy calls it, whatever it returns."""
         of = self.bound[word]
         named = [(self.unknown(of, place, name), type_) for place, (name, type_) in enumerate(unknowns)]
@@ -132,7 +140,7 @@ class Solving:
         """The functions for derivatives that the user hands to SciPy; they serve its search alone."""
         return {word: self.as_written(word, [("x", unknown)], word) for word in words if self.is_function(word)}
 
-    def derivatives_of_rate(self, word: str, unknowns: list[tuple[str, Type]]) -> dict[str, Enclosed]:
+    def derivatives_of_rate(self, word: str, unknowns: Sequence[tuple[str, Type]]) -> dict[str, Enclosed]:
         """The Jacobian of a rate that the user hands to SciPy, if it is a function."""
         return {word: self.as_written(word, unknowns, word)} if self.is_function(word) else {}
 
@@ -187,6 +195,11 @@ class Solving:
 
     def operand(self, held: Binding) -> Operand:
         """An argument as SciPy is given it."""
+        if isinstance(held, Obj) and held.key.kind == "dict" and not isinstance(self.ctx.state.heap[held.key], Ref):
+            entries = dict(self.ctx.state.entries(held.key))
+            if held.key.cls is None and all(isinstance(word, str) for word in entries):
+                values = [self.operand(value) for value in entries.values()]
+                return self.ctx.call("opaque_pure", Const(dict, "dict"), *values, names=tuple(entries))
         if isinstance(held, Obj | Tup):
             return with_tuples_in(self.ctx, held, self.node)
         return opaque_operand(self.ctx, held, self.node)
@@ -202,7 +215,7 @@ class Solving:
 
     def record(self, result: Operand, fields: dict[str, Binding], cls: type = Result) -> Binding:
         """The result as an object with these attributes."""
-        return self.ctx.new_object("record", [("given", Num(result)), *fields.items()], cls)
+        return self.ctx.new_object("record", [("reported", Num(result)), *fields.items()], cls)
 
 
 def items_of(solving: Solving, held: Binding) -> list[Binding] | None:

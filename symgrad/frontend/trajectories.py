@@ -25,7 +25,7 @@ def of_solve_ivp(solving: Solving) -> Binding:
     solving.check_absent("events", hint="find the event as a root of the solution: brentq(lambda t: ..., t0, t1)")
     for word in ("dense_output", "vectorized"):
         if solving.known(word, False):
-            raise solving.refuse(f"{word}=True is not followed where a derivative is taken", "leave it out, and name the times as t_eval=")
+            raise solving.refuse(f"{word}=True is not followed where a derivative is taken", "name the times as t_eval=")
     span = items_of(solving, solving.bound["t_span"])
     if span is None or len(span) != 2:
         raise solving.refuse("t_span= must be a pair where a derivative is taken", "t_span=(t0, t1)")

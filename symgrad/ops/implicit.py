@@ -16,7 +16,8 @@ from symgrad.text import attribute
 
 
 def _stated(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    return settings["type"] or UNKNOWN
+    stated: Type | None = settings["type"]
+    return UNKNOWN if stated is None else stated
 
 
 def _same(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
@@ -35,15 +36,18 @@ def _factor(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
 
 
 def _gradient(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    return types[3 + settings["position"]]
+    of: Type = types[3 + settings["position"]]
+    return of
 
 
 def _gradient_of_integral(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    return types[4 + settings["position"]]
+    of: Type = types[4 + settings["position"]]
+    return of
 
 
 def _gradient_of_trajectory(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    return types[6 + settings["position"]]
+    of: Type = types[6 + settings["position"]]
+    return of
 
 
 def _moved(position: int | str) -> str:

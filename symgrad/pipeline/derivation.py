@@ -458,14 +458,14 @@ def derivative_inside(what: str, func: Func, wrt: list[int], active: list[int], 
     check(func, wrt, active)
     func = checked_when_run(func, wrt, active)
     if what == "transpose":
-        return run(SIMPLIFY, expanded(gradient(func, wrt, active_results=active, value=False, seeds=True, taken=taken)))
+        return run(SIMPLIFY, expanded(gradient(func, wrt, active_results=active, value=False, seeds=True, taken=taken), taken))
     if what == "jacobian":
         derivative = jacobian(func, wrt, active, taken=taken)
         del derivative.body.yields[: len(active)], derivative.results[: len(active)]
         return run(SIMPLIFY, derivative)
     if what == "jvp":
-        return run(SIMPLIFY, expanded(push_forward(func, wrt, active, taken=taken)))
-    return run(SIMPLIFY, expanded(gradient(func, wrt, value=what == "value_and_grad", taken=taken, fused=True)))
+        return run(SIMPLIFY, expanded(push_forward(func, wrt, active, taken=taken), taken))
+    return run(SIMPLIFY, expanded(gradient(func, wrt, value=what == "value_and_grad", taken=taken, fused=True), taken))
 
 
 __all__ = ["Derivation", "derivation", "derivative_inside"]

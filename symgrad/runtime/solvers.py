@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import warnings
 from typing import Any
 
@@ -15,7 +16,10 @@ def convergence(success: Any, message: Any) -> float:
     """
     if success:
         return 1.0
-    warnings.warn(f"the solver did not converge, and its result has no derivative (nan): {message}", RuntimeWarning, stacklevel=3)
+    depth, frame = 1, sys._getframe()
+    while frame.f_back is not None and "symgrad" in (str(frame.f_globals.get("__name__"))[:7], frame.f_code.co_filename[1:8]):
+        depth, frame = depth + 1, frame.f_back  # to the line of the user's own that led here
+    warnings.warn(f"the solver did not converge, and its result has no derivative (nan): {message}", RuntimeWarning, stacklevel=depth)
     return math.nan
 
 

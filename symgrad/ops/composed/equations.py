@@ -48,51 +48,60 @@ def part_of(result: Any, name: str) -> Any:
 
 
 class Result:
-    """What a solver of SciPy returns: attributes with a derivative are its own, words and counts are read from the object ``given``."""
+    """What a solver of SciPy returns: attributes with a derivative are its own, words and counts are read from the object ``reported``."""
+
+    reported: Any
+
+    def __getitem__(self, name: Any) -> Any:
+        return getattr(self, name)
 
     @property
     def success(self) -> Any:
-        return part_of(self.given, "success")
+        return part_of(self.reported, "success")
 
     @property
     def status(self) -> Any:
-        return part_of(self.given, "status")
+        return part_of(self.reported, "status")
 
     @property
     def message(self) -> Any:
-        return part_of(self.given, "message")
+        return part_of(self.reported, "message")
 
     @property
     def nfev(self) -> Any:
-        return part_of(self.given, "nfev")
+        return part_of(self.reported, "nfev")
 
     @property
     def njev(self) -> Any:
-        return part_of(self.given, "njev")
+        return part_of(self.reported, "njev")
 
     @property
     def nit(self) -> Any:
-        return part_of(self.given, "nit")
+        return part_of(self.reported, "nit")
 
     @property
     def converged(self) -> Any:
-        return part_of(self.given, "converged")
+        return part_of(self.reported, "converged")
 
     @property
     def flag(self) -> Any:
-        return part_of(self.given, "flag")
+        return part_of(self.reported, "flag")
 
     @property
     def iterations(self) -> Any:
-        return part_of(self.given, "iterations")
+        return part_of(self.reported, "iterations")
 
     @property
     def function_calls(self) -> Any:
-        return part_of(self.given, "function_calls")
+        return part_of(self.reported, "function_calls")
 
 
 class Minimum(Result):
     """What ``minimize`` returns."""
+
+    objective: Any
+    x: Any
+    arguments: Any
 
     @property
     def fun(self) -> Any:
@@ -101,6 +110,10 @@ class Minimum(Result):
 
 class MinimumOfPair(Result):
     """The same where the user's function gives its derivative too."""
+
+    objective: Any
+    x: Any
+    arguments: Any
 
     @property
     def fun(self) -> Any:
