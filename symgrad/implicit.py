@@ -35,7 +35,8 @@ def root(f: Callable[..., Any], x0: Any, *args: Any, method: str = "hybr", tol: 
     Where no number is found a RuntimeError is raised. Where no vector is, a RuntimeWarning is given, and the derivative is nan.
 
     >>> import symgrad
-    >>> cube_root = symgrad.from_source("def cube_root(a): return root(lambda x: x ** 3 - a, 1.0)", globals={"root": root})
+    >>> text = "def cube_root(a): return root(lambda x: x ** 3 - a, 1.0)"
+    >>> cube_root = symgrad.from_source(text, globals={"root": root})
     >>> round(float(cube_root(8.0)), 9), round(float(symgrad.grad(cube_root)(8.0)), 9)  # 1 / (3 * 2 ** 2)
     (2.0, 0.083333333)
     """
@@ -53,7 +54,8 @@ def fixed_point(g: Callable[..., Any], x0: Any, *args: Any, tol: float = 1e-12, 
     reads, none with respect to ``x0``. A RuntimeError is raised where none is found after ``maxiter`` steps.
 
     >>> import symgrad
-    >>> square_root = symgrad.from_source("def square_root(a): return fixed_point(lambda x: 0.5 * (x + a / x), 1.0)", globals={"fixed_point": fixed_point})
+    >>> text = "def square_root(a): return fixed_point(lambda x: 0.5 * (x + a / x), 1.0)"
+    >>> square_root = symgrad.from_source(text, globals={"fixed_point": fixed_point})
     >>> round(float(square_root(4.0)), 9), round(float(symgrad.grad(square_root)(4.0)), 9)
     (2.0, 0.25)
     """
@@ -70,7 +72,8 @@ def minimize(f: Callable[..., Any], x0: Any, *args: Any, method: str = "BFGS", t
     Where the search does not converge a RuntimeWarning is given, and the derivative is nan.
 
     >>> import symgrad
-    >>> lowest = symgrad.from_source("def lowest(a): return minimize(lambda x: (x[0] - a) ** 2 + x[0] ** 2, [1.0])[0]", globals={"minimize": minimize})
+    >>> text = "def lowest(a): return minimize(lambda x: (x[0] - a) ** 2 + x[0] ** 2, [1.0])[0]"
+    >>> lowest = symgrad.from_source(text, globals={"minimize": minimize})
     >>> round(float(lowest(3.0)), 6), round(float(symgrad.grad(lowest)(3.0)), 6)
     (1.5, 0.5)
     """
@@ -88,7 +91,8 @@ def solve_ivp(fun: Callable[..., Any], t_span: Sequence[float], y0: Any, *args: 
     Where the last time is not reached a RuntimeWarning is given, and the derivative is nan.
 
     >>> import symgrad
-    >>> last = symgrad.from_source("def last(k): return solve_ivp(lambda t, y: -k * y, (0.0, 1.0), [1.0]).y[0, -1]", globals={"solve_ivp": solve_ivp})
+    >>> text = "def last(k): return solve_ivp(lambda t, y: -k * y, (0.0, 1.0), [1.0]).y[0, -1]"
+    >>> last = symgrad.from_source(text, globals={"solve_ivp": solve_ivp})
     >>> round(float(last(0.0)), 6), round(float(symgrad.grad(last)(0.0)), 6)
     (1.0, -1.0)
     """
@@ -104,7 +108,8 @@ def odeint(fun: Callable[..., Any], y0: Any, t: Any, *args: Any, rtol: float = 1
     ``fun`` reads. Where the last time is not reached a RuntimeWarning is given, and the derivative is nan.
 
     >>> import symgrad
-    >>> last = symgrad.from_source("def last(k): return odeint(lambda y, t: k * y, [1.0], [0.0, 1.0])[-1, 0]", globals={"odeint": odeint})
+    >>> text = "def last(k): return odeint(lambda y, t: k * y, [1.0], [0.0, 1.0])[-1, 0]"
+    >>> last = symgrad.from_source(text, globals={"odeint": odeint})
     >>> round(float(last(0.0)), 6), round(float(symgrad.grad(last)(0.0)), 6)
     (1.0, 1.0)
     """
@@ -120,7 +125,8 @@ def quad(f: Callable[..., Any], a: float, b: float, *args: Any, epsabs: float = 
     RuntimeWarning is given, and the derivative is nan.
 
     >>> import symgrad
-    >>> area = symgrad.from_source("def area(b, n): return quad(lambda x: x ** n, 0.0, b)", globals={"quad": quad})
+    >>> text = "def area(b, n): return quad(lambda x: x ** n, 0.0, b)"
+    >>> area = symgrad.from_source(text, globals={"quad": quad})
     >>> round(area(2.0, 2.0), 9), round(float(symgrad.grad(area)(2.0, 2.0)), 9)
     (2.666666667, 4.0)
     """

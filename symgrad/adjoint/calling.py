@@ -13,7 +13,9 @@ from symgrad.ops.build import Builder
 ACCURACY = {"epsabs": 1.49e-8, "epsrel": 1.49e-8}
 
 
-def called(builder: Builder, name: str, func: Func, leading: Sequence[Operand], rest: Sequence[Operand], options: Mapping[str, Any]) -> Value:
+def called(
+    builder: Builder, name: str, func: Func, leading: Sequence[Operand], rest: Sequence[Operand], options: Mapping[str, Any]
+) -> Value:
     """A call of one of SciPy's integrators, with a function of the program that reads ``rest``."""
     function = getattr(sys.modules["scipy.integrate"], name)
     words = {**ACCURACY, **options} if name == "quad_vec" else options

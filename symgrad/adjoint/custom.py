@@ -6,13 +6,16 @@ solutions of equations (``solutions.py``), but these stay solutions, so that a s
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 
 from symgrad.ir.core import Apply, Block, Call, Const, Func, Op, Operand, Value, clone, clone_block, substitute, walk
 from symgrad.ops.build import symbols
 from symgrad.ops.implicit import PULLED_BACK
 
 NAMES = frozenset({"custom", "held", "custom_backward"}) | PULLED_BACK
+
+#: what writes out the derivatives of solutions, by the name of a row: ``solutions.py`` enters it, which takes derivatives itself
+WRITERS: dict[str, Callable[[Call, list[int], set[str]], Func]] = {}
 
 
 def expanded(func: Func, taken: set[str] | None = None) -> Func:
@@ -94,13 +97,11 @@ class Implicit:
 
     def written_out(self, op: Call, table: dict[Value, Operand], taken: set[str]) -> list[Op]:
         """The ops that take the place of this one and its like; none if it has been written out with another one."""
-        from symgrad.adjoint.solutions import solution_pullback  # which takes derivatives
-
         group = self.together.pop(self.key(op), [])
         if not group:
             return []
         positions = list(dict.fromkeys(one.settings["position"] for one in group))
-        pullback = expanded(solution_pullback(op, positions, taken), taken)
+        pullback = expanded(WRITERS[op.name](op, positions, taken), taken)
         copy = clone_block(pullback.body, {})
         table.update(zip(copy.args, op.args, strict=True))
         table.update((one.outs[0], copy.yields[positions.index(one.settings["position"])]) for one in group)

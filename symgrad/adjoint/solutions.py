@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from symgrad.adjoint.calling import called, options_of, put, scaled
-from symgrad.adjoint.custom import expanded
+from symgrad.adjoint.custom import WRITERS, expanded
 from symgrad.adjoint.jacobian import jacobian
 from symgrad.adjoint.reverse import gradient
 from symgrad.adjoint.trajectories import of_trajectory
@@ -30,7 +30,7 @@ def solution_pullback(op: Call, positions: Sequence[int], taken: set[str]) -> Fu
     params = [Value(a.type, a.name if isinstance(a, Value) else None) for a in op.args]
     builder = Builder(Block(list(params)), op.loc, taken=taken)
     args = [param if isinstance(a, Value) else a for a, param in zip(op.args, params, strict=True)]
-    builder.block.yields = WRITERS[op.name](builder, op, args, positions)
+    builder.block.yields = OF_ROWS[op.name](builder, op, args, positions)
     return Func("pullback", builder.block, [f"grad{k}" for k in range(len(positions))], op.loc)
 
 
@@ -107,10 +107,11 @@ def integral(builder: Builder, op: Call, integrand: Func, ends: list[Operand], r
 
 
 #: what writes the cotangents for each row that asks for some
-WRITERS: dict[str, Callable[[Builder, Call, list[Operand], Sequence[int]], list[Operand]]] = {
+OF_ROWS: dict[str, Callable[[Builder, Call, list[Operand], Sequence[int]], list[Operand]]] = {
     "implicit_backward": of_root,
     "integral_backward": of_integral,
     "trajectory_backward": of_trajectory,
 }
+WRITERS.update(dict.fromkeys(OF_ROWS, solution_pullback))
 
 __all__ = ["solution_pullback"]

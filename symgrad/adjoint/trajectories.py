@@ -64,7 +64,7 @@ class Moved:
         """The cotangents of the initial value, or of values that the equation reads."""
         for k in columns:
             check_known(self.rest[k] if k >= 0 else self.start[2], self.op)
-        call, (start, times, initial) = self.builder.call, self.start
+        call, initial = self.builder.call, self.start[2]
         size = call("extent", initial, axis=0)
         rate = sensitivity_rate(self.rate, columns, self.builder.taken)
         parts: list[Operand] = [initial]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from symgrad.frontend.bindings import Binding, Num, Ref, Tup
-from symgrad.frontend.solving import Solving
+from symgrad.frontend.bindings import Binding, Num, Tup
+from symgrad.frontend.solving import Solving, is_value
 from symgrad.ir.core import TRUE, Operand
 from symgrad.ir.types import FLOAT, Array, is_complex
 
@@ -35,7 +35,7 @@ def of_quad(solving: Solving) -> Binding:
 
 def height(solving: Solving, value: Binding) -> Operand:
     """What an integrand returns: one real number."""
-    type_ = solving.ctx.type_of(value) if isinstance(value, Num | Ref) else None
+    type_ = solving.ctx.type_of(value) if is_value(value) else None
     if type_ is None or is_complex(type_) or isinstance(type_, Array) and type_.rank not in (0, None):
         raise solving.refuse("the integrand must return one real number", "integrate the parts one by one")
     return solving.ctx.read(value, solving.node)

@@ -1,24 +1,24 @@
-"""Roots, fixed points and minima that SciPy finds: what each of its functions is given, the equation that it solves, and what it returns."""
+"""Roots, fixed points and minima that SciPy finds: what each function is given, the equation that it solves, and what it returns."""
 
 from __future__ import annotations
 
 import ast
-import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from symgrad.errors import SymgradError
-from symgrad.frontend.bindings import Binding, Broken, Num, Ref, Static, Tup
+from symgrad.frontend.bindings import Binding, Broken, Num, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.inner import Derivative
 from symgrad.frontend.integrals import of_quad
 from symgrad.frontend.opaque import opaque
-from symgrad.frontend.solving import NUMBER, Enclosed, Solving, items_of
+from symgrad.frontend.solving import NUMBER, Enclosed, Solving, is_none, is_real_number, is_value, items_of
 from symgrad.frontend.trajectories import of_odeint, of_solve_ivp
 from symgrad.ir.core import TRUE, Call, Const, Operand, Value
 from symgrad.ir.types import FLOAT, Array, Scalar, Type
+from symgrad.ops.composed import in_scipy
 from symgrad.ops.composed.equations import Minimum, MinimumOfPair, first_of, first_vector_of, moved_by, vector_of, within
 
 #: the factor of a derivative where a solver raises if it does not converge
@@ -74,7 +74,7 @@ def equation_of(solving: Solving, word: str, type_: Type, said: Callable[..., An
     of = solving.bound[word]
 
     def results(value: Binding) -> list[Operand]:
-        if not isinstance(value, Num | Ref):
+        if not is_value(value):
             raise solving.refuse("the function must return a number")
         return [solving.ctx.read(value, solving.node)]
 
@@ -91,8 +91,7 @@ def valid(solving: Solving, result: Operand, success: str | int, message: str | 
 
 def check_number(solving: Solving, word: str, hint: str) -> None:
     """Refuse a start that is not one number."""
-    held = solving.bound[word]
-    if not isinstance(held, Num) or not isinstance(held.operand.type, Scalar) or held.operand.type.kind == "complex":
+    if not is_real_number(solving.bound[word]):
         raise solving.refuse(f"{word}= must be one real number where a derivative is taken", hint)
 
 
@@ -116,8 +115,8 @@ def of_fsolve(solving: Solving) -> Binding:
     type_ = start(solving, "x0")
     written, equation = system(solving, "func", type_)
     result = solving.call({"func": written, **solving.derivatives(type_, "fprime")}, {"full_output": Num(TRUE)}, hint="result")
-    found = solving.ctx.call("equal", solving.part(result, 2, Scalar("int")), Const(1))
-    factor = solving.ctx.call("convergence", found, solving.part(result, 3))
+    is_found = solving.ctx.call("equal", solving.part(result, 2, Scalar("int")), Const(1))
+    factor = solving.ctx.call("convergence", is_found, solving.part(result, 3))
     root = solving.solution(solving.part(result, 0, type_, "x"), factor, equation)
     if not solving.known("full_output", 0):
         return root
@@ -139,8 +138,8 @@ def system(solving: Solving, word: str, type_: Array, gives_more: bool = False) 
     """The user's function as it is called, and as an equation of a vector; if it ``gives_more`` the first of what it gives."""
     of = solving.bound[word]
     written = solving.as_written(word, [("x", type_)], "equations")
-    (given,) = written.func.body.yields
-    if not gives_more and isinstance(given.type, Array) and given.type.rank == 1:
+    (out,) = written.func.body.yields
+    if not gives_more and isinstance(out.type, Array) and out.type.rank == 1:
         return written, written
     said = Static(first_vector_of if gives_more else vector_of)
     unknown = [(solving.unknown(of, 0, "x"), type_)]
@@ -149,8 +148,7 @@ def system(solving: Solving, word: str, type_: Array, gives_more: bool = False) 
 
 def of_fixed_point(solving: Solving) -> Binding:
     """``fixed_point``: what a function does not move."""
-    held = solving.bound["x0"]
-    is_number = isinstance(held, Num) and isinstance(held.operand.type, Scalar)
+    is_number = is_real_number(solving.bound["x0"])
     type_: Type = NUMBER if is_number else start(solving, "x0")
     of = solving.bound["func"]
     written = solving.as_written("func", [("x", type_)], "step")
@@ -188,7 +186,9 @@ def of_minimize(solving: Solving) -> Binding:
     x = solving.solution(solving.part(result, "x", type_, "x"), valid(solving, result, "success", "message"), equation)
     others = {"jac": "it is zero at a minimum", "hess_inv": "call symgrad.hessian at .x", "hess": "call symgrad.hessian at .x"}
     fields = {"x": x, "objective": of, "arguments": Tup(tuple(solving.args))}
-    return solving.record(result, {**fields, **{word: unread(word, hint) for word, hint in others.items()}}, MinimumOfPair if gives_more else Minimum)
+    return solving.record(
+        result, {**fields, **{word: unread(word, hint) for word, hint in others.items()}}, MinimumOfPair if gives_more else Minimum
+    )
 
 
 def bounds(solving: Solving) -> list[Binding]:
@@ -208,11 +208,6 @@ def bounds(solving: Solving) -> list[Binding]:
     return vectors
 
 
-def is_none(held: Binding) -> bool:
-    """Is a binding None?"""
-    return isinstance(held, Static) and held.value is None
-
-
 # -------------------------------------------------------------------- what they return
 
 
@@ -222,35 +217,22 @@ def unread(word: str, hint: str) -> Broken:
 
 
 #: what is done with a call, by the module and name of the function
-SOLVERS: dict[tuple[str, str], Callable[[Solving], Binding]] = {
-    **{("scipy.optimize", name): of_bracket for name in ("brentq", "brenth", "bisect", "ridder", "toms748")},
-    ("scipy.optimize", "newton"): of_newton,
-    ("scipy.optimize", "root_scalar"): of_root_scalar,
-    ("scipy.optimize", "fsolve"): of_fsolve,
-    ("scipy.optimize", "root"): of_root,
-    ("scipy.optimize", "fixed_point"): of_fixed_point,
-    ("scipy.optimize", "minimize"): of_minimize,
-    ("scipy.integrate", "quad"): of_quad,
-    ("scipy.integrate", "solve_ivp"): of_solve_ivp,
-    ("scipy.integrate", "odeint"): of_odeint,
-}
-
-
-def solver_of(function: Any) -> Callable[[Solving], Binding] | None:
-    """What is done with a call of one of SciPy's solvers."""
-    name = getattr(function, "__name__", None)
-    for module in ("scipy.optimize", "scipy.integrate"):
-        if (module, name) in SOLVERS and getattr(sys.modules.get(module), str(name), None) is function:
-            return SOLVERS[module, str(name)]
-    return None
+SOLVERS: dict[str, dict[str, Callable[[Solving], Binding]]] = {
+    "scipy.optimize": {
+        **dict.fromkeys(("brentq", "brenth", "bisect", "ridder", "toms748"), of_bracket),
+        "newton": of_newton, "root_scalar": of_root_scalar, "fsolve": of_fsolve, "root": of_root, "fixed_point": of_fixed_point,
+        "minimize": of_minimize,
+    },
+    "scipy.integrate": {"quad": of_quad, "solve_ivp": of_solve_ivp, "odeint": of_odeint},
+}  # fmt: skip
 
 
 def call_solver(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding | None:
     """A call of one of SciPy's solvers; None for all other functions.
 
-    If the user's function cannot be followed SciPy is called with that function itself, and the refusal stands where a derivative is needed.
+    If the user's function cannot be followed SciPy is called with that function itself, and a derivative is refused where it is needed.
     """
-    lower = solver_of(function)
+    lower = in_scipy(function, SOLVERS)
     if lower is None or ctx.derive is None:
         return None
     entry, size = ctx.state, len(ctx.builder.block.ops)
@@ -275,7 +257,9 @@ def is_pinned(refusal: SymgradError) -> bool:
     return any(error.pin for error in refusal.errors)
 
 
-def as_it_is(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST, refusal: SymgradError) -> Binding:
+def as_it_is(
+    ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST, refusal: SymgradError
+) -> Binding:
     """A call of a solver with the user's function itself, of which a derivative is refused."""
     with ctx.trial() as refusals:
         try:

@@ -20,11 +20,12 @@ from symgrad.frontend.inner import Derivative, Inner, changes_around, names_of
 from symgrad.frontend.opaque import opaque_operand
 from symgrad.frontend.operands import known_value, unwrap
 from symgrad.frontend.reading import owner_name
+from symgrad.frontend.tables import special
 from symgrad.ir.core import Const, Func, Operand, Value
 from symgrad.ir.types import BOOL, INT, Object, Scalar, Type
-from symgrad.frontend.tables import special
 from symgrad.ops.composed.equations import Result, part_of
 from symgrad.runtime.solvers import convergence, integrated, reached
+from symgrad.text import is_name
 
 #: the types of the attributes of results that have no derivative
 TYPES: dict[str, Type] = {
@@ -154,7 +155,7 @@ class Solving:
         match of:
             case Fun(node=ast.FunctionDef(name=name)):
                 return name
-            case Static(value) if str(getattr(value, "__name__", "")).isidentifier():
+            case Static(value) if is_name(getattr(value, "__name__", None)):
                 return str(value.__name__)
         return otherwise
 
@@ -227,6 +228,21 @@ def items_of(solving: Solving, held: Binding) -> list[Binding] | None:
     return None
 
 
+def is_none(held: Binding) -> bool:
+    """Is a binding None?"""
+    return isinstance(held, Static) and held.value is None
+
+
+def is_value(held: Binding) -> bool:
+    """Is it a number or an array, or what may be one?"""
+    return isinstance(held, Num | Ref)
+
+
+def is_real_number(held: Binding) -> bool:
+    """Is it one number that is surely not complex?"""
+    return isinstance(held, Num) and isinstance(held.operand.type, Scalar) and held.operand.type.kind != "complex"
+
+
 @special(part_of)
 def attribute_of_result(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """An attribute of what a solver has returned."""
@@ -240,4 +256,4 @@ def asked_by_the_result(ctx: Lowering, args: list[Binding], kwargs: dict[str, Bi
     return Static(None)
 
 
-__all__ = ["NUMBER", "Enclosed", "Solving", "items_of"]
+__all__ = ["NUMBER", "Enclosed", "Solving", "is_none", "is_real_number", "is_value", "items_of"]

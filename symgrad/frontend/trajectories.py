@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.frontend.bindings import Binding, Num, Static, Tup
-from symgrad.frontend.solving import NUMBER, Enclosed, Solving, items_of
+from symgrad.frontend.solving import NUMBER, Enclosed, Solving, is_none, items_of
 from symgrad.ir.core import NONE, ONE, TRUE, ZERO, Const, Operand, Value
 from symgrad.ir.types import Array, Dim, Scalar, is_float
 from symgrad.ops.composed.equations import rate_of, swapped_rate_of
@@ -21,8 +21,8 @@ KEPT = {
 
 def of_solve_ivp(solving: Solving) -> Binding:
     """``solve_ivp``: an object whose attributes ``t`` and ``y`` have derivatives."""
-    ctx, node = solving.ctx, solving.node
-    solving.check_absent("events", hint="find the event as a root of the solution: brentq(lambda t: ..., t0, t1)")
+    ctx = solving.ctx
+    solving.check_absent("events", hint="find the time of the event with brentq, as a root of the solution at that time")
     for word in ("dense_output", "vectorized"):
         if solving.known(word, False):
             raise solving.refuse(f"{word}=True is not followed where a derivative is taken", "name the times as t_eval=")
@@ -50,7 +50,7 @@ def times_of(solving: Solving, raw: Value, start: Operand, end: Operand) -> Oper
     """The times of the states, of which those that the program names have derivatives."""
     ctx, node = solving.ctx, solving.node
     named = solving.bound.get("t_eval", Static(None))
-    if not (isinstance(named, Static) and named.value is None):
+    if not is_none(named):
         whole = ctx.read(ctx.apply(Static(np.asarray, "np.asarray"), [named], {}, node), node)
         if not is_float(whole.type):
             return raw

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
 
+from symgrad.adjoint import solutions
 from symgrad.adjoint.activity import matters
 from symgrad.adjoint.checks import check, checked_when_run
 from symgrad.adjoint.costs import INTERPRETED, READ, Costs
@@ -50,6 +51,9 @@ from symgrad.text import array_copy_of, docstring, root_of
 
 Read = Callable[[str], Any] | None
 Kernels = Callable[[Job, Surface], Kernel | Pair]
+
+#: the module that enters what writes out derivatives of solutions of equations
+ENTERED = (solutions,)
 
 #: what stands behind a function's name in the names of what is made beside it
 ENDS = ("", "_plain", "_primal", "_kernel", "_numpy", "_forward_kernel", "_backward_kernel", "_again")
