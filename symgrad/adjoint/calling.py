@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from symgrad.adjoint.fit import NARROW
 from symgrad.ir.core import Call, Const, Func, Operand, Value, clone_block, substitute
 from symgrad.ops.build import Builder
 
@@ -31,6 +32,13 @@ def scaled(builder: Builder, value: Operand, factor: Operand) -> Operand:
     return value if isinstance(factor, Const) and factor.value == 1.0 else builder.call("multiply", value, factor)
 
 
+def as_seed(builder: Builder, value: Operand, param: Value) -> Operand:
+    """A value in the precision of the cotangent that it is passed as."""
+    dtype = getattr(param.type, "dtype", None)
+    is_same = dtype not in NARROW or getattr(value.type, "dtype", None) == dtype
+    return value if is_same else builder.call("cast", value, dtype=dtype)
+
+
 def options_of(op: Call, rest: list[Operand]) -> tuple[dict[str, Operand], list[Operand]]:
     """The settings of a solver by their keywords, and what the equation reads."""
     words = op.settings["words"]
@@ -45,4 +53,4 @@ def put(builder: Builder, func: Func, operands: Sequence[Operand]) -> list[Opera
     return list(copy.yields)
 
 
-__all__ = ["called", "options_of", "put", "scaled"]
+__all__ = ["as_seed", "called", "options_of", "put", "scaled"]

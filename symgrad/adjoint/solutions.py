@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from symgrad.adjoint.calling import called, options_of, put, scaled
+from symgrad.adjoint.calling import as_seed, called, options_of, put, scaled
 from symgrad.adjoint.custom import WRITERS, expanded
 from symgrad.adjoint.jacobian import jacobian
 from symgrad.adjoint.reverse import gradient
@@ -44,7 +44,7 @@ def of_root(builder: Builder, op: Call, args: list[Operand], positions: Sequence
     point = [solution, *rest]
     weight = solved(builder, equation, point, builder.call("negative", seed), valid)
     pulled = gradient(equation, [1 + k for k in positions], value=False, seeds=True, taken=builder.taken)
-    return put(builder, pulled, [*point, weight])
+    return put(builder, pulled, [*point, as_seed(builder, weight, pulled.params[-1])])
 
 
 def solved(builder: Builder, equation: Func, point: list[Operand], seed: Value, valid: Operand) -> Value:
@@ -76,7 +76,7 @@ def of_integral(builder: Builder, op: Call, args: list[Operand], positions: Sequ
             cotangents.append(product if position == -1 else builder.call("negative", product))
         elif isinstance(integrand.body.yields[0].type, Array) and integrand.body.yields[0].type.rank:
             derivative = expanded(gradient(integrand, [1 + position], value=False, seeds=True, taken=builder.taken), builder.taken)
-            cotangents.append(integral(builder, op, derivative, ends, [*rest, weight], options))
+            cotangents.append(integral(builder, op, derivative, ends, [*rest, as_seed(builder, weight, derivative.params[-1])], options))
         else:
             derivative = expanded(gradient(integrand, [1 + position], value=False, taken=builder.taken), builder.taken)
             cotangents.append(builder.call("multiply", weight, integral(builder, op, derivative, ends, rest, options)))

@@ -17,12 +17,17 @@ from symgrad.frontend.opaque import opaque
 from symgrad.frontend.solving import NUMBER, Enclosed, Solving, is_none, is_real_number, is_value, items_of
 from symgrad.frontend.trajectories import of_odeint, of_solve_ivp
 from symgrad.ir.core import TRUE, Call, Const, Operand, Value
-from symgrad.ir.types import FLOAT, Array, Scalar, Type
+from symgrad.ir.types import FLOAT, Array, Dim, Scalar, Type
 from symgrad.ops.composed import in_scipy
 from symgrad.ops.composed.equations import Minimum, MinimumOfPair, first_of, first_vector_of, moved_by, vector_of, within
 
 #: the factor of a derivative where a solver raises if it does not converge
 SURE = Const(1.0)
+#: the types of what solvers return that return a number or an array
+PLAIN: dict[str, Type] = {
+    **dict.fromkeys(("brentq", "brenth", "bisect", "ridder"), FLOAT), **dict.fromkeys(("toms748", "newton"), NUMBER),
+    "fsolve": Array("f64", (Dim("?"),), "C"), "odeint": Array("f64", (Dim("?"), Dim("?")), "C"),
+}  # fmt: skip
 #: methods of ``minimize`` whose result lies on a bound exactly, if it does
 ON_BOUNDS = (None, "l-bfgs-b", "tnc", "slsqp", "nelder-mead", "powell")
 
@@ -230,16 +235,18 @@ SOLVERS: dict[str, dict[str, Callable[[Solving], Binding]]] = {
 def call_solver(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding | None:
     """A call of one of SciPy's solvers; None for all other functions.
 
-    If the user's function cannot be followed SciPy is called with that function itself, and a derivative is refused where it is needed.
+    If the user's function cannot be followed, and the result is a number or an array, SciPy is called with that function itself, and a
+    derivative is refused where it is needed.
     """
     lower = in_scipy(function, SOLVERS)
     if lower is None or ctx.derive is None:
         return None
+    solving = Solving.of(ctx, function, args, kwargs, node)
     entry, size = ctx.state, len(ctx.builder.block.ops)
     ctx.state = entry.copy()
     try:
         with ctx.trial() as refusals:
-            solution = lower(Solving.of(ctx, function, args, kwargs, node))
+            solution = lower(solving)
         refusal: SymgradError | None = refusals[0] if refusals else None
     except SymgradError as error:
         refusal = error
@@ -247,7 +254,7 @@ def call_solver(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[
         return solution
     ctx.state = entry
     del ctx.builder.block.ops[size:]
-    if is_pinned(refusal):
+    if is_pinned(refusal) or function.__name__ not in PLAIN or "full_output" in solving.bound:
         raise refusal
     return as_it_is(ctx, function, args, kwargs, node, refusal)
 
@@ -263,14 +270,15 @@ def as_it_is(
     """A call of a solver with the user's function itself, of which a derivative is refused."""
     with ctx.trial() as refusals:
         try:
-            result = opaque(ctx, function, function.__name__, args, kwargs, node)
+            opaque(ctx, function, function.__name__, args, kwargs, node)
         except SymgradError:
             raise refusal from None
     op = ctx.builder.block.ops[-1]
     if refusals or not isinstance(op, Call):
         raise refusal
-    op.settings["refusal"] = refusal
-    return result
+    op.settings |= {"refusal": refusal, "type": PLAIN[function.__name__]}
+    op.outs[0].type = ctx.builder.freshen(PLAIN[function.__name__])
+    return ctx.make(op.outs[0])
 
 
 __all__ = ["call_solver"]
