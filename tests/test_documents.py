@@ -29,6 +29,7 @@ ROOT = Path(__file__).parent.parent
         "docs/adding.md",
         "docs/batches.md",
         "docs/forward.md",
+        "docs/implicit.md",
         "docs/jacobians.md",
         "docs/processes.md",
         "docs/static_and_eager.md",
@@ -43,8 +44,9 @@ def test_programs_run(document: str, tmp_path: Path) -> None:
     imported(path)
 
 
-def test_the_page_of_jacobians_shows_what_is_emitted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    page = (ROOT / "docs" / "jacobians.md").read_text()
+@pytest.mark.parametrize("name", ["implicit", "jacobians"])
+def test_a_page_shows_what_is_emitted(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = (ROOT / "docs" / f"{name}.md").read_text()
     shown = SAMPLE.search(page)
     assert shown is not None
     path = tmp_path / "model.py"
