@@ -186,7 +186,7 @@ class _Printer:
 
     def operand(self, operand: Operand) -> str:
         if isinstance(operand, Const):
-            return self.titles[operand.value] if isinstance(operand.value, Func) else show_const(operand, self.taken)
+            return f"&{self.titles[operand.value]}" if isinstance(operand.value, Func) else show_const(operand, self.taken)
         return self.names.get(operand, f"%?{operand.name or ''}")
 
     def operands(self, operands: list[Operand]) -> str:
