@@ -497,6 +497,16 @@ def test_bounds() -> None:
     np.testing.assert_allclose(symgrad.jvp(f, (A,), (1.0,))[1], [0.25, 1.0 - 0.125], rtol=1e-9)  # x1 is a - x0 / 2
 
 
+def test_what_is_read_of_a_result_is_what_it_was_when_it_was_found() -> None:
+    def f(a):
+        solution = optimize.minimize(lambda x: np.sum(x**4 / 4.0 - a * x), [1.0], tol=1e-8)
+        a = 100.0 * a
+        return solution.fun + 0.0 * a
+
+    assert symgrad.value_and_grad(f)(A) == (f(A), pytest.approx(-cube_root(A, 0), rel=1e-6))
+    assert symgrad.grad(symgrad.grad(f))(A) == pytest.approx(-cube_root(A, 1), rel=1e-6)
+
+
 def test_attributes_of_results() -> None:
     def f(a):
         solution = optimize.minimize(quartic, [1.0], args=(a,), tol=1e-8)

@@ -47,6 +47,13 @@ def of_root(builder: Builder, op: Call, args: list[Operand], positions: Sequence
     return put(builder, pulled, [*point, as_seed(builder, weight, pulled.params[-1])])
 
 
+def of_value(builder: Builder, op: Call, args: list[Operand], positions: Sequence[int]) -> list[Operand]:
+    """The cotangents of the arguments of a function whose value a solver has computed."""
+    seed, *point = args
+    pulled = gradient(op.settings["func"], list(positions), value=False, seeds=True, taken=builder.taken)
+    return put(builder, pulled, [*point, as_seed(builder, seed, pulled.params[-1])])
+
+
 def solved(builder: Builder, equation: Func, point: list[Operand], seed: Value, valid: Operand) -> Value:
     """The solution of a linear system with the transposed Jacobian of an equation; nan, and no error, where that is not ``valid``."""
     if isinstance(equation.params[0].type, Scalar):
@@ -109,6 +116,7 @@ def integral(builder: Builder, op: Call, integrand: Func, ends: list[Operand], r
 #: what writes the cotangents for each row that asks for some
 OF_ROWS: dict[str, Callable[[Builder, Call, list[Operand], Sequence[int]], list[Operand]]] = {
     "implicit_backward": of_root,
+    "attained_backward": of_value,
     "integral_backward": of_integral,
     "trajectory_backward": of_trajectory,
 }

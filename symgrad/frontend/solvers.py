@@ -19,7 +19,7 @@ from symgrad.frontend.trajectories import of_odeint, of_solve_ivp
 from symgrad.ir.core import TRUE, Call, Const, Operand, Value
 from symgrad.ir.types import FLOAT, Array, Dim, Scalar, Type
 from symgrad.ops.composed import in_scipy
-from symgrad.ops.composed.equations import Minimum, MinimumOfPair, first_of, first_vector_of, moved_by, vector_of, within
+from symgrad.ops.composed.equations import first_of, first_vector_of, moved_by, vector_of, within
 
 #: the factor of a derivative where a solver raises if it does not converge
 SURE = Const(1.0)
@@ -190,10 +190,17 @@ def of_minimize(solving: Solving) -> Binding:
     result = solving.call({"fun": written, **solving.derivatives(type_, "jac", "hess", "hessp")}, hint="result")
     x = solving.solution(solving.part(result, "x", type_, "x"), valid(solving, result, "success", "message"), equation)
     others = {"jac": "it is zero at a minimum", "hess_inv": "call symgrad.hessian at .x", "hess": "call symgrad.hessian at .x"}
-    fields = {"x": x, "objective": of, "arguments": Tup(tuple(solving.args))}
-    return solving.record(
-        result, {**fields, **{word: unread(word, hint) for word, hint in others.items()}}, MinimumOfPair if gives_more else Minimum
-    )
+    fields = {"x": x, "fun": least(solving, result, x, equation_of(solving, "fun", type_, first_of) if gives_more else written)}
+    return solving.record(result, {**fields, **{word: unread(word, hint) for word, hint in others.items()}})
+
+
+def least(solving: Solving, result: Operand, x: Binding, objective: Enclosed) -> Binding:
+    """What the objective is at the minimum."""
+    (out,) = objective.func.body.yields
+    if not isinstance(out.type, Scalar) and not (isinstance(out.type, Array) and out.type.rank == 0):
+        return unread("fun", "let the function return one number")
+    value = solving.part(result, "fun", NUMBER, "fun")
+    return Num(solving.ctx.call("attained", value, solving.ctx.read(x), *objective.held, func=objective.func))
 
 
 def bounds(solving: Solving) -> list[Binding]:

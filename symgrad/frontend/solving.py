@@ -214,9 +214,9 @@ class Solving:
         """The result as the solution of an equation."""
         return self.ctx.make(self.ctx.call("implicit", value, valid, *equation.held, func=equation.func))
 
-    def record(self, result: Operand, fields: dict[str, Binding], cls: type = Result) -> Binding:
+    def record(self, result: Operand, fields: dict[str, Binding]) -> Binding:
         """The result as an object with these attributes."""
-        return self.ctx.new_object("record", [("reported", Num(result)), *fields.items()], cls)
+        return self.ctx.new_object("record", [("reported", Num(result)), *fields.items()], Result)
 
 
 def items_of(solving: Solving, held: Binding) -> list[Binding] | None:

@@ -1,8 +1,8 @@
 """table: what a solver of SciPy has found, and the derivative that follows from the equation that it has solved.
 
-``solver`` calls SciPy; its result carries no derivative. ``implicit``, ``integral`` and ``trajectory`` are that result again, each with the
-derivative of the solution of a kind of equation. ``adjoint/solutions.py`` and ``trajectories.py`` write that derivative,
-when one is asked for: what they write are calls of solvers and rows of these kinds again.
+``solver`` calls SciPy; its result carries no derivative. ``implicit``, ``attained``, ``integral`` and ``trajectory`` are that result
+again, each with the derivative of the solution of a kind of equation. ``adjoint/solutions.py`` and ``trajectories.py`` write that
+derivative, when one is asked for: what they write are calls of solvers and rows of these kinds again.
 """
 
 from __future__ import annotations
@@ -40,6 +40,11 @@ def _gradient(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type
     return of
 
 
+def _gradient_of_function(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    of: Type = types[1 + settings["position"]]
+    return of
+
+
 def _gradient_of_integral(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     of: Type = types[4 + settings["position"]]
     return of
@@ -70,6 +75,10 @@ constant("convergence(success, message)", _factor, emit="convergence(success, me
 rule("implicit(x, valid, *rest, func=None)", _same, emit="x", alias="same", cheap=True, x_grad=None, valid_grad=None,
      rest_grad="implicit_backward(out_grad, out, valid, *rest, func=func, position=position)")  # fmt: skip
 missing("implicit_backward(g, out, valid, *rest, func=None, position=0)", _gradient, "it is written out after differentiating")
+# ``value`` is ``func(*rest)``, which a solver has computed
+rule("attained(value, *rest, func=None)", _same, emit="value", alias="same", cheap=True, value_grad=None,
+     rest_grad="attained_backward(out_grad, *rest, func=func, position=position)")  # fmt: skip
+missing("attained_backward(g, *rest, func=None, position=0)", _gradient_of_function, "it is written out after differentiating")
 # ``value`` is the integral of ``func(x, *rest)`` from ``a`` to ``b``; the first of ``rest`` are the values of the keywords ``words``
 rule("integral(value, valid, a, b, *rest, func=None, words=())", _same, emit="value", alias="same", cheap=True, value_grad=None,
      valid_grad=None, a_grad="integral_backward(out_grad, valid, a, b, *rest, func=func, words=words, position=-2)",
@@ -87,6 +96,6 @@ missing("trajectory_backward(g, out, valid, start, times, y0, *rest, func=None, 
         _gradient_of_trajectory, "it is written out after differentiating")  # fmt: skip
 
 #: rows that are their first operand, with another derivative
-SOLUTIONS = frozenset({"implicit", "integral", "trajectory"})
+SOLUTIONS = frozenset({"implicit", "attained", "integral", "trajectory"})
 #: rows of their derivatives, which are written out
-PULLED_BACK = frozenset({"implicit_backward", "integral_backward", "trajectory_backward"})
+PULLED_BACK = frozenset({"implicit_backward", "attained_backward", "integral_backward", "trajectory_backward"})

@@ -94,27 +94,3 @@ class Result:
     @property
     def function_calls(self) -> Any:
         return part_of(self.reported, "function_calls")
-
-
-class Minimum(Result):
-    """What ``minimize`` returns."""
-
-    objective: Any
-    x: Any
-    arguments: Any
-
-    @property
-    def fun(self) -> Any:
-        return self.objective(self.x, *self.arguments)
-
-
-class MinimumOfPair(Result):
-    """The same where the user's function gives its derivative too."""
-
-    objective: Any
-    x: Any
-    arguments: Any
-
-    @property
-    def fun(self) -> Any:
-        return self.objective(self.x, *self.arguments)[0]
