@@ -191,7 +191,13 @@ def inner_integral(a):
 
 
 def decay(a):
-    return integrate.solve_ivp(lambda t, y: -a * y, (0.0, 1.0), [1.0], rtol=1e-11, atol=1e-12).y[0, -1]
+    return integrate.solve_ivp(lambda t, y: -a * y, (0.0, 1.0), [1.0], args=None, rtol=1e-11, atol=1e-12).y[0, -1]
+
+
+def decay_back(a):
+    times, tolerance = np.linspace(1.0, 0.0, 3), 1e-12 * a
+    solution = integrate.solve_ivp(lambda t, y: -a * y, (1.0, 0.0), [1.0], method="LSODA", t_eval=times, rtol=1e-11, atol=tolerance)
+    return solution.y[0, 2]
 
 
 def decay_to(a):
@@ -231,6 +237,7 @@ SOLVED: dict[Callable[..., Any], Callable[[float, int], float]] = {
     area_from: lambda a, n: (math.exp(-1.5 * a) - math.exp(-6.0)) / 1.5 if n == 0 else -((-1.5) ** (n - 1)) * math.exp(-1.5 * a),
     inner_integral: lambda a, n: [2.0 * a * a, 4.0 * a, 4.0, 0.0][n],
     decay: lambda a, n: (-1.0) ** n * math.exp(-a),
+    decay_back: lambda a, n: math.exp(a),
     decay_to: lambda a, n: (-1.5) ** n * math.exp(-1.5 * a),
     decay_from: lambda a, n: 1.5**n * math.exp(-1.5 * (3.0 - a)),
     decay_of: lambda a, n: math.exp(-1.5) * [a * a, 2.0 * a, 2.0, 0.0][n],
@@ -640,6 +647,7 @@ def test_the_plain_functions_warn_too() -> None:
 # ------------------------------------------------------------------ what is refused
 
 LOG: list[float] = []
+COMPLEX = np.array(1.0 + 1.0j)
 
 
 def logged(x, a):
@@ -676,6 +684,9 @@ REFUSED = {
     "a matrix of unknowns": (lambda a: np.sum(optimize.root(cubic, np.ones((2, 2)), args=(a,)).x), UnsupportedSyntax, "number or vector"),
     "complex": (lambda a: abs(optimize.root(lambda x: x**2 + a, np.array([1j])).x[0]), UnsupportedSyntax, "must be a real number"),
     "complex integrand": (lambda a: integrate.quad(lambda x: a * 1j * x, 0.0, 1.0)[0].real, UnsupportedSyntax, "one real number"),
+    "a complex parameter": (lambda a: integrate.quad(lambda x: (a * (1.0 + 2.0j) * x).real + abs(COMPLEX), 0.0, 1.0)[0],
+                            UnsupportedSyntax, "quad: the function reads or returns complex numbers"),
+    "a complex equation": (lambda a: optimize.newton(lambda x: x * 1j - a, 1.0), UnsupportedSyntax, "reads or returns complex numbers"),
     "complex_func": (lambda a: integrate.quad(lambda x: a * x, 0.0, 1.0, complex_func=True)[0].real, UnsupportedSyntax, "complex_func=True"),
     "weight": (lambda a: integrate.quad(lambda x: a * x, 0.0, 1.0, weight="cos", wvar=1.0)[0], UnsupportedSyntax, "weight= is not"),
     "events": (lambda a: integrate.solve_ivp(lambda t, y: -a * y, (0, 1), [1.0], events=lambda t, y: y[0]).y[0, -1],

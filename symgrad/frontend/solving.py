@@ -22,7 +22,7 @@ from symgrad.frontend.operands import known_value, unwrap
 from symgrad.frontend.reading import owner_name
 from symgrad.frontend.tables import special
 from symgrad.ir.core import Const, Func, Operand, Value
-from symgrad.ir.types import BOOL, INT, Object, Scalar, Type
+from symgrad.ir.types import BOOL, INT, Object, Scalar, Type, is_complex
 from symgrad.ops.composed.equations import Result, part_of
 from symgrad.runtime.solvers import convergence, integrated, reached
 from symgrad.text import is_name
@@ -102,7 +102,7 @@ class Solving:
         held = self.bound.get("args", Tup(()))
         if isinstance(held, Tup):
             return list(held.items)
-        return list(known_value(held)[0]) if known_value(held) in ([()], [None]) else [held]
+        return [] if known_value(held) in ([()], [None]) else [held]
 
     # ---------------------------------------------------------------- functions
 
@@ -128,6 +128,8 @@ class Solving:
         finally:
             self.ctx.state = entry
         func, held = inner.function(outs)
+        if any(is_complex(value.type) for value in (*held, *outs)):
+            raise self.refuse("the function reads or returns complex numbers", "hand it real and imaginary part as two numbers")
         func.name = name
         return Enclosed(func, len(unknowns), held)
 
