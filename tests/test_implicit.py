@@ -21,11 +21,14 @@ import numpy as np
 import pytest
 
 import symgrad
-from symgrad.errors import BadArgument, NotCompiled, SymgradError, UnknownType, UnsupportedSyntax
+from symgrad.errors import BadArgument, InvalidIR, NotCompiled, SymgradError, UnknownType, UnsupportedSyntax
 
 integrate = pytest.importorskip("scipy.integrate")
 optimize = pytest.importorskip("scipy.optimize")
 from symgrad import implicit  # noqa: E402
+from symgrad.ir.parse import ParseError, parse  # noqa: E402
+from symgrad.ir.show import show  # noqa: E402
+from symgrad.ir.verify import verify  # noqa: E402
 from symgrad.ops.declare import ROWS  # noqa: E402
 
 A = 2.0
@@ -538,6 +541,39 @@ def test_the_text() -> None:
     assert "func equation(x: float, a: float) -> out: float:" in str(symgrad.grad(by_lambda).ir(A))
 
 
+HANDED = """func f(x: f64[x0]) -> ?:
+    %0 = solver(fsolve, &equations, x) : ?
+    return %0
+
+func equations(y: f64[x0]) -> f64[x0]:
+    %0 = multiply(y, y) : f64[x0]
+    return %0
+"""
+
+
+def test_the_text_of_a_function_that_is_handed_on_reads_back() -> None:
+    assert show(parse(show(parse(HANDED)))) == show(parse(HANDED))
+    verify(parse(HANDED))
+    with pytest.raises(ParseError, match="there is no function others"):
+        parse(HANDED.replace("&equations", "&others"))
+
+
+def test_a_function_that_is_handed_on_leaves_what_it_is_given() -> None:
+    with pytest.raises(InvalidIR, match="equations stores to what a solver hands it"):
+        verify(parse(HANDED.replace("multiply(y, y)", 'set_at(y, 0.0, 0, index="i")')))
+
+
+def stores(x):
+    x[0] = 2.0 * x[0]
+    return x - 2.0
+
+
+def test_what_a_function_stores_in_its_argument_stays_there() -> None:
+    """SciPy hands out its own memory, which the user's function should leave alone; the function of the program works on a copy."""
+    text = symgrad.grad(lambda a: a * np.sum(optimize.fsolve(lambda x: stores(x) * a, np.ones(1)))).source(A)
+    assert "copy()" in text
+
+
 def everything(a, b):
     x = optimize.brentq(lambda x: x**3 - a * b, 0.0, 10.0)
     y = optimize.fsolve(lambda y: y**2 - x, [1.0, 1.0], xtol=1e-13)
@@ -682,6 +718,7 @@ REFUSED = {
     "full_output": (lambda a: optimize.brentq(cubic, 0.0, 10.0, args=(a,), full_output=True)[0], UnsupportedSyntax, "full_output=True"),
     "newton of an array": (lambda a: np.sum(optimize.newton(cubic, np.ones(2), args=(a,))), UnsupportedSyntax, "must be one real number"),
     "a matrix of unknowns": (lambda a: np.sum(optimize.root(cubic, np.ones((2, 2)), args=(a,)).x), UnsupportedSyntax, "number or vector"),
+    "single precision": (lambda a: optimize.minimize(quartic, np.ones(1, np.float32), args=(a,)).x[0], UnsupportedSyntax, "double precision"),
     "complex": (lambda a: abs(optimize.root(lambda x: x**2 + a, np.array([1j])).x[0]), UnsupportedSyntax, "must be a real number"),
     "complex integrand": (lambda a: integrate.quad(lambda x: a * 1j * x, 0.0, 1.0)[0].real, UnsupportedSyntax, "one real number"),
     "a complex parameter": (lambda a: integrate.quad(lambda x: (a * (1.0 + 2.0j) * x).real + abs(COMPLEX), 0.0, 1.0)[0],

@@ -151,8 +151,9 @@ class ModuleWriter:
 def public_home(module: str, own: str, value: Any) -> str:
     """The package from which a function of a private module is imported, if there is one that says so.
 
-    >>> public_home("json.decoder", "JSONDecoder", __import__("json").JSONDecoder)
-    'json.decoder'
+    >>> from concurrent.futures import Future
+    >>> public_home(Future.__module__, "Future", Future)
+    'concurrent.futures'
     """
     parts = module.split(".")
     private = next((k for k, part in enumerate(parts) if part.startswith("_")), 0)

@@ -112,6 +112,8 @@ def start(solving: Solving, word: str) -> Array:
     type_ = ctx.type_of(vector)
     if not isinstance(type_, Array) or type_.rank != 1 or type_.kind == "complex":
         raise solving.refuse(f"{word}= must be a real number or vector where a derivative is taken", "ravel it")
+    if type_.dtype in ("f16", "f32") and solving.name in ("minimize", "fixed_point"):  # SciPy searches in that precision then
+        raise solving.refuse(f"{word}= must be in double precision where a derivative is taken", "call astype(float)")
     return Array("f64", type_.shape, "C")
 
 
