@@ -291,6 +291,12 @@ class NumbaMissing(SymgradError, ImportError):
     default_hint = "pip install numba scipy, or say jit='auto'"
 
 
+class SciPyMissing(SymgradError, ImportError):
+    """``symgrad.implicit`` was imported where SciPy is not installed."""
+
+    default_hint = "pip install scipy"
+
+
 class CloudpickleMissing(SymgradError, ImportError, PicklingError):
     """A derivative of a function that another process cannot import was pickled where cloudpickle is not installed."""
 

@@ -36,6 +36,7 @@ BOXES = {
     "api": (
         "api",
         "jacobians",
+        "implicit",
         "along",
         "batching",
         "callables",

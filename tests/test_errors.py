@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import pickle
 import re
 import sys
@@ -126,6 +127,13 @@ def numba_missing():
         symgrad.grad(square, jit=True)
 
 
+def scipy_missing():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "scipy", None)
+        patch.delitem(sys.modules, "symgrad.implicit", raising=False)
+        importlib.import_module("symgrad.implicit")
+
+
 def cloudpickle_missing():
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(sys.modules, "cloudpickle", None)
@@ -176,11 +184,13 @@ PROVOKED: dict[str, Callable[[], Any]] = {
     "StaleSource": stale,
     "SaveError": unsaved,
     "NumbaMissing": numba_missing,
+    "SciPyMissing": scipy_missing,
     "CloudpickleMissing": cloudpickle_missing,
     "Mismatch": mismatched,
 }
 #: refusals that must name the user's file and line
 LOCATED = set(PROVOKED) - {
+    "SciPyMissing",
     "CloudpickleMissing",
     "NumbaMissing",
     "SourceNotFound",

@@ -38,6 +38,7 @@ ROWS = [
     {"batching"},
     {"api"},
     {"jacobians"},
+    {"implicit"},
     {"testing"},
     {"functional"},
     {"record"},

@@ -154,6 +154,8 @@ def refuse_unknown(op: Call, varied: set[Value], methods: dict[Value, str]) -> N
     """A call of something without a rule, on a value that carries a derivative; a tuple is refused where it is handed on."""
     if op.name not in KEPT or not any(a in varied for a in op.args) or is_tuple(op):
         return
+    if op.settings.get("refusal") is not None:
+        raise op.settings["refusal"]
     called = next((a for a in op.args if isinstance(a, Const) and (a.name or isinstance(a.value, str))), None)
     name = "a function" if called is None else called.name or str(called.value)
     if called is not None and callable(called.value) and "." not in name:  # emitted text may need another name for it

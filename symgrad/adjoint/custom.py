@@ -1,17 +1,28 @@
 """Takes ``custom_vjp`` out of a gradient: the user's backward function, as IR, takes the place of ``custom_backward``.
 
-What is left is ordinary, so a second derivative is that of what forward and backward compute.
+What is left is ordinary, so a second derivative is that of what forward and backward compute. The same is done with the derivatives of
+solutions of equations (``solutions.py``), but these stay solutions, so that a second derivative asks for the first one's again.
 """
 
 from __future__ import annotations
 
-from symgrad.ir.core import Apply, Block, Call, Func, Op, Operand, Value, clone, clone_block, substitute, walk
+from collections.abc import Callable, Hashable
 
-NAMES = frozenset({"custom", "held", "custom_backward"})
+from symgrad.ir.core import Apply, Block, Call, Const, Func, Op, Operand, Value, clone, clone_block, substitute, walk
+from symgrad.ops.build import symbols
+from symgrad.ops.implicit import PULLED_BACK
+
+NAMES = frozenset({"custom", "held", "custom_backward"}) | PULLED_BACK
+
+#: what writes out the derivatives of solutions, by the name of a row: ``solutions.py`` enters it, which takes derivatives itself
+WRITERS: dict[str, Callable[[Call, list[int], set[str]], Func]] = {}
 
 
-def expanded(func: Func) -> Func:
-    """The function without the rows of ``ops/custom.py``, changed in place; the functions it calls become copies without them."""
+def expanded(func: Func, taken: set[str] | None = None) -> Func:
+    """The function without the rows of ``ops/custom.py``, changed in place; the functions it calls become copies without them.
+
+    ``taken`` are symbols of extents that mean something else where the result will stand; those that are new here are added.
+    """
     copies = {func: func}
     pending = [func]
     while pending:
@@ -21,9 +32,12 @@ def expanded(func: Func) -> Func:
                 pending.append(callee)
     if not any(isinstance(op, Call) and op.name in NAMES for one in copies for op in walk(one.body)):
         return func
+    taken = set() if taken is None else taken
+    for copy in copies.values():
+        taken |= symbols(copy)
     for copy in copies.values():
         table: dict[Value, Operand] = {}
-        copy.split = expand(copy.body, table, copy.split)
+        copy.split = expand(copy.body, table, taken, copy.split)
         substitute(copy.body, table)
         for op in walk(copy.body):
             if isinstance(op, Apply) and op.func is not None:
@@ -38,17 +52,20 @@ def callees(func: Func) -> list[Func]:
     return [*direct, *(callee for one in inner for callee in callees(one))]
 
 
-def expand(block: Block, table: dict[Value, Operand], split: int | None = None) -> int | None:
+def expand(block: Block, table: dict[Value, Operand], taken: set[str], split: int | None = None) -> int | None:
     """Replace the calls of the rows in a block and in those inside it; ``table`` maps their results to the operands that replace them."""
     ops: list[Op] = []
     place = split
+    implicit = Implicit(block)
     for number, op in enumerate(block.ops):
         if number == split:
             place = len(ops)
         for inner in op.blocks:
-            expand(inner, table)
+            expand(inner, table, taken)
         if not (isinstance(op, Call) and op.name in NAMES):
             ops.append(op)
+        elif op.name in PULLED_BACK:
+            ops += implicit.written_out(op, table, taken)
         elif op.name == "custom_backward":
             body: Func = op.settings["func"]
             copy = clone_block(body.body, {})
@@ -62,3 +79,30 @@ def expand(block: Block, table: dict[Value, Operand], split: int | None = None) 
         place = len(ops)
     block.ops = ops
     return place
+
+
+class Implicit:
+    """The derivatives of solutions of equations in one block; those of one solution are written out together."""
+
+    def __init__(self, block: Block) -> None:
+        self.together: dict[Hashable, list[Call]] = {}
+        for op in block.ops:
+            if isinstance(op, Call) and op.name in PULLED_BACK:
+                self.together.setdefault(self.key(op), []).append(op)
+
+    @staticmethod
+    def key(op: Call) -> Hashable:
+        """Equal for the derivatives of one solution with one cotangent."""
+        return op.settings["func"], tuple(a.key() if isinstance(a, Const) else a for a in op.args)
+
+    def written_out(self, op: Call, table: dict[Value, Operand], taken: set[str]) -> list[Op]:
+        """The ops that take the place of this one and its like; none if it has been written out with another one."""
+        group = self.together.pop(self.key(op), [])
+        if not group:
+            return []
+        positions = list(dict.fromkeys(one.settings["position"] for one in group))
+        pullback = expanded(WRITERS[op.name](op, positions, taken), taken)
+        copy = clone_block(pullback.body, {})
+        table.update(zip(copy.args, op.args, strict=True))
+        table.update((one.outs[0], copy.yields[positions.index(one.settings["position"])]) for one in group)
+        return copy.ops

@@ -46,9 +46,10 @@ def jacobian(func: Func, wrt: Sequence[int], active_results: Sequence[int], *, n
     If ``compiled``, several rows are computed at once only where that makes products of matrices of products with vectors.
     """
     label = name or f"{func.name}_jacobian"
+    taken = set() if taken is None else taken
     whole = gradient(func, wrt, active_results=active_results, value=True, seeds=True, name=label, taken=taken, costs=costs,
                      budget=budget)  # fmt: skip
-    return Rows.of(expanded(whole), len(func.body.yields), list(active_results), wrt, taken or set()).whole(compiled)
+    return Rows.of(expanded(whole, taken), len(func.body.yields), list(active_results), wrt, taken).whole(compiled)
 
 
 @dataclass(slots=True)

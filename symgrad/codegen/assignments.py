@@ -34,7 +34,8 @@ class AssignmentWriter:
     def expression(self, operand: Operand, borrow: bool = False) -> ast.expr:
         """The expression that is printed where an operand is read; ``borrow``: it is read at once."""
         if isinstance(operand, Const):
-            return constant(operand, self.names)
+            function = operand.value
+            return ast.Name(self.headers[function].name) if isinstance(function, Func) else constant(operand, self.names)
         if operand not in self.layout.nested:
             return ast.Name(self.name_of[operand])
         op = self.layout.producer[operand]

@@ -30,7 +30,8 @@ def collect(func: Func, names: Names, texts: dict[Call, str]) -> set[str]:
                     names.use(name)
             if not ROWS[op.name].by_name:
                 for value in op.settings.values():
-                    literal(value, names)
+                    if not isinstance(value, Func):
+                        literal(value, names)
         collect_constants(op.operands, names)
         for block in op.blocks:
             collect_constants(block.yields, names)
@@ -52,5 +53,5 @@ def asked_of_the_module(op: Call, text: str) -> list[str]:
 def collect_constants(operands: list[Operand], names: Names) -> None:
     """Enter the names of constants."""
     for operand in operands:
-        if isinstance(operand, Const):
+        if isinstance(operand, Const) and not isinstance(operand.value, Func):
             constant(operand, names)

@@ -102,7 +102,7 @@ class ModuleWriter:
     def allowed(self, module: str) -> bool:
         """May the saved file import the module?"""
         root = module.partition(".")[0]
-        return root in ("numpy", "math", "cmath", "scipy") or module in self.modules or root in self.modules
+        return root in ("numpy", "math", "cmath", "scipy", "sys", "warnings") or module in self.modules or root in self.modules
 
     def import_line(self, name: str, value: Any) -> str | None:
         """The import that gives a module or a function of one, if there is one."""
@@ -117,6 +117,7 @@ class ModuleWriter:
             return None
         if getattr(sys.modules.get(module), own, None) is not value:
             return None
+        module = public_home(module, own, value)
         return f"from {module} import {own}" + ("" if own == name else f" as {name}")
 
     def alias(self, name: str, value: Any) -> bool:
@@ -145,6 +146,19 @@ class ModuleWriter:
         self.sources[name] = without_annotations(text, tree)
         if name != value.__name__:
             self.sources[name] += f"\n\n{name} = {value.__name__}"
+
+
+def public_home(module: str, own: str, value: Any) -> str:
+    """The package from which a function of a private module is imported, if there is one that says so.
+
+    >>> from concurrent.futures import Future
+    >>> public_home(Future.__module__, "Future", Future)
+    'concurrent.futures'
+    """
+    parts = module.split(".")
+    private = next((k for k, part in enumerate(parts) if part.startswith("_")), 0)
+    package = ".".join(parts[:private])
+    return package if private and getattr(sys.modules.get(package), own, None) is value else module
 
 
 def without_annotations(text: str, tree: ast.FunctionDef) -> str:

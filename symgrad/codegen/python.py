@@ -17,7 +17,8 @@ from symgrad.codegen.header import Header, outer_names, plain_header
 from symgrad.codegen.seam import nodes, to_run, to_text
 from symgrad.codegen.texts import Emitted
 from symgrad.codegen.writer import Writer
-from symgrad.ir.core import Apply, Call, Func, walk
+from symgrad.ir.core import Call, Func, walk
+from symgrad.ir.show import callees
 from symgrad.runtime.find import find
 
 
@@ -54,7 +55,7 @@ def written(func: Func, header: Header, marks: dict[ast.stmt, Mark]) -> tuple[li
     """The definitions of a function and of those it calls, with the names that they take from their module."""
     funcs = called(func)
     headers = {func: header}
-    taken = {header.name, header.again.partition("(")[0]}
+    taken = {header.name, header.again.partition("(")[0], *header.beside}
     for other in funcs:
         if other is not func:
             headers[other] = replace(plain_header(other, taken | set(header.objects)), once=header.once)
@@ -74,7 +75,7 @@ def called(func: Func) -> list[Func]:
         current = pending.pop()
         if current not in funcs:
             funcs[current] = None
-            pending += [op.func for op in walk(current.body) if isinstance(op, Apply) and op.func is not None]
+            pending += [callee for op in walk(current.body) for callee in callees(op)]
     return list(funcs)[::-1]
 
 

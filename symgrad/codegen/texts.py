@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +19,11 @@ class Emitted:
     text: str
     namespace: dict[str, Any]
     line_map: list[tuple[int, int]] = field(default_factory=list)
+
+    @property
+    def defined(self) -> frozenset[str]:
+        """The names of the functions in the text."""
+        return frozenset(re.findall(r"^def (\w+)\(", self.text, re.MULTILINE))
 
 
 @dataclass(slots=True)

@@ -58,6 +58,7 @@ from symgrad.frontend.python_values import items_listed, python_method
 from symgrad.frontend.reading import LIBRARIES, from_class, owner_name
 from symgrad.frontend.rows import OF_PLACES, call_row, without_places
 from symgrad.frontend.several import each, is_one_of_kinds
+from symgrad.frontend.solvers import call_solver
 from symgrad.frontend.source import seen_through
 from symgrad.frontend.stores import store_result
 from symgrad.frontend.tables import SPECIAL, callee, expression
@@ -292,6 +293,8 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
         return call_row(ctx, spelled, args, {k: argument(ctx, a, node) for k, a in kwargs.items()}, node)
     if (saying := composed(value, are_complex(ctx, [*args, *kwargs.values()]))) is not None:
         return call_function(ctx, saying, *placed(value, saying, args, kwargs), node)
+    if (solution := call_solver(ctx, value, args, kwargs, node)) is not None:
+        return solution
     if isinstance(value, types.BuiltinMethodType) and isinstance(value.__self__, np.ufunc):
         return ufunc_method(ctx, value.__self__, value.__name__, args, kwargs, node)
     if isinstance(value, np.vectorize):

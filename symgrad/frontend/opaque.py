@@ -19,7 +19,7 @@ from symgrad.identity import Same
 from symgrad.ir.core import Const, Operand
 
 #: our own modules whose functions are looked into: they are written in the language that the frontend reads
-FOLLOWED = ("symgrad.ops.composed", "symgrad.functional.")
+FOLLOWED = ("symgrad.ops.composed", "symgrad.functional.", "symgrad.implicit")
 #: keywords that hand an array to a function to be written to, beside those that begin with ``overwrite``
 OUTPUTS = ("out", "output")
 #: modules whose functions give something else each time

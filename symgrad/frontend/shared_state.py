@@ -26,7 +26,7 @@ from symgrad.text import root_of
 #: libraries that are written in Python for a good part, and whose source is read where a derivative passes through it
 READABLE = ("scipy",)
 #: modules whose variables stay as they are
-UNCHANGED = ("scipy.", "symgrad.ops.composed.", "symgrad.functional.")
+UNCHANGED = ("scipy.", "symgrad.ops.composed.", "symgrad.functional.", "symgrad.implicit")
 
 
 @dataclass

@@ -141,13 +141,13 @@ class Faithful:
         return [type(op).__name__, self.place(op.loc), *fields, self.defined(op.outs)]
 
     def setting(self, value: Any) -> Plain:
-        """A setting, which may be a function of the program."""
+        """A setting or a constant, which may be a function of the program."""
         return ["Func", self.function(value)] if isinstance(value, Func) else plain_data(value)
 
     def operands(self, operands: list[Operand]) -> Plain:
         """Operands: values by number, constants with their name."""
         return [
-            self.value(operand) if isinstance(operand, Value) else ["Const", plain_data(operand.value), operand.name]
+            self.value(operand) if isinstance(operand, Value) else ["Const", self.setting(operand.value), operand.name]
             for operand in operands
         ]
 

@@ -163,6 +163,11 @@ class _Reader:
             return UNDEF
         if scan.has("$"):
             return Const(None, read_literal(scan))
+        if scan.has("&"):
+            title = scan.take(r"[^\s,()]+", "the name of a function")
+            if title not in self.known:
+                raise scan.fail(f"there is no function {title}")
+            return Const(self.known[title], title.partition("~")[0])
         if scan.sees(r"(?:inf|nan)\b(?!\.)") or not scan.sees(r"[^\W\d]|`|%") or scan.sees(r"(?:None|True|False)\b(?!\.)"):
             return Const(read_literal(scan))
         text = scan.match(NAME)

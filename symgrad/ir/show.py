@@ -58,7 +58,12 @@ def show_settings(op: Call) -> list[str]:
     row = ROWS.get(op.name)
     defaults = {} if row is None else row.settings
     ordered = [*(s for s in defaults if s in op.settings), *(s for s in op.settings if s not in defaults)]
-    return [f"{s}={literal(op.settings[s])}" for s in ordered if s not in defaults or literal(defaults[s]) != literal(op.settings[s])]
+    return [f"{s}={setting(op.settings[s])}" for s in ordered if s not in defaults or literal(defaults[s]) != literal(op.settings[s])]
+
+
+def setting(value: Any) -> str:
+    """The text of a setting; a function by its name."""
+    return value.name if isinstance(value, Func) else literal(value)
 
 
 def value_names(func: Func) -> dict[Value, str]:
@@ -117,9 +122,15 @@ def reachable(func: Func) -> list[Func]:
     functions = [func]
     for each in functions:
         for op in walk(each.body):
-            if isinstance(op, Apply) and op.func is not None and op.func not in functions:
-                functions.append(op.func)
+            functions += [callee for callee in dict.fromkeys(callees(op)) if callee not in functions]
     return functions
+
+
+def callees(op: Op) -> list[Func]:
+    """The functions of the program that an op calls, or hands to a solver that calls them."""
+    if isinstance(op, Apply):
+        return [] if op.func is None else [op.func]
+    return [a.value for a in op.operands if isinstance(a, Const) and isinstance(a.value, Func)]
 
 
 def show(func: Func) -> str:
@@ -175,7 +186,7 @@ class _Printer:
 
     def operand(self, operand: Operand) -> str:
         if isinstance(operand, Const):
-            return show_const(operand, self.taken)
+            return f"&{self.titles[operand.value]}" if isinstance(operand.value, Func) else show_const(operand, self.taken)
         return self.names.get(operand, f"%?{operand.name or ''}")
 
     def operands(self, operands: list[Operand]) -> str:
@@ -243,4 +254,4 @@ class _Printer:
         return f" -> {', '.join(words)}" if words else ""
 
 
-__all__ = ["literal", "reachable", "show", "show_const", "show_type", "value_names"]
+__all__ = ["callees", "literal", "reachable", "show", "show_const", "show_type", "value_names"]

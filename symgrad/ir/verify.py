@@ -13,8 +13,8 @@ from itertools import count
 
 from symgrad.errors import InvalidIR
 from symgrad.ir.containers import has_memory, is_container, is_of_lists, is_of_numbers
-from symgrad.ir.core import Apply, Block, Call, For, Func, If, Op, Operand, Value, While, uses
-from symgrad.ir.show import value_names
+from symgrad.ir.core import Apply, Block, Call, For, Func, If, Op, Operand, Value, While, uses, walk
+from symgrad.ir.show import callees, value_names
 from symgrad.ir.types import Array, List, Tape
 from symgrad.location import NOWHERE, Loc
 from symgrad.ops.declare import ROWS
@@ -203,6 +203,10 @@ class _Summaries:
         if func in self.known:
             return self.known[func]
         _Structure(func).check()
+        for op in walk(func.body):
+            for handed in () if isinstance(op, Apply) else callees(op):
+                if self.of(handed).consumed:
+                    raise fault(func, f"{handed.name} stores to what a solver hands it", op.loc)
         self.known[func] = _Summary(frozenset(), tuple(NONE for _ in func.body.yields))
         while True:
             summary = _Borrows(func, self).check()

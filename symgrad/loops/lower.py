@@ -24,7 +24,7 @@ from symgrad.ops.declare import ROWS
 from symgrad.passes.dce import dce
 
 #: rows that call a function as it is
-OPAQUE = ("opaque", "opaque_pure")
+OPAQUE = ("opaque", "opaque_pure", "solver")
 #: rows that choose one of two operands, and the comparison that the one that is chosen wins
 WINNING = {"maximum": "greater", "minimum": "less"}
 
@@ -45,6 +45,11 @@ def whole(lowering: Lowering) -> Func:
     func, body = lowering.func, lowering.writer.build.block
     body.args, body.ops, body.yields = lowering.params, [*lowering.writer.entry.ops, *body.ops], lowering.results
     return Func(func.name, body, list(func.results), func.loc, None, func.doc, notes=func.notes)
+
+
+def calls_solver(op: Call) -> bool:
+    """Is it a call of one of SciPy's solvers, of whose result the type is known?"""
+    return op.name == "solver" or op.settings.get("refusal") is not None
 
 
 class Lowering(Context):
@@ -149,7 +154,7 @@ class Lowering(Context):
             bail_out(self.writer.build, TRUE)
         elif op.name == "evaluated":
             self.evaluate(self.thing(op.args[0]))
-        elif op.name in OPAQUE and op.settings["type"] is not None:
+        elif op.name in OPAQUE and op.settings["type"] is not None and not calls_solver(op):
             raise OutOfReach("a text or a set that is computed", op.loc)
         elif op.name in OPAQUE:
             name = function_in_words(op)

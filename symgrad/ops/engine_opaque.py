@@ -43,7 +43,8 @@ def _nothing(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple
 
 SEEN = "nothing is known of its derivative"
 missing("opaque(f, *args, names=(), type=None)", _unknown, SEEN, emit="f(*args)", effect=True)
-missing("opaque_pure(f, *args, names=(), type=None)", _unknown, SEEN, emit="f(*args)")
+# ``refusal``: why its derivative is not known, where that has been seen
+missing("opaque_pure(f, *args, names=(), type=None, refusal=None)", _unknown, SEEN, emit="f(*args)")
 # a store in an array of the caller's, which the program reads a copy of
 constant(f"store_outside(x, v, *index, {_PATH})", _nothing, emit=_set_text, effect=True, statement=True)
 missing("opaque_attribute(owner, attribute='')", _unknown, SEEN, emit=lambda settings, types: attribute("owner", settings["attribute"]))

@@ -334,6 +334,7 @@ def load_rows() -> None:
         engine_lists,
         engine_opaque,
         fourier,
+        implicit,
         joining,
         linalg,
         making,
@@ -343,7 +344,7 @@ def load_rows() -> None:
     )
 
     modules = (arrays, constants, convolutions, custom, elementwise, engine, engine_lists, engine_opaque)
-    assert all((*modules, fourier, joining, linalg, making, reductions, special, trying))
+    assert all((*modules, fourier, implicit, joining, linalg, making, reductions, special, trying))
 
 
 load_rows()

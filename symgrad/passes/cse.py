@@ -15,7 +15,7 @@ from symgrad.ops.declare import ROWS
 from symgrad.passes.facts import Facts, has_memory
 
 #: calls that may give another object each time
-DISTINCT = frozenset({"opaque", "opaque_pure", "tape", "slots", "slots_like", "list_of"})
+DISTINCT = frozenset({"opaque", "opaque_pure", "solver", "tape", "slots", "slots_like", "list_of"})
 #: calls that do nothing but raise, unless their operands, which are numbers, are as they should be
 CHECKS = frozenset({"check_index", "check_equal", "check_less", "check_at_least"})
 COMMUTATIVE = frozenset({"add", "multiply"})
@@ -100,6 +100,8 @@ class _Merger:
 
 def told_apart(setting: Any) -> Hashable:
     """Equal for settings that are the same: 1, 1.0 and True are not."""
+    if isinstance(setting, Func):
+        return setting
     return (type(setting), setting) if type(setting) in (str, int, bool, type(None)) else literal(setting)
 
 

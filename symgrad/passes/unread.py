@@ -1,6 +1,7 @@
 """Drops operands that an op's text does not mention, for printing: what only served them need not be computed.
 
-``matmul_left(g, b, shape)`` prints as ``g @ b.T`` where the ranks are known; the shape is then read by nobody.
+``matmul_left(g, b, shape)`` prints as ``g @ b.T`` where the ranks are known; the shape is then read by nobody. The solution of an
+equation is what the solver gives, whatever equation that is.
 The result is to be printed, not to be differentiated.
 """
 
@@ -9,13 +10,21 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from symgrad.ir.core import Call, Const, Func, Value, walk
+from symgrad.ir.core import Call, Const, Func, Operand, Value, substitute, walk
 from symgrad.ir.types import UNKNOWN, Type
 from symgrad.ops.declare import ROWS, Row
+from symgrad.ops.implicit import SOLUTIONS
 
 
 def unread(func: Func) -> Func:
     """Replace operands that no text mentions by holes, in place."""
+    solutions: dict[Value, Operand] = {}
+    for op in walk(func.body):
+        if isinstance(op, Call) and op.name in SOLUTIONS:
+            solutions[op.outs[0]] = value = op.args[0]
+            if isinstance(value, Value):
+                value.name = op.outs[0].name or value.name
+    substitute(func.body, solutions)
     for op in walk(func.body):
         if isinstance(op, Call):
             row = ROWS[op.name]

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
 
+from symgrad.adjoint import solutions
 from symgrad.adjoint.activity import matters
 from symgrad.adjoint.called_again import unmarked
 from symgrad.adjoint.checks import check, checked_when_run
@@ -53,6 +54,9 @@ from symgrad.text import array_copy_of, docstring, root_of
 
 Read = Callable[[str], Any] | None
 Kernels = Callable[[Job, Surface], Kernel | Pair]
+
+#: the module that enters what writes out derivatives of solutions of equations
+ENTERED = (solutions,)
 
 #: what stands behind a function's name in the names of what is made beside it
 ENDS = ("", "_plain", "_primal", "_kernel", "_numpy", "_forward_kernel", "_backward_kernel", "_again")
@@ -429,7 +433,8 @@ def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Deriv
 
     def emission(job: Job) -> Emitted:
         last = printed(backward, job)
-        second = emit(last, replace(header, bind=dict(zip(last.params, words, strict=True))))
+        second = emit(last, replace(header, bind=dict(zip(last.params, words, strict=True)), beside=job.defined))
+        job = replace(job, defined=job.defined | second.defined)
         first = emitted_for(job, forward, f"{name}_forward", returns, document(job, "Forward half of the pullback"))
         text = (
             f"{first.text}\n\n{second.text}\n\n"
@@ -487,14 +492,14 @@ def derivative_inside(what: str, func: Func, wrt: list[int], active: list[int], 
     check(func, wrt, active)
     func = checked_when_run(func, wrt, active)
     if what == "transpose":
-        return run(SIMPLIFY, expanded(gradient(func, wrt, active_results=active, value=False, seeds=True, taken=taken)))
+        return run(SIMPLIFY, expanded(gradient(func, wrt, active_results=active, value=False, seeds=True, taken=taken), taken))
     if what in ("jacobian", "jacrev", "jacfwd"):
         derivative = matrices_inside(what, func, wrt, active, taken)
         del derivative.body.yields[: len(active)], derivative.results[: len(active)]
         return run(SIMPLIFY, derivative)
     if what == "jvp":
-        return run(SIMPLIFY, expanded(push_forward(func, wrt, active, taken=taken)))
-    return run(SIMPLIFY, expanded(gradient(func, wrt, value=what == "value_and_grad", taken=taken, fused=True)))
+        return run(SIMPLIFY, expanded(push_forward(func, wrt, active, taken=taken), taken))
+    return run(SIMPLIFY, expanded(gradient(func, wrt, value=what == "value_and_grad", taken=taken, fused=True), taken))
 
 
 __all__ = ["Derivation", "derivation", "derivative_inside"]

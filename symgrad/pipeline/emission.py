@@ -17,13 +17,13 @@ from symgrad.codegen.saved_kernels import kernel_piece
 from symgrad.codegen.texts import Emitted, Kernel, Pair, Seed
 from symgrad.errors import SaveError
 from symgrad.frontend.results import OWNER, Result
-from symgrad.ir.core import Func, Value, clone, holds_complex
+from symgrad.ir.core import Const, Func, Value, clone, holds_complex, walk
 from symgrad.ir.types import Array, Scalar, Type, is_complex
 from symgrad.loops.reach import OutOfReach
 from symgrad.ops.engine import is_surely_array
 from symgrad.pipeline.job import TAKEN, Job, carries, numbered
-from symgrad.pipeline.registry import FILED, LOWER, LOWER_HALVES, PRINTABLE
-from symgrad.pipeline.runner import run, timed
+from symgrad.pipeline.registry import FILED, LOWER, LOWER_HALVES, OPTIMISE, PRINTABLE, READABLE, SIMPLIFY
+from symgrad.pipeline.runner import Stage, run, timed
 from symgrad.pipeline.words import lines_of, parameter_text, passed_text
 from symgrad.saving import module, outside, tested
 from symgrad.text import identifier, respelled
@@ -39,12 +39,25 @@ def printed(func: Func, job: Job) -> Func:
 
     What holds complex numbers is left as it is: the passes that make that form know of real numbers only.
     """
-    func = run(PRINTABLE, clone(func))
+    return in_form(clone(func), job, LOWER if job.request.guarded else LOWER_HALVES)
+
+
+def in_form(func: Func, job: Job, lower: Stage) -> Func:
+    """The function in the form that is printed, with the functions that it hands to solvers."""
+    func = run(PRINTABLE, func)
     if job.outside is not None:
-        return run(FILED, func)
-    if job.request.optimize != "speed" or holds_complex(func):
-        return func
-    return run(LOWER if job.request.guarded else LOWER_HALVES, func)
+        func = run(FILED, func)
+    elif job.request.optimize == "speed" and not holds_complex(func):
+        func = run(lower, func)
+    forms: dict[Func, Const] = {}
+    for op in walk(func.body):
+        if handed := [a.value for a in op.operands if isinstance(a, Const) and isinstance(a.value, Func)]:
+            for one in handed:
+                if one not in forms:
+                    whole = run(READABLE if job.request.optimize == "read" else OPTIMISE, run(SIMPLIFY, clone(one)))
+                    forms[one] = Const(in_form(whole, job, LOWER_HALVES), one.name)  # no other form is at hand when it raises
+            op.replace_operands([forms[a.value] if isinstance(a, Const) and a.value in handed else a for a in op.operands])
+    return func
 
 
 def emitted_for(job: Job, func: Func, name: str, result: str, doc: str) -> Emitted:
@@ -73,7 +86,8 @@ def header_for(job: Job, func: Func, name: str, result: str, doc: str) -> Header
         if text in names:
             value.name = text
     again = f"{name}_plain({passed_text(job)})"
-    return Header(name, parameter_text(job), bind, result, doc, lines_of(job), objects=job.lowered.objects, again=again)
+    return Header(name, parameter_text(job), bind, result, doc, lines_of(job), objects=job.lowered.objects, again=again,
+                  beside=job.defined)  # fmt: skip
 
 
 def saved(job: Job, emission: Emission, name: str, examples: Sequence[str] | None,
@@ -88,6 +102,7 @@ def saved(job: Job, emission: Emission, name: str, examples: Sequence[str] | Non
     own_name = primal.name if primal.name not in TAKEN else f"{primal.name}_function"
     own = emitted_for(inner, primal, own_name, numbered(job.lowered.result, itertools.count()), "The function itself.")
     identities = job.lowered.identities
+    inner.defined = own.defined
     pieces = [mentioned(own, objects), mentioned(emission(inner), objects)]
     piece = None
     if kernel is not None:

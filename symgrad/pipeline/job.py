@@ -60,6 +60,7 @@ class Job:
     inactive: list[Inactive] = field(default_factory=list)  #: arguments that the result does not depend on
     relations: tuple[str, ...] = ()  #: of extents, from which more shapes would follow
     target: Target | None = None  #: what the derivative is compiled by, None for NumPy code alone
+    defined: frozenset[str] = frozenset()  #: the names of the functions that stand beside it in one text
     reading: Reading | None = None  #: where the function as it was lowered is kept for other derivatives
 
     def stage(self, name: str, func: Func) -> Func:

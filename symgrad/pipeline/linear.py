@@ -140,7 +140,8 @@ def emission(job: Job, parts: Linear, name: str, wrt: list[int]) -> Emitted:
     places = iter([f"{{{parts.active.index(k)}}}" if k in parts.active else "None" for k in range(job.output.count)])
     header = Header(f"{name}_linear", ", ".join(words), {}, tangent_text(job.output, places),
                     document(job, "Tangent"), lines_of(job), objects=job.lowered.objects)  # fmt: skip
-    second = emit(last, replace(header, bind=dict(zip(last.params, words, strict=True))))
+    beside = job.defined | first.defined
+    second = emit(last, replace(header, bind=dict(zip(last.params, words, strict=True)), beside=beside))
     out = "out[0]" if job.request.has_aux else "out"
     results = [path for path, _ in seed_places(job.output, out)]
     zeros = [f"tangent_of(None, None, {results[k]}, 'out')" for k in parts.zeros]

@@ -30,7 +30,7 @@ def columns(func: Func, wrt: Sequence[int], active_results: Sequence[int], *, na
     label = name or f"{func.name}_jacobian"
     taken = set() if taken is None else taken
     single = len(wrt) == 1 and not isinstance(func.params[wrt[0]].type, Array)  # whose tangents are the Jacobians
-    sweep = expanded(push_forward(func, wrt, active_results, label, taken=taken, shared=not single))
+    sweep = expanded(push_forward(func, wrt, active_results, label, taken=taken, shared=not single), taken)
     taken |= symbols(sweep)
     builder = Builder(Block(), sweep.loc, taken=taken)
     know(builder, sweep)

@@ -33,7 +33,7 @@ def columns_in_turn(func: Func, wrt: Sequence[int], active_results: Sequence[int
         seeds = range(len(second.params) - count, len(second.params))
         return linear_half(second, seeds, len(wrt), label, costs, 'use mode="reverse"')
 
-    rows = Rows.of(expanded(whole), len(func.body.yields), list(active_results), wrt, taken or set(), transpose)
+    rows = Rows.of(expanded(whole, taken), len(func.body.yields), list(active_results), wrt, taken or set(), transpose)
     seeds, rows.once.args = rows.once.args[:count], rows.once.args[count:]
     substitute(rows.once, dict(zip(seeds, [part.value for part in rows.elements.parts], strict=True)))  # their form is asked for
     return InTurn(rows, Elements(rows.builder)).whole()

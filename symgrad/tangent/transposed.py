@@ -48,11 +48,11 @@ def transposed(forward: Forward, op: Call, row: Row, targets: list[tuple[int, in
             seeds.append(forward.tangents[source])
     block = builder.block
     block.args = [*fresh.values(), *grads.values()]
-    pullback = expanded(Func("pullback", block, [], op.loc))
+    pullback = expanded(Func("pullback", block, [], op.loc), builder.taken)
     wrt = list(range(len(fresh), len(block.args)))
     linear = gradient(pullback, wrt, active_results=range(len(seeds)), value=False, seeds=True, taken=builder.taken)
     # a cotangent of the pullback is only asked for its form, which is that of the result
-    return dict(zip(outs, inlined(forward, expanded(linear), [*fresh, *outs, *seeds]), strict=True))
+    return dict(zip(outs, inlined(forward, expanded(linear, builder.taken), [*fresh, *outs, *seeds]), strict=True))
 
 
 def inlined(forward: Forward, func: Func, operands: list[Operand]) -> list[Operand]:

@@ -74,7 +74,8 @@ VOCABULARY = """
 The functions that have a rule, or are said in others that have one. *Constant* ones give places, counts, answers or fixed numbers, and
 pass no derivative on. *Changed in place* are those that write to an argument, which is followed. Dtypes, axes, `out=`, `where=` and other
 arguments are taken as far as the rule has them; any other is refused (`UnsupportedArgument`). What is not listed is a function without a
-rule; of SciPy's, those written in Python are read where a derivative passes through them.
+rule; of SciPy's, those written in Python are read where a derivative passes through them. What solvers of `scipy.optimize` and
+`scipy.integrate` return has the derivatives of the solution: [implicit.md](implicit.md).
 """
 
 DISTRIBUTIONS = "Distributions of `scipy.stats`, and what is known of each beside what follows from it, such as `pdf` from `logpdf`:"

@@ -10,6 +10,7 @@ import numpy as np
 import symgrad.frontend.lower  # noqa: F401 - which fills the tables
 from symgrad.frontend.draws import DRAWS, SCALED, SPREAD
 from symgrad.frontend.opaque import MUTATORS
+from symgrad.frontend.solvers import SOLVERS
 from symgrad.frontend.tables import METHODS, SPECIAL
 from symgrad.ops import signatures
 from symgrad.ops.complexes import INSTEAD
@@ -67,6 +68,8 @@ def known() -> dict[str, dict[str, str]]:
             kinds[module].setdefault(function.__name__, kind_of_composition(function.__name__))
     for module, table in (("numpy", VERSIONED), ("numpy.linalg", VERSIONED_LINALG), *SCIPY.items()):
         kinds[module] |= {name: kind_of_composition(name) for name in table}
+    for module, solvers in SOLVERS.items():
+        kinds[module] |= dict.fromkeys(solvers, DIFFERENTIABLE)
     for name, part in signatures.QUADRATURE.items():
         kinds["numpy.polynomial"][f"{part}.{name}"] = CONSTANT
     kinds["numpy.random"] |= {

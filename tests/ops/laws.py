@@ -105,6 +105,8 @@ APART: dict[str, str] = {
     "of the engine: no value of NumPy's": """opaque opaque_pure opaque_attribute generator drawn touched may_share stop_gradient barrier label probe
         as_written written cut check check_real check_result check_count raise_error evaluated bail_out format_text format_percent refuse custom
         on_backward seen_backward in_form is_array held custom_backward no_slope singular_vectors eig""",
+    "what solvers of SciPy give": """solver solved implicit implicit_backward attained attained_backward integral integral_backward trajectory trajectory_backward
+        convergence integrated reached""",
     "of SciPy: an import of more": "expm expm_frechet triangle",
     "of kernels, which numba compiles": """plus larger smaller product_into add_product inverse_into cofactors_into solution_into product_at1 product_at2
         product_at3 triangular_into convolution_into correlation_into order_into sorted_into middle_into digamma_of trigamma_of determinant

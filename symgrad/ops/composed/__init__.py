@@ -11,9 +11,9 @@ import inspect
 import math
 import sys
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -145,6 +145,8 @@ from symgrad.ops.composed.statistics import (
     var_about,
 )
 
+Entry = TypeVar("Entry")
+
 COMPOSED: dict[Callable[..., Any], Callable[..., Any]] = {
     np.vstack: vstack, np.hstack: hstack, np.dstack: dstack, np.column_stack: column_stack, np.ptp: ptp, np.inner: inner,
     np.vdot: vdot, np.kron: kron, np.cross: cross, np.average: average, np.diff: diff, np.trapezoid: trapezoid,
@@ -246,8 +248,13 @@ def defaults(function: Any) -> dict[str, Any]:
 
 def composed_of_scipy(function: Any) -> Callable[..., Any] | None:
     """The composition that says a function of SciPy's."""
+    return in_scipy(function, SCIPY)
+
+
+def in_scipy(function: Any, tables: Mapping[str, Mapping[str, Entry]]) -> Entry | None:
+    """What there is for a function of SciPy's in tables by the modules that have it, and by its name in them."""
     name = getattr(function, "__name__", "")
-    for module, table in SCIPY.items():
+    for module, table in tables.items():
         if name in table and getattr(sys.modules.get(module), name, None) is function:
             return table[name]
     return None

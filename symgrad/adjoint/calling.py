@@ -1,0 +1,56 @@
+"""What the derivatives of solutions are written with: functions of the program in place, and handed to SciPy's integrators."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from symgrad.adjoint.fit import NARROW
+from symgrad.ir.core import Call, Const, Func, Operand, Value, clone_block, substitute
+from symgrad.ops.build import Builder
+
+#: accuracy of ``quad`` where nothing is said, which that of ``quad_vec`` is not
+ACCURACY = {"epsabs": 1.49e-8, "epsrel": 1.49e-8}
+
+
+def called(
+    builder: Builder, name: str, func: Func, leading: Sequence[Operand], rest: Sequence[Operand], options: Mapping[str, Any]
+) -> Value:
+    """A call of one of SciPy's integrators, with a function of the program that reads ``rest``."""
+    function = getattr(sys.modules["scipy.integrate"], name)
+    words = {**ACCURACY, **options} if name == "quad_vec" else options
+    named = {word: value if isinstance(value, Value | Const) else Const(value) for word, value in words.items()}
+    if rest:
+        listed = builder.call("list_of", *rest)
+        named["args"] = builder.call("opaque_pure", Const(tuple, "tuple"), listed, names=())
+    return builder.call("solver", Const(function, name), Const(func, func.name), *leading, *named.values(), names=tuple(named))
+
+
+def scaled(builder: Builder, value: Operand, factor: Operand) -> Operand:
+    """A value times a factor, which mostly is 1."""
+    return value if isinstance(factor, Const) and factor.value == 1.0 else builder.call("multiply", value, factor)
+
+
+def as_seed(builder: Builder, value: Operand, param: Value) -> Operand:
+    """A value in the precision of the cotangent that it is passed as."""
+    dtype = getattr(param.type, "dtype", None)
+    is_same = dtype not in NARROW or getattr(value.type, "dtype", None) == dtype
+    return value if is_same else builder.call("cast", value, dtype=dtype)
+
+
+def options_of(op: Call, rest: list[Operand]) -> tuple[dict[str, Operand], list[Operand]]:
+    """The settings of a solver by their keywords, and what the equation reads."""
+    words = op.settings["words"]
+    return dict(zip(words, rest, strict=False)), rest[len(words) :]
+
+
+def put(builder: Builder, func: Func, operands: Sequence[Operand]) -> list[Operand]:
+    """Put the ops of a function here, its parameters being these operands."""
+    copy = clone_block(func.body, {})
+    substitute(copy, dict(zip(copy.args, operands, strict=True)))
+    builder.block.ops += copy.ops
+    return list(copy.yields)
+
+
+__all__ = ["as_seed", "called", "options_of", "put", "scaled"]

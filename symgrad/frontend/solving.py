@@ -1,0 +1,261 @@
+"""Calls of SciPy's solvers: the user's function becomes a function of the program, and the result a value with a derivative.
+
+The call stays what it is. What it is given in the place of the user's function is that function as it was read, with all that it reads
+from around it as arguments. Behind the call stands ``implicit``, which says of which equation the result is the solution.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from symgrad.errors import BadArgument, UnsupportedSyntax
+from symgrad.frontend.bindings import Binding, Bound, External, Fun, Num, Obj, Ref, Static, Tup
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.handed import with_tuples_in
+from symgrad.frontend.inner import Derivative, Inner, changes_around, names_of
+from symgrad.frontend.opaque import opaque_operand
+from symgrad.frontend.operands import known_value, unwrap
+from symgrad.frontend.reading import owner_name
+from symgrad.frontend.tables import special
+from symgrad.ir.core import Const, Func, Operand, Value
+from symgrad.ir.types import BOOL, INT, Object, Scalar, Type, is_complex
+from symgrad.ops.composed.equations import Result, part_of
+from symgrad.runtime.solvers import convergence, integrated, reached
+from symgrad.text import is_name
+
+#: the types of the attributes of results that have no derivative
+TYPES: dict[str, Type] = {
+    **dict.fromkeys(("success", "converged"), BOOL), **dict.fromkeys(("message", "flag"), Object("str")),
+    **dict.fromkeys(("status", "nfev", "njev", "nit", "nlu", "iterations", "function_calls"), INT),
+}  # fmt: skip
+#: a number of Python's or NumPy's
+NUMBER = Scalar("float", "any")
+
+
+@dataclass(slots=True)
+class Enclosed:
+    """A function of some unknowns, lowered on parameters of its own, and the values that it reads from around it."""
+
+    func: Func
+    count: int  #: of its unknowns
+    held: list[Value]
+
+    def reading(self, values: Sequence[Value]) -> Func:
+        """The same with all these values as parameters behind the unknowns."""
+        inside = dict(zip(self.held, self.func.body.args[self.count :], strict=True))
+        self.func.body.args[self.count :] = [inside.get(v) or Value(v.type, v.name) for v in values]
+        self.held = list(values)
+        return self.func
+
+
+@dataclass(slots=True)
+class Solving:
+    """A call of one of SciPy's solvers: the arguments by name, as they were written."""
+
+    ctx: Lowering
+    node: ast.AST
+    function: Any
+    name: str
+    bound: dict[str, Binding]
+    keywords: frozenset[str]
+
+    @classmethod
+    def of(cls, ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Solving:
+        """Find out which argument is which."""
+        name = function.__name__
+        try:
+            bound = inspect.signature(function).bind(*args, **kwargs)
+        except TypeError as error:
+            raise BadArgument(f"{name}: {error}", ctx.loc(node)) from None
+        named = dict(bound.arguments)
+        more = next((p.name for p in inspect.signature(function).parameters.values() if p.kind is p.VAR_KEYWORD), None)
+        if more is not None:
+            named |= named.pop(more, {})
+        return cls(ctx, node, function, name, named, frozenset(kwargs))
+
+    def refuse(self, what: str, hint: str | None = None) -> UnsupportedSyntax:
+        """A refusal of this call."""
+        return UnsupportedSyntax(f"{self.name}: {what}", self.ctx.loc(self.node), hint)
+
+    def known(self, word: str, otherwise: Any = None) -> Any:
+        """The value of an argument that is known while compiling."""
+        if word not in self.bound:
+            return otherwise
+        values = known_value(self.bound[word])
+        if not values:
+            raise self.refuse(f"{word}= must be known while compiling", "write a literal")
+        return values[0]
+
+    def check_absent(self, *words: str, hint: str) -> None:
+        """Refuse arguments that are not followed."""
+        for word in words:
+            if word in self.bound and known_value(self.bound[word]) != [None]:
+                raise self.refuse(f"{word}= is not followed where a derivative is taken", hint)
+
+    @property
+    def args(self) -> list[Binding]:
+        """What the user's function is given after its unknowns."""
+        held = self.bound.get("args", Tup(()))
+        if isinstance(held, Tup):
+            return list(held.items)
+        return [] if known_value(held) in ([()], [None]) else [held]
+
+    # ---------------------------------------------------------------- functions
+
+    def enclosed(self, of: Binding, unknowns: Sequence[tuple[str, Type]], name: str, results: Callable[[Binding], list[Operand]],
+                 before: Sequence[Binding] = ()) -> Enclosed:  # fmt: skip
+        """Lower a function on unknowns of these names and types: its arguments are those ``before``, the unknowns, and ``args``."""
+        inner = Inner(self.ctx, Derivative(of, name), self.node)
+        outs: list[Operand] = []
+        entry = self.ctx.state
+        self.ctx.state = entry.copy()
+        prototypes = [self.ctx.make(Value(type_, word)) for word, type_ in unknowns]
+        places = list(range(len(before), len(before) + len(unknowns)))
+        around = self.ctx.state
+
+        def use(value: Binding, aux: Binding | None) -> None:
+            outs.extend(results(value))
+            after = self.ctx.state
+            if any(after.memory.get(k) is not v for k, v in around.memory.items()) or changes_around(around, after):
+                raise self.refuse("the function changes something that is outside it", "let it return what it computes, and nothing else")
+
+        try:
+            inner.enter(places, [*before, *prototypes, *self.args], {}, use)
+        finally:
+            self.ctx.state = entry
+        func, held = inner.function(outs)
+        if any(is_complex(value.type) for value in (*held, *outs)):
+            raise self.refuse("the function reads or returns complex numbers", "hand it real and imaginary part as two numbers")
+        func.name = name
+        return Enclosed(func, len(unknowns), held)
+
+    def as_written(self, word: str, unknowns: Sequence[tuple[str, Type]], otherwise: str) -> Enclosed:
+        """The user's function as SciPy calls it, whatever it returns."""
+        of = self.bound[word]
+        named = [(self.unknown(of, place, name), type_) for place, (name, type_) in enumerate(unknowns)]
+        return self.enclosed(of, named, self.spoken(of, otherwise), lambda value: [with_tuples_in(self.ctx, value, self.node)])
+
+    def derivatives(self, unknown: Type, *words: str) -> dict[str, Enclosed]:
+        """The functions for derivatives that the user hands to SciPy; they serve its search alone."""
+        return {word: self.as_written(word, [("x", unknown)], word) for word in words if self.is_function(word)}
+
+    def derivatives_of_rate(self, word: str, unknowns: Sequence[tuple[str, Type]]) -> dict[str, Enclosed]:
+        """The Jacobian of a rate that the user hands to SciPy, if it is a function."""
+        return {word: self.as_written(word, unknowns, word)} if self.is_function(word) else {}
+
+    def is_function(self, word: str) -> bool:
+        """Is an argument a function?"""
+        held = self.bound.get(word)
+        return isinstance(held, Fun | Bound | Derivative) or isinstance(held, Static | External) and callable(held.value)
+
+    def spoken(self, of: Binding, otherwise: str) -> str:
+        """The name of the user's function, if it has one."""
+        match of:
+            case Fun(node=ast.FunctionDef(name=name)):
+                return name
+            case Static(value) if is_name(getattr(value, "__name__", None)):
+                return str(value.__name__)
+        return otherwise
+
+    def unknown(self, of: Binding, place: int, otherwise: str) -> str:
+        """The name that the user's function has for an unknown."""
+        try:
+            names = names_of(self.ctx, of, self.node)
+        except (UnsupportedSyntax, TypeError, ValueError):
+            return otherwise
+        return names[place] if place < len(names) else otherwise
+
+    # ---------------------------------------------------------------- the call
+
+    def call(self, functions: dict[str, Enclosed], more: dict[str, Binding] | None = None, type_: Type | None = None,
+             hint: str | None = None) -> Value:  # fmt: skip
+        """The call itself, with functions of the program in the place of the user's."""
+        ctx = self.ctx
+        union = list(dict.fromkeys(v for one in functions.values() for v in one.held))
+        replaced: dict[str, Operand] = {}
+        for word, one in functions.items():
+            func = one.reading(union)
+            replaced[word] = Const(func, func.name)
+        bound = {word: held for word, held in self.bound.items() if word != "args"} | (more or {})
+        if union:
+            bound["args"] = Tup(tuple(ctx.make(v) for v in union))
+        positional = [w for w in self.bound if w not in self.keywords and w in bound]
+        order = self.leading(positional)
+        words = [*order, *(w for w in bound if w not in order)]
+        operands = [replaced[w] if w in replaced else self.operand(bound[w]) for w in words]
+        function = Const(self.function, owner_name(ctx, self.function))
+        return ctx.call("solver", function, *operands, hint=hint, names=tuple(words[len(order) :]), type=type_)
+
+    def leading(self, positional: list[str]) -> list[str]:
+        """Those arguments by position in front of which no other has gone."""
+        parameters = list(inspect.signature(self.function).parameters)
+        count = next((k for k, word in enumerate(positional) if parameters[k] != word), len(positional))
+        return positional[:count]
+
+    def operand(self, held: Binding) -> Operand:
+        """An argument as SciPy is given it."""
+        if isinstance(held, Obj) and held.key.kind == "dict" and not isinstance(self.ctx.state.heap[held.key], Ref):
+            entries = dict(self.ctx.state.entries(held.key))
+            if held.key.cls is None and all(isinstance(word, str) for word in entries):
+                values = [self.operand(value) for value in entries.values()]
+                return self.ctx.call("opaque_pure", Const(dict, "dict"), *values, names=tuple(entries))
+        if isinstance(held, Obj | Tup):
+            return with_tuples_in(self.ctx, held, self.node)
+        return opaque_operand(self.ctx, held, self.node)
+
+    def part(self, result: Operand, part: int | str | tuple[()], type_: Type | None = None, hint: str | None = None) -> Value:
+        """An item of a result, or an attribute."""
+        type_ = TYPES.get(part) if type_ is None and isinstance(part, str) else type_
+        return self.ctx.call("solved", result, part=part, type=type_, hint=hint)
+
+    def solution(self, value: Value, valid: Operand, equation: Enclosed) -> Binding:
+        """The result as the solution of an equation."""
+        return self.ctx.make(self.ctx.call("implicit", value, valid, *equation.held, func=equation.func))
+
+    def record(self, result: Operand, fields: dict[str, Binding]) -> Binding:
+        """The result as an object with these attributes."""
+        return self.ctx.new_object("record", [("reported", Num(result)), *fields.items()], Result)
+
+
+def items_of(solving: Solving, held: Binding) -> list[Binding] | None:
+    """The items of a list or tuple of known length."""
+    if isinstance(held, Tup):
+        return list(held.items)
+    if isinstance(held, Obj) and held.key.kind == "list" and not isinstance(solving.ctx.state.heap[held.key], Ref):
+        return [item for _, item in solving.ctx.state.entries(held.key)]
+    return None
+
+
+def is_none(held: Binding) -> bool:
+    """Is a binding None?"""
+    return isinstance(held, Static) and held.value is None
+
+
+def is_value(held: Binding) -> bool:
+    """Is it a number or an array, or what may be one?"""
+    return isinstance(held, Num | Ref)
+
+
+def is_real_number(held: Binding) -> bool:
+    """Is it one number that is surely not complex?"""
+    return isinstance(held, Num) and isinstance(held.operand.type, Scalar) and held.operand.type.kind != "complex"
+
+
+@special(part_of)
+def attribute_of_result(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """An attribute of what a solver has returned."""
+    result, name = ctx.read(args[0], node), unwrap(args[1])
+    return Num(ctx.call("solved", result, part=name, type=TYPES[name]))
+
+
+@special(convergence, integrated, reached)
+def asked_by_the_result(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """A question to a solver, which its result asks already where it has a derivative."""
+    return Static(None)
+
+
+__all__ = ["NUMBER", "Enclosed", "Solving", "is_none", "is_real_number", "is_value", "items_of"]

@@ -1,0 +1,96 @@
+"""The equations that solvers of SciPy solve, said in NumPy: what their users' functions give, as one number or vector that is zero."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def first_of(function: Any, x: Any, *args: Any) -> Any:
+    """The first of what a function gives that gives its derivative too."""
+    return function(x, *args)[0]
+
+
+def vector_of(function: Any, x: Any, *args: Any) -> Any:
+    """What a function gives as a vector."""
+    return np.ravel(np.asarray(function(x, *args)))
+
+
+def first_vector_of(function: Any, x: Any, *args: Any) -> Any:
+    """The first of what a function gives, as a vector."""
+    return np.ravel(np.asarray(function(x, *args)[0]))
+
+
+def moved_by(function: Any, x: Any, *args: Any) -> Any:
+    """How far a function moves what it is given: not at all if that is a fixed point."""
+    return function(x, *args) - x
+
+
+def within(gradient: Any, lower: Any, upper: Any, x: Any, *args: Any) -> Any:
+    """What is zero at a minimum between bounds: the gradient, or the distance to a bound that is reached."""
+    return np.where(x <= lower, x - lower, np.where(x >= upper, x - upper, gradient(x, *args)))
+
+
+def rate_of(function: Any, t: Any, y: Any, *args: Any) -> Any:
+    """The rate of change of a state, as a vector."""
+    return np.ravel(np.asarray(function(t, y, *args)))
+
+
+def swapped_rate_of(function: Any, t: Any, y: Any, *args: Any) -> Any:
+    """The same of a function that takes the state first."""
+    return np.ravel(np.asarray(function(y, t, *args)))
+
+
+def part_of(result: Any, name: str) -> Any:
+    """An attribute of an object that SciPy returns; it has no derivative."""
+    return getattr(result, name)
+
+
+class Result:
+    """What a solver of SciPy returns: attributes with a derivative are its own, words and counts are read from the object ``reported``."""
+
+    reported: Any
+
+    def __getitem__(self, name: Any) -> Any:
+        return getattr(self, name)
+
+    @property
+    def success(self) -> Any:
+        return part_of(self.reported, "success")
+
+    @property
+    def status(self) -> Any:
+        return part_of(self.reported, "status")
+
+    @property
+    def message(self) -> Any:
+        return part_of(self.reported, "message")
+
+    @property
+    def nfev(self) -> Any:
+        return part_of(self.reported, "nfev")
+
+    @property
+    def njev(self) -> Any:
+        return part_of(self.reported, "njev")
+
+    @property
+    def nit(self) -> Any:
+        return part_of(self.reported, "nit")
+
+    @property
+    def converged(self) -> Any:
+        return part_of(self.reported, "converged")
+
+    @property
+    def flag(self) -> Any:
+        return part_of(self.reported, "flag")
+
+    @property
+    def iterations(self) -> Any:
+        return part_of(self.reported, "iterations")
+
+    @property
+    def function_calls(self) -> Any:
+        return part_of(self.reported, "function_calls")

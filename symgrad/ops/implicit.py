@@ -1,0 +1,101 @@
+"""table: what a solver of SciPy has found, and the derivative that follows from the equation that it has solved.
+
+``solver`` calls SciPy; its result carries no derivative. ``implicit``, ``attained``, ``integral`` and ``trajectory`` are that result
+again, each with the derivative of the solution of a kind of equation. ``adjoint/solutions.py`` and ``trajectories.py`` write that
+derivative, when one is asked for: what they write are calls of solvers and rows of these kinds again.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from symgrad.ir.types import UNKNOWN, Scalar, Type
+from symgrad.ops.declare import constant, missing, rule
+from symgrad.ops.indexing import Extents
+from symgrad.text import attribute
+
+
+def _stated(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    stated: Type | None = settings["type"]
+    return UNKNOWN if stated is None else stated
+
+
+def _same(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return types[0]
+
+
+def _part(settings: dict[str, Any], types: list[Type]) -> str:
+    part = settings["part"]
+    if part is None:
+        return "result"
+    return attribute("result", part) if isinstance(part, str) else f"result[{part}]"
+
+
+def _factor(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return Scalar("float")
+
+
+def _gradient(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    of: Type = types[3 + settings["position"]]
+    return of
+
+
+def _gradient_of_function(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    of: Type = types[1 + settings["position"]]
+    return of
+
+
+def _gradient_of_integral(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    of: Type = types[4 + settings["position"]]
+    return of
+
+
+def _gradient_of_trajectory(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    of: Type = types[6 + settings["position"]]
+    return of
+
+
+def _moved(position: int | str) -> str:
+    """The cotangent of one operand of a trajectory."""
+    operands = "out_grad, out, valid, start, times, y0, *rest"
+    return f"trajectory_backward({operands}, func=func, solver=solver, words=words, position={position})"
+
+
+# a call of SciPy; among the operands may be functions of the program
+constant("solver(f, *args, names=(), type=None)", _stated, emit="f(*args)")
+# an item of what it gives, by its place, or an attribute, by its name; of an array without axes the number, by ()
+constant("solved(result, part=0, type=None)", _stated, emit=_part)
+# what ``quad`` gives with ``full_output=True``: is there a message?
+constant("integrated(result)", _factor, emit="integrated(result)")
+# what ``odeint`` reports with ``full_output=True``: has it come to the end?
+constant("reached(report)", _factor, emit="reached(report)")
+# one, or, after a warning with the solver's message, nan
+constant("convergence(success, message)", _factor, emit="convergence(success, message)")
+# ``x`` solves ``func(x, *rest) == 0``; its derivative is multiplied by ``valid``
+rule("implicit(x, valid, *rest, func=None)", _same, emit="x", alias="same", cheap=True, x_grad=None, valid_grad=None,
+     rest_grad="implicit_backward(out_grad, out, valid, *rest, func=func, position=position)")  # fmt: skip
+missing("implicit_backward(g, out, valid, *rest, func=None, position=0)", _gradient, "it is written out after differentiating")
+# ``value`` is ``func(*rest)``, which a solver has computed
+rule("attained(value, *rest, func=None)", _same, emit="value", alias="same", cheap=True, value_grad=None,
+     rest_grad="attained_backward(out_grad, *rest, func=func, position=position)")  # fmt: skip
+missing("attained_backward(g, *rest, func=None, position=0)", _gradient_of_function, "it is written out after differentiating")
+# ``value`` is the integral of ``func(x, *rest)`` from ``a`` to ``b``; the first of ``rest`` are the values of the keywords ``words``
+rule("integral(value, valid, a, b, *rest, func=None, words=())", _same, emit="value", alias="same", cheap=True, value_grad=None,
+     valid_grad=None, a_grad="integral_backward(out_grad, valid, a, b, *rest, func=func, words=words, position=-2)",
+     b_grad="integral_backward(out_grad, valid, a, b, *rest, func=func, words=words, position=-1)",
+     rest_grad="integral_backward(out_grad, valid, a, b, *rest, func=func, words=words, position=position)")  # fmt: skip
+missing("integral_backward(g, valid, a, b, *rest, func=None, words=(), position=0)", _gradient_of_integral,
+        "it is written out after differentiating")  # fmt: skip
+
+# the columns of ``value`` are the states, at ``times``, of what is ``y0`` at ``start`` and changes at the rate ``func(t, y, *rest)``; the
+# first of ``rest`` are the values of the keywords ``words``
+rule("trajectory(value, valid, start, times, y0, *rest, func=None, solver='solve_ivp', words=())", _same, emit="value", alias="same",
+     cheap=True, value_grad=None, valid_grad=None, start_grad=_moved(-3), times_grad=_moved(-2), y0_grad=_moved(-1),
+     rest_grad=_moved("position"))  # fmt: skip
+missing("trajectory_backward(g, out, valid, start, times, y0, *rest, func=None, solver='solve_ivp', words=(), position=0)",
+        _gradient_of_trajectory, "it is written out after differentiating")  # fmt: skip
+
+#: rows that are their first operand, with another derivative
+SOLUTIONS = frozenset({"implicit", "attained", "integral", "trajectory"})
+#: rows of their derivatives, which are written out
+PULLED_BACK = frozenset({"implicit_backward", "attained_backward", "integral_backward", "trajectory_backward"})

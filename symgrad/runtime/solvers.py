@@ -1,0 +1,41 @@
+"""What generated code calls where a solver has been called: was it successful?"""
+
+from __future__ import annotations
+
+import math
+import sys
+import warnings
+from typing import Any
+
+
+def convergence(success: Any, message: Any) -> float:
+    """The factor of the derivative of a solution: 1.0, or nan where the solver did not converge, after a warning with its message.
+
+    >>> convergence(True, "")
+    1.0
+    """
+    if success:
+        return 1.0
+    depth, frame = 1, sys._getframe()
+    while frame.f_back is not None and "symgrad" in (str(frame.f_globals.get("__name__"))[:7], frame.f_code.co_filename[1:8]):
+        depth, frame = depth + 1, frame.f_back  # to the line of the user's own that led here
+    warnings.warn(f"the solver did not converge, and its result has no derivative (nan): {message}", RuntimeWarning, stacklevel=depth)
+    return math.nan
+
+
+def integrated(result: Any) -> float:
+    """The same for what ``scipy.integrate.quad`` gives with ``full_output=True``, which has a message if it did not converge.
+
+    >>> integrated((0.5, 5.5e-15, {"neval": 21}))
+    1.0
+    """
+    return convergence(len(result) == 3, result[-1] if len(result) == 3 else result[3])
+
+
+def reached(report: Any) -> float:
+    """The same for what ``scipy.integrate.odeint`` reports with ``full_output=True``.
+
+    >>> reached({"message": "Integration successful."})
+    1.0
+    """
+    return convergence(report["message"] == "Integration successful.", report["message"])
