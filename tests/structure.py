@@ -43,6 +43,7 @@ BOXES = {
         "rules",
         "custom_rules",
         "pickling",
+        "contractions",
         "testing",
         "__main__",
     ),

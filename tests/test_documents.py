@@ -28,6 +28,7 @@ ROOT = Path(__file__).parent.parent
         "README.md",
         "docs/adding.md",
         "docs/batches.md",
+        "docs/checking.md",
         "docs/forward.md",
         "docs/jacobians.md",
         "docs/processes.md",

@@ -38,6 +38,7 @@ ROWS = [
     {"batching"},
     {"api"},
     {"jacobians"},
+    {"contractions"},
     {"testing"},
     {"functional"},
     {"record"},

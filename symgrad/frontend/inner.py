@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from symgrad.abstraction import abstract_value
 from symgrad.errors import BadArgument, UnsupportedSyntax
 from symgrad.frontend.adapters import adapted, is_adapted
 from symgrad.frontend.bindings import Binding, External, Fun, HeapKey, Location, Maybe, Num, Obj, Ref, State, Static, Tup
@@ -17,11 +18,13 @@ from symgrad.frontend.columns import holds_parts, split
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.interruptions import Raised
 from symgrad.frontend.memory_groups import copy_written
+from symgrad.frontend.outside import change_outside
 from symgrad.frontend.recursion import close
 from symgrad.frontend.scopes import parameters
 from symgrad.frontend.tables import SPREAD
 from symgrad.ir.core import Apply, Block, Func, Op, Operand, Value, clone_block, substitute, walk
-from symgrad.ir.types import List, is_float
+from symgrad.ir.types import List, Type, is_float
+from symgrad.signature import Many, Tree, leaves_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,9 +65,29 @@ def names_of(ctx: Lowering, of: Binding, node: ast.AST) -> list[str]:
     raise UnsupportedSyntax("this cannot be differentiated inside a function", ctx.loc(node), "pass a function")
 
 
+def follow(ctx: Lowering, held: External) -> None:
+    """Start again where a container of floats from outside is differentiated, or holds tangents: it is followed as an argument then.
+
+    Raises UnsupportedSyntax where it is not followed.
+    """
+    if not is_container_of_floats(held):
+        return
+    change_outside(ctx, held)
+    what = f"a {type(held.value).__name__} from outside takes part in a derivative inside a function, and is not followed"
+    raise UnsupportedSyntax(what, ctx.builder.loc, "pass it as an argument of the function that is differentiated")
+
+
+def is_container_of_floats(held: External) -> bool:
+    """Is an object from outside a container or record that holds a float or a complex number?"""
+    known = abstract_value(held.value, "held", whole=False)
+    return isinstance(known, Tree | Many) and any(is_float(leaf) for _, leaf in leaves_of("held", known) if isinstance(leaf, Type))
+
+
 def parts_of(ctx: Lowering, binding: Binding) -> list[tuple[Any, Binding]] | None:
     """The items of a container with their keys or places; None for what is not one."""
     match binding:
+        case External():
+            follow(ctx, binding)
         case Tup(items):
             return list(enumerate(items))
         case Obj(key) if not isinstance(ctx.state.heap[key], Ref):
@@ -85,6 +108,8 @@ def holds_floats(ctx: Lowering, binding: Binding) -> bool:
             return is_float(ctx.type_of(content))
         case Maybe(inner=inner):
             return holds_floats(ctx, inner)
+        case External():
+            return is_container_of_floats(binding)
     return False
 
 
@@ -120,6 +145,8 @@ class Fresh:
                 return self.listed(key, self.binding(content))
             case Maybe(present, inner, absent):
                 return Maybe(present, self.binding(inner), absent)
+            case External():
+                follow(self.ctx, old)
         return old
 
     def listed(self, key: HeapKey, content: Binding) -> Obj:
