@@ -20,9 +20,11 @@ from symgrad.callables import derived
 from symgrad.contractions import contracted, pushed, written
 from symgrad.errors import BadArgument
 from symgrad.parameters import Options, Wrt, options
+from symgrad.paths import belongs, spelled
+from symgrad.text import root_of
 from symgrad.tracebacks import boundary
 from symgrad.verification.agreement import RELATIVE
-from symgrad.verification.directions import by_key, count_floats, dot, fresh, leaf_names, moved, only, random_like, widths
+from symgrad.verification.directions import added, by_key, count_floats, dot, fresh, leaf_names, moved, only, random_like, widths
 from symgrad.verification.slope import complex_slope
 
 #: step and tolerance by the width of the narrowest float: half precision, single, double
@@ -83,6 +85,7 @@ def compare_grads(function: Callable[..., Any], args: Sequence[Any], order: int 
     for level in range(1, order + 1):
         for path, one in below.items():
             check = Check(one, args, kwargs, names, level, path, tuple(modes), tolerance)
+            check.keep(wrt)
             for direction in range(directions):
                 comparisons += check.compared(direction, random)
         if level < order:
@@ -103,9 +106,9 @@ def check_grads(function: Callable[..., Any], args: Sequence[Any], order: int = 
                 wrt: Wrt = None, directions: int = 2, seed: int = 0, tolerance: float | None = None, **kwargs: Any) -> None:  # fmt: skip
     """Raise AssertionError unless the derivatives up to ``order`` agree with differences, and the two modes with each other.
 
-    ``args`` are the positional arguments, ``kwargs`` those by name; ``wrt`` names what is differentiated, by default every positional
-    argument that holds floats. Integers are left as they are; a zero gradient is compared with differences like any other. Arguments and
-    results may be trees, and may be complex: then directions are complex too.
+    ``args`` are the positional arguments, ``kwargs`` those by name; ``wrt`` names what is differentiated, as for ``grad``, by default every
+    positional argument that holds floats. Integers are left as they are; a zero gradient is compared with differences like any other.
+    Arguments and results may be trees, and may be complex: then directions are complex too.
 
     ``order`` is 1, 2 or 3. The function of the next order is the gradient of ``sum(u * f(x))`` for random ``u`` (reverse), or the tangent
     in a random direction (forward); each is checked in each of ``modes``. So order 2 is reverse over reverse, forward over reverse,
@@ -160,15 +163,15 @@ def names_in(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mappin
     parameters = list(inspect.signature(function).parameters)
     if wrt is None:
         return tuple(name for name, value in zip(parameters, args, strict=False) if count_floats(value))
-    asked = tuple(wrt) if isinstance(wrt, tuple | list) else (wrt,)
+    asked = [root_of(spelled(one)) if isinstance(one, str) else one for one in (wrt if isinstance(wrt, tuple | list) else (wrt,))]
     for one in asked:
         if isinstance(one, int) and not -len(args) <= one < len(args) or isinstance(one, str) and one not in parameters:
             raise BadArgument(f"wrt={one!r} names no argument", hint=f"the parameters are {', '.join(parameters)}")
     names = tuple(one if isinstance(one, str) else parameters[: len(args)][one] for one in asked)
-    for name in names:
+    for name in dict.fromkeys(names):
         if name not in kwargs and parameters.index(name) >= len(args):
             raise BadArgument(f"no argument is passed for {name}, which wrt names", hint="pass it in args, or by name")
-    return names
+    return tuple(dict.fromkeys(names))
 
 
 def bound_to(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
@@ -189,6 +192,14 @@ class Check:
         self.step, self.allowed = STEPS[self.width]
         self.leaves = [leaf for name, value in self.inputs.items() for leaf in leaf_names(value, name)]
 
+    def keep(self, wrt: Wrt) -> None:
+        """Leave all leaves where they are that are not in ``wrt``, where that has paths."""
+        asked = [spelled(one) for one in (wrt if isinstance(wrt, tuple | list) else (wrt,)) if isinstance(one, str)]
+        whole = {name for name in self.inputs if not any(root_of(path) == name for path in asked)}
+        self.moving = [k for k, leaf in enumerate(self.leaves) if root_of(leaf) in whole or any(belongs(leaf, path) for path in asked)]
+        if not self.moving:
+            raise BadArgument(f"wrt={wrt!r} names no float", hint=f"the floats are {', '.join(self.leaves[:ALONE])}")
+
     def run(self, replaced: Mapping[str, Any]) -> Any:
         """The function itself, with some arguments replaced."""
         positional = list(inspect.signature(self.function).parameters)[: len(self.args)]
@@ -200,8 +211,8 @@ class Check:
         tangents = random_like(list(self.inputs.values()), random)
         seed = random_like(self.run({}), random)
         slopes = [SLOPES[mode](self, seed) for mode in self.words]
-        alone = [(leaf, only(tangents, k)) for k, leaf in enumerate(self.leaves)]
-        whole = [(f"all of {', '.join(self.inputs)}", tangents)] if len(alone) > ALONE else alone
+        alone = [(self.leaves[k], only(tangents, k)) for k in self.moving]
+        whole = [(f"all of {', '.join(self.inputs)}", added([part for _, part in alone]))] if len(alone) > ALONE else alone
         for leaf, tangent in whole:
             compared = list(self.in_direction(direction, leaf, tangent, seed, slopes))
             yield from compared

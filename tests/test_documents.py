@@ -27,6 +27,7 @@ ROOT = Path(__file__).parent.parent
     [
         "README.md",
         "docs/adding.md",
+        "docs/arguments.md",
         "docs/batches.md",
         "docs/checking.md",
         "docs/forward.md",

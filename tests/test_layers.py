@@ -23,7 +23,7 @@ ROWS = [
     {"tracebacks"},
     {"ir"},
     {"signature", "kinds"},
-    {"abstraction"},
+    {"abstraction", "paths"},
     {"ops"},
     {"runtime"},
     {"frontend", "passes", "adjoint", "codegen"},

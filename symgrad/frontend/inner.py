@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import inspect
+import itertools
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from symgrad.frontend.adapters import adapted, is_adapted
 from symgrad.frontend.bindings import Binding, External, Fun, HeapKey, Location, Maybe, Num, Obj, Ref, State, Static, Tup
 from symgrad.frontend.columns import holds_parts, split
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.inner_parts import Part, part_at, with_part
 from symgrad.frontend.interruptions import Raised
 from symgrad.frontend.memory_groups import copy_written
 from symgrad.frontend.outside import change_outside
@@ -24,7 +26,9 @@ from symgrad.frontend.scopes import parameters
 from symgrad.frontend.tables import SPREAD
 from symgrad.ir.core import Apply, Block, Func, Op, Operand, Value, clone_block, substitute, walk
 from symgrad.ir.types import List, Type, is_float
+from symgrad.paths import belongs, spelled, steps_of
 from symgrad.signature import Many, Tree, leaves_of
+from symgrad.text import is_name
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -244,15 +248,26 @@ class Inner:
         self.originals: list[Binding] = []
 
     def places(self, wrt: Sequence[Any], args: list[Binding], kwargs: dict[str, Binding]) -> list[Any]:
-        """Where the arguments in ``wrt`` are: places among ``args``, or names among ``kwargs``."""
+        """Where the arguments in ``wrt`` are: places among ``args``, names among ``kwargs``, or parts of these."""
         names = names_of(self.ctx, self.derivative.of, self.node)
         places: list[Any] = []
+        wrt = [spelled(item) if isinstance(item, str) else item for item in wrt]
         for item in wrt:
-            place = names.index(item) if isinstance(item, str) and item in names and names.index(item) < len(args) else item
+            root, steps = (item, ()) if not isinstance(item, str) or is_name(item) else steps_of(item)
+            place = names.index(root) if isinstance(root, str) and root in names and names.index(root) < len(args) else root
             if isinstance(place, int) and not place < len(args) or isinstance(place, str) and place not in kwargs:
                 raise BadArgument(f"{self.derivative.what} inside this function: there is no argument {item!r}", self.ctx.loc(self.node))
-            places.append(place)
+            places.append(Part(place, steps, item) if steps else place)
+        texts = [item for item in wrt if isinstance(item, str)]
+        if any(belongs(one, other) or belongs(other, one) for one, other in itertools.combinations(texts, 2)):
+            raise BadArgument(f"wrt={wrt!r} names an argument or a part of it twice", self.ctx.loc(self.node))
         return places
+
+    def held(self, place: Any, args: Sequence[Binding], kwargs: Mapping[str, Binding]) -> Binding:
+        """What is passed at a place."""
+        root = place.root if isinstance(place, Part) else place
+        whole = args[root] if isinstance(root, int) else kwargs[root]
+        return part_at(self.ctx, whole, place, self.node, parts_of) if isinstance(place, Part) else whole
 
     def enter(self, places: list[Any], args: list[Binding], kwargs: dict[str, Binding],
               use: Callable[[Binding, Binding | None], None]) -> None:  # fmt: skip
@@ -262,9 +277,12 @@ class Inner:
         ctx.state = entry.copy()
         inner_args, inner_kwargs = list(args), dict(kwargs)
         for place in places:
-            held: Any = inner_args if isinstance(place, int) else inner_kwargs
-            self.originals.append(held[place])
-            held[place] = self.fresh.binding(held[place])
+            root = place.root if isinstance(place, Part) else place
+            passed: Any = inner_args if isinstance(root, int) else inner_kwargs
+            original = self.held(place, inner_args, inner_kwargs)
+            self.originals.append(original)
+            new = self.fresh.binding(original)
+            passed[root] = with_part(ctx, passed[root], place.steps, new, parts_of) if isinstance(place, Part) else new
         SPREAD["unfollowed"](ctx)
         with ctx.inside(self.block):
             try:

@@ -124,6 +124,8 @@ def by_key(value: Any, parts: Any) -> Any:
     entries = [by_key(item, part) for item, part in zip(items, parts, strict=True)]
     if isinstance(value, dict):
         return dict(zip(value, entries, strict=True))
+    if hasattr(value, "_fields"):
+        return type(value)(*entries)
     return entries if isinstance(value, tuple | list) else SimpleNamespace(**dict(zip(record_names(value), entries, strict=True)))
 
 
