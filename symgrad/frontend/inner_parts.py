@@ -27,9 +27,9 @@ class Part:
 
 def has_attributes(binding: Binding) -> bool:
     """Are the parts of a container reached by attributes?"""
-    return isinstance(binding, Tup) and binding.kind is not None and hasattr(binding.kind, "_fields") or (
-        isinstance(binding, Obj) and binding.key.kind == "record"
-    )  # fmt: skip
+    if isinstance(binding, Tup):
+        return binding.kind is not None
+    return isinstance(binding, Obj) and binding.key.kind == "record"
 
 
 def entries_at(ctx: Lowering, binding: Binding, entries: Entries) -> list[tuple[Step, Binding]]:
