@@ -188,12 +188,13 @@ def passes(options: argparse.Namespace) -> int:
 
 
 def check(options: argparse.Namespace) -> int:
-    """Compare the gradients with differences."""
+    """Compare the derivatives in both modes with differences, as ``check_grads`` does."""
     module, name, function = load(options.target)
     args = arguments(options, module, name, function)
     if args is None:
         raise Usage(f"no arguments to try {name} with: give --args 'np.ones(3), 2.0', or {EXAMPLES} in the module")
-    comparisons = compare_grads(function, args, options.order, wrt=asked(options), directions=options.directions)
+    modes = tuple(options.modes.replace(" ", "").split(","))
+    comparisons = compare_grads(function, args, options.order, modes, wrt=asked(options), directions=options.directions)
     wrong = [comparison for comparison in comparisons if not comparison.agrees]
     if options.json:
         print(json.dumps({"target": options.target, "agrees": not wrong, "comparisons": [str(c) for c in comparisons]}, indent=2))
@@ -269,8 +270,9 @@ def parser() -> argparse.ArgumentParser:
     explainer.add_argument("--strict", action="store_true", help="refuse arguments that the result does not depend on")
     explainer.add_argument("--timings", action="store_true", help="print what each pass took, too")
     explainer.set_defaults(run=explain)
-    checker = verbs.add_parser("check", parents=[common], help="compare the gradient with differences")
+    checker = verbs.add_parser("check", parents=[common], help="compare the derivatives with differences")
     checker.add_argument("--directions", type=int, default=3, help="random directions for each order")
+    checker.add_argument("--modes", default="forward,reverse", help="modes to check, parted by commas (default: forward,reverse)")
     checker.set_defaults(run=check)
     lister = verbs.add_parser("passes", help="print which passes run for a target, in order")
     lister.add_argument("targets", metavar="TARGET", nargs="*", help="for example numpy (default: all)")

@@ -31,6 +31,7 @@ from symgrad.identity import Same
 from symgrad.ir.difference import difference
 from symgrad.ir.show import show
 from symgrad.notes import Notes, Trace
+from symgrad.ops import declarations
 from symgrad.parameters import Options, annotated_signature, carries_derivative, check_wrt, function_loc, given_signature, resolve_wrt
 from symgrad.pickling import Reference, is_importable, refer, resolve, when_loaded, writer
 from symgrad.pipeline.readings import Readings
@@ -375,7 +376,10 @@ def not_whole(derivative: Derived) -> BadArgument:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What makes two function objects one function: code, globals, cells, defaults. A fresh lambda of a loop is not new."""
+    """What makes two function objects one function: code, globals, cells, defaults; with rules of its own it is itself alone.
+
+    A fresh lambda of a loop is not new.
+    """
 
     parts: tuple[Any, ...]
     of: Any = field(compare=False)
@@ -387,6 +391,8 @@ class Key:
             return cls((Same(of),), of)
         keywords = [part for pair in sorted((of.__kwdefaults__ or {}).items()) for part in pair]
         parts = [of.__code__, of.__globals__, *(of.__closure__ or ()), *(of.__defaults__ or ()), *keywords]
+        if of in declarations.DECLARED:  # what is declared of it belongs to this object
+            parts.append(of)
         return cls((of.__qualname__, len(of.__defaults__ or ()), *map(Same, parts)), of)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import BadArgument
+from symgrad.paths import value_at
 from symgrad.text import attribute, has_literal, item
 
 #: what has no parts and may have a tangent, by class: seen at once, as most arguments are
@@ -31,8 +32,16 @@ def tangents_by_name(tangents: Any, passed: int, arguments: Mapping[str, Any], w
             raise BadArgument(f"{counted(tangents)} passed for {', '.join(wrt)}", hint="pass one tangent for each parameter in wrt")
         named = dict(zip(wrt, tangents, strict=True))
     for name, tangent in named.items():
-        check_tree(name, arguments[name], tangent)
+        check_tree(name, part_passed(arguments, name), tangent)
     return named
+
+
+def part_passed(arguments: Mapping[str, Any], path: str) -> Any:
+    """The part of the arguments that a path names; BadArgument where there is none."""
+    try:
+        return value_at(arguments, path)
+    except (AttributeError, LookupError, TypeError):
+        raise BadArgument(f"what is passed has no part {path}, which wrt names") from None
 
 
 def counted(tangents: Sequence[Any]) -> str:

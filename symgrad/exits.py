@@ -18,6 +18,7 @@ import numpy as np
 from symgrad.abstraction import abstract
 from symgrad.errors import InvalidIR
 from symgrad.parameters import resolve_wrt
+from symgrad.paths import value_at
 from symgrad.text import item as spelled
 from symgrad.tracebacks import boundary
 
@@ -61,6 +62,7 @@ def look(derived: Any, result: Any, call: Call, forms: Call) -> Any:
     before = dict(derived._table.bind(*forms).arguments)
     every = options.what == "vjp" and options.wrt is None
     names = derived._positional_floats(abstract(before)) if every else resolve_wrt(options, derived._function)
+    arguments, before = ({**all_, **{name: value_at(all_, name) for name in names}} for all_ in (arguments, before))
     held = Exit(arguments, names, not isinstance(options.wrt, tuple) and not every, before)
     if options.what == "vjp":
         out, pullback, *aux = result
@@ -133,6 +135,8 @@ def form(tree: Any, depth: int = 0) -> Any:
         return {key: form(item, depth + 1) for key, item in tree.items()}
     if isinstance(tree, list | tuple):
         items = [form(item, depth + 1) for item in tree]
+        if hasattr(tree, "_fields"):
+            return type(tree)(*items)
         return items if isinstance(tree, list) else tuple(items)
     if hasattr(tree, "__dict__"):
         return SimpleNamespace(**{name: form(item, depth + 1) for name, item in vars(tree).items()})

@@ -8,6 +8,7 @@ import types
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import combinations
 from typing import Any, Literal
 
 from symgrad.abstraction import abstract_value, from_annotation, parse_signature, split_types
@@ -17,8 +18,10 @@ from symgrad.ir.types import Array, List, Scalar
 from symgrad.jit import Jit
 from symgrad.kinds import passed_instead, row_of, what_of
 from symgrad.location import Loc
+from symgrad.paths import belongs, no_part, part_at, spelled
 from symgrad.signature import Abstract, Many, Signature, Static, Tree
 from symgrad.targets import available
+from symgrad.text import is_name, root_of
 from symgrad.verification.first_call import Verify, checked_verify
 
 Wrt = int | str | tuple[int | str, ...] | list[int | str] | None
@@ -72,7 +75,8 @@ def options(what: What, wrt: Wrt, argnums: Wrt, has_aux: bool, allow_unused: boo
     for item in wrt if isinstance(wrt, tuple) else (wrt,):
         if isinstance(item, bool) or not isinstance(item, int | str | None):
             raise BadArgument(
-                f"wrt names a parameter by position or name, not by {item!r}", hint="for example wrt=0, wrt='x', wrt=('x', 'w')"
+                f"wrt names a parameter by position, name or path, not by {item!r}",
+                hint="for example wrt=0, wrt='x', wrt=('x', 'p.w')",
             )
     names = frozenset((no_grad,) if isinstance(no_grad, str) else no_grad)
     mode, verify = checked_mode(mode), checked_verify(verify)
@@ -133,7 +137,7 @@ def checked_mode(mode: Any) -> Mode:
 
 
 def resolve_wrt(options: Options, function: types.FunctionType) -> tuple[str, ...]:
-    """The names of the parameters in ``wrt``."""
+    """The names of the parameters in ``wrt``, and paths to parts of them, as the compiler spells them."""
     parameters = list(inspect.signature(function, follow_wrapped=False).parameters.values())
     star = next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), None)
     positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)][options.bound :]
@@ -145,14 +149,17 @@ def resolve_wrt(options: Options, function: types.FunctionType) -> tuple[str, ..
             return item
         if isinstance(item, int) and -len(positional) <= item < len(positional):
             return positional[item]
+        if isinstance(item, str) and not is_name(item) and root_of(path := spelled(item)) in every:
+            return path
         hint = f"its parameters are {', '.join([*positional, *sorted(every - set(positional))]) or 'none'}"
         if isinstance(item, int) and star is not None:
             hint = f"wrt={star!r} gives the gradients of all that *{star} takes"
         raise BadArgument(f"{function.__qualname__} has no parameter {item!r}", function_loc(function), hint)
 
     names = tuple(one(item) for item in asked)
-    if not names or len(set(names)) < len(names):
-        raise BadArgument(f"wrt={options.wrt!r} names {'nothing' if not names else 'a parameter twice'}", function_loc(function))
+    if not names or any(belongs(one, other) or belongs(other, one) for one, other in combinations(names, 2)):
+        raise BadArgument(f"wrt={options.wrt!r} names {'nothing' if not names else 'an argument or a part of it twice'}",
+                          function_loc(function))  # fmt: skip
     return names
 
 
@@ -172,10 +179,13 @@ def function_loc(function: types.FunctionType, parameter: str | None = None) -> 
 def check_wrt(function: types.FunctionType, names: tuple[str, ...], signature: Signature) -> None:
     """Refuse integers, booleans, and what holds no number at all."""
     for name in names:
-        item = signature[name]
+        item = part_at(signature, name)
+        loc = function_loc(function, root_of(name))
+        if item is None:
+            error = no_part(signature, name)
+            raise BadArgument(error.what, loc, error.hint)
         if carries_derivative(item):
             continue
-        loc = function_loc(function, name)
         if number_leaves(item):
             example = {Scalar: f"float({name})", Array: f"{name}.astype(float)"}.get(type(item))
             hint = None if example is None else f"pass floats, for example {example}"

@@ -1,4 +1,4 @@
-"""A function and arguments to a verdict: do its gradients agree with differences?
+"""A function and arguments to a verdict: do its derivatives agree with differences, and those of the two modes with each other?
 
 Each check compares a derivative in a random direction with a central difference of fourth order, so
 that its cost does not depend on the number of inputs. For users' own rules as for our tests. A gradient ``g`` of complex numbers
@@ -8,174 +8,277 @@ and a direction ``d`` give the real part of ``sum(g * d)``.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 
-from symgrad.abstraction import record_names
 from symgrad.api import grad
 from symgrad.callables import derived
+from symgrad.contractions import contracted, pushed, written
 from symgrad.errors import BadArgument
-from symgrad.frontend.source import from_source
-from symgrad.parameters import Wrt, options
-from symgrad.text import attribute, has_literal, is_name, item
+from symgrad.parameters import Options, Wrt, options
+from symgrad.paths import belongs, spelled
+from symgrad.text import root_of
 from symgrad.tracebacks import boundary
-from symgrad.verification.directions import by_key, children, count_floats, dot, fresh, is_float, moved, random_like, widths
+from symgrad.verification.agreement import RELATIVE
+from symgrad.verification.directions import added, by_key, count_floats, dot, fresh, leaf_names, moved, only, random_like, widths
+from symgrad.verification.slope import complex_slope
 
 #: step and tolerance by the width of the narrowest float: half precision, single, double
 STEPS = {2: (2e-1, 2e-1), 4: (2e-2, 5e-3), 8: (2e-4, 2e-6)}
+#: how far the code may be from a complex step, where that agrees with differences
+COMPLEX_TOLERANCE = 1e-8
+#: with no more floats and arrays than this each of them is moved alone
+ALONE = 32
+Slope = Callable[[list[Any]], float]  #: the derivative along a tangent, in nested lists, of the result weighted by a seed
+MODES: dict[str, Literal["jvp", "vjp"]] = {"forward": "jvp", "reverse": "vjp"}
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A derivative in one direction, as generated and by differences."""
+    """A derivative in one direction, as generated, and what it is compared with."""
 
     order: int
     direction: int
     generated: float
-    differences: float
+    differences: float  #: by differences; by a complex step; of the other mode
     tolerance: float
+    mode: str = "reverse"
+    leaf: str = ""  #: what is moved in this direction
+    method: str = "differences"
+    sides: tuple[float, float] | None = None  #: the slopes on the left and on the right, where they are not one
 
     @property
     def agrees(self) -> bool:
         """Are the two equal within the tolerance? NaN agrees with nothing."""
-        return bool(abs(self.generated - self.differences) <= self.tolerance * max(1.0, abs(self.generated), abs(self.differences)))
+        size = max(1.0, abs(self.generated), abs(self.differences))
+        return bool(abs(self.generated - self.differences) <= self.tolerance * size)
 
     def __str__(self) -> str:
-        return f"order {self.order}, direction {self.direction}: generated {self.generated:.12g}, differences {self.differences:.12g}"
+        text = (
+            f"order {self.order}, {self.mode}, {self.leaf}, direction {self.direction}: "
+            f"got {self.generated:.12g}, expected {self.differences:.12g} ({self.method})"
+        )
+        if self.agrees or self.sides is None:
+            return text
+        return f"{text}; the slope is {self.sides[0]:.6g} on the left and {self.sides[1]:.6g} on the right: this is a kink"
 
 
 @boundary
-def compare_grads(function: Callable[..., Any], args: Sequence[Any], order: int = 1, *, wrt: Wrt = None, directions: int = 2,
-                  seed: int = 0, tolerance: float | None = None, **kwargs: Any) -> list[Comparison]:  # fmt: skip
-    """Compare the gradients up to ``order`` with differences, in random directions.
-
-    Without ``wrt``: every argument that holds floats. Each further order is that of the inner product of the one before
-    with random numbers, unless it is one number.
-    """
-    if order < 1 or directions < 1:
-        raise BadArgument(f"order={order} and directions={directions} compare nothing", hint="give at least 1 of both")
+def compare_grads(function: Callable[..., Any], args: Sequence[Any], order: int = 1, modes: Sequence[str] = ("forward", "reverse"), *,
+                  wrt: Wrt = None, directions: int = 2, seed: int = 0, tolerance: float | None = None,
+                  **kwargs: Any) -> list[Comparison]:  # fmt: skip
+    """The comparisons of which ``check_grads`` tells those that do not agree; the parameters are the same."""
+    check_request(order, modes, directions)
     args = tuple(args)
     if any(p.kind is p.VAR_POSITIONAL for p in inspect.signature(function).parameters.values()) and not isinstance(wrt, str):
         function = written(function, [f"x{k}" for k in range(len(args))], kwargs)
-    names = tuple(i for i, value in enumerate(args) if count_floats(value)) if wrt is None else wrt
-    if names == ():
+    names = names_in(function, args, kwargs, wrt)
+    if not any(count_floats(value) for value in bound_to(function, args, kwargs, names).values()):
         raise BadArgument("no argument holds a float, so there is nothing to compare", hint="pass 2.0 for 2, or say wrt")
     random = np.random.default_rng(seed)
-    comparisons = []
+    comparisons: list[Comparison] = []
+    below: dict[str, Any] = {"": function}
     for level in range(1, order + 1):
-        for direction in range(directions):
-            comparisons.append(_compare(function, args, kwargs, names, level, direction, random, tolerance))
+        for path, one in below.items():
+            check = Check(one, args, kwargs, names, level, path, tuple(modes), tolerance)
+            check.keep(wrt)
+            for direction in range(directions):
+                comparisons += check.compared(direction, random)
         if level < order:
-            function = grad(contracted(function, args, kwargs, random), names, allow_unused=True)
+            below = {mode: differentiated(below[mode if mode in below else ""], args, kwargs, names, mode, random) for mode in modes}
     return comparisons
 
 
-def contracted(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], random: np.random.Generator) -> Any:
-    """A function of the same parameters that gives one number: the inner product of the result with random numbers."""
-    result = function(*map(fresh, args), **fresh(kwargs))
-    if is_float(result) and np.ndim(result) == 0:
-        return function
-    seeds: list[Any] = []
-    keys: list[Any] = []
-    names = list(inspect.signature(function).parameters)[: len(args)]
-    words = free_words([*names, *kwargs])
-
-    def terms(value: Any, path: str) -> list[str]:
-        items = children(value)
-        if items is None:
-            if not is_float(value):
-                return []
-            seeds.append(random_like(value, random))
-            return [f"{words['np']}.sum({path} * {words['seeds']}[{len(seeds) - 1}])"]
-        if isinstance(value, dict):
-            paths = [item(path, key) if has_literal(key) else by_number(path, key) for key in value]
-        elif isinstance(value, tuple | list):
-            paths = [item(path, k) for k in range(len(items))]
-        else:
-            paths = [attribute(path, name, words["getattr"]) for name in record_names(value)]
-        return [term for inner, there in zip(items, paths, strict=True) for term in terms(inner, there)]
-
-    def by_number(path: str, key: Any) -> str:
-        keys.append(key)
-        return f"{path}[{words['keys']}[{len(keys) - 1}]]"
-
-    total = " + ".join(terms(result, words["made"]))
-    if not total:
-        raise BadArgument("the result holds no float, so it has no derivative")
-    return written(function, names, kwargs, total, seeds=seeds, keys=keys)
-
-
-#: what the text of ``written`` names besides the parameters
-WORDS = ("np", "seeds", "keys", "made", "function", "getattr")
-
-
-def free_words(names: Iterable[str]) -> dict[str, str]:
-    """Names for ``WORDS`` that no parameter has; raises BadArgument for parameters that no text can name."""
-    names = list(names)
-    bad = next((name for name in names if not is_name(name)), None)
-    if bad is not None:
-        raise BadArgument(f"an argument called {bad!r} cannot be passed on", hint="pass it inside a dict")
-    words = {}
-    for word in WORDS:
-        words[word] = word
-        while words[word] in names:
-            words[word] = f"{words[word]}_"
-    return words
-
-
-def written(function: Callable[..., Any], names: list[str], kwargs: Iterable[str], result: str = "", **objects: Any) -> Any:
-    """A function of parameters of these names that calls ``function``; ``result`` is what it gives, by default what was returned."""
-    words = free_words([*names, *kwargs])
-    passed = ", ".join([*names, *(f"{name}={name}" for name in kwargs)])
-    text = f"""
-        def called({", ".join([*names, *("*" for _ in [*kwargs][:1]), *kwargs])}):
-            {words["made"]} = {words["function"]}({passed})
-            return {result or words["made"]}
-    """
-    space = {"function": function, "np": np, "getattr": getattr, **objects}
-    return from_source(text, globals={words[name]: value for name, value in space.items()})
+def differentiated(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], names: tuple[str, ...], mode: str,
+                   random: np.random.Generator) -> Any:  # fmt: skip
+    """The function of the next order: the gradient of the inner product with random numbers, or the tangent in a random direction."""
+    if mode == "forward":
+        return pushed(function, args, kwargs, names, random)
+    return grad(contracted(function, args, kwargs, random), names, allow_unused=True)
 
 
 @boundary
-def check_grads(function: Callable[..., Any], args: Sequence[Any], order: int = 1, modes: Sequence[str] = ("rev",), *, wrt: Wrt = None,
-                directions: int = 2, seed: int = 0, tolerance: float | None = None, **kwargs: Any) -> None:  # fmt: skip
-    """Raise ``AssertionError`` unless the gradients up to ``order`` agree with differences.
+def check_grads(function: Callable[..., Any], args: Sequence[Any], order: int = 1, modes: Sequence[str] = ("forward", "reverse"), *,
+                wrt: Wrt = None, directions: int = 2, seed: int = 0, tolerance: float | None = None, **kwargs: Any) -> None:  # fmt: skip
+    """Raise AssertionError unless the derivatives up to ``order`` agree with differences, and the two modes with each other.
 
-    ``args`` are the positional arguments. Integers are left as they are; a zero gradient is compared with differences like any other.
+    ``args`` are the positional arguments, ``kwargs`` those by name; ``wrt`` names what is differentiated, as for ``grad``, by default every
+    positional argument that holds floats. Integers are left as they are; a zero gradient is compared with differences like any other.
+    Arguments and results may be trees, and may be complex: then directions are complex too.
 
-    >>> check_grads(from_source("def wave(x): return np.sin(x) * x"), (0.7,), order=2)
+    ``order`` is 1, 2 or 3. The function of the next order is the gradient of ``sum(u * f(x))`` for random ``u`` (reverse), or the tangent
+    in a random direction (forward); each is checked in each of ``modes``. So order 2 is reverse over reverse, forward over reverse,
+    reverse over forward and forward over forward.
+
+    In each of ``directions`` random directions ``v``, and for a random ``u`` in the form of the result, three numbers are one:
+
+    - ``sum(u * jvp(f, x, v))``, forward mode, and ``sum(vjp(f, x)(u) * v)``, reverse mode. Both come from code, so they agree
+      to rounding: to 1e-9 in double precision, 2e-4 in single and 3e-2 in half precision, of the sizes of what is added up.
+    - the central difference of fourth order of ``sum(u * f(x + t * v))``, with a step ``h`` of 2e-4 in double precision. Its error is
+      ``h**4 / 30`` times the fifth derivative, about 1e-16, and the rounding of ``f`` over ``h``, about 1e-12; the tolerance of
+      2e-6 leaves room for functions whose values or higher derivatives are a million times larger. In single precision the step is 2e-2,
+      rounding over step 1e-5 and the tolerance 5e-3; in half precision 0.2 and 0.2. ``tolerance`` replaces these.
+    - the imaginary part of ``sum(u * f(x + 1e-30j * v))``, over 1e-30, which has no error of a difference. It is asked for where all
+      arguments are real and in double precision, and counts where the function takes complex numbers and the result agrees with the
+      difference: then the code must agree to 1e-8.
+
+    With up to 32 floats and arrays in the arguments each of them is moved alone, so that an error in a small one is not lost beside
+    the others; with more all are moved together, and one by one where that does not agree.
+
+    The error has a line for each comparison that does not agree, with the order, the mode, the leaf (``p['w']``), the direction, and both
+    numbers. Where the slopes on the two sides of the point differ, it says that there is a kink: no difference tells what the
+    derivative is there, so check at another point.
+
+    Raises BadArgument where there is nothing to compare, or where ``modes`` or ``order`` is not known.
+
+    >>> from symgrad import from_source
+    >>> loss = from_source("def loss(p, x): return np.sum(np.tanh(p['w'] @ x + p['b']) ** 2)", globals={"np": np})
+    >>> check_grads(loss, ({"w": np.ones((2, 3)), "b": 0.5}, np.arange(3.0)), order=2)
     """
-    unknown = set(modes) - {"rev"}
-    if unknown:
-        raise BadArgument(f"there is no mode {sorted(unknown)[0]!r}", hint="modes=('rev',)")
-    comparisons = compare_grads(function, args, order, wrt=wrt, directions=directions, seed=seed, tolerance=tolerance, **kwargs)
+    comparisons = compare_grads(function, args, order, modes, wrt=wrt, directions=directions, seed=seed, tolerance=tolerance, **kwargs)
     wrong = [str(comparison) for comparison in comparisons if not comparison.agrees]
     if wrong:
-        raise AssertionError("\n".join([f"the gradient of {getattr(function, '__name__', function)} disagrees with differences", *wrong]))
+        name = getattr(function, "__name__", function)
+        raise AssertionError("\n".join([f"the derivatives of {name} disagree", *wrong]))
 
 
-def _compare(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], wrt: Wrt, order: int, direction: int,
-             random: np.random.Generator, tolerance: float | None) -> Comparison:  # fmt: skip
-    names = list(inspect.signature(function).parameters)
-    asked = wrt if isinstance(wrt, tuple | list) else (wrt if wrt is not None else 0,)
-    chosen = [names.index(item) if isinstance(item, str) else item for item in asked]
-    tangents = {index: random_like(args[index], random) for index in chosen}
-    step, allowed = STEPS[min([8, *(width for i in chosen for width in widths(args[i]))])]
+def check_request(order: int, modes: Sequence[str], directions: int) -> None:
+    """Raise BadArgument where nothing would be compared, or not what was asked for."""
+    if isinstance(modes, str):
+        raise BadArgument(f"modes is the text {modes!r}, not a tuple", hint=f"modes=({modes!r},)")
+    unknown = [mode for mode in modes if mode not in MODES]
+    if unknown:
+        raise BadArgument(f"there is no mode {unknown[0]!r}", hint="modes=('forward', 'reverse'), or one of them")
+    if order not in (1, 2, 3) or directions < 1 or not modes:
+        raise BadArgument(f"order={order}, directions={directions} and modes={tuple(modes)} compare nothing",
+                          hint="order is 1, 2 or 3; give at least one direction and one mode")  # fmt: skip
 
-    def run(t: float) -> Any:
-        return function(*(moved(value, tangents[i], t) if i in tangents else fresh(value) for i, value in enumerate(args)), **fresh(kwargs))
 
-    result = run(0.0)
-    seed = random_like(result, random)
+def names_in(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], wrt: Wrt) -> tuple[str, ...]:
+    """The names of the parameters to differentiate by."""
+    parameters = list(inspect.signature(function).parameters)
+    if wrt is None:
+        return tuple(name for name, value in zip(parameters, args, strict=False) if count_floats(value))
+    asked = [root_of(spelled(one)) if isinstance(one, str) else one for one in (wrt if isinstance(wrt, tuple | list) else (wrt,))]
+    for one in asked:
+        if isinstance(one, int) and not -len(args) <= one < len(args) or isinstance(one, str) and one not in parameters:
+            raise BadArgument(f"wrt={one!r} names no argument", hint=f"the parameters are {', '.join(parameters)}")
+    names = tuple(one if isinstance(one, str) else parameters[: len(args)][one] for one in asked)
+    for name in dict.fromkeys(names):
+        if name not in kwargs and parameters.index(name) >= len(args):
+            raise BadArgument(f"no argument is passed for {name}, which wrt names", hint="pass it in args, or by name")
+    return tuple(dict.fromkeys(names))
 
-    def along(t: float) -> float:
-        return dot(run(t), seed).real
 
-    differences = (8.0 * (along(step) - along(-step)) - (along(2 * step) - along(-2 * step))) / (12.0 * step)
-    forward = derived(function, options("vjp", tuple(chosen), None, has_aux=False, allow_unused=True, no_grad=(), jit=False))
-    _, pullback = forward(*(fresh(value) for value in args), **fresh(kwargs))
-    generated = sum(dot(gradient, tangents[i]).real for i, gradient in zip(chosen, pullback(by_key(result, seed)), strict=True))
-    return Comparison(order, direction, float(generated), float(differences), allowed if tolerance is None else tolerance)
+def bound_to(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """What is passed for some parameters."""
+    passed = {**dict(zip(inspect.signature(function).parameters, args, strict=False)), **kwargs}
+    return {name: passed[name] for name in names}
+
+
+class Check:
+    """A function of some order, whose derivatives are compared in the modes asked for."""
+
+    def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], names: tuple[str, ...], order: int,
+                 below: str, modes: tuple[str, ...], tolerance: float | None) -> None:  # fmt: skip
+        self.function, self.args, self.kwargs, self.order, self.tolerance = function, args, kwargs, order, tolerance
+        self.inputs = bound_to(function, args, kwargs, names)
+        self.words = {mode: f"{mode} over {below}" if below else mode for mode in MODES if mode in modes}
+        self.width = min([8, *(width for value in self.inputs.values() for width in widths(value))])
+        self.step, self.allowed = STEPS[self.width]
+        self.leaves = [leaf for name, value in self.inputs.items() for leaf in leaf_names(value, name)]
+
+    def keep(self, wrt: Wrt) -> None:
+        """Leave all leaves where they are that are not in ``wrt``, where that has paths."""
+        asked = [spelled(one) for one in (wrt if isinstance(wrt, tuple | list) else (wrt,)) if isinstance(one, str)]
+        whole = {name for name in self.inputs if not any(root_of(path) == name for path in asked)}
+        self.moving = [k for k, leaf in enumerate(self.leaves) if root_of(leaf) in whole or any(belongs(leaf, path) for path in asked)]
+        if not self.moving:
+            raise BadArgument(f"wrt={wrt!r} names no float", hint=f"the floats are {', '.join(self.leaves[:ALONE])}")
+
+    def run(self, replaced: Mapping[str, Any]) -> Any:
+        """The function itself, with some arguments replaced."""
+        positional = list(inspect.signature(self.function).parameters)[: len(self.args)]
+        args = [replaced.get(name, value) for name, value in zip(positional, self.args, strict=True)]
+        return self.function(*map(fresh, args), **fresh({name: replaced.get(name, value) for name, value in self.kwargs.items()}))
+
+    def compared(self, direction: int, random: np.random.Generator) -> Iterator[Comparison]:
+        """The comparisons in one random direction: of each leaf alone, or of all."""
+        tangents = random_like(list(self.inputs.values()), random)
+        seed = random_like(self.run({}), random)
+        slopes = [SLOPES[mode](self, seed) for mode in self.words]
+        alone = [(self.leaves[k], only(tangents, k)) for k in self.moving]
+        whole = [(f"all of {', '.join(self.inputs)}", added([part for _, part in alone]))] if len(alone) > ALONE else alone
+        for leaf, tangent in whole:
+            compared = list(self.in_direction(direction, leaf, tangent, seed, slopes))
+            yield from compared
+            if len(alone) > ALONE and not all(one.agrees for one in compared):
+                for inner, part in alone:
+                    yield from self.in_direction(direction, inner, part, seed, slopes)
+
+    def in_direction(self, direction: int, leaf: str, tangent: list[Any], seed: Any, slopes: list[Slope]) -> Iterator[Comparison]:
+        """The comparisons for one tangent: each mode with differences, or with a complex step, and the modes with each other."""
+        values = [slope(tangent) for slope in slopes]
+        named = dict(zip(self.inputs, tangent, strict=True))
+        differences, sides = self.differences(named, seed)
+        allowed = self.allowed if self.tolerance is None else self.tolerance
+        exact = complex_slope(self.run, self.inputs, named, seed) if self.width == 8 and self.tolerance is None else None
+        is_exact = exact is not None and abs(exact - differences) <= allowed * max(1.0, abs(differences))
+        for mode, value in zip(self.words.values(), values, strict=True):
+            result = Comparison(self.order, direction, value, differences, allowed, mode, leaf, "differences", sides)
+            if exact is not None:
+                stepped = replace(result, differences=exact, tolerance=COMPLEX_TOLERANCE, method="complex step", sides=None)
+                result = stepped if is_exact or stepped.agrees else result
+            yield result
+        if len(values) == 2:
+            near = RELATIVE[self.width] if self.tolerance is None else self.tolerance
+            yield Comparison(self.order, direction, values[0], values[1], near, " and ".join(self.words.values()), leaf, "the other mode")
+
+    def differences(self, tangents: Mapping[str, Any], seed: Any) -> tuple[float, tuple[float, float] | None]:
+        """The central difference of fourth order, and the slopes on both sides where they are not one."""
+        at = {t: self.along(tangents, seed, t * self.step) for t in (-2, -1, 1, 2)}
+        central = (8.0 * (at[1] - at[-1]) - (at[2] - at[-2])) / (12.0 * self.step)
+        here = self.along(tangents, seed, 0.0)
+        left, right = (s * (4.0 * at[s] - at[2 * s] - 3.0 * here) / (2.0 * self.step) for s in (-1, 1))
+        is_kink = math.isfinite(left - right) and abs(left - right) > 100.0 * self.allowed * max(1.0, abs(left), abs(right))
+        return central, (left, right) if is_kink else None
+
+    def along(self, tangents: Mapping[str, Any], seed: Any, t: float) -> float:
+        """The inner product of the result with the seed, some steps along the tangents."""
+        return dot(self.run({name: moved(value, tangents[name], t) for name, value in self.inputs.items()}), seed).real
+
+    def derivative(self, mode: str) -> Any:
+        """The derivative in one mode."""
+        return derived(self.function, options_of(MODES[mode], tuple(self.inputs)))
+
+    def forward(self, seed: Any) -> Slope:
+        """The slope by forward mode, of a tangent."""
+        derivative = self.derivative("forward")
+
+        def slope(tangent: list[Any]) -> float:
+            named = [by_key(value, part) for value, part in zip(self.inputs.values(), tangent, strict=True)]
+            _, pushed = derivative(tuple(map(fresh, self.args)), tuple(named), **fresh(self.kwargs))
+            return dot(pushed, seed).real
+
+        return slope
+
+    def reverse(self, seed: Any) -> Slope:
+        """The slope by reverse mode, of a tangent; the gradient is computed once."""
+        out, pullback = self.derivative("reverse")(*map(fresh, self.args), **fresh(self.kwargs))
+        gradients = pullback(by_key(out, seed))
+        return lambda tangent: sum(dot(gradient, part).real for gradient, part in zip(gradients, tangent, strict=True))
+
+
+SLOPES: dict[str, Callable[[Check, Any], Slope]] = {"forward": Check.forward, "reverse": Check.reverse}
+
+
+def options_of(what: Literal["jvp", "vjp"], names: tuple[str, ...]) -> Options:
+    """What is asked of a derivative that is compared: also where the result does not depend on an argument."""
+    return options(what, names, None, has_aux=False, allow_unused=True, no_grad=(), jit=False)
+
+
+__all__ = ["Comparison", "check_grads", "compare_grads"]

@@ -21,7 +21,7 @@ FILES = sorted(p for p in ROOT.rglob("*.py") if "__pycache__" not in p.parts)
 #: boxes of the picture: a name, and the modules and packages of symgrad in the box
 BOXES = {
     "errors and text": ("location", "identity", "text", "errors", "notes", "tracebacks", "files"),
-    "signatures": ("signature", "kinds", "abstraction", "parameters", "bound", "examples", "directions"),
+    "signatures": ("signature", "paths", "kinds", "abstraction", "parameters", "bound", "examples", "directions"),
     "ir": ("ir",),
     "ops": ("ops",),
     "runtime": ("runtime",),
@@ -44,6 +44,7 @@ BOXES = {
         "rules",
         "custom_rules",
         "pickling",
+        "contractions",
         "testing",
         "__main__",
     ),

@@ -170,3 +170,60 @@ def test_what_is_zero_beside_tangents_is_linear(rule: Any) -> None:
     x = np.array([0.5, -1.0, 2.0])
     np.testing.assert_allclose(symgrad.grad(lambda x: 3.0 * derived(x))(x), 6.0 * x)
     assert symgrad.jvp(derived, (x,), (np.array([1.0, 2.0, -0.5]),))[1] == pytest.approx(-5.0)
+
+
+def recurrence(x, dx):
+    t = np.zeros(3)
+    t[0] = dx[0]
+    for k in range(1, 3):
+        t[k] = x[k] * t[k - 1] + dx[k]
+    return t
+
+
+def on_one_of_two_sides(x, dx):
+    t = np.empty(3)
+    for k in range(3):
+        if x[k] > 0.4:
+            t[k] = dx[k] * 2.0
+        else:
+            t[k] = x[k] * dx[0]
+    return t
+
+
+def over_a_copy(x, dx):
+    t = dx.copy()
+    t[1:] += x[1:] * t[:-1]
+    t[x > 0.6] = 0.0
+    return t
+
+
+def over_ones(x, dx):
+    t = np.ones(3)
+    t[:] = 2.0 * x * dx
+    t *= x
+    return t
+
+
+@pytest.mark.parametrize("store", [recurrence, on_one_of_two_sides, over_a_copy, over_ones])
+def test_rules_may_store_to_arrays_of_tangents(store: Any) -> None:
+    @symgrad.custom_jvp
+    def squared(x):
+        return x * x
+
+    squared.defjvp(lambda primals, tangents: (primals[0] * primals[0], store(primals[0], tangents[0])))
+    x, dx, seed = np.array([0.3, 0.5, 0.7]), np.array([1.0, -0.5, 2.0]), np.array([0.7, 0.2, -1.0])
+    expected = store(x, dx)
+    np.testing.assert_allclose(symgrad.jvp(squared, (x,), (dx,))[1], expected, rtol=1e-12)
+    assert symgrad.vjp(squared, x)[1](seed)[0] @ dx == pytest.approx(seed @ expected)
+
+
+def test_functions_of_one_text_have_rules_of_their_own() -> None:
+    for slope in (2.0, 3.0):
+
+        @symgrad.custom_vjp
+        def squared(x):
+            return x * x
+
+        squared.defvjp(lambda x: (x * x, x), lambda x, out_grad, slope=slope: (slope * out_grad,))
+        assert symgrad.grad(squared)(1.0) == slope
+        assert symgrad.grad(lambda x, f=squared: f(x) * 1.0)(1.0) == slope

@@ -102,7 +102,91 @@ def test_a_wrong_rule_is_found_at_its_order() -> None:
         check_grads(lambda x: np.sum(cube(x)), (X,), order=2)
 
 
-@pytest.mark.parametrize("words", [{"order": 0}, {"directions": 0}, {"args": (2,)}, {"wrt": ()}])
+def test_what_is_wrong_is_named_with_its_leaf_mode_and_both_numbers() -> None:
+    @symgrad.elementwise(dx="2.5 * x")
+    def square(x):
+        return x * x
+
+    def loss(p, k):
+        return np.sum(p["a"] ** 3) + square(p["b"][1]) * k
+
+    with pytest.raises(AssertionError) as raised:
+        check_grads(loss, ({"a": X, "b": [1.0, 2.0]}, 3.0), directions=1)
+    _, *lines = str(raised.value).splitlines()
+    assert [line.partition(", direction")[0] for line in lines] == ["order 1, forward, p['b'][1]", "order 1, reverse, p['b'][1]"]
+    for line in lines:
+        got, expected = (float(line.partition(word)[2].split()[0].rstrip(",")) for word in ("got ", "expected "))
+        assert got == pytest.approx(1.25 * expected, rel=1e-6)
+
+
+def test_each_mode_is_checked_by_itself() -> None:
+    @symgrad.custom_jvp
+    def double(x):
+        return 2.0 * x
+
+    @double.defjvp
+    def double_jvp(primals, tangents):
+        return 2.0 * primals[0], 3.0 * tangents[0]
+
+    for modes in (("forward",), ("reverse",), ("reverse", "forward")):
+        with pytest.raises(AssertionError) as raised:
+            check_grads(double, (X,), modes=modes, directions=1)
+        lines = str(raised.value).splitlines()[1:]
+        assert {line.split(", ")[1] for line in lines} == set(modes)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_complex_arguments_and_results(order: int) -> None:
+    z = np.array([0.3 + 0.4j, -0.7 + 0.2j])
+    check_grads(lambda z, w: z * w * np.exp(z), (z, 1.5), order)
+    check_grads(lambda p: np.sum(np.abs(p["z"]) ** 3) * p["r"], ({"z": z, "r": 0.5},), order)
+    check_grads(lambda x: np.fft.fft(x)[1] ** 2, (np.array([0.3, 0.5, 0.2]),), order)
+
+
+def test_single_precision_and_many_leaves() -> None:
+    check_grads(array, (X.astype(np.float32),), order=2)
+    items = [0.1 * k for k in range(40)]
+    check_grads(lambda p: p[0] * p[39] + sum(v**2 for v in p), (items,))
+
+    @symgrad.elementwise(dx="2.5 * x")
+    def square(x):
+        return x * x
+
+    with pytest.raises(AssertionError, match=r"p\[17\]"):
+        check_grads(lambda p: p[0] * p[39] + square(p[17]), (items,), directions=1)
+
+
+def test_a_complex_step_finds_what_differences_do_not() -> None:
+    @symgrad.elementwise(dx="cos(x) * (1 + 1e-7)")
+    def wave(x):
+        return np.sin(x)
+
+    with pytest.raises(AssertionError, match="complex step"):
+        check_grads(lambda x: np.sum(wave(x)), (X,))
+
+
+def test_a_kink_is_called_one() -> None:
+    def edge(x):
+        return np.where(x < 1.0, x, 3.0 * x - 2.0)
+
+    with pytest.raises(AssertionError, match="this is a kink"):
+        check_grads(edge, (1.0,))
+    check_grads(edge, (0.5,))
+    check_grads(np.abs, (0.0,))  # the slope that is shared is that of the central difference
+
+
+def test_arguments_by_name_are_checked() -> None:
+    check_grads(of_keyword, (X,), 2, wrt=("k", "x"), k=3.0)
+    with pytest.raises(BadArgument, match="no argument is passed for k"):
+        check_grads(of_keyword, (X,), wrt="k")
+    with pytest.raises(BadArgument, match="names no argument"):
+        check_grads(of_keyword, (X,), wrt="w")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [{"order": 0}, {"order": 4}, {"directions": 0}, {"args": (2,)}, {"wrt": ()}, {"modes": ()}, {"modes": ("rev",)}, {"modes": "reverse"}],
+)
 def test_nothing_to_compare_is_no_agreement(words: Any) -> None:
     with pytest.raises(BadArgument):
         check_grads(**{"function": array, "args": (X,), **words})

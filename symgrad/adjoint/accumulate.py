@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from symgrad.adjoint.fit import conformed, in_plane
 from symgrad.adjoint.unread import Mask, either
+from symgrad.errors import NoDerivative
 from symgrad.ir.core import Block, Const, Op, Operand, Value
 from symgrad.ir.types import UNKNOWN, Array, List, Scalar, Tape, Type, Unknown, is_complex, same_shape
 from symgrad.ir.unbound import Unbound
@@ -144,6 +145,9 @@ class Ledger:
 
     def sum(self, old: Cotangent, new: Cotangent, hint: str) -> Cotangent:
         """Both together, in the memory of one of them if it may be written to."""
+        if isinstance(old.value.type, Tape) or isinstance(new.value.type, Tape):
+            what = "the rows of a Jacobian read what rounds have saved whose number is not known before, and are differentiated"
+            raise NoDerivative(what, self.builder.loc, "stack gradients of single elements: grad(lambda x: f(x)[k])(x)")
         mask = either(self.builder, old.mask, new.mask, old.value)
         if old.loose:
             may_be_list = any(isinstance(grad.value.type, List | Unknown) for grad in (old, new))

@@ -62,7 +62,9 @@ class Presence:
         self.flags[op.carried[k]], self.flags[op.outs[k]] = inside, out
         if isinstance(op, While):
             self.flags[op.test.args[k]] = op.test.args[-1]
-        leave(op, op.body, self.of(op.body.yields[k]))
+        place = len(op.body.yields) - op.until
+        leave(op, op.body, TRUE)  # its place among the slots, before others of the same loop are asked for
+        op.body.yields[place] = self.of(op.body.yields[k])
 
     def guarded(self, value: Value, ops: list[Op]) -> If | None:
         """What ops make of a value, or the value itself; None if there is none. No op where the value is None then itself."""

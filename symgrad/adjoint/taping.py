@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from symgrad.adjoint.accumulate import Cotangent, Scope, hinted
 from symgrad.adjoint.activity import may_be_active
 from symgrad.adjoint.sweep import Sweep, reverses
-from symgrad.ir.core import Call, Operand, Value
+from symgrad.ir.core import Block, Call, Operand, Value
 from symgrad.ir.types import List, Type
 
 
@@ -59,13 +59,24 @@ def reverse_put(sweep: Sweep, scope: Scope, op: Call, index: int) -> None:
 
 @reverses("get")
 def reverse_get(sweep: Sweep, scope: Scope, op: Call, index: int) -> None:
-    """The cotangents of the values that were read are put in their place; each place is read once."""
+    """The cotangents of the values that were read are put in their place, or added there where a place is read in several rounds."""
     cotangents = [sweep.ledger.take(scope, out) for out in op.outs]
     tape = op.args[0]
     assert isinstance(tape, Value)
     into = sweep.ledger.buffer(scope, tape)
     values = [kept(sweep, scope, cotangents[k], op.outs[k]) for k in active_places(op.outs)]
-    scope.table[tape] = Cotangent(sweep.builder.call("put", into, op.args[1], *values, hint=hinted(tape)), True)
+    several = loops_around(scope, sweep.ledger.homes[tape]) > 1
+    put = sweep.builder.call("put", into, op.args[1], *values, hint=hinted(tape), add=several)
+    scope.table[tape] = Cotangent(put, True)
+
+
+def loops_around(scope: Scope | None, home: Block) -> int:
+    """How many loops there are around a block, inside another one."""
+    count = 0
+    while scope is not None and scope.block is not home:
+        count += scope.loop
+        scope = scope.parent
+    return count
 
 
 def kept(sweep: Sweep, scope: Scope, grad: Cotangent | None, value: Value) -> Operand:

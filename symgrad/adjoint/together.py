@@ -79,7 +79,7 @@ class Together:
             raise NotBatched
         taken = [self.owned(op.args[0]), *op.args[1:first], *(batch.promoted(o) for o in op.args[first:])]
         if op.args[first:]:
-            batch.table[op.outs[0]] = batch.builder.call(op.name, *taken, hint=op.outs[0].name)
+            batch.table[op.outs[0]] = batch.builder.call(op.name, *taken, hint=op.outs[0].name, **op.settings)
             return
         outs = [Value(self.type(out.type), out.name) for out in op.outs]
         batch.builder.append(Call(outs, op.loc, op.name, taken, dict(op.settings)))

@@ -89,7 +89,7 @@ class Attempt:
     def __post_init__(self) -> None:
         self.relations = related_extents(self.pins, self.signature)
         trees = [held for held in self.known if isinstance(held.abstract, Tree)]
-        outside = (path for held in trees for path in owned_arrays(held.text, held.abstract, False, inside=True))
+        outside = (path for held in trees for path in owned_arrays(held.text, held.abstract, (), inside=True))
         self.owned = arrays_of_objects(self.signature, self.wrt).union(outside)
 
     def lowered(self) -> Lowered:

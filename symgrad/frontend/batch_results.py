@@ -93,7 +93,8 @@ class FormOf:
         type_ = operand.type
         shape = () if isinstance(type_, Scalar) else type_.shape if isinstance(type_, Array) else None
         rank = None if shape is None else len(shape) + 1
-        axis = None if axes is None else check_axis(axes, rank, word, f"an array of {rank} axes, that of the batch among them")
+        kind = f"an array of {rank} axes, that of the batch among them"
+        axis = None if axes is None else check_axis(axes, rank, word, kind, "out_axes")
         if axis is None and operand in dependents(self.block, self.index):
             what = f"out_axes says None of {word}, which may be another one for each example"
             raise UnsupportedSyntax(what, self.ctx.loc(self.node), "give it an axis in out_axes")

@@ -11,6 +11,7 @@ from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exceptions import check_count
 from symgrad.frontend.inner import Directional, Inner, Structure, holds_floats, inline, parts_of
+from symgrad.frontend.inner_parts import Part
 from symgrad.frontend.nested import Reached, own_options, reached
 from symgrad.frontend.operands import unwrap
 from symgrad.frontend.tables import callee
@@ -49,9 +50,8 @@ def call_directional(ctx: Lowering, derivative: Directional, args: list[Binding]
     places = places_of(inner, primals, tangents, kwargs)
     directions = Directions(ctx, node)
     for place, tangent in zip(places, tangents, strict=True):
-        primal = primals[place] if isinstance(place, int) else kwargs[place]
-        directions.enter(str(place), primal, tangent)
-    active = [place for place in places if holds_floats(ctx, primals[place] if isinstance(place, int) else kwargs[place])]
+        directions.enter(place.text if isinstance(place, Part) else str(place), inner.held(place, primals, kwargs), tangent)
+    active = [place for place in places if holds_floats(ctx, inner.held(place, primals, kwargs))]
     if not active:
         raise BadArgument("no argument of the function of a jvp holds floats", ctx.loc(node))
     shape: list[Structure] = []

@@ -13,16 +13,17 @@ from symgrad.signature import Abstract, Signature, Tree, containers_of, leaves_o
 
 def arrays_of_objects(signature: Signature, wrt: Container[str]) -> frozenset[str]:
     """The paths of the arrays that objects among the arguments hold, and no gradient is asked for: all that ``wrt`` says here."""
-    return frozenset(path for name, item in signature.params for path in owned_arrays(name, item, name in wrt))
+    return frozenset(path for name, item in signature.params for path in owned_arrays(name, item, wrt))
 
 
-def owned_arrays(path: str, item: Abstract, active: bool, inside: bool = False) -> Iterator[str]:
+def owned_arrays(path: str, item: Abstract, wrt: Container[str], active: bool = False, inside: bool = False) -> Iterator[str]:
     """The paths of the arrays that objects in an argument hold; of one that a gradient is asked for, those that carry none."""
+    active = active or path in wrt
     if isinstance(item, Array) and inside and not (active and is_float(item)):
         yield path
     elif isinstance(item, Tree):
         for key, inner in zip(item.names, item.items, strict=True):
-            yield from owned_arrays(part_of(path, item, key), inner, active, inside or item.form == "object")
+            yield from owned_arrays(part_of(path, item, key), inner, wrt, active, inside or item.form == "object")
 
 
 def related_outside(known: Iterable[Captured], joined: Mapping[str, str], changed: Container[str]) -> tuple[tuple[str, str, bool], ...]:

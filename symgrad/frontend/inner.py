@@ -5,23 +5,30 @@ from __future__ import annotations
 import ast
 import dataclasses
 import inspect
+import itertools
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from symgrad.abstraction import abstract_value
 from symgrad.errors import BadArgument, UnsupportedSyntax
 from symgrad.frontend.adapters import adapted, is_adapted
 from symgrad.frontend.bindings import Binding, External, Fun, HeapKey, Location, Maybe, Num, Obj, Ref, State, Static, Tup
 from symgrad.frontend.columns import holds_parts, split
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.inner_parts import Part, part_at, with_part
 from symgrad.frontend.interruptions import Raised
 from symgrad.frontend.memory_groups import copy_written
+from symgrad.frontend.outside import change_outside
 from symgrad.frontend.recursion import close
 from symgrad.frontend.scopes import parameters
 from symgrad.frontend.tables import SPREAD
 from symgrad.ir.core import Apply, Block, Func, Op, Operand, Value, clone_block, substitute, walk
-from symgrad.ir.types import List, is_float
+from symgrad.ir.types import List, Type, is_float
+from symgrad.paths import belongs, spelled, steps_of
+from symgrad.signature import Many, Tree, leaves_of
+from symgrad.text import is_name
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,9 +69,29 @@ def names_of(ctx: Lowering, of: Binding, node: ast.AST) -> list[str]:
     raise UnsupportedSyntax("this cannot be differentiated inside a function", ctx.loc(node), "pass a function")
 
 
+def follow(ctx: Lowering, held: External) -> None:
+    """Start again where a container of floats from outside is differentiated, or holds tangents: it is followed as an argument then.
+
+    Raises UnsupportedSyntax where it is not followed.
+    """
+    if not is_container_of_floats(held):
+        return
+    change_outside(ctx, held)
+    what = f"a {type(held.value).__name__} from outside takes part in a derivative inside a function, and is not followed"
+    raise UnsupportedSyntax(what, ctx.builder.loc, "pass it as an argument of the function that is differentiated")
+
+
+def is_container_of_floats(held: External) -> bool:
+    """Is an object from outside a container or record that holds a float or a complex number?"""
+    known = abstract_value(held.value, "held", whole=False)
+    return isinstance(known, Tree | Many) and any(is_float(leaf) for _, leaf in leaves_of("held", known) if isinstance(leaf, Type))
+
+
 def parts_of(ctx: Lowering, binding: Binding) -> list[tuple[Any, Binding]] | None:
     """The items of a container with their keys or places; None for what is not one."""
     match binding:
+        case External():
+            follow(ctx, binding)
         case Tup(items):
             return list(enumerate(items))
         case Obj(key) if not isinstance(ctx.state.heap[key], Ref):
@@ -85,6 +112,8 @@ def holds_floats(ctx: Lowering, binding: Binding) -> bool:
             return is_float(ctx.type_of(content))
         case Maybe(inner=inner):
             return holds_floats(ctx, inner)
+        case External():
+            return is_container_of_floats(binding)
     return False
 
 
@@ -120,6 +149,8 @@ class Fresh:
                 return self.listed(key, self.binding(content))
             case Maybe(present, inner, absent):
                 return Maybe(present, self.binding(inner), absent)
+            case External():
+                follow(self.ctx, old)
         return old
 
     def listed(self, key: HeapKey, content: Binding) -> Obj:
@@ -217,15 +248,26 @@ class Inner:
         self.originals: list[Binding] = []
 
     def places(self, wrt: Sequence[Any], args: list[Binding], kwargs: dict[str, Binding]) -> list[Any]:
-        """Where the arguments in ``wrt`` are: places among ``args``, or names among ``kwargs``."""
+        """Where the arguments in ``wrt`` are: places among ``args``, names among ``kwargs``, or parts of these."""
         names = names_of(self.ctx, self.derivative.of, self.node)
         places: list[Any] = []
+        wrt = [spelled(item) if isinstance(item, str) else item for item in wrt]
         for item in wrt:
-            place = names.index(item) if isinstance(item, str) and item in names and names.index(item) < len(args) else item
+            root, steps = (item, ()) if not isinstance(item, str) or is_name(item) else steps_of(item)
+            place = names.index(root) if isinstance(root, str) and root in names and names.index(root) < len(args) else root
             if isinstance(place, int) and not place < len(args) or isinstance(place, str) and place not in kwargs:
                 raise BadArgument(f"{self.derivative.what} inside this function: there is no argument {item!r}", self.ctx.loc(self.node))
-            places.append(place)
+            places.append(Part(place, steps, item) if steps else place)
+        texts = [item for item in wrt if isinstance(item, str)]
+        if any(belongs(one, other) or belongs(other, one) for one, other in itertools.combinations(texts, 2)):
+            raise BadArgument(f"wrt={wrt!r} names an argument or a part of it twice", self.ctx.loc(self.node))
         return places
+
+    def held(self, place: Any, args: Sequence[Binding], kwargs: Mapping[str, Binding]) -> Binding:
+        """What is passed at a place."""
+        root = place.root if isinstance(place, Part) else place
+        whole = args[root] if isinstance(root, int) else kwargs[root]
+        return part_at(self.ctx, whole, place, self.node, parts_of) if isinstance(place, Part) else whole
 
     def enter(self, places: list[Any], args: list[Binding], kwargs: dict[str, Binding],
               use: Callable[[Binding, Binding | None], None]) -> None:  # fmt: skip
@@ -235,9 +277,12 @@ class Inner:
         ctx.state = entry.copy()
         inner_args, inner_kwargs = list(args), dict(kwargs)
         for place in places:
-            held: Any = inner_args if isinstance(place, int) else inner_kwargs
-            self.originals.append(held[place])
-            held[place] = self.fresh.binding(held[place])
+            root = place.root if isinstance(place, Part) else place
+            passed: Any = inner_args if isinstance(root, int) else inner_kwargs
+            original = self.held(place, inner_args, inner_kwargs)
+            self.originals.append(original)
+            new = self.fresh.binding(original)
+            passed[root] = with_part(ctx, passed[root], place.steps, new, parts_of) if isinstance(place, Part) else new
         SPREAD["unfollowed"](ctx)
         with ctx.inside(self.block):
             try:

@@ -10,7 +10,7 @@ from symgrad.frontend.opaque import source_of_library
 from symgrad.identity import Same
 from symgrad.ir.core import Call, Const, Func, Op, Value, walk
 from symgrad.ir.show import reachable
-from symgrad.text import root_of as root_of_path
+from symgrad.paths import meet
 
 #: says which values of some functions may carry a derivative by values of the first: the activity analysis
 Varied = Callable[[Sequence[Func], Iterable[Value]], set[Value]]
@@ -24,7 +24,7 @@ def unread_sources(lowered: Lowered, wrt: Iterable[str], varied: Varied) -> froz
     calls = [(op, source) for func in funcs for op in walk(func.body) if (source := source_called(op)) is not None]
     if not calls:
         return frozenset()
-    values = varied(funcs, [value for value, text in lowered.inputs if root_of_path(text) in wrt])
+    values = varied(funcs, [value for value, text in lowered.inputs if meet(text, wrt)])
     return frozenset(Same(source) for op, source in calls if any(operand in values for operand in op.operands))
 
 

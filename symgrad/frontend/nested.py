@@ -119,6 +119,12 @@ def reached(ctx: Lowering, of: Binding, args: list[Binding], node: ast.AST) -> R
                 pending += items
             case Maybe(inner=inner):
                 pending.append(inner)
+            case Derivative(of=inner):
+                pending.append(inner)
+            case Seeded(of=inner, seed=seed):
+                pending += [inner, seed]
+            case Pullback(of=inner, args=passed, kwargs=named):
+                pending += [inner, *passed, *(held for _, held in named)]
             case Ref(location):
                 result.memory[location] = ctx.state.memory[location]
             case Fun() | Obj() | Num() | OneOf() | Static() | External():

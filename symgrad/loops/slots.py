@@ -174,6 +174,8 @@ def extreme(context: Context, operand: Operand, side: int) -> Operand | None:
 
 def put(context: Context, op: Call) -> Thing:
     """Save the values of a round."""
+    if op.settings["add"]:
+        raise OutOfReach("cotangents of what a loop has saved, which several rounds read")
     tape = context.thing(op.args[0])
     assert isinstance(tape, Slots)
     index = (*tape.prefix, context.number(op.args[1]))

@@ -63,7 +63,8 @@ def _get(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[Typ
 
 
 def _put_text(settings: dict[str, Any], types: list[Type]) -> str:
-    return "tape[i] = first" if len(types) == 3 else "tape[i] = (first, *more)"
+    value = "first" if len(types) == 3 else "(first, *more)"
+    return f"add_to_slot(tape, i, {value})" if settings["add"] else f"tape[i] = {value}"
 
 
 def _list_of(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
@@ -220,10 +221,10 @@ rule(
     tape_grad="push(rest_grad, values_grad)",
 )
 
-# where the number of rounds is known before: ``put`` stores once in each place that ``get`` reads
+# where the number of rounds is known before: ``put`` stores once in each place that ``get`` reads, or adds to what is there
 constant("slots(count)", _slots, emit="[None] * count")
 constant("slots_like(tape)", _slots, emit="[None] * len(tape)")
-rule("put(tape, i, first, *more)", _put, batch=batched.kept, emit=_put_text, consumes=True, statement=True,
+rule("put(tape, i, first, *more, add=False)", _put, batch=batched.kept, emit=_put_text, consumes=True, statement=True,
      tape_grad="out_grad", i_grad=None, first_grad="part(get(out_grad, i), 0)",
      more_grad="part(get(out_grad, i), position + 1)")  # fmt: skip
 rule("get(tape, i) -> values", _get, batch=batched.fetched, emit="tape[i]", tape_grad="put(out_grad, i, values_grad)", i_grad=None)

@@ -76,7 +76,7 @@ def _fills(value: Value, store: Call, facts: Facts) -> bool:
         if isinstance(maker, Call) and maker.name == "get":
             tape = facts.find((maker.args[0], False))  # type: ignore[arg-type]
             puts = [p for p in facts.pushes if facts.find((p.outs[0], False)) == tape and source in p.args]
-            if len(puts) != 1 or puts[0].name != "put":
+            if len(puts) != 1 or puts[0].name != "put" or puts[0].settings["add"]:
                 return False
             index = puts[0].args[1], maker.args[1]
         elif source is not value and not (isinstance(maker, Call) and maker.name == "pop"):

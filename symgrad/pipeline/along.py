@@ -15,6 +15,7 @@ from symgrad.codegen.texts import Emitted, Kernel
 from symgrad.frontend.results import Result, in_template
 from symgrad.ir.core import Func, clone
 from symgrad.ir.verify import verify
+from symgrad.paths import belongs, in_parts
 from symgrad.pipeline.emission import argument_names, header_for, printed
 from symgrad.pipeline.job import Job, carries, numbered
 from symgrad.pipeline.kernel_texts import crossing_lists
@@ -23,7 +24,7 @@ from symgrad.pipeline.runner import run, timed
 from symgrad.pipeline.words import document, parameter_text, passed_text
 from symgrad.runtime.support import tangent_of
 from symgrad.tangent.write import push_forward
-from symgrad.text import docstring, literal, respelled
+from symgrad.text import docstring, is_name, literal, respelled
 
 
 def written(job: Job, primal: Func, wrt: list[int], active: list[int], name: str) -> Func:
@@ -129,6 +130,8 @@ def tangent_reads(job: Job, wrt: list[int]) -> list[str]:
     for k in wrt:
         path = job.lowered.inputs[k][1]
         read = respelled(path, lambda root: f"tangents[{literal(root)}]")
+        if (part := next((asked for asked in job.request.wrt if not is_name(asked) and belongs(path, asked)), None)) is not None:
+            read = in_parts(path, part, "tangents")
         value = outside.get(path, path) + converted.get(path, "")
         reads.append(f"tangent_of(tangents, lambda tangents: {read}, {value}, {literal(path)})")
     return reads

@@ -34,6 +34,7 @@ from symgrad.ir.show import reachable
 from symgrad.ir.types import Array, List, Scalar, is_float
 from symgrad.ir.verify import verify
 from symgrad.passes.relations import relations
+from symgrad.paths import meet
 from symgrad.pipeline.along import active_results, emission, kernel, result_text, tangent_words, written
 from symgrad.pipeline.checkpoints import budget_of
 from symgrad.pipeline.emission import Emission, argument_names, emitted_for, printed, run_once, saved, seeds_of
@@ -224,12 +225,12 @@ def check_active(job: Job, func: Func, wrt: list[int], active: list[int]) -> Non
     Refused too is one object in two places of an argument, where it matters that it is one: what is a step of one place?
     """
     for one, other in job.lowered.aliases.items():
-        if root_of(one) == root_of(other) and root_of(one) in job.request.wrt:
+        if root_of(one) == root_of(other) and any(meet(path, job.request.wrt) for path in (one, other)):
             what = f"{one} and {other} are one object, and the function changes it or asks for that"
             raise UnsureAlias(what, job.parameter_loc(root_of(one)), "pass a copy in one of the two places")
     written, converted = {text for _, text in job.lowered.inputs}, dict(job.signature.converted)
     for path, item in job.signature.leaves():
-        is_active = isinstance(item, Array) and is_float(item) and root_of(path) in job.request.wrt
+        is_active = isinstance(item, Array) and is_float(item) and meet(path, job.request.wrt)
         if is_active and array_copy_of(path + converted.get(path, "")) in written:
             what = f"{path} is written to, where the caller sees it, and a gradient with respect to it is asked for"
             raise UnsureAlias(what, job.parameter_loc(root_of(path)), "bind the attribute to a new array in its place")
@@ -261,8 +262,10 @@ def told_inactive(job: Job, name: str, own: list[int]) -> Inactive:
     reason = why_inactive(lowered, [lowered.params[k] for k in own], results, shapes=job.order == 1)
     if reason is None and job.order > 1:
         reason = f"the derivative that is differentiated here is the same for every {name}", lowered.loc
-    why, loc = reason or in_text(job.source, name)
-    return Inactive(f"the result does not depend on {name}: {why}", job.parameter_loc(name) if loc is None or not loc.file else loc)
+    why, loc = reason or in_text(job.source, root_of(name))
+    return Inactive(
+        f"the result does not depend on {name}: {why}", job.parameter_loc(root_of(name)) if loc is None or not loc.file else loc
+    )
 
 
 # ------------------------------------------------------------------ what is derived

@@ -18,6 +18,7 @@ from symgrad.frontend.source import Source
 from symgrad.ir.core import Func, clone
 from symgrad.ir.types import Array, List, Scalar, Type, Unknown, is_complex
 from symgrad.location import Loc
+from symgrad.paths import belongs, part_at
 from symgrad.pipeline.runner import checked
 from symgrad.signature import Abstract, Inactive, Many, Request, Signature, Tree, leaf_paths, part_of
 from symgrad.text import identifier, is_name, literal, root_of
@@ -130,11 +131,11 @@ class Job:
         return self.source.loc(self.source.node)
 
     def inputs_of(self, name: str) -> list[tuple[int, str]]:
-        """Parameters of the program that belong to an argument, with their paths."""
+        """Parameters of the program that belong to an argument, or to the part that a path names, with their paths."""
         inputs = []
         places = {text: k for k, (_, text) in enumerate(self.lowered.inputs)}
         for text, k in [*places.items(), *((text, places[other]) for text, other in self.lowered.aliases.items() if other in places)]:
-            if root_of(text) == name:
+            if belongs(text, name):
                 inputs.append((k, text))
         return inputs
 
@@ -156,10 +157,16 @@ class Job:
 
     def gradients(self, places: dict[int, int], order: list[int]) -> Result:
         """The gradients in the structure of the arguments; ``order`` collects which results of the program they are."""
-        parts = tuple(self.structure(name, name, self.signature[name], places, order) for name in self.request.wrt)
+        parts = tuple(self.structure(name, name, self.asked(name), places, order) for name in self.request.wrt)
         if self.request.structure == "single":
             return parts[0]
         return sequence(parts, "(", ")")
+
+    def asked(self, path: str) -> Abstract:
+        """What is known of what a gradient is asked for."""
+        held = part_at(self.signature, path)
+        assert held is not None
+        return held
 
     def structure(self, path: str, name: str, item: Abstract, places: dict[int, int], order: list[int]) -> Result:
         if isinstance(item, Many) and leaf_paths(item, path) != [path]:

@@ -158,14 +158,16 @@ def part_word(word: str, value: Any, key: Any) -> str:
     return attribute(word, key)
 
 
-def check_axis(axis: Any, rank: int | None, word: str, kind: str) -> int:
-    """An axis counted from the front; raises BadArgument if there is none such."""
+def check_axis(axis: Any, rank: int | None, word: str, kind: str, said_by: str = "in_axes") -> int:
+    """An axis counted from the front; raises BadArgument if there is none such. ``said_by`` is the parameter that says it."""
     if isinstance(axis, bool) or not isinstance(axis, int):
-        raise BadArgument(f"in_axes says {axis!r} of {word}, which is {kind}", hint="give an axis, or None")
+        raise BadArgument(f"{said_by} says {axis!r} of {word}, which is {kind}", hint="give an axis, or None")
     if rank is None and axis >= 0:
         return axis
     if rank is None or not -rank <= axis < rank:
         hint = f"pass an array whose axis {axis} counts the examples, or say None for {word} in in_axes"
+        if said_by == "out_axes":
+            hint = "give an axis of the result, that of the examples among them, counted from 0"
         raise BadArgument(f"{word} has no axis {axis}: it is {kind}", hint=hint)
     return axis % rank
 
@@ -216,7 +218,8 @@ def together(results: Sequence[Any], out_axes: Axes) -> Any:
     if out_axes is None:
         return results[-1]
     stacked = np.stack([np.asarray(result) for result in results])
-    return np.ascontiguousarray(np.moveaxis(stacked, 0, check_axis(out_axes, stacked.ndim, "the result", "of that many axes")))
+    axis = check_axis(out_axes, stacked.ndim, "the result", "of that many axes", "out_axes")
+    return np.ascontiguousarray(np.moveaxis(stacked, 0, axis))
 
 
 __all__ = ["Axes", "Batch", "Place", "batch_size", "check_axis", "places_of"]

@@ -320,6 +320,27 @@ def in_form(g: Any, x: Any) -> Any:
     return zeros_as(x) if isinstance(x, list | tuple) and not isinstance(g, list | tuple) else g
 
 
+def add_to_slot(tape: list[Any], i: int, value: Any) -> None:
+    """Add to what a tape has in a place, leaf by leaf; None is nothing.
+
+    >>> tape = [None, (1.0, [None, 2.0])]
+    >>> add_to_slot(tape, 0, 3.0), add_to_slot(tape, 1, (4.0, [5.0, 6.0]))
+    (None, None)
+    >>> tape
+    [3.0, (5.0, [5.0, 8.0])]
+    """
+    tape[i] = added_up(tape[i], value)
+
+
+def added_up(one: Any, other: Any) -> Any:
+    """The sum of two cotangents of what was saved."""
+    if one is None or other is None:
+        return other if one is None else one
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return type(one)([added_up(a, b) for a, b in zip(one, other, strict=True)])
+    return one + other
+
+
 def refill(owner: Any, content: Any) -> None:
     """Give a list or dict, which stays the object that it is, another content.
 

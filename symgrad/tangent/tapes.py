@@ -24,7 +24,7 @@ def push_kept(forward: Forward, op: Call) -> None:
     items = op.args[first:]
     tangents = [forward.held(items[k], tangent_type(items[k].type)) for k in active_places(items)]
     if tangents:
-        tape = forward.builder.call(op.name, tape, *op.args[1:first], *tangents, hint=hinted(op.outs[0]))
+        tape = forward.builder.call(op.name, tape, *op.args[1:first], *tangents, hint=hinted(op.outs[0]), **op.settings)
     forward.tangents[op.outs[0]] = tape
     forward.builder.append(op)
 

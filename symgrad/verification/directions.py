@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -11,6 +12,8 @@ import numpy as np
 
 from symgrad.abstraction import is_record, record_names
 from symgrad.identity import Same
+from symgrad.text import attribute, has_literal
+from symgrad.text import item as item_of
 
 
 def children(value: Any) -> list[Any] | None:
@@ -79,6 +82,40 @@ def random_like(value: Any, random: np.random.Generator) -> Any:
     return numbers.astype(value.dtype) if isinstance(value, np.ndarray | np.generic) else type(value)(numbers)
 
 
+def only(tangent: Any, leaf: int) -> Any:
+    """A direction that moves one float or array of floats alone, by its place among them.
+
+    >>> only([1.0, [None, np.ones(2)]], 1)
+    [0.0, [None, array([1., 1.])]]
+    """
+    places = itertools.count()
+
+    def part(tangent: Any) -> Any:
+        if isinstance(tangent, list):
+            return [part(inner) for inner in tangent]
+        return tangent if tangent is None or next(places) == leaf else 0 * tangent
+
+    return part(tangent)
+
+
+def leaf_names(value: Any, name: str) -> list[str]:
+    """What each float and each array of floats in a tree is called.
+
+    >>> leaf_names({"w": np.ones(2), "b": [1.0, 2]}, "p")
+    ["p['w']", "p['b'][0]"]
+    """
+    items = children(value)
+    if items is None:
+        return [name] if is_float(value) else []
+    if isinstance(value, dict):
+        names = [item_of(name, key) if has_literal(key) else f"{name}[...]" for key in value]
+    elif isinstance(value, tuple | list):
+        names = [item_of(name, k) for k in range(len(items))]
+    else:
+        names = [attribute(name, word) for word in record_names(value)]
+    return [leaf for inner, there in zip(items, names, strict=True) for leaf in leaf_names(inner, there)]
+
+
 def by_key(value: Any, parts: Any) -> Any:
     """Nested lists that stand for a tree, with dicts and attributes where the tree has them."""
     items = children(value)
@@ -87,6 +124,8 @@ def by_key(value: Any, parts: Any) -> Any:
     entries = [by_key(item, part) for item, part in zip(items, parts, strict=True)]
     if isinstance(value, dict):
         return dict(zip(value, entries, strict=True))
+    if hasattr(value, "_fields"):
+        return type(value)(*entries)
     return entries if isinstance(value, tuple | list) else SimpleNamespace(**dict(zip(record_names(value), entries, strict=True)))
 
 

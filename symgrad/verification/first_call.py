@@ -25,6 +25,7 @@ import numpy as np
 
 from symgrad.errors import BadArgument, Mismatch, SymgradError
 from symgrad.frontend.adapters import ADAPTS
+from symgrad.paths import value_at, with_parts
 from symgrad.runtime.locks import LOCK
 from symgrad.signature import Comparable, Compiled, Signature
 from symgrad.verification.agreement import OtherForm, allowed_for, gaps
@@ -304,7 +305,7 @@ class Comparison:
     def slope(self, ours: Any, seed: Any, parts: Any, tangents: Mapping[str, Any]) -> float:
         """The derivative in a direction by the code: of the result's sum with a seed, which ``parts`` is too, as nested lists."""
         if self.parts.tangent is not None:
-            own = {name: by_key(self.bound.arguments[name], direction) for name, direction in tangents.items()}
+            own = {name: by_key(value_at(self.bound.arguments, name), direction) for name, direction in tangents.items()}
             return float(dot(self.parts.tangent(ours, own), parts).real)
         assert self.parts.gradients is not None
         pairs = zip(self.parts.gradients(ours, seed), tangents.values(), strict=True)
@@ -322,10 +323,10 @@ class Comparison:
         gradients, tangent, differentiated = self.parts.gradients, self.parts.tangent, self.parts.differentiated
         if gradients is None and tangent is None or self.is_cut():
             return
-        arguments = {name: self.bound.arguments[name] for name in self.parts.names(self.signature)}
+        arguments = {name: value_at(self.bound.arguments, name) for name in self.parts.names(self.signature)}
         try:
             slopes = disagreement(
-                lambda others: differentiated(self.plainly(self.copies(others=others))),
+                lambda others: differentiated(self.plainly(self.copies(others=with_parts(self.bound.arguments, others)))),
                 arguments,
                 differentiated(theirs),
                 lambda seed, parts, tangents: self.slope(ours, seed, parts, tangents),

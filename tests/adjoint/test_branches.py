@@ -162,3 +162,26 @@ def test_what_both_sides_need_is_reversed_once():
     assert symgrad.grad(either).ir(0.3).count("multiply(y_grad") == 1
     check_grads(either, (0.3,))
     check_grads(either, (-0.3,))
+
+
+def every_way_out(x):
+    i, total = 0, 0.0
+    while True:
+        i += 1
+        if i > 6:
+            return total
+        try:
+            if i % 2:
+                continue
+            total += x[i % 4] * total + x[0]
+        finally:
+            total += 0.1 * x[1]
+
+
+def two_calls_and_a_constant(x):
+    return every_way_out(x), every_way_out(x) * x[0], 3.0
+
+
+def test_names_that_may_have_no_value_in_one_loop_are_told_apart():
+    x = np.array([0.3, 0.5, 0.7, 0.2])
+    symgrad.check_grads(two_calls_and_a_constant, (x,), directions=1)

@@ -1,0 +1,191 @@
+"""Texts that name a part of an argument, ``params.w`` or ``p['layers'][0].w``, to that part: in a signature, and in what is passed.
+
+A path is data. It is parsed, and holds names, attributes, constant keys and indices only; nothing in it is run.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from symgrad.errors import BadArgument
+from symgrad.ir.types import Array, List
+from symgrad.signature import Abstract, Many, Signature, Tree, part_of
+from symgrad.text import attribute, has_literal, is_inside, is_name, item, literal, root_of, tree_of
+
+#: an attribute by its name, or an item by its key: which of the two, and that
+Step = tuple[bool, Any]
+#: no path is longer than this
+LONGEST = 1000
+#: how many paths an error lists
+LISTED = 12
+FORM = "a path has names, attributes, keys and indices: wrt='p.w', wrt=\"p['w']\", wrt='p.layers[0].w'"
+
+
+def steps_of(path: str) -> tuple[str, tuple[Step, ...]]:
+    """The parameter that a path begins with, and its steps; BadArgument for any other text.
+
+    >>> steps_of("p.layers[0]['w']")
+    ('p', ((True, 'layers'), (False, 0), (False, 'w')))
+    """
+    try:
+        tree: Any = ast.parse(path, mode="eval").body if len(path) <= LONGEST else None
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        tree = None
+    steps: list[Step] = []
+    while not isinstance(tree, ast.Name):
+        match tree:
+            case ast.Attribute(value=owner, attr=name):
+                steps.append((True, name))
+            case ast.Subscript(value=owner, slice=index) if is_key(index):
+                steps.append((False, ast.literal_eval(index)))
+            case _:
+                raise BadArgument(f"wrt={path[:80]!r} is no path", hint=FORM)
+        tree = owner
+    return tree.id, tuple(reversed(steps))
+
+
+def is_key(index: ast.expr) -> bool:
+    """Is a subscript a constant key, or a tuple of these?"""
+    match index:
+        case ast.Constant(value=value):
+            return has_literal(value)
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float())):
+            return True
+        case ast.Tuple(elts=keys):
+            return all(map(is_key, keys))
+    return False
+
+
+def spelled(path: str) -> str:
+    """A path as the compiler spells it.
+
+    >>> spelled('p["w"] . b'), spelled("x")
+    ("p['w'].b", 'x')
+    """
+    if is_name(path):
+        return path
+    text, steps = steps_of(path)
+    for is_attribute, key in steps:
+        text = attribute(text, key) if is_attribute else item(text, key)
+    return text
+
+
+def part_at(signature: Signature, path: str) -> Abstract | None:
+    """What is known of the part of an argument that a path names; None where there is no such part."""
+    if is_name(path):
+        return signature[path]
+    root, steps = steps_of(path)
+    held: Abstract = signature[root]
+    for is_attribute, key in steps:
+        if not isinstance(held, Tree) or (held.form in ("object", "named")) is not is_attribute:
+            return None
+        place = next((k for k, name in enumerate(held.names) if type(name) is type(key) and name == key), None)
+        if place is None:
+            return None
+        held = held.items[place]
+    return held
+
+
+def paths_in(path: str, held: Abstract) -> list[str]:
+    """The paths of an argument's parts, itself first."""
+    if not isinstance(held, Tree):
+        return [path]
+    parts = [(part_of(path, held, name), part) for name, part in zip(held.names, held.items, strict=True)]
+    return [path, *(inner for text, part in parts for inner in paths_in(text, part))]
+
+
+def no_part(signature: Signature, path: str) -> BadArgument:
+    """The error for a path that names no part of an argument: it lists the paths that there are."""
+    root, steps = steps_of(path)
+    for is_attribute, key in steps:
+        held = part_at(signature, root)
+        if isinstance(held, List | Array | Many) and not is_attribute:
+            what = "an array" if isinstance(held, Array) else "a list of numbers, or of more than 8 items,"
+            return BadArgument(f"{path} is inside {root}: {what} is differentiated as a whole", hint=f"wrt={root!r}, and index the result")
+        root = attribute(root, key) if is_attribute else item(root, key)
+    root = root_of(path)
+    paths = [part for part in paths_in(root, signature[root]) if "getattr(" not in part]
+    more = [f"and {len(paths) - LISTED} more"] if len(paths) > LISTED else []
+    return BadArgument(f"{root} has no part {path}", hint=f"its parts are {', '.join([*paths[:LISTED], *more])}")
+
+
+def value_at(arguments: Mapping[str, Any], path: str) -> Any:
+    """The part of what is passed that a path names."""
+    if path in arguments:
+        return arguments[path]
+    root, steps = steps_of(path)
+    held = arguments[root]
+    for is_attribute, key in steps:
+        held = getattr(held, key) if is_attribute else held[key]
+    return held
+
+
+def with_parts(arguments: Mapping[str, Any], parts: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments that ``parts`` names, with other values in these places; what is passed stays as it is.
+
+    >>> with_parts({"p": {"w": [1.0, 2.0], "b": 3.0}}, {"p['w'][1]": 5.0})
+    {'p': {'w': [1.0, 5.0], 'b': 3.0}}
+    """
+    changed: dict[str, Any] = {}
+    for path, value in parts.items():
+        root, steps = steps_of(path)
+        changed[root] = with_part(changed.get(root, arguments[root]), steps, value)
+    return changed
+
+
+def with_part(held: Any, steps: tuple[Step, ...], value: Any) -> Any:
+    """A value with another one at the end of some steps."""
+    if not steps:
+        return value
+    (is_attribute, key), *rest = steps
+    part = with_part(getattr(held, key) if is_attribute else held[key], tuple(rest), value)
+    if is_attribute and isinstance(held, tuple):
+        return held._replace(**{key: part})  # type: ignore[attr-defined]  # of a named tuple
+    if isinstance(held, tuple):
+        return type(held)([*held[:key], part, *held[key + 1 :]])
+    changed = copy.copy(held)
+    if is_attribute:
+        object.__setattr__(changed, key, part)
+    else:
+        changed[key] = part
+    return changed
+
+
+def belongs(path: str, asked: str) -> bool:
+    """Does an expression that the compiler reads belong to the part of an argument that a path names?
+
+    >>> belongs("p['w'].b", "p['w']"), belongs("p.b", "p.w"), belongs("[item.w for item in p.layers]", "p.layers")
+    (True, False, True)
+    """
+    if is_name(asked):
+        return root_of(path) == asked
+    if path.startswith("[item"):
+        over = tree_of(path)
+        return isinstance(over, ast.ListComp) and belongs(ast.unparse(over.generators[0].iter), asked)
+    return is_inside(path, asked)
+
+
+def meet(path: str, wrt: Iterable[str]) -> bool:
+    """Is an expression a part of one of some paths, or does it hold one?"""
+    return any(belongs(path, asked) or belongs(asked, path) for asked in wrt)
+
+
+def in_parts(path: str, asked: str, name: str) -> str:
+    """An expression over an argument as one over ``name``, a dict that holds what stands for the part that ``asked`` names.
+
+    >>> in_parts("p['w'].b", "p['w']", "tangents")
+    'tangents["p[\\\\'w\\\\']"].b'
+    """
+    whole, entry = ast.dump(tree_of(asked)), ast.parse(f"{name}[{literal(asked)}]", mode="eval").body
+
+    class Entry(ast.NodeTransformer):
+        def visit(self, node: ast.AST) -> Any:
+            return entry if isinstance(node, ast.expr) and ast.dump(node) == whole else self.generic_visit(node)
+
+    return ast.unparse(Entry().visit(ast.parse(path, mode="eval").body))
+
+
+__all__ = ["belongs", "in_parts", "meet", "no_part", "part_at", "paths_in", "spelled", "steps_of", "value_at", "with_parts"]

@@ -1,0 +1,82 @@
+"""Bad input to operators: each kind of it is an error that names the leaf, for each operator that takes tangents, vectors or axes."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import symgrad
+from symgrad.errors import BadArgument
+
+X = np.array([0.3, 0.5, 0.7])
+P = {"w": X, "b": [X.copy(), 0.5]}
+
+
+def loss(p):
+    return np.sum(p["w"] ** 2) * p["b"][1] + np.sum(p["b"][0] * p["w"])
+
+
+TAKING = {
+    "jvp": lambda direction: symgrad.jvp(loss, (P,), (direction,)),
+    "linearize": lambda direction: symgrad.linearize(loss, P)[1](direction),
+    "hvp": lambda direction: symgrad.hvp(loss, P, direction),
+    "vhp": lambda direction: symgrad.vhp(loss, P, direction),
+}
+#: directions that do not fit, with what the message says of the leaf, or of the tree around it
+BAD = {
+    "a shorter array": ({"w": np.ones(2), "b": [X, 0.5]}, r"\['w'\]"),
+    "an array of another rank": ({"w": X, "b": [np.ones((3, 1)), 0.5]}, r"\['b'\]\[0\]"),
+    "a complex array": ({"w": X + 0j, "b": [X, 0.5]}, r"\['w'\]"),
+    "a number for an array": ({"w": 1.0, "b": [X, 0.5]}, r"\['w'\]"),
+    "an array for a number": ({"w": X, "b": [X, np.ones(2)]}, r"\['b'\]\[1\]"),
+    "a key less": ({"w": X}, r"the keys \['w', 'b'\]|\['b'\]"),
+    "another key": ({"w": X, "c": [X, 0.5]}, r"the keys \['w', 'b'\]|\['b'\]"),
+    "an item less": ({"w": X, "b": [X]}, r"\['b'\]"),
+    "a number for a list": ({"w": X, "b": 3.0}, r"\['b'\]"),
+    "None for an array": ({"w": None, "b": [X, 0.5]}, r"\['w'\]"),
+    "a text": ({"w": "x", "b": [X, 0.5]}, r"\['w'\]"),
+    "no tree": (X, r"the keys \['w', 'b'\]|\['w'\]"),
+    "None": (None, r"the keys \['w', 'b'\]|\['w'\]"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+@pytest.mark.parametrize("operator", TAKING)
+def test_a_direction_that_does_not_fit_is_named_by_its_leaf(operator, kind):
+    direction, said = BAD[kind]
+    with pytest.raises((BadArgument, ValueError), match=said):
+        TAKING[operator](direction)
+    TAKING[operator]({"w": X, "b": [X, 1.0]})  # in the form of the argument, as the message says
+
+
+@pytest.mark.parametrize(
+    ("axes", "said"),
+    [
+        (0, "axis 0 of w has 3 examples, and axis 0 of x has 4"),
+        (1, "w has no axis 1"),
+        ((None, 2), "x has no axis 2"),
+        ((None, 0, 0), "in_axes of .* has 3 items, and 2 arguments"),
+        ("x", "not 'x'"),
+        ((None, {"a": 0}), "in_axes says {'a': 0} of x"),
+        (None, "no argument"),
+    ],
+)
+def test_axes_that_an_argument_does_not_have(axes, said):
+    with pytest.raises((BadArgument, ValueError), match=said):
+        symgrad.vmap(lambda w, x: np.sum(w * x), in_axes=axes)(X, np.ones((4, 3)))
+
+
+@pytest.mark.parametrize(
+    ("axes", "said"),
+    [
+        (1, "the result has no axis 1"),
+        ("x", "not 'x'"),
+        ({"a": 0}, "out_axes says {'a': 0} of the result"),
+        ((0, 0), "out_axes says (0, 0)"),
+    ],
+)
+def test_axes_that_a_result_does_not_have(axes, said):
+    with pytest.raises(BadArgument, match=re.escape(said)):
+        symgrad.vmap(lambda w, x: np.sum(w * x), in_axes=(None, 0), out_axes=axes)(X, np.ones((4, 3)))
