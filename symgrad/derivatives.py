@@ -100,7 +100,7 @@ class Derived:
         unused = settings.allow_unused or every and not settings.strict
         request = Request(names, "single" if single else "tuple", what == "value_and_grad", settings.has_aux, what == "vjp", unused,
                           settings.strict, settings.no_grad, pins=pins, read=read, jit=jit, forward=what == "jvp",
-                          linear=what == "linearize", jacobian=what == "jacobian")  # fmt: skip
+                          linear=what == "linearize", jacobian=what in ("jacobian", "frame"), sparsity=what == "frame")  # fmt: skip
         inner: Any = self._of._table.entry(signature, pins).compiled.function if isinstance(self._of, Derived) else function
         return compile_gradient(inner, signature, request, notes, readings)
 

@@ -15,6 +15,7 @@ from symgrad.derivatives import Derived, derive
 from symgrad.errors import BadArgument
 from symgrad.jit import Jit
 from symgrad.parameters import Mode, Options, What, Wrt, checked_mode, options, resolve_wrt
+from symgrad.sparse import SparseJacobian
 from symgrad.tracebacks import boundary
 from symgrad.verification.first_call import Verify
 
@@ -24,7 +25,7 @@ NOTHING: Any = object()  #: the default of an argument for which None is a value
 @boundary
 def jacobian(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, mode: Mode = "auto", has_aux: bool = False,
              allow_unused: bool = False, strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False,
-             verify: Verify = None) -> Any:  # fmt: skip
+             verify: Verify = None, sparsity: Any = None) -> Any:  # fmt: skip
     """The Jacobian of a function, as a function of the same arguments: the derivative of each element of what it returns.
 
     Where the function returns an array of shape ``m`` and the argument has shape ``n``, the Jacobian has the shape ``(*m, *n)``; numbers
@@ -41,6 +42,9 @@ def jacobian(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = No
     array([[3., 2.],
            [0., 6.]])
     """
+    if sparsity is not None:
+        settings = options("frame", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify)
+        return sparse(function, settings, sparsity, mode)
     checked_mode(mode)
     return derived(function, options("jacobian", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify))
 
@@ -54,7 +58,8 @@ def jacrev(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None
 
 @boundary
 def hessian(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False, allow_unused: bool = False,
-            strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None) -> Any:  # fmt: skip
+            strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None,
+            sparsity: Any = None) -> Any:  # fmt: skip
     """The second derivatives of a function that returns one number, as a function of the same arguments: the Jacobian of its gradient.
 
     For one argument of shape ``n`` the result has the shape ``(*n, *n)``. For a tuple in ``wrt``, or an argument that holds several
@@ -67,7 +72,17 @@ def hessian(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = Non
            [4., 0.]])
     """
     inner = derived(function, options("grad", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify))
+    if sparsity is not None:
+        settings = options("frame", wrt, argnums, has_aux, allow_unused, (), jit, strict, verify)
+        return sparse(inner, settings, sparsity, "auto", symmetric=True)
     return derived(inner, options("jacobian", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify))
+
+
+def sparse(function: Any, settings: Options, sparsity: Any, mode: Mode, symmetric: bool = False) -> Any:
+    """The sparse Jacobian of a function, or of a gradient."""
+    checked_mode(mode, sparse=True)
+    frame = derived(function, replace(settings, jit=False, verify=False))
+    return SparseJacobian(frame, settings, sparsity, mode, symmetric)
 
 
 @boundary

@@ -20,7 +20,7 @@ from symgrad.targets import available
 from symgrad.verification.first_call import Verify, checked_verify
 
 Wrt = int | str | tuple[int | str, ...] | list[int | str] | None
-What = Literal["grad", "value_and_grad", "vjp", "jvp", "linearize", "primal", "jacobian", "hvp", "vhp"]
+What = Literal["grad", "value_and_grad", "vjp", "jvp", "linearize", "primal", "jacobian", "hvp", "vhp", "frame"]
 
 Mode = Literal["auto", "reverse", "forward"]
 
@@ -62,8 +62,10 @@ def options(what: What, wrt: Wrt, argnums: Wrt, has_aux: bool, allow_unused: boo
     return Options(what, wrt, has_aux, allow_unused, names, strict=bool(strict), jit=jit, verify=checked_verify(verify))
 
 
-def checked_mode(mode: str) -> None:
+def checked_mode(mode: str, sparse: bool = False) -> None:
     """Refuse what a Jacobian is not computed by; columns, by forward mode, would be decided here."""
+    if sparse and mode in ("auto", "reverse", "forward"):
+        return
     if mode == "forward":
         raise BadArgument('mode="forward": columns of a Jacobian are not computed yet', hint='use mode="reverse", or leave it out')
     if mode not in ("auto", "reverse"):

@@ -170,6 +170,8 @@ class Request:
         False  #: ``(out, linear)``, or ``(out, linear, aux)``, where ``linear`` is a function of tangents, which gives the tangent
     )
 
+    sparsity: bool = False  #: the frame of a sparse Jacobian, with ``jacobian``: what is asked of the arguments before it is computed
+
     @property
     def guarded(self) -> bool:
         """Is another form of the code at hand that runs when this one raises?  Not where a function is handed out."""

@@ -27,7 +27,7 @@ BOXES = {
     "runtime": ("runtime",),
     "frontend": ("frontend", "marks"),
     "passes": ("passes",),
-    "adjoint": ("adjoint", "tangent"),
+    "adjoint": ("adjoint", "tangent", "sparsity"),
     "codegen": ("codegen", "saving"),
     "loops": ("loops",),
     "pipeline": ("pipeline", "compile", "explaining", "jit", "targets"),
@@ -36,6 +36,7 @@ BOXES = {
     "api": (
         "api",
         "jacobians",
+        "sparse",
         "along",
         "batching",
         "callables",

@@ -1,0 +1,364 @@
+"""Sparse matrices of derivatives: a function -> a callable that gives its Jacobian as ``scipy.sparse`` arrays.
+
+The pattern says which entries may differ from zero. Columns that share no row have one colour, and one sweep computes them all: its seed
+is 1 in each of them. Each call compares the matrix with one more sweep in a random direction.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from symgrad.bound import Bound, bound
+from symgrad.derivatives import derive
+from symgrad.errors import BadArgument, InvalidIR
+from symgrad.parameters import Mode, Options, function_loc
+from symgrad.sparsity.colors import column_colors, entries_of_columns, entries_of_stars, lists_of, seeds_of, star_colors
+from symgrad.sparsity.frame import Frame, Program
+from symgrad.tracebacks import boundary
+
+By = Literal["columns", "rows", "stars"]
+
+#: so many plans are kept for each Jacobian
+KEPT = 32
+#: so many rows are looked at for an entry that a pattern misses
+LOOKED_AT = 8
+
+
+def scipy_sparse() -> Any:
+    """``scipy.sparse``, or a refusal that says what to install."""
+    try:
+        import scipy.sparse
+    except ImportError:
+        raise BadArgument("sparse derivatives are scipy.sparse arrays, and SciPy is not installed",
+                          hint="pip install symgrad[sparse]") from None  # fmt: skip
+    return scipy.sparse
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """How a matrix of one pattern is computed: the places of its entries, and the colours."""
+
+    rows: np.ndarray
+    columns: np.ndarray
+    shape: tuple[int, int]
+    by: By
+    colors: np.ndarray
+
+    @property
+    def sweeps(self) -> int:
+        """How many sweeps compute the matrix."""
+        return int(self.colors.max(initial=-1)) + 1
+
+
+def planned(pattern: Any, mode: Mode, symmetric: bool) -> Plan:
+    """A plan for a pattern, a CSR array: by columns or by rows, whichever has fewer colours, or by stars."""
+    if symmetric:
+        pattern = (pattern + pattern.T).tocsr()
+    pattern.sort_indices()
+    rows = np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr))
+    columns = pattern.indices.astype(np.int64)
+    of_rows = lists_of(pattern.indptr, pattern.indices)
+    if symmetric:
+        return Plan(rows, columns, pattern.shape, "stars", star_colors(of_rows))
+    by: By = "columns"
+    colors = None
+    if mode != "reverse":
+        transposed = pattern.tocsc()
+        colors = column_colors(lists_of(transposed.indptr, transposed.indices), pattern.shape[0])
+    if mode != "forward":
+        most = None if colors is None else int(colors.max(initial=-1)) + 1
+        others = column_colors(of_rows, pattern.shape[1], most)
+        by, colors = ("columns", colors) if others is None else ("rows", others)
+    assert colors is not None
+    return Plan(rows, columns, pattern.shape, by, colors)
+
+
+def checked_pattern(sparsity: Any) -> Any:
+    """A pattern that a user passes, as a CSR array of bools; None for ``"auto"``."""
+    sparse = scipy_sparse()
+    if isinstance(sparsity, str):
+        if sparsity == "auto":
+            return None
+        raise BadArgument(f"there is no sparsity {sparsity!r}", hint='sparsity is "auto", or a pattern: an array or scipy.sparse matrix')
+    pattern = sparsity if sparse.issparse(sparsity) else np.asarray(sparsity)
+    if pattern.ndim != 2 or pattern.dtype.kind not in "biuf":
+        what = f"the pattern has the shape {pattern.shape} and the dtype {pattern.dtype}"
+        raise BadArgument(what, hint="pass a matrix of bools: a row for each element of the result, a column for each of the argument")
+    return sparse.csr_array(pattern != 0)
+
+
+def sibling(of: Any, **changes: Any) -> Any:
+    """Another derivative of the same function, of the same instance if it has one."""
+    held: Any = of._derived if isinstance(of, Bound) else of
+    other = derive(held._of, replace(held._options, **changes))
+    return bound(other, of._instance) if isinstance(of, Bound) else other
+
+
+class SparseJacobian:
+    """The Jacobian of a function as sparse arrays; called like the function itself. Made by ``jacobian`` and ``hessian``."""
+
+    def __init__(self, frame: Any, settings: Options, sparsity: Any, mode: Mode, symmetric: bool) -> None:
+        self._frame, self._settings, self._sparsity, self._mode, self._symmetric = frame, settings, sparsity, mode, symmetric
+        self._given = checked_pattern(sparsity)
+        self._plans: dict[Any, Plan] = {}
+        self._may_run: set[Any] = set()
+        several = {"verify": settings.verify, "jit": settings.jit, "allow_unused": True, "strict": False}
+        self._forward = sibling(frame, what="jvp", wrt=0 if settings.wrt is None else settings.wrt, **several)
+        self._reverse = sibling(frame, what="vjp", wrt=0 if settings.wrt is None else settings.wrt, **several)
+        self.__name__ = self._forward.__name__.removesuffix("_jvp") + "_jacobian"
+        self.__doc__ = self._forward.__doc__
+
+    @boundary
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The Jacobian, or with ``has_aux`` the Jacobian and the auxiliary result."""
+        call = self._call(args, kwargs)
+        key = call.key()
+        plan = self._plan(call, key)
+        entries = call.entries(plan)
+        wrong = call.wrong_rows(plan, entries)
+        if wrong.size and self._given is None:  # the values take other branches than those of the call that the pattern is from
+            plan = self._renewed(call, key, plan)
+            entries = call.entries(plan)
+            wrong = call.wrong_rows(plan, entries)
+        if wrong.size:
+            raise call.refusal(plan, wrong, self._given is None)
+        whole = call.matrices(plan, entries)
+        return (whole, call.aux) if self._settings.has_aux else whole
+
+    @boundary
+    def plan(self, *args: Any, **kwargs: Any) -> Plan:
+        """How the Jacobian is computed for arguments like these."""
+        call = self._call(args, kwargs)
+        return self._plan(call, call.key())
+
+    @boundary
+    def pattern(self, *args: Any, **kwargs: Any) -> Any:
+        """The entries that are computed for arguments like these, as a ``scipy.sparse`` array of bools."""
+        plan = self.plan(*args, **kwargs)
+        return scipy_sparse().csr_array((np.ones(plan.rows.size, bool), (plan.rows, plan.columns)), plan.shape)
+
+    @boundary
+    def source(self, *args: Any, **kwargs: Any) -> str:
+        """The source of one sweep, for arguments like these."""
+        plan = self.plan(*args, **kwargs) if args or kwargs else None
+        sweep = self._reverse if plan is not None and plan.by == "rows" else self._forward
+        return str(sweep.source(*args, **kwargs))
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        signature: inspect.Signature = self._frame.__signature__
+        return signature
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        if instance is None:
+            return self
+        return SparseJacobian(bound(self._frame, instance), self._settings, self._sparsity, self._mode, self._symmetric)
+
+    def __repr__(self) -> str:
+        return repr(self._frame).replace("frame(", "jacobian(", 1).removesuffix(")") + ", sparsity=...)"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SparseJacobian, (self._frame, self._settings, self._sparsity, self._mode, self._symmetric)
+
+    # -------------------------------------------------------------- plans
+
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Sweeps:
+        frame = self._frame(*args, **kwargs)
+        if frame.program not in self._may_run:
+            self._check(args, kwargs, frame.program)
+            self._may_run.add(frame.program)
+        return Sweeps(frame, self._forward, self._reverse, args, kwargs)
+
+    def _check(self, args: tuple[Any, ...], kwargs: dict[str, Any], program: Program) -> None:
+        """Refuse what cannot be run several times, and note whether the matrix is symmetric."""
+        own: Any = self._frame
+        instance: tuple[Any, ...] = ()
+        if isinstance(own, Bound):
+            own, instance = own._derived, (own._instance,)
+        entry = own._table.find(own._table.bind((*instance, *args), kwargs).arguments)
+        comparable = own._table.comparable(entry.signature, entry.compiled)
+        name, hint = own._function.__qualname__, "use jacobian without sparsity, which runs it once"
+        if comparable is None or comparable.once is not None:
+            why, loc = (None, None) if comparable is None else comparable.once
+            raise BadArgument(f"a sparse Jacobian runs {name} several times, and {why or 'that may have effects'}", loc, hint)
+        if program.mutated:
+            what = f"a sparse Jacobian runs {name} several times, and it writes to {', '.join(program.mutated) or 'its arguments'}"
+            raise BadArgument(what, function_loc(own._function), f"write to a copy, or {hint}")
+        self._symmetric = self._symmetric and not (comparable.cut or comparable.custom)
+
+    def _plan(self, call: Sweeps, key: Any) -> Plan:
+        """The plan for a call; one that another call of the same kind has made serves again."""
+        plan = self._plans.get(key)
+        if plan is None:
+            pattern = call.pattern() if self._given is None else self._fitting(call)
+            plan = self._keep(key, pattern)
+        return plan
+
+    def _fitting(self, call: Sweeps) -> Any:
+        """The user's pattern, which must have the shape of the Jacobian."""
+        if self._given.shape != call.shape:
+            what = f"the pattern has the shape {self._given.shape}, and the Jacobian {call.shape}"
+            raise BadArgument(what, hint="a pattern has a row for each element of the result, and a column for each of the argument")
+        return self._given
+
+    def _renewed(self, call: Sweeps, key: Any, plan: Plan) -> Plan:
+        """A plan for the pattern of these values and that of the values before."""
+        before = scipy_sparse().csr_array((np.ones(plan.rows.size, bool), (plan.rows, plan.columns)), plan.shape)
+        return self._keep(key, call.pattern() + before)
+
+    def _keep(self, key: Any, pattern: Any) -> Plan:
+        plan = self._plans[key] = planned(pattern, self._mode, self._symmetric)
+        while len(self._plans) > KEPT:
+            self._plans.pop(next(iter(self._plans)))
+        return plan
+
+
+@dataclass(slots=True)
+class Sweeps:
+    """One call: its sweeps, and what they give."""
+
+    frame: Frame
+    forward: Any
+    reverse: Any
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    direction: np.ndarray = field(init=False)  #: of the sweep that the matrix is compared with
+    slope: np.ndarray = field(init=False)
+    outputs: tuple[Any, ...] = field(init=False)
+    aux: Any = None
+
+    def __post_init__(self) -> None:
+        rng = np.random.default_rng(0)
+        size = sum(np.size(leaf) for leaf in self.frame.inputs)
+        self.direction = rng.uniform(0.5, 1.5, size) * rng.choice([-1.0, 1.0], size)
+        out, tangent, *aux = self.swept(self.direction)
+        self.outputs, self.slope = self.frame.outputs(out), flat(self.frame.outputs(tangent))
+        self.aux = aux[0] if aux else None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The shape of the whole matrix."""
+        return self.slope.size, self.direction.size
+
+    def swept(self, direction: np.ndarray) -> Any:
+        """What ``jvp`` gives in a direction."""
+        return self.forward(self.args, self.frame.tangents(shaped(direction, self.frame.inputs)), **self.kwargs)
+
+    def in_columns(self, seeds: np.ndarray) -> np.ndarray:
+        """The derivatives in some directions, a row for each: the one place where sums of columns are computed."""
+        return np.stack([flat(self.frame.outputs(self.swept(seed)[1])) for seed in seeds]) if len(seeds) else np.zeros((0, self.shape[0]))
+
+    def in_rows(self, seeds: np.ndarray) -> np.ndarray:
+        """The gradients of some weighted sums of the results, a row for each: the one place where sums of rows are computed."""
+        if not len(seeds):
+            return np.zeros((0, self.shape[1]))
+        _, pullback, *_ = self.reverse(*self.args, **self.kwargs)
+        return np.stack([flat(self.frame.gradients(pullback(self.frame.seed(shaped(seed, self.outputs))))) for seed in seeds])
+
+    def pattern(self) -> Any:
+        """The pattern for these arguments."""
+        entries = self.frame.program.pattern(self.frame.values)
+        return scipy_sparse().csr_array((np.ones(entries.columns.size, bool), entries.columns, entries.offsets), self.shape)
+
+    def key(self) -> Any:
+        """What patterns are kept by: the program, shapes, and the values of what no derivative goes through."""
+        wrt = set(self.frame.program.wrt)
+        return self.frame.program, self.shape, tuple(kept(value, k in wrt) for k, value in enumerate(self.frame.values))
+
+    def entries(self, plan: Plan) -> np.ndarray:
+        """The entries of the matrix, in the order of the plan."""
+        seeds = seeds_of(plan.colors)
+        match plan.by:
+            case "columns":
+                return entries_of_columns(self.in_columns(seeds), plan.colors, plan.rows, plan.columns)
+            case "rows":
+                return entries_of_columns(self.in_rows(seeds), plan.colors, plan.columns, plan.rows)
+        return entries_of_stars(self.in_columns(seeds), plan.colors, plan.rows, plan.columns)
+
+    def wrong_rows(self, plan: Plan, entries: np.ndarray) -> np.ndarray:
+        """The rows of the matrix that do not give the slope in the direction of the comparison; those without a number are not compared."""
+        rows, parts = self.shape[0], entries * self.direction[plan.columns]
+        with np.errstate(invalid="ignore"):
+            apart = np.abs(np.bincount(plan.rows, parts, rows) - self.slope)
+            sizes = np.bincount(plan.rows, np.abs(parts), rows) + np.abs(self.slope)
+        known = np.isfinite(apart) & np.isfinite(sizes)
+        precision = max((np.finfo(leaf.dtype).eps for leaf in map(np.asarray, (*self.frame.inputs, *self.outputs))), default=0.0)
+        largest = sizes[known].max(initial=0.0)
+        return np.flatnonzero(known & (apart > precision**0.5 * sizes + 1e3 * precision * largest))
+
+    def refusal(self, plan: Plan, wrong: np.ndarray, is_ours: bool) -> BadArgument | InvalidIR:
+        """The error for a pattern that misses entries, which names one of them."""
+        for row in wrong[:LOOKED_AT].tolist():
+            seed = np.zeros(self.shape[0])
+            seed[row] = 1.0
+            derivatives = self.in_rows(seed[None])[0]
+            derivatives[plan.columns[plan.rows == row]] = 0.0
+            column = int(np.argmax(np.abs(derivatives)))
+            if derivatives[column]:
+                what = f"the pattern has no entry at ({row}, {column}), where the derivative is {derivatives[column]:.6g}"
+                break
+        else:
+            what = f"row {wrong[0]} of the Jacobian is not what a derivative in a random direction says"
+        if is_ours:
+            return InvalidIR(what)
+        return BadArgument(what, hint='add what is missing to the pattern, or leave it to sparsity="auto"')
+
+    def matrices(self, plan: Plan, entries: np.ndarray) -> Any:
+        """The matrix in the structure of the results and the arguments, a block for each pair of leaves."""
+        sparse = scipy_sparse()
+        offsets = np.concatenate([[0], np.cumsum(np.bincount(plan.rows, minlength=plan.shape[0]))])
+        whole = sparse.csr_array((entries, plan.columns.copy(), offsets), plan.shape)
+        heights, widths = ([np.size(leaf) for leaf in leaves] for leaves in (self.outputs, self.frame.inputs))
+        blocks, top = [], 0
+        for height in heights:
+            left = 0
+            for width, leaf in zip(widths, self.frame.inputs, strict=True):
+                block = whole if len(heights) == len(widths) == 1 else whole[top : top + height, left : left + width].tocsr()
+                blocks.append(block.astype(np.asarray(leaf).dtype))
+                left += width
+            top += height
+        return self.frame.matrices(blocks)
+
+
+def flat(leaves: Sequence[Any]) -> np.ndarray:
+    """The numbers of some leaves, in one vector."""
+    return np.concatenate([np.zeros(0), *(np.ravel(leaf) for leaf in leaves)])
+
+
+def shaped(vector: np.ndarray, leaves: Sequence[Any]) -> list[Any]:
+    """The numbers of a vector in the forms of some leaves."""
+    parts: list[Any] = []
+    first = 0
+    for leaf in leaves:
+        part = vector[first : first + np.size(leaf)].reshape(np.shape(leaf))
+        first += np.size(leaf)
+        match leaf:
+            case np.ndarray():
+                parts.append(part.astype(leaf.dtype))
+            case np.generic():
+                parts.append(leaf.dtype.type(part))
+            case _:
+                parts.append(float(part))
+    return parts
+
+
+def kept(value: Any, varies: bool) -> Any:
+    """What a pattern may depend on in a value: its shape, and all of it where it is made of integers."""
+    match value:
+        case np.ndarray():
+            same = varies or value.dtype.kind in "fcO"
+            return value.shape, value.dtype.str, None if same else hashlib.blake2b(np.ascontiguousarray(value).data).digest()
+        case list() | tuple():
+            return tuple(kept(item, varies) for item in value)
+        case bool() | int() | str() | bytes() | np.integer() | np.bool_():
+            return value
+    return type(value)
+
+
+__all__ = ["Plan", "SparseJacobian"]
