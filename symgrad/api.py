@@ -262,6 +262,9 @@ def save(function: Any, path: str | os.PathLike[str], *args: Any, signature: str
     """
     if isinstance(function, Bound):
         raise SaveError("a method's gradient depends on its instance", hint="save the gradient of a function")
+    if hasattr(function, "__symgrad_refuses__"):
+        raise SaveError(f"{function!r} runs several functions, and looks for the pattern of its arguments",
+                        hint="save one sweep: symgrad.save(symgrad.jvp(f), path)")  # fmt: skip
     if not isinstance(function, Derived):
         raise BadArgument(
             f"{describe(function)} is not a derived function",

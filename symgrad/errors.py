@@ -297,6 +297,12 @@ class CloudpickleMissing(SymgradError, ImportError, PicklingError):
     default_hint = "pip install cloudpickle, or move the function to a module"
 
 
+class ScipyMissing(SymgradError, ImportError):
+    """A sparse derivative was asked for where SciPy is not installed."""
+
+    default_hint = "pip install scipy, or leave sparsity out"
+
+
 class Notice(UserWarning):
     """Base of what is told without an error: ``what``, ``loc`` where, ``hint`` the way to change it."""
 

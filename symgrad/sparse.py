@@ -16,13 +16,16 @@ import numpy as np
 
 from symgrad.bound import Bound, bound
 from symgrad.derivatives import derive
-from symgrad.errors import BadArgument, InvalidIR
+from symgrad.errors import BadArgument, InvalidIR, ScipyMissing
 from symgrad.parameters import Mode, Options, function_loc
 from symgrad.sparsity.colors import column_colors, entries_of_columns, entries_of_stars, lists_of, seeds_of, star_colors
 from symgrad.sparsity.frame import Frame, Program
 from symgrad.tracebacks import boundary
+from symgrad.verification.duplicate import Duplicate, NotCopied
 
 By = Literal["columns", "rows", "stars"]
+
+Arguments = tuple[tuple[Any, ...], dict[str, Any]]  #: those in order, and those by name
 
 #: so many plans are kept for each Jacobian
 KEPT = 32
@@ -35,8 +38,7 @@ def scipy_sparse() -> Any:
     try:
         import scipy.sparse
     except ImportError:
-        raise BadArgument("sparse derivatives are scipy.sparse arrays, and SciPy is not installed",
-                          hint="pip install symgrad[sparse]") from None  # fmt: skip
+        raise ScipyMissing("sparse derivatives are scipy.sparse arrays, and SciPy is not installed") from None
     return scipy.sparse
 
 
@@ -93,24 +95,27 @@ def checked_pattern(sparsity: Any) -> Any:
     return sparse.csr_array(pattern != 0)
 
 
-def sibling(of: Any, **changes: Any) -> Any:
-    """Another derivative of the same function, of the same instance if it has one."""
-    held: Any = of._derived if isinstance(of, Bound) else of
-    other = derive(held._of, replace(held._options, **changes))
-    return bound(other, of._instance) if isinstance(of, Bound) else other
-
-
 class SparseJacobian:
     """The Jacobian of a function as sparse arrays; called like the function itself. Made by ``jacobian`` and ``hessian``."""
+
+    #: why nothing is derived of it, and what can be done
+    __symgrad_refuses__ = (
+        "a sparse Jacobian is a scipy.sparse array, which has no derivative",
+        "leave sparsity out: jacobian and hessian without it can be differentiated",
+    )
 
     def __init__(self, frame: Any, settings: Options, sparsity: Any, mode: Mode, symmetric: bool) -> None:
         self._frame, self._settings, self._sparsity, self._mode, self._symmetric = frame, settings, sparsity, mode, symmetric
         self._given = checked_pattern(sparsity)
         self._plans: dict[Any, Plan] = {}
-        self._may_run: set[Any] = set()
-        several = {"verify": settings.verify, "jit": settings.jit, "allow_unused": True, "strict": False}
-        self._forward = sibling(frame, what="jvp", wrt=0 if settings.wrt is None else settings.wrt, **several)
-        self._reverse = sibling(frame, what="vjp", wrt=0 if settings.wrt is None else settings.wrt, **several)
+        self._writes: dict[Program, bool] = {}  #: programs that may run several times: does each write to its arguments?
+        is_bound = isinstance(frame, Bound)
+        self._own: Any = frame._derived if is_bound else frame
+        self._instance = (frame._instance,) if is_bound else ()
+        sweep = replace(self._own._options, wrt=0 if settings.wrt is None else settings.wrt, verify=settings.verify, jit=settings.jit,
+                        allow_unused=True, strict=False)  # fmt: skip
+        self._forward: Any = derive(self._own._of, replace(sweep, what="jvp"))
+        self._reverse: Any = derive(self._own._of, replace(sweep, what="vjp"))
         self.__name__ = self._forward.__name__.removesuffix("_jvp") + "_jacobian"
         self.__doc__ = self._forward.__doc__
 
@@ -145,10 +150,11 @@ class SparseJacobian:
 
     @boundary
     def source(self, *args: Any, **kwargs: Any) -> str:
-        """The source of one sweep, for arguments like these."""
-        plan = self.plan(*args, **kwargs) if args or kwargs else None
-        sweep = self._reverse if plan is not None and plan.by == "rows" else self._forward
-        return str(sweep.source(*args, **kwargs))
+        """The source of one sweep, for arguments like these (without arguments: the latest forward sweep)."""
+        if not args and not kwargs:
+            return str(self._forward.source())
+        sweep = self._reverse if self.plan(*args, **kwargs).by == "rows" else self._forward
+        return str(sweep.source(*self._instance, *args, **kwargs))
 
     @property
     def __signature__(self) -> inspect.Signature:
@@ -161,7 +167,8 @@ class SparseJacobian:
         return SparseJacobian(bound(self._frame, instance), self._settings, self._sparsity, self._mode, self._symmetric)
 
     def __repr__(self) -> str:
-        return repr(self._frame).replace("frame(", "jacobian(", 1).removesuffix(")") + ", sparsity=...)"
+        shown = repr(self._sparsity) if isinstance(self._sparsity, str) else "..."
+        return f"{repr(self._frame).replace('frame(', 'jacobian(', 1).removesuffix(')')}, sparsity={shown})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return SparseJacobian, (self._frame, self._settings, self._sparsity, self._mode, self._symmetric)
@@ -169,28 +176,31 @@ class SparseJacobian:
     # -------------------------------------------------------------- plans
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Sweeps:
-        frame = self._frame(*args, **kwargs)
-        if frame.program not in self._may_run:
-            self._check(args, kwargs, frame.program)
-            self._may_run.add(frame.program)
-        return Sweeps(frame, self._forward, self._reverse, args, kwargs)
+        args = (*self._instance, *args)
+        frame = self._own(*args, **kwargs)
+        if frame.program not in self._writes:
+            self._writes[frame.program] = self._check(args, kwargs, frame.program)
+        before = Duplicate().all(args, kwargs) if self._writes[frame.program] else None
+        return Sweeps(frame, self._own, self._forward, self._reverse, len(self._instance), (args, kwargs), before)
 
-    def _check(self, args: tuple[Any, ...], kwargs: dict[str, Any], program: Program) -> None:
-        """Refuse what cannot be run several times, and note whether the matrix is symmetric."""
-        own: Any = self._frame
-        instance: tuple[Any, ...] = ()
-        if isinstance(own, Bound):
-            own, instance = own._derived, (own._instance,)
-        entry = own._table.find(own._table.bind((*instance, *args), kwargs).arguments)
-        comparable = own._table.comparable(entry.signature, entry.compiled)
-        name, hint = own._function.__qualname__, "use jacobian without sparsity, which runs it once"
+    def _check(self, args: tuple[Any, ...], kwargs: dict[str, Any], program: Program) -> bool:
+        """Does the function write to its arguments?  Refuse what cannot be run several times, and note whether the matrix is symmetric."""
+        table, function = self._own._table, self._own._function
+        entry = table.find(table.bind(args, kwargs).arguments)
+        comparable = table.comparable(entry.signature, entry.compiled)
+        what = f"a sparse Jacobian runs {function.__qualname__} several times, and "
+        hint = "use jacobian without sparsity, which runs it once"
         if comparable is None or comparable.once is not None:
-            why, loc = (None, None) if comparable is None else comparable.once
-            raise BadArgument(f"a sparse Jacobian runs {name} several times, and {why or 'that may have effects'}", loc, hint)
-        if program.mutated:
-            what = f"a sparse Jacobian runs {name} several times, and it writes to {', '.join(program.mutated) or 'its arguments'}"
-            raise BadArgument(what, function_loc(own._function), f"write to a copy, or {hint}")
+            why, loc = ("that may have effects", function_loc(function)) if comparable is None else comparable.once
+            raise BadArgument(what + why, loc, hint)
         self._symmetric = self._symmetric and not (comparable.cut or comparable.custom)
+        writes = bool(program.mutated) or comparable.stores
+        try:
+            if writes:
+                Duplicate().all(args, kwargs)
+        except NotCopied:
+            raise BadArgument(f"{what}it writes to an argument that cannot be copied", function_loc(function), hint) from None
+        return writes
 
     def _plan(self, call: Sweeps, key: Any) -> Plan:
         """The plan for a call; one that another call of the same kind has made serves again."""
@@ -224,20 +234,25 @@ class Sweeps:
     """One call: its sweeps, and what they give."""
 
     frame: Frame
+    frame_of: Any  #: gives the frame for arguments
     forward: Any
     reverse: Any
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
+    instances: int  #: is the first argument an instance, which has no tangent?
+    passed: Arguments
+    before: Arguments | None  #: copies of what is passed, where each sweep writes to it
     direction: np.ndarray = field(init=False)  #: of the sweep that the matrix is compared with
     slope: np.ndarray = field(init=False)
     outputs: tuple[Any, ...] = field(init=False)
     aux: Any = None
+    values: tuple[Any, ...] = ()  #: what patterns are kept by, of the arguments
 
     def __post_init__(self) -> None:
+        wrt = set(self.frame.program.wrt)
+        self.values = tuple(kept(value, k in wrt) for k, value in enumerate(self.frame.values))
         rng = np.random.default_rng(0)
         size = sum(np.size(leaf) for leaf in self.frame.inputs)
         self.direction = rng.uniform(0.5, 1.5, size) * rng.choice([-1.0, 1.0], size)
-        out, tangent, *aux = self.swept(self.direction)
+        out, tangent, *aux = self.swept(self.direction, self.passed)  # so that what is written to is written to once
         self.outputs, self.slope = self.frame.outputs(out), flat(self.frame.outputs(tangent))
         self.aux = aux[0] if aux else None
 
@@ -246,30 +261,37 @@ class Sweeps:
         """The shape of the whole matrix."""
         return self.slope.size, self.direction.size
 
-    def swept(self, direction: np.ndarray) -> Any:
+    def arguments(self) -> Arguments:
+        """The arguments of another sweep."""
+        return self.passed if self.before is None else Duplicate().all(*self.before)
+
+    def swept(self, direction: np.ndarray, arguments: Arguments) -> Any:
         """What ``jvp`` gives in a direction."""
-        return self.forward(self.args, self.frame.tangents(shaped(direction, self.frame.inputs)), **self.kwargs)
+        args, kwargs = arguments
+        tangents = self.frame.tangents(shaped(direction, self.frame.inputs))
+        return self.forward.pushed(args[: self.instances], args[self.instances :], tangents, kwargs)
 
     def in_columns(self, seeds: np.ndarray) -> np.ndarray:
         """The derivatives in some directions, a row for each: the one place where sums of columns are computed."""
-        return np.stack([flat(self.frame.outputs(self.swept(seed)[1])) for seed in seeds]) if len(seeds) else np.zeros((0, self.shape[0]))
+        rows = [flat(self.frame.outputs(self.swept(seed, self.arguments())[1])) for seed in seeds]
+        return np.array(rows).reshape(len(seeds), self.shape[0])
 
     def in_rows(self, seeds: np.ndarray) -> np.ndarray:
         """The gradients of some weighted sums of the results, a row for each: the one place where sums of rows are computed."""
-        if not len(seeds):
-            return np.zeros((0, self.shape[1]))
-        _, pullback, *_ = self.reverse(*self.args, **self.kwargs)
-        return np.stack([flat(self.frame.gradients(pullback(self.frame.seed(shaped(seed, self.outputs))))) for seed in seeds])
+        args, kwargs = self.arguments()
+        _, pullback, *_ = self.reverse(*args, **kwargs)
+        rows = [flat(self.frame.gradients(pullback(self.frame.seed(shaped(seed, self.outputs))))) for seed in seeds]
+        return np.array(rows).reshape(len(seeds), self.shape[1])
 
     def pattern(self) -> Any:
         """The pattern for these arguments."""
-        entries = self.frame.program.pattern(self.frame.values)
+        args, kwargs = self.arguments()
+        entries = self.frame.program.pattern(self.frame_of(*args, **kwargs).values)
         return scipy_sparse().csr_array((np.ones(entries.columns.size, bool), entries.columns, entries.offsets), self.shape)
 
     def key(self) -> Any:
         """What patterns are kept by: the program, shapes, and the values of what no derivative goes through."""
-        wrt = set(self.frame.program.wrt)
-        return self.frame.program, self.shape, tuple(kept(value, k in wrt) for k, value in enumerate(self.frame.values))
+        return self.frame.program, self.shape, self.values
 
     def entries(self, plan: Plan) -> np.ndarray:
         """The entries of the matrix, in the order of the plan."""
@@ -282,15 +304,17 @@ class Sweeps:
         return entries_of_stars(self.in_columns(seeds), plan.colors, plan.rows, plan.columns)
 
     def wrong_rows(self, plan: Plan, entries: np.ndarray) -> np.ndarray:
-        """The rows of the matrix that do not give the slope in the direction of the comparison; those without a number are not compared."""
+        """The rows of the matrix that do not give the slope in the direction of the comparison, up to rounding."""
         rows, parts = self.shape[0], entries * self.direction[plan.columns]
-        with np.errstate(invalid="ignore"):
-            apart = np.abs(np.bincount(plan.rows, parts, rows) - self.slope)
+        with np.errstate(invalid="ignore", over="ignore"):
+            slope = np.bincount(plan.rows, parts, rows)
+            apart = np.abs(slope - self.slope)
             sizes = np.bincount(plan.rows, np.abs(parts), rows) + np.abs(self.slope)
-        known = np.isfinite(apart) & np.isfinite(sizes)
+        known = np.isfinite(apart)
         precision = max((np.finfo(leaf.dtype).eps for leaf in map(np.asarray, (*self.frame.inputs, *self.outputs))), default=0.0)
         largest = sizes[known].max(initial=0.0)
-        return np.flatnonzero(known & (apart > precision**0.5 * sizes + 1e3 * precision * largest))
+        differ = known & (apart > precision**0.5 * sizes + 1e3 * precision * largest)
+        return np.flatnonzero(differ | (np.isfinite(slope) != np.isfinite(self.slope)))
 
     def refusal(self, plan: Plan, wrong: np.ndarray, is_ours: bool) -> BadArgument | InvalidIR:
         """The error for a pattern that misses entries, which names one of them."""

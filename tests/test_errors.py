@@ -132,6 +132,12 @@ def cloudpickle_missing():
         pickle.dumps(symgrad.grad(lambda x: x * x))
 
 
+def scipy_missing():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "scipy.sparse", None)
+        symgrad.jacobian(square, sparsity="auto")
+
+
 def tensor():
     return Tensor(np.array([1.0, 2.0]), stop_gradient=False)
 
@@ -177,12 +183,14 @@ PROVOKED: dict[str, Callable[[], Any]] = {
     "SaveError": unsaved,
     "NumbaMissing": numba_missing,
     "CloudpickleMissing": cloudpickle_missing,
+    "ScipyMissing": scipy_missing,
     "Mismatch": mismatched,
 }
 #: refusals that must name the user's file and line
 LOCATED = set(PROVOKED) - {
     "CloudpickleMissing",
     "NumbaMissing",
+    "ScipyMissing",
     "SourceNotFound",
     "StaleSource",
     "SaveError",

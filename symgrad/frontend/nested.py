@@ -19,13 +19,16 @@ from symgrad.ir.core import Call, Const, Operand, walk
 from symgrad.ir.types import Array, Scalar, Type, is_complex, is_float
 from symgrad.ops.declare import CUTS, USER_ROWS
 
+#: words of matrices of derivatives, besides those of all derivatives
+MATRIX_WORDS = {"jacobian": ("mode", "sparsity"), "hessian": ("sparsity",)}
+
 
 def make_derivative(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """``symgrad.grad(g, wrt=...)`` inside a function."""
     if not 1 <= len(args) <= 2:
         raise BadArgument(f"{what} takes a function and wrt, and {len(args)} arguments are passed", ctx.loc(node))
     wrt = kwargs.get("wrt", kwargs.get("argnums", args[1] if len(args) > 1 else Static(None)))
-    known = set(kwargs) - {"wrt", "argnums", "has_aux", "allow_unused", "strict", "jit", *(("mode",) if what == "jacobian" else ())}
+    known = set(kwargs) - {"wrt", "argnums", "has_aux", "allow_unused", "strict", "jit", *MATRIX_WORDS.get(what, ())}
     if known:
         raise UnsupportedSyntax(f"{min(known)}= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
     if "strict" in kwargs and unwrap(kwargs["strict"]):
@@ -34,6 +37,9 @@ def make_derivative(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[
         raise UnsupportedSyntax(f"jit= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
     if "mode" in kwargs and unwrap(kwargs["mode"]) not in ("auto", "reverse"):
         raise UnsupportedSyntax(f"mode={unwrap(kwargs['mode'])!r} cannot be given inside a function that is differentiated", ctx.loc(node))
+    if "sparsity" in kwargs and unwrap(kwargs["sparsity"]) is not None:
+        message = f"sparsity= of {what} cannot be given inside a function that is differentiated"
+        raise UnsupportedSyntax(message, ctx.loc(node), "leave it out: the matrix is an array then")
     aux, no_grad = own_options(args[0], kwargs)
     if what == "hessian":
         return Derivative(Derivative(args[0], "grad", unwrap(wrt), aux, no_grad), "jacobian", unwrap(wrt), aux, no_grad)

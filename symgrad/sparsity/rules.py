@@ -8,7 +8,7 @@ and loops depends on values, those of the run at hand.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -187,18 +187,55 @@ def tensordot(a: Applied) -> tuple[Any, ...]:
     )
 
 
-def einsum(a: Applied) -> tuple[Any, ...]:
-    """Each element of those whose letters it has, of every operand."""
-    inputs, result = a.op.settings["subscripts"].replace(" ", "").split("->")
+def contraction(a: Applied, places: Sequence[int], inputs: Sequence[str], result: str) -> tuple[Any, ...]:
+    """Each element of those whose letters it has, of every operand; letters are those of ``np.einsum``."""
+    letters_of_all = set().union(*inputs)
+    if any(len(set(letters)) < len(letters) for letters in (*inputs, result)) or not set(result) <= letters_of_all:
+        return dense(a)
     total: Any = np.zeros(a.shape, np.int64)
-    for place, letters in enumerate(inputs.split(",")):
-        if "." in inputs or len(set(letters)) < len(letters):
-            return dense(a)
-        form = over(a.graph, np.asarray(a.form(place), np.int64), tuple(k for k, x in enumerate(letters) if x not in result))
-        left = [x for x in letters if x in result]
-        form = np.transpose(form, [left.index(x) for x in result if x in left])
-        total = a.graph.join(total, form[tuple(slice(None) if x in left else None for x in result)])
+    for place, letters in zip(places, inputs, strict=True):
+        form = np.asarray(a.form(place), np.int64)
+        form = over(a.graph, form, tuple(k for k, letter in enumerate(letters) if letter not in result))
+        left = [letter for letter in letters if letter in result]
+        form = np.transpose(form, [left.index(letter) for letter in result if letter in left])
+        total = a.graph.join(total, form[tuple(slice(None) if letter in left else None for letter in result)])
     return one(total, a.shape, a.results[0])
+
+
+def einsum(a: Applied) -> tuple[Any, ...]:
+    """A sum of products that is said by letters."""
+    subscripts = a.op.settings["subscripts"].replace(" ", "")
+    if "." in subscripts:
+        return dense(a)
+    inputs, result = subscripts.split("->")
+    return contraction(a, range(len(a.operands)), inputs.split(","), result)
+
+
+def einsum_part(a: Applied) -> tuple[Any, ...]:
+    """The cotangent of an operand of such a sum, of the sum's cotangent and the other operands."""
+    subscripts = a.op.settings["subscripts"].replace(" ", "")
+    if "." in subscripts:
+        return dense(a)
+    inputs, result = subscripts.split("->")
+    letters = inputs.split(",")
+    own = letters.pop(int(a.row.name[-1]))
+    return contraction(a, range(len(letters) + 1), [result, *letters], own)
+
+
+#: the letters of a product of matrices and vectors, by the ranks of its operands
+PRODUCTS = {(2, 2): ("ik", "kj", "ij"), (1, 2): ("k", "kj", "j"), (2, 1): ("ik", "k", "i"), (1, 1): ("k", "k", "")}
+
+
+def product_left(a: Applied) -> tuple[Any, ...]:
+    """The cotangent of the left operand of a product, of the product's cotangent and the right operand."""
+    left, right, result = PRODUCTS.get((len(a.shape), np.ndim(a.operands[1])), ("", "", "*"))
+    return dense(a) if result == "*" or np.ndim(a.operands[0]) != len(result) else contraction(a, (0, 1), (result, right), left)
+
+
+def product_right(a: Applied) -> tuple[Any, ...]:
+    """The same of the right operand."""
+    left, right, result = PRODUCTS.get((np.ndim(a.operands[1]), len(a.shape)), ("", "", "*"))
+    return dense(a) if result == "*" or np.ndim(a.operands[0]) != len(result) else contraction(a, (0, 1), (result, left), right)
 
 
 def convolution(a: Applied) -> tuple[Any, ...]:
@@ -295,10 +332,15 @@ BEFORE = "cumsum cumsum_of cumprod cumprod_of running_max running_min"
 #: rows that are no elementwise rows and work element by element, whichever operand they choose
 JOINED = "where choose masked filled"
 
+#: how many operands the rows of ``np.einsum`` have
+COUNTS = (1, 2, 3, 4)
+
 RULES: dict[str, Rule] = {
     **dict.fromkeys(MOVING.split(), moved), **dict.fromkeys(HANDED.split(), handed_on), **dict.fromkeys(REDUCED.split(), reduced),
     **dict.fromkeys(LINES.split(), of_lines), **dict.fromkeys(BEFORE.split(), of_those_before),
-    **dict.fromkeys(JOINED.split(), elementwise), **dict.fromkeys(("einsum1", "einsum2", "einsum3", "einsum4"), einsum),
+    **dict.fromkeys(JOINED.split(), elementwise), **dict.fromkeys((f"einsum{count}" for count in COUNTS), einsum),
+    **dict.fromkeys((f"einsum{count}_part{part}" for count in COUNTS for part in range(count)), einsum_part),
+    "matmul_left": product_left, "matmul_right": product_right, "dot_left": product_left, "dot_right": product_right,
     "unbroadcast": unbroadcast, "bincount": counted, "matmul": matmul, "dot": dot, "outer": outer, "tensordot": tensordot,
     "convolution": convolution, "add_at": added, "add_written": added, "accumulate": accumulated, "list_add": added_lists,
     "list_add_at": added_to_list, "list_add_slice": added_to_slice,
