@@ -10,11 +10,12 @@ import hashlib
 import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
-from symgrad.bound import Bound, bound
+from symgrad.bound import Bound, Stage, bound
 from symgrad.derivatives import derive
 from symgrad.errors import BadArgument, InvalidIR, ScipyMissing
 from symgrad.parameters import Mode, Options, function_loc
@@ -29,6 +30,10 @@ Arguments = tuple[tuple[Any, ...], dict[str, Any]]  #: those in order, and those
 
 #: so many plans are kept for each Jacobian
 KEPT = 32
+#: so many colours are shown
+SHOWN = 24
+#: what is computed by one sweep
+MEANS = {"columns": "forward by columns", "rows": "backward by rows", "stars": "of the gradient forward by stars"}
 #: so many rows are looked at for an entry that a pattern misses
 LOOKED_AT = 8
 
@@ -42,7 +47,7 @@ def scipy_sparse() -> Any:
     return scipy.sparse
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Plan:
     """How a matrix of one pattern is computed: the places of its entries, and the colours."""
 
@@ -51,6 +56,18 @@ class Plan:
     shape: tuple[int, int]
     by: By
     colors: np.ndarray
+
+    @cached_property
+    def seeds(self) -> np.ndarray:
+        """The seed of each sweep."""
+        return seeds_of(self.colors)
+
+    def describe(self) -> str:
+        """The matrix and its colours, in a line."""
+        size = f"{self.shape[0]} x {self.shape[1]}, {self.rows.size} entries"
+        colors = " ".join("-" if color < 0 else str(color) for color in self.colors[:SHOWN].tolist())
+        more = " ..." if self.colors.size > SHOWN else ""
+        return f"{size}, {self.sweeps} sweeps {MEANS[self.by]}, of the colours {colors}{more}"
 
     @property
     def sweeps(self) -> int:
@@ -153,8 +170,23 @@ class SparseJacobian:
         """The source of one sweep, for arguments like these (without arguments: the latest forward sweep)."""
         if not args and not kwargs:
             return str(self._forward.source())
-        sweep = self._reverse if self.plan(*args, **kwargs).by == "rows" else self._forward
-        return str(sweep.source(*self._instance, *args, **kwargs))
+        return str(self._sweep(self.plan(*args, **kwargs)).source(*self._instance, *args, **kwargs))
+
+    @boundary
+    def ir(self, *args: Any, stage: Stage = None, **kwargs: Any) -> str:
+        """The IR of one sweep, for arguments like these."""
+        return str(self._sweep(self.plan(*args, **kwargs)).ir(*self._instance, *args, stage=stage, **kwargs))
+
+    @boundary
+    def explain(self, *args: Any, **kwargs: Any) -> str:
+        """How the matrix is computed for arguments like these, and what becomes of each line in a sweep."""
+        plan = self.plan(*args, **kwargs)
+        about = f"{self!r}: {plan.describe()}\n\n"
+        return about + str(self._sweep(plan).explain(*self._instance, *args, **kwargs))
+
+    def _sweep(self, plan: Plan) -> Any:
+        """What computes the sums of columns or of rows."""
+        return self._reverse if plan.by == "rows" else self._forward
 
     @property
     def __signature__(self) -> inspect.Signature:
@@ -295,7 +327,7 @@ class Sweeps:
 
     def entries(self, plan: Plan) -> np.ndarray:
         """The entries of the matrix, in the order of the plan."""
-        seeds = seeds_of(plan.colors)
+        seeds = plan.seeds
         match plan.by:
             case "columns":
                 return entries_of_columns(self.in_columns(seeds), plan.colors, plan.rows, plan.columns)

@@ -107,6 +107,8 @@ def test_the_page_of_errors_shows_what_they_print(
         monkeypatch.setattr("symgrad.targets.has_numba", lambda: False)
     if name == "ScipyMissing":
         monkeypatch.setitem(sys.modules, "scipy.sparse", None)
+    if name == "ScipyMissing":
+        monkeypatch.setitem(sys.modules, "scipy.sparse", None)
     if name == "CloudpickleMissing":
         monkeypatch.setitem(sys.modules, "cloudpickle", None)
     given = {"np": np, "scipy": pytest.importorskip("scipy"), "symgrad": symgrad, "Tensor": symgrad.eager.Tensor, "save": symgrad.save}

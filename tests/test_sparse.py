@@ -297,6 +297,17 @@ def test_patterns_of_the_user(jit: bool) -> None:
         assert jacobian.pattern(x).nnz == sparse.csr_array(pattern).nnz
 
 
+def test_a_pattern_of_the_user_is_of_all_results_and_arguments() -> None:
+    def two(x, y):
+        return x * y, np.sum(x)
+
+    x, y = np.ones(3), np.arange(3.0)
+    whole = np.vstack([np.hstack([np.eye(3), np.eye(3)]), [1, 1, 1, 0, 0, 0]])
+    ours = symgrad.jacobian(two, wrt=("x", "y"), sparsity=whole)(x, y)
+    same_matrices(ours, symgrad.jacobian(two, wrt=("x", "y"), allow_unused=True)(x, y))
+    assert [matrix.nnz for matrix in leaves(ours)] == [3, 3, 3, 0]
+
+
 def test_an_entry_that_a_pattern_misses_is_named() -> None:
     x = RNG.normal(size=6)
     pattern = np.tri(6, k=1) - np.tri(6, k=-2)
@@ -400,6 +411,9 @@ def test_it_is_pickled_and_shown() -> None:
     assert repr(symgrad.hessian(rosenbrock, sparsity=np.eye(2))) == "jacobian(grad(rosenbrock), sparsity=...)"
     assert "def sliced_jvp(x, *, x_tangent):" in jacobian.source(x)
     assert "def sliced_vjp(" in symgrad.jacobian(sliced, sparsity="auto", mode="reverse").source(x)
+    assert "6 x 6, 12 entries, 3 sweeps forward by columns, of the colours 0 1 2 0 1 2" in jacobian.explain(x)
+    assert "what becomes" not in jacobian.ir(x)
+    assert "func sliced_jvp" in jacobian.ir(x)
     pattern = jacobian.pattern(x)
     assert pattern.dtype == bool
     assert np.array_equal(pattern.toarray(), symgrad.jacobian(sliced)(x) != 0)
