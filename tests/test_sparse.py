@@ -17,7 +17,17 @@ from programs import PROGRAMS, Program
 from strategies import arguments, loaded, random_program
 
 import symgrad
-from symgrad.errors import BadArgument, IntegerArgument, NotActive, NotActiveWarning, NotScalar, SaveError, SymgradError, UnsupportedSyntax
+from symgrad.errors import (
+    BadArgument,
+    IntegerArgument,
+    NotActive,
+    NotActiveWarning,
+    NotScalar,
+    SaveError,
+    SymgradError,
+    UnsupportedSyntax,
+    UnsureAlias,
+)
 
 sparse = pytest.importorskip("scipy.sparse")
 RNG = np.random.default_rng(3)
@@ -213,6 +223,9 @@ PRODUCTS = {
     "outer": lambda x: np.sum(np.tanh(np.outer(x[:3], x[3:6]))) + np.sum(np.tensordot(x[:4].reshape(2, 2), x[4:8].reshape(2, 2), 1) ** 3),
     "convolve": lambda x: np.sum(np.convolve(x[:5], x[5:8]) ** 3),
     "chosen": lambda x: np.sum(x[np.array([0, 3, 3, 5])] ** 3 * x[:4]) + np.sum(np.sort(x)[:3] ** 3),
+    "taken": lambda x: np.sum(np.take(x, np.array([1, 1, 4])) ** 3) + np.sum(np.take_along_axis(x, np.array([2, 0, 2]), 0) ** 3),
+    "repeated": lambda x: np.sum(np.repeat(x[:3], 2) ** 3 * x[:6]) + np.sum(np.tile(x[3:5], 3) ** 3) + np.sum(x[x > 0.0] ** 3),
+    "padded": lambda x: np.sum(np.pad(x[:4], 1) ** 3 * x[:6]) + np.sum(np.pad(x[4:8], (2, 1), mode="edge") ** 3),
     "stacked": lambda x: np.prod(np.stack([x[:3], x[3:6]]).sum(0)) + np.max(x) ** 2 + np.sum(np.cumsum(x[:4]) ** 3),
 }
 
@@ -282,6 +295,57 @@ def test_a_pattern_that_depends_on_values_is_found_again() -> None:
             same_matrices(jacobian(*given), dense(*given))
     rounds = symgrad.jacobian(lambda x, n: np.array([np.sum(x[:n]), x[n]]), sparsity="auto")
     assert [rounds(np.ones(5), n).nnz for n in (1, 2, 4)] == [2, 3, 5]
+
+
+def flattened(x):
+    y = x.reshape(-1)
+    y[1:] = y[1:] * y[0]
+    return x * 2.0 + np.sum(x[0])
+
+
+def turned_and_flattened(x):
+    y = x.T.ravel()
+    y[0] = y[1] * y[2]
+    return np.append(y, x[0, 0] * x[-1, -1])
+
+
+@pytest.mark.parametrize("function", [flattened, turned_and_flattened])
+def test_views_and_copies_are_those_of_the_values(function: Callable[..., Any]) -> None:
+    x = RNG.normal(size=(3, 4))
+    compared = 0
+    for laid in (x, np.asfortranarray(x), np.repeat(np.repeat(x, 2, 0), 2, 1)[::2, ::2], np.repeat(x, 2, 1).T[::2].T, x[::-1]):
+        try:
+            dense = symgrad.jacobian(function)(laid)
+        except UnsureAlias:
+            with pytest.raises(UnsureAlias):
+                symgrad.jacobian(function, sparsity="auto")(laid)
+            continue
+        same_matrices(symgrad.jacobian(function, sparsity="auto")(laid), dense)
+        compared += 1
+    assert compared >= 1
+
+
+@pytest.mark.parametrize(("function", "entries"), [
+    (lambda x: np.sum(np.repeat(x, 2) ** 3), 6),
+    (lambda x: np.sum(np.tile(x, 3) ** 3), 6),
+    (lambda x: np.sum(np.take(x, np.array([1, 1, 4])) ** 3), 2),
+    (lambda x: np.sum(x[np.array([1, 1, 4])] ** 3), 2),
+    (lambda x: np.sum(np.pad(x, 1) ** 3), 6),
+    (lambda x: np.sum(np.pad(x, (2, 1), mode="edge") ** 3), 6),
+    (lambda x: np.sum(np.take_along_axis(x, np.array([2, 0, 2]), 0) ** 3), 2),
+    (lambda x: np.sum((x.reshape(2, 3) @ np.ones((3, 2))) ** 2), 18),
+    (lambda x: np.sum(np.einsum("ij,jk->ik", x.reshape(2, 3), np.ones((3, 2))) ** 2), 18),
+    (lambda x: np.sum(np.roll(x, 1) ** 2 * x), 18),
+    (lambda x: np.sum(np.diff(x) ** 4), 16),
+    (lambda x: np.sum(np.max(x.reshape(3, 2), axis=1) ** 2), 12),
+    (lambda x: np.sum(np.cumsum(x)[:2] ** 2), 4),
+    (lambda x: np.sum(x) + np.dot(x, np.arange(6.0)) + x[2] ** 2, 1),
+])  # fmt: skip
+def test_hessians_have_no_more_entries_than_their_operations_say(function: Callable[..., Any], entries: int) -> None:
+    x = np.arange(1.0, 7.0)
+    hessian = symgrad.hessian(function, sparsity="auto")(x)
+    same_matrices(hessian, symgrad.hessian(function)(x))
+    assert hessian.nnz == entries
 
 
 @TARGETS

@@ -1,7 +1,7 @@
 """The form of a value, with sets in the places of its numbers: what runs beside each value while the pattern is found.
 
-Beside a number stands the number of a set, beside an array an array of such numbers, beside a list a list. What is no number that a
-derivative goes through has the empty set.
+Beside a number stands the number of a set, beside an array an array of such numbers that lies in memory as it does, so that views and
+copies are the same, beside a list a list. What is no number that a derivative goes through has the empty set.
 """
 
 from __future__ import annotations
@@ -22,12 +22,21 @@ def filled(value: Any, one: int) -> Any:
     """
     match value:
         case np.ndarray():
-            return np.full(value.shape, one if value.dtype.kind in "fcO" else 0, np.int64)
+            return np.full_like(value, one if value.dtype.kind in "fcO" else 0, np.int64)
         case list() | tuple():
             return [filled(item, one) for item in value]
         case float() | complex() | np.inexact():
             return one
     return 0
+
+
+def laid_alike(value: np.ndarray, form: Any) -> np.ndarray:
+    """A form in memory of its own, in an array that lies as a value does: contiguous if that is, and only then."""
+    alike = np.empty_like(value, np.int64)
+    if not value.flags.forc and value.ndim:
+        alike = np.empty([2 * extent for extent in value.shape], np.int64)[(slice(None, None, 2),) * value.ndim]
+    alike[...] = form
+    return alike
 
 
 def leaves(form: Any) -> Iterator[np.ndarray]:
@@ -76,4 +85,4 @@ def joined(graph: Graph, a: Any, b: Any) -> Any:
     return graph.join(a, b)
 
 
-__all__ = ["everything", "filled", "joined", "leaves", "settled"]
+__all__ = ["everything", "filled", "joined", "laid_alike", "leaves", "settled"]

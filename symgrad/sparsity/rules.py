@@ -17,7 +17,7 @@ import numpy as np
 from symgrad.ir.core import Call
 from symgrad.ops.declare import Row
 from symgrad.ops.indexing import steps, subscript
-from symgrad.sparsity.forms import everything, filled, joined, settled
+from symgrad.sparsity.forms import everything, filled, joined, laid_alike, settled
 from symgrad.sparsity.graph import Graph
 
 
@@ -56,7 +56,7 @@ def one(form: Any, shape: tuple[int, ...], of: Any) -> tuple[Any, ...]:
     """A form as that of the only result."""
     if not isinstance(of, np.ndarray):
         return (int(np.asarray(form).reshape(())[()]),)
-    return (np.array(np.broadcast_to(form, shape)),)
+    return (laid_alike(of, np.broadcast_to(form, shape)),)
 
 
 # ------------------------------------------------------------------ the rules
@@ -140,6 +140,26 @@ def unbroadcast(a: Applied) -> tuple[Any, ...]:
 def counted(a: Applied) -> tuple[Any, ...]:
     """``bincount``: each element of the weights of its number."""
     return (a.graph.gather(np.asarray(a.operands[0]), np.asarray(a.form(1), np.int64), len(a.results[0])),)
+
+
+def moved_back(a: Applied) -> tuple[Any, ...]:
+    """Each element of those that were taken from its place: the cotangent of a row that moves elements."""
+    shape = a.shape
+    places = PLACES[a.row.name](np.arange(math.prod(shape)).reshape(shape), a)
+    form = np.broadcast_to(np.asarray(a.form(0), np.int64), places.shape)
+    inside = places >= 0
+    return one(a.graph.gather(places[inside], form[inside], math.prod(shape)).reshape(shape), shape, a.results[0])
+
+
+#: the places that the rows of these cotangents have taken their elements from, or -1; of the numbers of all places
+PLACES: dict[str, Callable[[np.ndarray, Applied], Any]] = {
+    "take_items_back": lambda cells, a: np.take(cells, a.operands[1], a.op.settings["axis"]),
+    "add_along_axis": lambda cells, a: np.take_along_axis(cells, np.asarray(a.operands[1]), a.op.settings["axis"]),
+    "repeat_back": lambda cells, a: np.repeat(cells, a.operands[2], a.op.settings["axis"]),
+    "tile_back": lambda cells, a: np.tile(cells, a.operands[2:]),
+    "pad_back": lambda cells, a: np.pad(cells, a.op.settings["width"], a.op.settings["mode"],
+                                        **{"constant_values": -1} if a.op.settings["mode"] == "constant" else {}),
+}  # fmt: skip
 
 
 # ------------------------------------------------------------------ products
@@ -315,7 +335,7 @@ def added_to_slice(a: Applied) -> tuple[Any, ...]:
 MOVING = """
     view take set_at copy copy_rows by_rows spread array_or_zeros in_form cast settled number array asarray array_of to_array list_from
     python_numbers reshape ravel flatten transpose untranspose swapaxes moveaxis mT expand_dims squeeze broadcast_to real flip roll
-    repeat tile tril triu triangle diag diagonal delete compress take_items take_along_axis concatenate concatenate_array
+    repeat tile pad tril triu triangle diag diagonal delete compress take_items take_along_axis concatenate concatenate_array
     concatenate_list concatenate_part stack stack_array stack_list stack_part unstack split array_split full full_like fftshift ifftshift
     item item_place stack_place concatenate_place split_like split_array diag_back diagonal_place diag_embed over_matrix take_written
 """
@@ -340,6 +360,7 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(LINES.split(), of_lines), **dict.fromkeys(BEFORE.split(), of_those_before),
     **dict.fromkeys(JOINED.split(), elementwise), **dict.fromkeys((f"einsum{count}" for count in COUNTS), einsum),
     **dict.fromkeys((f"einsum{count}_part{part}" for count in COUNTS for part in range(count)), einsum_part),
+    **dict.fromkeys(PLACES, moved_back),
     "matmul_left": product_left, "matmul_right": product_right, "dot_left": product_left, "dot_right": product_right,
     "unbroadcast": unbroadcast, "bincount": counted, "matmul": matmul, "dot": dot, "outer": outer, "tensordot": tensordot,
     "convolution": convolution, "add_at": added, "add_written": added, "accumulate": accumulated, "list_add": added_lists,

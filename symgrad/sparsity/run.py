@@ -17,9 +17,10 @@ from symgrad.identity import Same
 from symgrad.ir.core import Apply, Block, Call, For, Func, If, Op, Operand, Value, While
 from symgrad.ops.declare import ROWS, Row
 from symgrad.runtime.load import load_tree
-from symgrad.sparsity.forms import filled, leaves
+from symgrad.sparsity.forms import filled, laid_alike, leaves
 from symgrad.sparsity.graph import Graph, members
 from symgrad.sparsity.rules import Applied, Rule, dense, rule_of
+from symgrad.verification.duplicate import array_copy
 
 #: settings of an operation that is run on forms: sets are integers, and what is padded with has no set
 OF_FORMS = {"dtype": "i64", "constant_values": 0}
@@ -51,7 +52,7 @@ def pattern_of(func: Func, arguments: Sequence[Any], wrt: Sequence[int], results
     first = 1
     for k, size in zip(wrt, sizes, strict=True):
         numbers = np.arange(first, first + size).reshape(np.shape(arguments[k]))
-        forms[k] = numbers if isinstance(arguments[k], np.ndarray) else int(numbers[()])
+        forms[k] = laid_alike(arguments[k], numbers) if isinstance(arguments[k], np.ndarray) else int(numbers[()])
         first += size
     with np.errstate(all="ignore"):
         pairs = Run(graph, dict(objects)).function(func, list(zip(arguments, forms, strict=True)))
@@ -65,7 +66,7 @@ def duplicate(value: Any, known: dict[Same, Any]) -> Any:
     if not isinstance(value, np.ndarray | list):
         return value
     if Same(value) not in known:
-        known[Same(value)] = value.copy() if isinstance(value, np.ndarray) else [duplicate(item, known) for item in value]
+        known[Same(value)] = array_copy(value) if isinstance(value, np.ndarray) else [duplicate(item, known) for item in value]
     return known[Same(value)]
 
 
