@@ -35,12 +35,22 @@ def jacobian(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = No
     ``mode`` is how it is computed: ``"reverse"`` in rows, each the gradient of one element, all with one run of the function itself;
     ``"auto"``, which is ``"reverse"``. The other parameters are those of ``grad``.
 
-    Raises NotScalar where the function returns integers, complex numbers, or lists of any length.
+    With ``sparsity`` each Jacobian is a ``scipy.sparse.csr_array`` with a row for each element of the result and a column for each element
+    of the argument, in the order of ``ravel()``. ``sparsity`` is the pattern, a matrix that is not zero where the Jacobian may differ from
+    zero, or ``"auto"``: then it is found for the arguments of the call. Columns that share no row are computed by one forward sweep, or
+    rows that share no column by one backward sweep (``mode="forward"``, ``mode="reverse"``; ``"auto"``: whichever takes fewer). The result
+    has the methods ``plan(*args)`` and ``pattern(*args)`` too, and is not differentiated again.
+
+    Raises NotScalar where the function returns integers, complex numbers, or lists of any length; BadArgument where the pattern has another
+    shape than the Jacobian, or misses an entry; ScipyMissing where ``sparsity`` is given and SciPy is not installed.
 
     >>> import numpy as np
     >>> jacobian(lambda x: np.array([x[0] * x[1], x[1] ** 2]))(np.array([2.0, 3.0]))
     array([[3., 2.],
            [0., 6.]])
+    >>> matrix = jacobian(lambda x: x[1:] * x[:-1], sparsity="auto")(np.arange(1000.0))
+    >>> matrix.shape, matrix.nnz
+    ((999, 1000), 1998)
     """
     if sparsity is not None:
         settings = options("frame", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify)
@@ -64,16 +74,19 @@ def hessian(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = Non
 
     For one argument of shape ``n`` the result has the shape ``(*n, *n)``. For a tuple in ``wrt``, or an argument that holds several
     arrays, it is nested: ``hessian(f, wrt=("x", "w"))(x, w)[0][1]`` has the axes of ``x``, then those of ``w``.
-    The parameters are those of ``grad``.
+    The parameters are those of ``grad``, and ``sparsity`` is that of ``jacobian``: the Hessian is a ``scipy.sparse.csr_array`` then,
+    computed in as many sweeps as a star colouring has colours. BadArgument and ScipyMissing are raised as by ``jacobian``.
 
     >>> import numpy as np
     >>> hessian(lambda x: x[0] ** 2 * x[1])(np.array([2.0, 3.0]))
     array([[6., 4.],
            [4., 0.]])
+    >>> hessian(lambda x: np.sum(x[1:] ** 2 * x[:-1]), sparsity="auto")(np.ones(1000)).nnz
+    2997
     """
     inner = derived(function, options("grad", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify))
     if sparsity is not None:
-        settings = options("frame", wrt, argnums, has_aux, allow_unused, (), jit, strict, verify)
+        settings = options("frame", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify)
         return sparse(inner, settings, sparsity, "auto", symmetric=True)
     return derived(inner, options("jacobian", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify))
 

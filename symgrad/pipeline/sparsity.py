@@ -52,8 +52,8 @@ def matrices(job: Job, wrt: list[int], leaves: str) -> str:
 
 def reads_of(gradients: Result, order: list[int], tree: str) -> list[str]:
     """The paths of gradients, in the order of the arguments' leaves."""
-    paths = [path for path, _ in seed_places(gradients, tree)]
-    return [path for _, path in sorted(zip(order, paths, strict=True))]
+    paths = dict(zip(order, (path for path, _ in seed_places(gradients, tree)), strict=True))
+    return [paths[place] for place in sorted(paths)]
 
 
 def filled(template: str, leaves: str) -> str:
