@@ -237,7 +237,7 @@ def show_ir(function: Any, *args: Any, stage: Stage = None, signature: str | Non
         %0 = multiply(x, x) : float ...
         return %0
     """
-    derivative = function if isinstance(function, Derived | Bound) else grad(function)
+    derivative = function if isinstance(function, Derived | Bound) or hasattr(type(function), "__symgrad_refuses__") else grad(function)
     extra = {} if signature is None else {"signature": signature}
     print(derivative.ir(*args, stage=stage, **extra, **kwargs))
 
@@ -252,7 +252,7 @@ def explain(function: Any, *args: Any, signature: str | None = None, **kwargs: A
     grad(square...) for x: float
     ...
     """
-    derivative = function if isinstance(function, Derived | Bound) else grad(function)
+    derivative = function if isinstance(function, Derived | Bound) or hasattr(type(function), "__symgrad_refuses__") else grad(function)
     extra = {} if signature is None else {"signature": signature}
     print(derivative.explain(*args, **extra, **kwargs), end="")
 
@@ -275,6 +275,9 @@ def save(function: Any, path: str | os.PathLike[str], *args: Any, signature: str
     """
     if isinstance(function, Bound):
         raise SaveError("a method's gradient depends on its instance", hint="save the gradient of a function")
+    if hasattr(type(function), "__symgrad_refuses__"):
+        raise SaveError(f"{function!r} runs several functions, and looks for the pattern of its arguments",
+                        hint="save one sweep: symgrad.save(symgrad.jvp(f), path)")  # fmt: skip
     if not isinstance(function, Derived):
         raise BadArgument(
             f"{describe(function)} is not a derived function",

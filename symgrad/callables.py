@@ -39,6 +39,8 @@ def derived(function: Any, settings: Options) -> Any:
     if isinstance(function, classmethod):
         name = describe(function.__func__)
         raise BadArgument(f"{name} is a classmethod that belongs to no class yet", hint=f"look it up on its class: {name}")
+    if (refusal := getattr(type(function), "__symgrad_refuses__", None)) is not None:
+        raise BadArgument(refusal[0], hint=refusal[1])
     if not callable(function):
         raise BadArgument(f"{function!r} is not a function", hint="pass the function itself, not what it returns")
     if is_adapted(function):

@@ -101,9 +101,9 @@ class Derived:
         unused = settings.allow_unused or every and not settings.strict
         request = Request(names, "single" if single else "tuple", what == "value_and_grad", settings.has_aux, what == "vjp", unused,
                           settings.strict, settings.no_grad, pins=pins, read=read, jit=jit, forward=what == "jvp",
-                          linear=what == "linearize", jacobian=what == "jacobian", mode=settings.mode,
-                          checkpoints=settings.checkpoints, memory=settings.memory)  # fmt: skip
-        inner: Any = self._of._table.entry(signature, pins).compiled.function if isinstance(self._of, Derived) else function
+                          linear=what == "linearize", jacobian=what in ("jacobian", "frame"), mode=settings.mode,
+                          checkpoints=settings.checkpoints, memory=settings.memory, sparsity=what == "frame")  # fmt: skip
+        inner: Any = self._of._table.exact_entry(signature, pins).compiled.function if isinstance(self._of, Derived) else function
         return compile_gradient(inner, signature, request, notes, readings)
 
     def _along(self, function: types.FunctionType, signature: Signature, pins: tuple[tuple[str, Any], ...], notes: Notes | None,
@@ -111,7 +111,7 @@ class Derived:
         """The product of a Hessian with an argument: the gradient of the gradient, weighted by it."""
         settings, (gradient, vector) = self._options, getattr(function, ALONG)
         rest = without(signature, vector)
-        below = gradient._table.entry(rest, pins)
+        below = gradient._table.exact_entry(rest, pins)
         comparable = gradient._table.comparable(rest, below.compiled)
         if settings.what == "hvp" and (comparable is None or comparable.cut or comparable.custom):
             what = f"the Hessian of {function.__qualname__} need not be symmetric: the function says derivatives of its own"

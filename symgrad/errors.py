@@ -292,7 +292,7 @@ class NumbaMissing(SymgradError, ImportError):
 
 
 class SciPyMissing(SymgradError, ImportError):
-    """``symgrad.implicit`` was imported where SciPy is not installed."""
+    """A solver or a sparse derivative was asked for where SciPy is not installed."""
 
     default_hint = "pip install scipy"
 

@@ -56,7 +56,7 @@ def look(derived: Any, result: Any, call: Call, forms: Call) -> Any:
     ``forms`` are the arguments as they were before the call, which may have changed them.
     """
     options = derived._options
-    if options.what in ("primal", "jacobian", "hvp", "vhp"):
+    if options.what in ("primal", "jacobian", "hvp", "vhp", "frame"):
         return result
     arguments = dict(derived._table.bind(*call).arguments)
     before = dict(derived._table.bind(*forms).arguments)

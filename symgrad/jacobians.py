@@ -14,7 +14,8 @@ from symgrad.callables import derived
 from symgrad.derivatives import Derived, derive
 from symgrad.errors import BadArgument
 from symgrad.jit import Jit
-from symgrad.parameters import Checkpoints, Mode, Options, What, Wrt, options, resolve_wrt
+from symgrad.parameters import Checkpoints, Mode, Options, What, Wrt, checked_mode, options, resolve_wrt
+from symgrad.sparse import SparseJacobian
 from symgrad.tracebacks import boundary
 from symgrad.verification.first_call import Verify
 
@@ -24,7 +25,8 @@ NOTHING: Any = object()  #: the default of an argument for which None is a value
 @boundary
 def jacobian(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, mode: Mode = "auto", has_aux: bool = False,
              allow_unused: bool = False, strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False,
-             verify: Verify = None, checkpoints: Checkpoints = None, memory: int | str | None = None) -> Any:  # fmt: skip
+             verify: Verify = None, checkpoints: Checkpoints = None, memory: int | str | None = None,
+             sparsity: Any = None) -> Any:  # fmt: skip
     """The Jacobian of a function, as a function of the same arguments: the derivative of each element of what it returns.
 
     Where the function returns an array of shape ``m`` and the argument has shape ``n``, the Jacobian has the shape ``(*m, *n)``; numbers
@@ -42,17 +44,32 @@ def jacobian(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = No
 
     The values are the same. The other parameters are those of ``grad``.
 
-    Raises NotScalar where the function returns integers, complex numbers, or lists of any length.
+    With ``sparsity`` each Jacobian is a ``scipy.sparse.csr_array`` with a row for each element of the result and a column for each element
+    of the argument, in the order of ``ravel()``. ``sparsity`` is the pattern, a matrix that is not zero where the Jacobian may differ from
+    zero, or ``"auto"``: then it is found for the arguments of the call. Columns that share no row are computed by one forward sweep, or
+    rows that share no column by one backward sweep (``mode="forward"``, ``mode="reverse"``; ``"auto"``: whichever takes fewer). The result
+    has the methods ``plan(*args)`` and ``pattern(*args)`` too, and is not differentiated again.
+
+    Raises NotScalar where the function returns integers, complex numbers, or lists of any length; BadArgument where the pattern has another
+    shape than the Jacobian, or misses an entry; SciPyMissing where ``sparsity`` is given and SciPy is not installed.
 
     >>> import numpy as np
     >>> jacobian(lambda x: np.array([x[0] * x[1], x[1] ** 2]))(np.array([2.0, 3.0]))
     array([[3., 2.],
            [0., 6.]])
+    >>> matrix = jacobian(lambda x: x[1:] * x[:-1], sparsity="auto")(np.arange(1000.0))
+    >>> matrix.shape, matrix.nnz
+    ((999, 1000), 1998)
     """
-    if checkpoints is not None or memory is not None:
-        if mode == "forward":
-            raise BadArgument('mode="forward" keeps nothing of loops', hint='leave checkpoints and memory out, or use mode="reverse"')
-        mode = "reverse" if mode == "auto" else mode
+    kept = checkpoints is not None or memory is not None
+    if sparsity is not None:
+        if kept:
+            raise BadArgument("checkpoints and memory are not taken together with sparsity", hint="leave out one of them")
+        settings = options("frame", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify)
+        return sparse(function, settings, sparsity, mode)
+    if kept and mode == "forward":
+        raise BadArgument('mode="forward" keeps nothing of loops', hint='leave checkpoints and memory out, or use mode="reverse"')
+    mode = "reverse" if kept and mode == "auto" else mode
     settings = options("jacobian", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify, mode, checkpoints, memory)
     return derived(function, settings)
 
@@ -79,21 +96,35 @@ def jacfwd(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None
 @boundary
 def hessian(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, mode: Mode = "auto", has_aux: bool = False,
             allow_unused: bool = False, strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False,
-            verify: Verify = None) -> Any:  # fmt: skip
+            verify: Verify = None, sparsity: Any = None) -> Any:  # fmt: skip
     """The second derivatives of a function that returns one number, as a function of the same arguments: the Jacobian of its gradient.
 
     For one argument of shape ``n`` the result has the shape ``(*n, *n)``. For a tuple in ``wrt``, or an argument that holds several
     arrays, it is nested: ``hessian(f, wrt=("x", "w"))(x, w)[0][1]`` has the axes of ``x``, then those of ``w``.
     ``mode`` is how the Jacobian of the gradient is computed: ``"forward"`` over reverse, ``"reverse"`` over reverse, or ``"auto"``, as
-    ``jacobian`` says. The other parameters are those of ``grad``.
+    ``jacobian`` says. ``sparsity`` is that of ``jacobian``: the Hessian is a ``scipy.sparse.csr_array`` then, computed in as many sweeps
+    as a star colouring has colours. The other parameters are those of ``grad``. BadArgument and SciPyMissing are raised as by
+    ``jacobian``.
 
     >>> import numpy as np
     >>> hessian(lambda x: x[0] ** 2 * x[1])(np.array([2.0, 3.0]))
     array([[6., 4.],
            [4., 0.]])
+    >>> hessian(lambda x: np.sum(x[1:] ** 2 * x[:-1]), sparsity="auto")(np.ones(1000)).nnz
+    2997
     """
     inner = derived(function, options("grad", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify))
+    if sparsity is not None:
+        settings = options("frame", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify)
+        return sparse(inner, settings, sparsity, mode, symmetric=True)
     return derived(inner, options("jacobian", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify, mode))
+
+
+def sparse(function: Any, settings: Options, sparsity: Any, mode: Mode, symmetric: bool = False) -> Any:
+    """The sparse Jacobian of a function, or of a gradient."""
+    checked_mode(mode)
+    frame = derived(function, replace(settings, jit=False, verify=False))
+    return SparseJacobian(frame, settings, sparsity, mode, symmetric)
 
 
 @boundary

@@ -25,7 +25,7 @@ from symgrad.text import is_name, root_of
 from symgrad.verification.first_call import Verify, checked_verify
 
 Wrt = int | str | tuple[int | str, ...] | list[int | str] | None
-What = Literal["grad", "value_and_grad", "vjp", "jvp", "linearize", "primal", "jacobian", "hvp", "vhp"]
+What = Literal["grad", "value_and_grad", "vjp", "jvp", "linearize", "primal", "jacobian", "hvp", "vhp", "frame"]
 
 Checkpoints = Mapping[int | str, int] | None
 Mode = Literal["auto", "reverse", "forward"]

@@ -174,6 +174,8 @@ class Request:
     checkpoints: tuple[tuple[int | str, int], ...] = ()  #: loops that run again, by variable or line, each with its number of snapshots
     memory: int | None = None  #: bytes for the snapshots of all loops that are in no other one
 
+    sparsity: bool = False  #: the frame of a sparse Jacobian, with ``jacobian``: what is asked of the arguments before it is computed
+
     @property
     def guarded(self) -> bool:
         """Is another form of the code at hand that runs when this one raises?  Not where a function is handed out."""

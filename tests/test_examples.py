@@ -21,8 +21,15 @@ EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 NAMES = sorted(path.stem for path in EXAMPLES.glob("*.py"))
 
 
+def needs_scipy(name: str) -> None:
+    """Skip the test where an example imports SciPy and that is not installed."""
+    if "import scipy" in (EXAMPLES / f"{name}.py").read_text():
+        pytest.importorskip("scipy")
+
+
 @cache
 def example(name: str) -> ModuleType:
+    needs_scipy(name)
     spec = importlib.util.spec_from_file_location(f"example_{name}", EXAMPLES / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
@@ -34,6 +41,7 @@ def example(name: str) -> ModuleType:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_example_runs_as_a_program(name: str) -> None:
+    needs_scipy(name)
     # so that it runs from a checkout that is not installed, too
     path = os.pathsep.join([str(EXAMPLES.parent), os.environ.get("PYTHONPATH", "")])
     command = [sys.executable, str(EXAMPLES / f"{name}.py")]
@@ -108,6 +116,22 @@ def test_heat_inversion_recovers_the_initial_temperature() -> None:
 
     assert module.misfit(found, conductivity, measured) < 1e-4 * module.misfit(0.0 * start, conductivity, measured)
     assert np.sqrt(np.mean((found - start) ** 2)) < 0.1
+
+
+def test_bundle_adjustment_finds_cameras_that_see_what_was_seen() -> None:
+    module = example("bundle_adjustment")
+    cameras, points, *seen = module.scene()
+    weights = np.full(len(seen[0]), 0.9)
+    moved = points + np.random.default_rng(2).normal(0.0, 0.02, points.shape)
+    *found, squares = module.adjusted(cameras, moved, weights, tuple(seen))
+    assert squares < 1e-12
+    np.testing.assert_allclose(module.projected(found[0][seen[0]], found[1][seen[1]]), seen[2], atol=1e-5)
+    np.testing.assert_allclose(np.abs(found[2]), 1.0, rtol=1e-6)
+
+    sparse = symgrad.jacobian(module.residuals, wrt=(0, 1, 2), sparsity="auto")(cameras, moved, weights, *seen)
+    dense = symgrad.jacobian(module.residuals, wrt=(0, 1, 2))(cameras, moved, weights, *seen)
+    for ours, theirs in zip((m for row in sparse for m in row), (m for row in dense for m in row), strict=True):
+        np.testing.assert_allclose(ours.toarray(), theirs.reshape(ours.shape), rtol=1e-9, atol=1e-9)
 
 
 def test_rates_of_the_differential_equation_are_recovered() -> None:

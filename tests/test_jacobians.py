@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import math
 import pickle
 import subprocess
 import sys
@@ -265,6 +267,20 @@ def test_hessian_agrees_with_differences_of_gradients(size: int, jit: bool) -> N
     ours = symgrad.hessian(rosenbrock, jit=jit)(x)
     np.testing.assert_allclose(ours, differences(symgrad.grad(rosenbrock), (x,)), rtol=1e-6, atol=1e-5)
     np.testing.assert_allclose(ours, ours.T, rtol=1e-12, atol=1e-12)
+
+
+def test_code_that_relies_on_a_length_serves_no_other_length() -> None:
+    def summed(x):
+        table = {0: math.sin, 1: lambda t: t * t, 2: functools.partial(max, 0.9)}
+        return sum(table[k % 3](float(a)) for k, a in enumerate(x))
+
+    hessian, product = symgrad.hessian(summed), symgrad.hvp(summed)
+    for size in (4, 6, 5):
+        x = np.linspace(0.51, 1.53, size)
+        symgrad.grad(summed)(x)
+        assert hessian(x).shape == (size, size)
+        np.testing.assert_allclose(hessian(x), differences(symgrad.grad(summed), (x,)), rtol=1e-5, atol=1e-7)
+        np.testing.assert_allclose(product(x, v=x), hessian(x) @ x, rtol=1e-10)
 
 
 def test_hessian_of_several_arguments_is_nested() -> None:

@@ -131,7 +131,7 @@ class Table:
         function: Callable[..., Any] = self.function
         inner = None if self.asked.inner is None else self.asked.inner()
         if inner is not None:
-            below = inner.entry(entry.signature, entry.compiled.pins)
+            below = inner.exact_entry(entry.signature, entry.compiled.pins)
             first = below.first if below.compiled.pending is None else FirstCall()
             if first is not None and not first.passed:
                 self.compare_below(inner, below, bound, first)
@@ -157,7 +157,7 @@ class Table:
         if self.asked.inner is None:
             return compiled.comparable
         inner = self.asked.inner()
-        return inner.comparable(signature, inner.entry(signature, compiled.pins).compiled)
+        return inner.comparable(signature, inner.exact_entry(signature, compiled.pins).compiled)
 
     def first_call(self, signature: Signature, compiled: Compiled) -> FirstCall | None:
         """The record of the first call of compiled code; None for code that is not compared."""
@@ -290,6 +290,12 @@ class Table:
         matches = (e for e in self.entries.get(signature, ()) if e.compiled.pins == pins and e.still_holds(self.function, None))
         return self.tell(next(matches, None) or self.compile(signature, None, pins))
 
+    def exact_entry(self, signature: Signature, pins: Pins) -> Entry:
+        """The code for a signature that relies on these integers and no others; raises the refusal that names one more that it needs."""
+        self.check_code()
+        matches = (e for e in self.entries.get(signature, ()) if e.compiled.pins == pins and e.still_holds(self.function, None))
+        return self.tell(next(matches, None) or self.compile(signature, None, pins, exact=True))
+
     def current(self) -> Entry | None:
         """The entry used last, if the function is still what it was."""
         self.check_code()
@@ -318,10 +324,11 @@ class Table:
                     raise
                 pins += tuple((text, evaluated(self.function, text, objects, arguments)) for text, objects in new_pins.items() if text)
 
-    def compile(self, signature: Signature, arguments: Mapping[str, Any] | None, pins: Pins = (), trail: Trail | None = None) -> Entry:
+    def compile(self, signature: Signature, arguments: Mapping[str, Any] | None, pins: Pins = (), trail: Trail | None = None,
+                exact: bool = False) -> Entry:  # fmt: skip
         """Make the code for a signature, once however many threads ask, and a new guard that knows it."""
         with LOCK:
-            entry = self.known(signature, arguments) if arguments is not None or not pins else None
+            entry = self.known(signature, arguments) if not exact and (arguments is not None or not pins) else None
             if entry is not None:
                 return entry
             examples = None if arguments is None else examples_of(self.function, arguments)

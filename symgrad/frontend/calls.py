@@ -152,6 +152,8 @@ def call_static(ctx: Lowering, held: Static, args: list[Binding], kwargs: dict[s
         return ctx.apply(derivative_of(derivative), args, kwargs, node)
     if (inlined := getattr(value, "__symgrad_inlines__", None)) is not None:
         return ctx.apply(Static(inlined), args, kwargs, node)
+    if (refusal := getattr(type(value), "__symgrad_refuses__", None)) is not None:
+        raise UnsupportedSyntax(refusal[0], ctx.loc(node), refusal[1])
     return call_object(ctx, value, held.name or str(getattr(value, "__name__", "object")), args, kwargs, node)
 
 

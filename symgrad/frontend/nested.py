@@ -21,6 +21,8 @@ from symgrad.ops.declare import CUTS, USER_ROWS
 
 #: what computes a Jacobian by a mode
 MODES = {"auto": "jacobian", "reverse": "jacrev", "forward": "jacfwd"}
+#: words of matrices of derivatives, besides those of all derivatives
+MATRIX_WORDS = {"jacobian": ("mode", "sparsity"), "hessian": ("mode", "sparsity")}
 
 
 def make_derivative(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
@@ -28,8 +30,7 @@ def make_derivative(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[
     if not 1 <= len(args) <= 2:
         raise BadArgument(f"{what} takes a function and wrt, and {len(args)} arguments are passed", ctx.loc(node))
     wrt = kwargs.get("wrt", kwargs.get("argnums", args[1] if len(args) > 1 else Static(None)))
-    own = ("mode",) if what in ("jacobian", "hessian") else ()
-    known = set(kwargs) - {"wrt", "argnums", "has_aux", "allow_unused", "strict", "jit", *own}
+    known = set(kwargs) - {"wrt", "argnums", "has_aux", "allow_unused", "strict", "jit", *MATRIX_WORDS.get(what, ())}
     if known:
         raise UnsupportedSyntax(f"{min(known)}= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
     if "strict" in kwargs and unwrap(kwargs["strict"]):
@@ -39,6 +40,9 @@ def make_derivative(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[
     mode = unwrap(kwargs["mode"]) if "mode" in kwargs else "auto"
     if mode not in MODES:
         raise BadArgument(f"there is no mode {mode!r}", ctx.loc(node), 'mode is "auto", "reverse" or "forward"')
+    if "sparsity" in kwargs and unwrap(kwargs["sparsity"]) is not None:
+        message = f"sparsity= of {what} cannot be given inside a function that is differentiated"
+        raise UnsupportedSyntax(message, ctx.loc(node), "leave it out: the matrix is an array then")
     aux, no_grad = own_options(args[0], kwargs)
     of = args[0]
     if what == "hessian":

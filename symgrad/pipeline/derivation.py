@@ -126,6 +126,8 @@ def derivation(job: Job, read: Read) -> Derivation:
     if job.request.jacobian:
         job.by_columns = by_columns(job, primal, wrt, active, read)
     make = partial(maker(job), wrt=wrt, active=active)
+    if job.request.sparsity:
+        return make(job, primal)
     return of_best_form(job, primal, make)
 
 
@@ -133,6 +135,8 @@ def maker(job: Job) -> Callable[..., Derivation]:
     """What makes the derivative that is asked for."""
     if job.request.along:
         return product_forwards if job.request.mode == "forward" else gradient_along
+    if job.request.sparsity:
+        return frame_of_sparsity
     request = job.request
     kinds = {request.pullback: pullback, request.forward: along, request.linear: linearized, request.jacobian: jacobian_matrices}
     return kinds.get(True, whole_gradient)
@@ -487,6 +491,19 @@ def linearized(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Der
         return linear_kernels(job, surface, parts, wrt)
 
     return Derivation(job, name, lambda job: linear_emission(job, parts, name, wrt), kernels)
+
+
+def frame_of_sparsity(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Derivation:
+    """What gives the frame of a sparse Jacobian for arguments: the derivative itself is computed by other functions."""
+    from symgrad.loops.reach import OutOfReach
+    from symgrad.pipeline.sparsity import frame_emission
+
+    name = free_name(job, f"{primal.name}_frame", *ENDS)
+
+    def kernels(job: Job, surface: Surface) -> Kernel:
+        raise OutOfReach("the frame of a sparse Jacobian")
+
+    return Derivation(job, name, lambda job: frame_emission(job, primal, wrt, active, name), kernels)
 
 
 def derivative_inside(what: str, func: Func, wrt: list[int], active: list[int], taken: set[str]) -> Func:

@@ -43,7 +43,7 @@ REASONS: dict[tuple[str, str], tuple[int, str]] = {
     ("calls", "is_dispatching"): (1, "the same"),
     ("python_values", "*"): (2, "methods of texts and sets of Python's"),
     ("batches", "*"): (3, "fields of a binding, for the name of a function in messages"),
-    ("calls", "call_static"): (3, "marks that only objects of ours have"),
+    ("calls", "call_static"): (4, "marks that only objects of ours have"),
     ("classes", "*"): (5, "which kind of class is made: its fields are written when it is defined"),
     ("copying", "check_copied"): (1, "what every object has"),
     ("dicts", "combined"): (1, "a method of a set of ours"),

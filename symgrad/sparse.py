@@ -1,0 +1,422 @@
+"""Sparse matrices of derivatives: a function -> a callable that gives its Jacobian as ``scipy.sparse`` arrays.
+
+The pattern says which entries may differ from zero. Columns that share no row have one colour, and one sweep computes them all: its seed
+is 1 in each of them. Each call compares the matrix with one more sweep in a random direction.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from symgrad.bound import Bound, Stage, bound
+from symgrad.derivatives import derive
+from symgrad.errors import BadArgument, InvalidIR, SciPyMissing
+from symgrad.parameters import Mode, Options, function_loc
+from symgrad.sparsity.colors import column_colors, entries_of_columns, entries_of_stars, lists_of, seeds_of, star_colors
+from symgrad.sparsity.frame import Frame, Program
+from symgrad.tracebacks import boundary
+from symgrad.verification.duplicate import Duplicate, NotCopied
+
+By = Literal["columns", "rows", "stars"]
+
+Arguments = tuple[tuple[Any, ...], dict[str, Any]]  #: those in order, and those by name
+
+#: so many plans are kept for each Jacobian
+KEPT = 32
+#: so many colours are shown
+SHOWN = 24
+#: what is computed by one sweep
+MEANS = {"columns": "forward by columns", "rows": "backward by rows", "stars": "of the gradient forward by stars"}
+#: so many rows are looked at for an entry that a pattern misses
+LOOKED_AT = 8
+
+
+def scipy_sparse() -> Any:
+    """``scipy.sparse``, or a refusal that says what to install."""
+    try:
+        import scipy.sparse
+    except ImportError:
+        raise SciPyMissing(
+            "sparse derivatives are scipy.sparse arrays, and SciPy is not installed", hint="pip install scipy, or leave sparsity out"
+        ) from None
+    return scipy.sparse
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """How a matrix of one pattern is computed: the places of its entries, and the colours."""
+
+    rows: np.ndarray
+    columns: np.ndarray
+    shape: tuple[int, int]
+    by: By
+    colors: np.ndarray
+
+    @cached_property
+    def seeds(self) -> np.ndarray:
+        """The seed of each sweep."""
+        return seeds_of(self.colors)
+
+    def describe(self) -> str:
+        """The matrix and its colours, in a line."""
+        size = f"{self.shape[0]} x {self.shape[1]}, {self.rows.size} entries"
+        colors = " ".join("-" if color < 0 else str(color) for color in self.colors[:SHOWN].tolist())
+        more = " ..." if self.colors.size > SHOWN else ""
+        return f"{size}, {self.sweeps} sweeps {MEANS[self.by]}, of the colours {colors}{more}"
+
+    @property
+    def sweeps(self) -> int:
+        """How many sweeps compute the matrix."""
+        return int(self.colors.max(initial=-1)) + 1
+
+
+def planned(pattern: Any, mode: Mode, symmetric: bool) -> Plan:
+    """A plan for a pattern, a CSR array: by columns or by rows, whichever has fewer colours, or by stars."""
+    if symmetric:
+        pattern = (pattern + pattern.T).tocsr()
+    pattern.sort_indices()
+    rows = np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr))
+    columns = pattern.indices.astype(np.int64)
+    of_rows = lists_of(pattern.indptr, pattern.indices)
+    if symmetric:
+        return Plan(rows, columns, pattern.shape, "stars", star_colors(of_rows))
+    by: By = "columns"
+    colors = None
+    if mode != "reverse":
+        transposed = pattern.tocsc()
+        colors = column_colors(lists_of(transposed.indptr, transposed.indices), pattern.shape[0])
+    if mode != "forward":
+        most = None if colors is None else int(colors.max(initial=-1)) + 1
+        others = column_colors(of_rows, pattern.shape[1], most)
+        by, colors = ("columns", colors) if others is None else ("rows", others)
+    assert colors is not None
+    return Plan(rows, columns, pattern.shape, by, colors)
+
+
+def checked_pattern(sparsity: Any) -> Any:
+    """A pattern that a user passes, as a CSR array of bools; None for ``"auto"``."""
+    sparse = scipy_sparse()
+    if isinstance(sparsity, str):
+        if sparsity == "auto":
+            return None
+        raise BadArgument(f"there is no sparsity {sparsity!r}", hint='sparsity is "auto", or a pattern: an array or scipy.sparse matrix')
+    pattern = sparsity if sparse.issparse(sparsity) else np.asarray(sparsity)
+    if pattern.ndim != 2 or pattern.dtype.kind not in "biuf":
+        what = f"the pattern has the shape {pattern.shape} and the dtype {pattern.dtype}"
+        raise BadArgument(what, hint="pass a matrix of bools: a row for each element of the result, a column for each of the argument")
+    return sparse.csr_array(pattern != 0)
+
+
+class SparseJacobian:
+    """The Jacobian of a function as sparse arrays; called like the function itself. Made by ``jacobian`` and ``hessian``."""
+
+    #: why nothing is derived of it, and what can be done
+    __symgrad_refuses__ = (
+        "a sparse Jacobian is a scipy.sparse array, which has no derivative",
+        "leave sparsity out: jacobian and hessian without it can be differentiated",
+    )
+
+    def __init__(self, frame: Any, settings: Options, sparsity: Any, mode: Mode, symmetric: bool) -> None:
+        self._frame, self._settings, self._sparsity, self._mode, self._symmetric = frame, settings, sparsity, mode, symmetric
+        self._given = checked_pattern(sparsity)
+        self._plans: dict[Any, Plan] = {}
+        self._writes: dict[Program, bool] = {}  #: programs that may run several times: does each write to its arguments?
+        is_bound = isinstance(frame, Bound)
+        self._own: Any = frame._derived if is_bound else frame
+        self._instance = (frame._instance,) if is_bound else ()
+        sweep = replace(self._own._options, wrt=0 if settings.wrt is None else settings.wrt, verify=settings.verify, jit=settings.jit,
+                        allow_unused=True, strict=False)  # fmt: skip
+        self._forward: Any = derive(self._own._of, replace(sweep, what="jvp"))
+        self._reverse: Any = derive(self._own._of, replace(sweep, what="vjp"))
+        self.__name__ = self._forward.__name__.removesuffix("_jvp") + "_jacobian"
+        self.__doc__ = self._forward.__doc__
+
+    @boundary
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The Jacobian, or with ``has_aux`` the Jacobian and the auxiliary result."""
+        call = self._call(args, kwargs)
+        key = call.key()
+        plan = self._plan(call, key)
+        entries = call.entries(plan)
+        wrong = call.wrong_rows(plan, entries)
+        if wrong.size and self._given is None:  # the values take other branches than those of the call that the pattern is from
+            plan = self._renewed(call, key, plan)
+            entries = call.entries(plan)
+            wrong = call.wrong_rows(plan, entries)
+        if wrong.size:
+            raise call.refusal(plan, wrong, self._given is None)
+        whole = call.matrices(plan, entries)
+        return (whole, call.aux) if self._settings.has_aux else whole
+
+    @boundary
+    def plan(self, *args: Any, **kwargs: Any) -> Plan:
+        """How the Jacobian is computed for arguments like these."""
+        call = self._call(args, kwargs)
+        return self._plan(call, call.key())
+
+    @boundary
+    def pattern(self, *args: Any, **kwargs: Any) -> Any:
+        """The entries that are computed for arguments like these, as a ``scipy.sparse`` array of bools."""
+        plan = self.plan(*args, **kwargs)
+        return scipy_sparse().csr_array((np.ones(plan.rows.size, bool), (plan.rows, plan.columns)), plan.shape)
+
+    @boundary
+    def source(self, *args: Any, **kwargs: Any) -> str:
+        """The source of one sweep, for arguments like these (without arguments: the latest forward sweep)."""
+        if not args and not kwargs:
+            return str(self._forward.source())
+        return str(self._sweep(self.plan(*args, **kwargs)).source(*self._instance, *args, **kwargs))
+
+    @boundary
+    def ir(self, *args: Any, stage: Stage = None, **kwargs: Any) -> str:
+        """The IR of one sweep, for arguments like these."""
+        return str(self._sweep(self.plan(*args, **kwargs)).ir(*self._instance, *args, stage=stage, **kwargs))
+
+    @boundary
+    def explain(self, *args: Any, **kwargs: Any) -> str:
+        """How the matrix is computed for arguments like these, and what becomes of each line in a sweep."""
+        plan = self.plan(*args, **kwargs)
+        about = f"{self!r}: {plan.describe()}\n\n"
+        return about + str(self._sweep(plan).explain(*self._instance, *args, **kwargs))
+
+    def _sweep(self, plan: Plan) -> Any:
+        """What computes the sums of columns or of rows."""
+        return self._reverse if plan.by == "rows" else self._forward
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        signature: inspect.Signature = self._frame.__signature__
+        return signature
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        if instance is None:
+            return self
+        return SparseJacobian(bound(self._frame, instance), self._settings, self._sparsity, self._mode, self._symmetric)
+
+    def __repr__(self) -> str:
+        shown = repr(self._sparsity) if isinstance(self._sparsity, str) else "..."
+        return f"{repr(self._frame).replace('frame(', 'jacobian(', 1).removesuffix(')')}, sparsity={shown})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SparseJacobian, (self._frame, self._settings, self._sparsity, self._mode, self._symmetric)
+
+    # -------------------------------------------------------------- plans
+
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Sweeps:
+        args = (*self._instance, *args)
+        frame = self._own(*args, **kwargs)
+        if frame.program not in self._writes:
+            self._writes[frame.program] = self._check(args, kwargs, frame.program)
+        before = Duplicate().all(args, kwargs) if self._writes[frame.program] else None
+        return Sweeps(frame, self._own, self._forward, self._reverse, len(self._instance), (args, kwargs), before)
+
+    def _check(self, args: tuple[Any, ...], kwargs: dict[str, Any], program: Program) -> bool:
+        """Does the function write to its arguments?  Refuse what cannot be run several times, and note whether the matrix is symmetric."""
+        table, function = self._own._table, self._own._function
+        entry = table.find(table.bind(args, kwargs).arguments)
+        comparable = table.comparable(entry.signature, entry.compiled)
+        what = f"a sparse Jacobian runs {function.__qualname__} several times, and "
+        hint = "use jacobian without sparsity, which runs it once"
+        if comparable is None or comparable.once is not None:
+            why, loc = ("that may have effects", function_loc(function)) if comparable is None else comparable.once
+            raise BadArgument(what + why, loc, hint)
+        self._symmetric = self._symmetric and not (comparable.cut or comparable.custom)
+        writes = bool(program.mutated) or comparable.stores
+        try:
+            if writes:
+                Duplicate().all(args, kwargs)
+        except NotCopied:
+            raise BadArgument(f"{what}it writes to an argument that cannot be copied", function_loc(function), hint) from None
+        return writes
+
+    def _plan(self, call: Sweeps, key: Any) -> Plan:
+        """The plan for a call; one that another call of the same kind has made serves again."""
+        plan = self._plans.get(key)
+        if plan is None:
+            pattern = call.pattern() if self._given is None else self._fitting(call)
+            plan = self._keep(key, pattern)
+        return plan
+
+    def _fitting(self, call: Sweeps) -> Any:
+        """The user's pattern, which must have the shape of the Jacobian."""
+        if self._given.shape != call.shape:
+            what = f"the pattern has the shape {self._given.shape}, and the Jacobian {call.shape}"
+            raise BadArgument(what, hint="a pattern has a row for each element of the result, and a column for each of the argument")
+        return self._given
+
+    def _renewed(self, call: Sweeps, key: Any, plan: Plan) -> Plan:
+        """A plan for the pattern of these values and that of the values before."""
+        before = scipy_sparse().csr_array((np.ones(plan.rows.size, bool), (plan.rows, plan.columns)), plan.shape)
+        return self._keep(key, call.pattern() + before)
+
+    def _keep(self, key: Any, pattern: Any) -> Plan:
+        plan = self._plans[key] = planned(pattern, self._mode, self._symmetric)
+        while len(self._plans) > KEPT:
+            self._plans.pop(next(iter(self._plans)))
+        return plan
+
+
+@dataclass(slots=True)
+class Sweeps:
+    """One call: its sweeps, and what they give."""
+
+    frame: Frame
+    frame_of: Any  #: gives the frame for arguments
+    forward: Any
+    reverse: Any
+    instances: int  #: is the first argument an instance, which has no tangent?
+    passed: Arguments
+    before: Arguments | None  #: copies of what is passed, where each sweep writes to it
+    direction: np.ndarray = field(init=False)  #: of the sweep that the matrix is compared with
+    slope: np.ndarray = field(init=False)
+    outputs: tuple[Any, ...] = field(init=False)
+    aux: Any = None
+    values: tuple[Any, ...] = ()  #: what patterns are kept by, of the arguments
+
+    def __post_init__(self) -> None:
+        wrt = set(self.frame.program.wrt)
+        self.values = tuple(kept(value, k in wrt) for k, value in enumerate(self.frame.values))
+        rng = np.random.default_rng(0)
+        size = sum(np.size(leaf) for leaf in self.frame.inputs)
+        self.direction = rng.uniform(0.5, 1.5, size) * rng.choice([-1.0, 1.0], size)
+        out, tangent, *aux = self.swept(self.direction, self.passed)  # so that what is written to is written to once
+        self.outputs, self.slope = self.frame.outputs(out), flat(self.frame.outputs(tangent))
+        self.aux = aux[0] if aux else None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The shape of the whole matrix."""
+        return self.slope.size, self.direction.size
+
+    def arguments(self) -> Arguments:
+        """The arguments of another sweep."""
+        return self.passed if self.before is None else Duplicate().all(*self.before)
+
+    def swept(self, direction: np.ndarray, arguments: Arguments) -> Any:
+        """What ``jvp`` gives in a direction."""
+        args, kwargs = arguments
+        tangents = self.frame.tangents(shaped(direction, self.frame.inputs))
+        return self.forward.pushed(args[: self.instances], args[self.instances :], tangents, kwargs)
+
+    def in_columns(self, seeds: np.ndarray) -> np.ndarray:
+        """The derivatives in some directions, a row for each: the one place where sums of columns are computed."""
+        rows = [flat(self.frame.outputs(self.swept(seed, self.arguments())[1])) for seed in seeds]
+        return np.array(rows).reshape(len(seeds), self.shape[0])
+
+    def in_rows(self, seeds: np.ndarray) -> np.ndarray:
+        """The gradients of some weighted sums of the results, a row for each: the one place where sums of rows are computed."""
+        args, kwargs = self.arguments()
+        _, pullback, *_ = self.reverse(*args, **kwargs)
+        rows = [flat(self.frame.gradients(pullback(self.frame.seed(shaped(seed, self.outputs))))) for seed in seeds]
+        return np.array(rows).reshape(len(seeds), self.shape[1])
+
+    def pattern(self) -> Any:
+        """The pattern for these arguments."""
+        args, kwargs = self.arguments()
+        entries = self.frame.program.pattern(self.frame_of(*args, **kwargs).values)
+        return scipy_sparse().csr_array((np.ones(entries.columns.size, bool), entries.columns, entries.offsets), self.shape)
+
+    def key(self) -> Any:
+        """What patterns are kept by: the program, shapes, and the values of what no derivative goes through."""
+        return self.frame.program, self.shape, self.values
+
+    def entries(self, plan: Plan) -> np.ndarray:
+        """The entries of the matrix, in the order of the plan."""
+        seeds = plan.seeds
+        match plan.by:
+            case "columns":
+                return entries_of_columns(self.in_columns(seeds), plan.colors, plan.rows, plan.columns)
+            case "rows":
+                return entries_of_columns(self.in_rows(seeds), plan.colors, plan.columns, plan.rows)
+        return entries_of_stars(self.in_columns(seeds), plan.colors, plan.rows, plan.columns)
+
+    def wrong_rows(self, plan: Plan, entries: np.ndarray) -> np.ndarray:
+        """The rows of the matrix that do not give the slope in the direction of the comparison, up to rounding."""
+        rows, parts = self.shape[0], entries * self.direction[plan.columns]
+        with np.errstate(invalid="ignore", over="ignore"):
+            slope = np.bincount(plan.rows, parts, rows)
+            apart = np.abs(slope - self.slope)
+            sizes = np.bincount(plan.rows, np.abs(parts), rows) + np.abs(self.slope)
+        known = np.isfinite(apart)
+        precision = max((np.finfo(leaf.dtype).eps for leaf in map(np.asarray, (*self.frame.inputs, *self.outputs))), default=0.0)
+        largest = sizes[known].max(initial=0.0)
+        differ = known & (apart > precision**0.5 * sizes + 1e3 * precision * largest)
+        return np.flatnonzero(differ | (np.isfinite(slope) != np.isfinite(self.slope)))
+
+    def refusal(self, plan: Plan, wrong: np.ndarray, is_ours: bool) -> BadArgument | InvalidIR:
+        """The error for a pattern that misses entries, which names one of them."""
+        for row in wrong[:LOOKED_AT].tolist():
+            seed = np.zeros(self.shape[0])
+            seed[row] = 1.0
+            derivatives = self.in_rows(seed[None])[0]
+            derivatives[plan.columns[plan.rows == row]] = 0.0
+            column = int(np.argmax(np.abs(derivatives)))
+            if derivatives[column]:
+                what = f"the pattern has no entry at ({row}, {column}), where the derivative is {derivatives[column]:.6g}"
+                break
+        else:
+            what = f"row {wrong[0]} of the Jacobian is not what a derivative in a random direction says"
+        if is_ours:
+            return InvalidIR(what)
+        return BadArgument(what, hint='add what is missing to the pattern, or leave it to sparsity="auto"')
+
+    def matrices(self, plan: Plan, entries: np.ndarray) -> Any:
+        """The matrix in the structure of the results and the arguments, a block for each pair of leaves."""
+        sparse = scipy_sparse()
+        offsets = np.concatenate([[0], np.cumsum(np.bincount(plan.rows, minlength=plan.shape[0]))])
+        whole = sparse.csr_array((entries, plan.columns.copy(), offsets), plan.shape)
+        heights, widths = ([np.size(leaf) for leaf in leaves] for leaves in (self.outputs, self.frame.inputs))
+        blocks, top = [], 0
+        for height in heights:
+            left = 0
+            for width, leaf in zip(widths, self.frame.inputs, strict=True):
+                block = whole if len(heights) == len(widths) == 1 else whole[top : top + height, left : left + width].tocsr()
+                blocks.append(block.astype(np.asarray(leaf).dtype))
+                left += width
+            top += height
+        return self.frame.matrices(blocks)
+
+
+def flat(leaves: Sequence[Any]) -> np.ndarray:
+    """The numbers of some leaves, in one vector."""
+    return np.concatenate([np.zeros(0), *(np.ravel(leaf) for leaf in leaves)])
+
+
+def shaped(vector: np.ndarray, leaves: Sequence[Any]) -> list[Any]:
+    """The numbers of a vector in the forms of some leaves."""
+    parts: list[Any] = []
+    first = 0
+    for leaf in leaves:
+        part = vector[first : first + np.size(leaf)].reshape(np.shape(leaf))
+        first += np.size(leaf)
+        match leaf:
+            case np.ndarray():
+                parts.append(part.astype(leaf.dtype))
+            case np.generic():
+                parts.append(leaf.dtype.type(part))
+            case _:
+                parts.append(float(part))
+    return parts
+
+
+def kept(value: Any, varies: bool) -> Any:
+    """What a pattern may depend on in a value: its shape, and all of it where it is made of integers."""
+    match value:
+        case np.ndarray():
+            same = varies or value.dtype.kind in "fcO"
+            return value.shape, value.dtype.str, None if same else hashlib.blake2b(np.ascontiguousarray(value).data).digest()
+        case list() | tuple():
+            return tuple(kept(item, varies) for item in value)
+        case bool() | int() | str() | bytes() | np.integer() | np.bool_():
+            return value
+    return type(value)
+
+
+__all__ = ["Plan", "SparseJacobian"]
