@@ -227,6 +227,13 @@ def parts_of_an_array(x):
     return np.array(numbers[1:]) * len(numbers) + rows[2][0]
 
 
+def numbers_before_a_store(x):
+    y = 0.5 * x
+    numbers = list(y)
+    y[1:] += y[:-1]
+    return y * sum(numbers) + numbers[2]
+
+
 def newton(x):
     r = np.ones(3)
     while np.max(np.abs(r * r * r - np.exp(x))) > 1e-12:
@@ -247,7 +254,7 @@ def gathered(x):
 
 
 @TARGETS
-@pytest.mark.parametrize("function", [lists_that_grow, parts_of_an_array, newton, stacks_of_matrices, gathered])
+@pytest.mark.parametrize("function", [lists_that_grow, parts_of_an_array, numbers_before_a_store, newton, stacks_of_matrices, gathered])
 @pytest.mark.filterwarnings("ignore::symgrad.errors.NotCompiled")
 def test_constructs_whose_columns_are_computed_at_once(function: Callable[..., Any], jit: bool) -> None:
     jacobian = symgrad.jacfwd(function, jit=jit)

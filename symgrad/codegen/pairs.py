@@ -42,7 +42,7 @@ class Halves:
     returned: str
     doc: str
     called: str = "pullback"  #: what is handed out, and what it takes
-    given: str = "out_grad"
+    argument: str = "out_grad"
 
     @property
     def residuals(self) -> int:
@@ -77,7 +77,7 @@ def emit_pair(surface: Surface, halves: Halves, again: Again) -> Pair:
     lines += [f"        {', '.join(words.results)} = {ahead}({', '.join(leaves)})", f"    except Exception:  {LEFT}"]
     lines += [f"        return {fallback}({surface.passed})", *(f"    {line}" for line in keeping)]
     lines += [f"    out = {out}", *(f"    {line}" for seed in halves.seeds for line in seed.kept)]
-    lines += ["", f"    def {halves.called}({halves.given}):", "        try:"]
+    lines += ["", f"    def {halves.called}({halves.argument}):", "        try:"]
     lines += [f"            {', '.join(words.gradients)} = {back}({', '.join(passed)})", f"        except Exception:  {LEFT}"]
     lines += [f"            return {again.name}({', '.join([*kept, *(seed.fitted for seed in halves.seeds)])})"]
     lines += [f"        return {gradients}", "", f"    return {halves.returned}", ""]
@@ -92,7 +92,7 @@ def emit_pair(surface: Surface, halves: Halves, again: Again) -> Pair:
 
 def words_of(surface: Surface, halves: Halves, again: Again, taken: set[str]) -> Words:
     """Names that nothing else has."""
-    taken |= {"out", halves.called, halves.given, *CALLED, *surface.objects}
+    taken |= {"out", halves.called, halves.argument, *CALLED, *surface.objects}
     taken |= {word for seed in halves.seeds for word in (seed.shape, seed.dtype) if word is not None}
     taken |= names_in([*surface.leaves, f"lambda {surface.signature}: 0", result_text(halves.out, halves.own)])
     taken |= names_in([result_text(halves.gradients, len(halves.backward.body.yields))])

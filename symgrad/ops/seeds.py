@@ -143,8 +143,10 @@ class Batch:
         return self.builder.call("list_repeat", zeros, self.builder.call("list_len", self.new(like)))
 
     def parts(self, op: Call, axis: int) -> Value:
-        """The list of the parts of an array along an axis of one row, which the array stands for."""
+        """The list of the parts of an array along an axis of one row, which the array stands for: a copy, where the parts are numbers."""
         new = self.new(op.args[0])
+        if self.rank(op.args[0]) == 1:  # a list of numbers stays as it is when the array is written to
+            new = self.builder.call("copy", new)
         moved = new if axis == 0 else self.builder.call("moveaxis", new, source=axis + 1, destination=1)
         assert isinstance(moved, Value)
         self.lists[op.outs[0]] = moved

@@ -89,10 +89,10 @@ def as_one(parts: Linear) -> Func:
     """Both functions as one, in the form of a gradient that is made with seeds, which are the tangents."""
     first, second = clone(parts.first), clone(parts.second)
     residuals = first.body.yields[parts.own :]
-    given = [*residuals, *(first.body.yields[k] for k in parts.zeros)]
-    tangents = second.params[len(given) :]
+    operands = [*residuals, *(first.body.yields[k] for k in parts.zeros)]
+    tangents = second.params[len(operands) :]
     rest = Block([], second.body.ops, second.body.yields)
-    substitute(rest, dict(zip(second.params, given, strict=False)))
+    substitute(rest, dict(zip(second.params, operands, strict=False)))
     body = Block([*first.params, *tangents], [*first.body.ops, *rest.ops], [*first.body.yields[: parts.own], *rest.yields])
     results = [*first.results[: parts.own], *second.results]
     return Func(second.name, body, results, first.loc, len(first.body.ops), notes=first.notes)
