@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -380,10 +381,8 @@ def are_equal(context: Context, one: Thing, other: Thing) -> Operand:
         case tuple(), tuple():
             if len(one) != len(other):
                 return FALSE
-            result: Operand = TRUE
-            for a, b in zip(one, other, strict=True):
-                result = writer.call("logical_and", result, are_equal(context, a, b))
-            return result
+            equal = [are_equal(context, a, b) for a, b in zip(one, other, strict=True)]
+            return functools.reduce(lambda first, second: writer.call("logical_and", first, second), equal) if equal else TRUE
         case (Listing(), tuple() as written) | (tuple() as written, Listing()):
             listing = one if isinstance(one, Listing) else other
             assert isinstance(listing, Listing)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from symgrad.ir.core import ZERO, Call, Const, Operand, Value
+from symgrad.ir.core import ZERO, Call, Const, Operand, Value, same_operand
 from symgrad.ir.types import Array, List, Scalar, Type, Undefined
 from symgrad.loops.arrays import as_float
 from symgrad.loops.context import Context, Held, Listing, Slots, Stacks, Thing
@@ -91,10 +91,20 @@ def as_list(context: Context, lowered: Listing | tuple[Any, ...], item: Type | N
             return same_kind(context, lowered, item)
         return lowered
     assert item is not None
+    if isinstance(lowered, tuple) and is_repeated(lowered) and isinstance(held := kept(context, item), Scalar):
+        handle = context.writer.call("list_of_same", number_for(context, held, lowered[0]), Const(len(lowered)), hint=name)
+        handle.type = List(held)
+        return of_handle(handle)
     listing = begun(context, item, name)
     for element in lowered if isinstance(lowered, tuple) else ():
         append(context, listing, element)
     return listing
+
+
+def is_repeated(items: tuple[Any, ...]) -> bool:
+    """Are there several items, all of which are one number?"""
+    first = items[0] if items else None
+    return len(items) > 1 and isinstance(first, Value | Const) and all(same_operand(first, other) for other in items[1:])
 
 
 def same_kind(context: Context, listing: Listing, item: Type) -> Listing:

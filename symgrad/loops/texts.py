@@ -37,9 +37,9 @@ def texts(func: Func) -> Func:
     >>> print(show(texts(Func("f", body, ["same"]))).strip())
     func f(i: int) -> same: bool:
         %0 = list_of(67, 65, 66) : list[int]
-        %1 = array_of(%0, shape=(3,)) : i64[3]/C
+        %1 = array_of(%0, dtype="i32", shape=(3,)) : i32[3]/C
         %2 = list_of(65) : list[int]
-        %3 = take(%1, i, index="i") : scalar i64
+        %3 = take(%1, i, index="i") : scalar i32
         %4 = number(%3, kind="int") : int
         %5 = list_of(%4) : list[int]
         %6 = list_equal(%5, %2) : bool
@@ -139,7 +139,7 @@ class Texts:
         if text not in self.arrays:
             codes = self.list_of(Const(text))
             with self.builder.inside(self.entry):
-                self.arrays[text] = self.builder.call("array_of", codes, dtype=None, shape=(len(text),), depth=1)
+                self.arrays[text] = self.builder.call("array_of", codes, dtype="i32", shape=(len(text),), depth=1)
         return self.arrays[text]
 
     def block(self, block: Block) -> None:
