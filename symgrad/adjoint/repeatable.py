@@ -12,16 +12,17 @@ from symgrad.ops.declare import ROWS
 from symgrad.ops.sharing import defined
 
 
-def needed(scope: Scope, sweep: Sweep, wanted: Iterable[Operand], slots: Mapping[Value, int]) -> tuple[set[Op], list[int]]:
-    """The ops of a block from which the ``wanted`` values are computed, and which of its ``slots`` that takes.
+def needed(scope: Scope, sweep: Sweep, reads: Iterable[Operand], slots: Mapping[Value, int]) -> tuple[set[Op], list[int]]:
+    """The ops of a block from which the values that are read are computed, and which of its ``slots`` that takes.
 
     ``scope`` reverses the block. A slot is a value that a loop carries; where one is needed, so is what the round yields for the next
     one. Loops and branches whose reverse stands in the reversed block are needed too.
     """
     body = scope.block
     owner = {value: op for op in body.ops for value in (*op.outs, *(v for inner in op.blocks for v in defined(inner)))}
-    ops = {body.ops[sweep.scopes[inner].position] for op in scope.reverse.ops for inner in op.blocks if inner in sweep.scopes}
-    todo = [*wanted, *(operand for op in ops for operand in operands_within(op))]
+    reversed_ = [body.ops[sweep.scopes[inner].position] for op in scope.reverse.ops for inner in op.blocks if inner in sweep.scopes]
+    todo = [*reads, *(operand for op in reversed_ for operand in operands_within(op))]
+    ops = set(reversed_)
     places: set[int] = set()
     while todo:
         value = todo.pop()

@@ -94,7 +94,8 @@ PARTICULAR: list[Call] = [
 #: rows that take no values of NumPy's, or whose text is no expression; each is held to its law where it is used
 APART: dict[str, str] = {
     "tapes and lists": """table_take table_set table_add_at
-        tape push pop put get slots slots_like list_of list_append list_drop list_take list_set list_add_at list_add list_zeros
+        tape push pop put get slots slots_like next_snapshot snapshots_within
+        list_of list_append list_drop list_take list_set list_add_at list_add list_zeros
         list_len list_from list_join list_slice list_add_slice python_numbers array_of concatenate_list split_like stack_list unstack
         list_repeat list_fold list_unfold
         split array_split range_len list_of_same list_part lists_from lengths_of numbers_of list_equal list_within to_list zeros_list array_of_cells array_of_lists
@@ -110,6 +111,7 @@ APART: dict[str, str] = {
     "of SciPy: an import of more": "expm expm_frechet triangle",
     "of kernels, which numba compiles": """plus larger smaller product_into add_product inverse_into cofactors_into solution_into product_at1 product_at2
         product_at3 triangular_into convolution_into correlation_into order_into sorted_into middle_into digamma_of trigamma_of determinant
+        snapshot_after count_within
         new_empty new_zeros seeds shape_part shape_from check_index check_equal check_single check_plural check_less check_at_least""",
     "Python's own, of anything": """not_ both either is_ is_not contains not_contains factorial comb rounded complex_of math_log fsum
         failure is_failure is_instance""",
