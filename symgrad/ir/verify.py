@@ -1,8 +1,7 @@
 """Checks that a function of the IR is well formed and that every store may be done in place.
 
-First the structure: each value is defined once, before its uses and in their scope; counts agree;
-rows exist. Then memory: nothing reads a value after an op has consumed the memory it lives in.
-If both hold, codegen may print each store in place and each ``view`` as a NumPy view.
+First the structure: each value is defined once, before its uses and in their scope; counts agree; rows exist. Then memory: nothing
+reads a value after an op has consumed the memory it lives in. If both hold, codegen may print each store in place, and each view as one.
 """
 
 from __future__ import annotations
@@ -168,14 +167,11 @@ NONE: Roots = frozenset()
 
 @dataclass(slots=True)
 class _Memory:
-    """The memory a value lives in: ``own`` is changed by a store to it, ``held`` is what a container refers to.
-
-    ``born`` are the generations at its birth: a store to a root begins a new generation.
-    """
+    """The memory a value lives in: ``own`` is changed by a store to it, ``held`` is what a container refers to."""
 
     own: Roots
     held: Roots
-    born: dict[Root, int]
+    born: dict[Root, int]  #: the generations at its birth: a store to a root begins a new generation
 
     @property
     def all(self) -> Roots:
@@ -204,9 +200,8 @@ class _Summaries:
             return self.known[func]
         _Structure(func).check()
         for op in walk(func.body):
-            for handed in () if isinstance(op, Apply) else callees(op):
-                if self.of(handed).consumed:
-                    raise fault(func, f"{handed.name} stores to what a solver hands it", op.loc)
+            if not isinstance(op, Apply) and (storing := [one.name for one in callees(op) if self.of(one).consumed]):
+                raise fault(func, f"{storing[0]} stores to what a solver hands it", op.loc)
         self.known[func] = _Summary(frozenset(), tuple(NONE for _ in func.body.yields))
         while True:
             summary = _Borrows(func, self).check()
@@ -218,9 +213,8 @@ class _Summaries:
 class _Borrows:
     """Walks a function in order of evaluation and follows who lives in which memory.
 
-    ``edges`` join roots that may be the same memory (a carried slot and what it started from).
-    They are not transitive: two buffers that swap places share roots with both origins, and yet
-    never with one another.
+    ``edges`` join roots that may be the same memory (a carried slot and what it started from). They are not transitive: two buffers
+    that swap places share roots with both origins, and yet never with one another.
     """
 
     def __init__(self, func: Func, summaries: _Summaries) -> None:
