@@ -233,7 +233,7 @@ class Derived:
         compiled = self._entry(args, kwargs, signature).compiled
         if compiled.pending is not None:
             compiled = compiled.pending.shown()
-        return compiled.text if optimize == "speed" or compiled.readable is None else compiled.readable()
+        return compiled.text if optimize == "speed" or compiled.readable is None else compiled.readable.shown().text
 
     @boundary
     def ir(self, *args: Any, stage: Stage = None, signature: str | None = None, **kwargs: Any) -> str:

@@ -19,6 +19,7 @@ from symgrad.api import grad
 from symgrad.callables import derived
 from symgrad.errors import BadArgument
 from symgrad.frontend.source import from_source
+from symgrad.jit import Jit
 from symgrad.parameters import Wrt, options
 from symgrad.text import attribute, has_literal, is_name, item
 from symgrad.tracebacks import boundary
@@ -49,11 +50,11 @@ class Comparison:
 
 @boundary
 def compare_grads(function: Callable[..., Any], args: Sequence[Any], order: int = 1, *, wrt: Wrt = None, directions: int = 2,
-                  seed: int = 0, tolerance: float | None = None, **kwargs: Any) -> list[Comparison]:  # fmt: skip
+                  seed: int = 0, tolerance: float | None = None, jit: Jit = False, **kwargs: Any) -> list[Comparison]:  # fmt: skip
     """Compare the gradients up to ``order`` with differences, in random directions.
 
     Without ``wrt``: every argument that holds floats. Each further order is that of the inner product of the one before
-    with random numbers, unless it is one number.
+    with random numbers, unless it is one number. With ``jit`` it is the compiled gradient that is compared.
     """
     if order < 1 or directions < 1:
         raise BadArgument(f"order={order} and directions={directions} compare nothing", hint="give at least 1 of both")
@@ -67,7 +68,7 @@ def compare_grads(function: Callable[..., Any], args: Sequence[Any], order: int 
     comparisons = []
     for level in range(1, order + 1):
         for direction in range(directions):
-            comparisons.append(_compare(function, args, kwargs, names, level, direction, random, tolerance))
+            comparisons.append(_compare(function, args, kwargs, names, level, direction, random, tolerance, jit))
         if level < order:
             function = grad(contracted(function, args, kwargs, random), names, allow_unused=True)
     return comparisons
@@ -158,7 +159,7 @@ def check_grads(function: Callable[..., Any], args: Sequence[Any], order: int = 
 
 
 def _compare(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], wrt: Wrt, order: int, direction: int,
-             random: np.random.Generator, tolerance: float | None) -> Comparison:  # fmt: skip
+             random: np.random.Generator, tolerance: float | None, jit: Jit) -> Comparison:  # fmt: skip
     names = list(inspect.signature(function).parameters)
     asked = wrt if isinstance(wrt, tuple | list) else (wrt if wrt is not None else 0,)
     chosen = [names.index(item) if isinstance(item, str) else item for item in asked]
@@ -175,7 +176,7 @@ def _compare(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[s
         return dot(run(t), seed).real
 
     differences = (8.0 * (along(step) - along(-step)) - (along(2 * step) - along(-2 * step))) / (12.0 * step)
-    forward = derived(function, options("vjp", tuple(chosen), None, has_aux=False, allow_unused=True, no_grad=(), jit=False))
+    forward = derived(function, options("vjp", tuple(chosen), None, has_aux=False, allow_unused=True, no_grad=(), jit=jit))
     _, pullback = forward(*(fresh(value) for value in args), **fresh(kwargs))
     generated = sum(dot(gradient, tangents[i]).real for i, gradient in zip(chosen, pullback(by_key(result, seed)), strict=True))
     return Comparison(order, direction, float(generated), float(differences), allowed if tolerance is None else tolerance)

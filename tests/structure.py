@@ -20,7 +20,7 @@ FACE = "__init__"
 FILES = sorted(p for p in ROOT.rglob("*.py") if "__pycache__" not in p.parts)
 #: boxes of the picture: a name, and the modules and packages of symgrad in the box
 BOXES = {
-    "errors and text": ("location", "identity", "text", "errors", "notes", "tracebacks", "files"),
+    "errors and text": ("location", "identity", "text", "errors", "notes", "tracebacks", "files", "highlight", "values"),
     "signatures": ("signature", "kinds", "abstraction", "parameters", "bound", "examples", "directions"),
     "ir": ("ir",),
     "ops": ("ops",),
@@ -44,8 +44,8 @@ BOXES = {
         "custom_rules",
         "pickling",
         "testing",
-        "__main__",
     ),
+    "pages and commands": ("report", "command", "__main__"),
     "functional": ("functional",),
     "record": ("record",),
     "vocabulary": ("vocabulary",),

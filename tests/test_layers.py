@@ -18,8 +18,8 @@ from structure import BOXES, FACE, FILES, ROOT, imported, imports, pages, tree_o
 
 #: rows from the top; every name is a module or a package of symgrad
 ROWS = [
-    {"location", "identity", "text"},
-    {"errors", "notes"},
+    {"location", "identity", "text", "highlight"},
+    {"errors", "notes", "values"},
     {"tracebacks"},
     {"ir"},
     {"signature", "kinds"},
@@ -39,6 +39,8 @@ ROWS = [
     {"api"},
     {"jacobians"},
     {"testing"},
+    {"report"},
+    {"command"},
     {"functional"},
     {"record"},
     {"vocabulary"},
