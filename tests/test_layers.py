@@ -40,6 +40,7 @@ ROWS = [
     {"jacobians"},
     {"testing"},
     {"report"},
+    {"explorer"},
     {"command"},
     {"functional"},
     {"record"},

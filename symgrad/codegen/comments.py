@@ -54,12 +54,6 @@ def quote(loc: Loc, lines: Lines) -> str:
     return f"# {loc.line}: {text}" if text else f"# {loc.line}"
 
 
-def last_line(statement: ast.stmt) -> int:
-    """The last line of a statement; of one that holds others the last of its head."""
-    body = getattr(statement, "body", None)
-    return body[0].lineno - 1 if body else statement.end_lineno or statement.lineno
-
-
 def annotate(
     text: str, printed: list[ast.stmt], read: list[ast.stmt], marks: dict[ast.stmt, Mark], lines: Lines | None, notes: Notes | None = None
 ) -> tuple[str, list[Tie]]:
@@ -70,7 +64,6 @@ def annotate(
     """
     rows = text.splitlines()
     marked: dict[int, tuple[Mark, bool]] = {}
-    below: dict[int, Mark] = {}  # lines on which a statement goes on
     last = 0
     for (statement, above), (twin, _) in zip(statements(printed), statements(read), strict=True):
         mark = marks.get(statement)
@@ -80,7 +73,6 @@ def annotate(
         first = mark.backward and mark.loc.line not in (0, last) and not headed
         last = last if headed else mark.loc.line or last
         marked.setdefault(twin.lineno, (mark, first))
-        below |= dict.fromkeys(range(twin.lineno + 1, last_line(twin) + 1), mark)
     commented = [len(rows[n - 1]) for n, (mark, first) in marked.items() if first]
     column = max([COLUMN, *(w + 2 for w in commented if w + 2 <= LAST_COLUMN)])
     out: list[str] = []
@@ -101,7 +93,6 @@ def annotate(
         if mark.loc.line and notes is not None:
             kind = "emitted" if mark.whole else "backward" if mark.backward else "forward"
             notes.add("codegen", kind, mark.loc, row[INDENT:])
-        origin = mark if number in marked else below.get(number, mark)
-        if origin.loc.line:
-            line_map.append(Tie(len(out), origin.loc, origin.backward, origin.tape))
+        if mark.loc.line:
+            line_map.append(Tie(len(out), mark.loc, mark.backward, mark.tape))
     return "\n".join(out) + "\n", line_map

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from symgrad.location import Loc
 from symgrad.report.graph import Edge, Graph, Node
-from symgrad.report.html import Html, element, join
+from symgrad.report.html import Html, element
 from symgrad.report.layout import Box, Layout, layout_of
 
 #: a graph with more nodes is not drawn
 MOST = 400
+LONG = 80  #: an edge that passes a layer is at least so high
 
 
 def drawing(graph: Graph, key: Callable[[Loc], str]) -> Html:
@@ -40,7 +41,8 @@ def drawing(graph: Graph, key: Callable[[Loc], str]) -> Html:
     frames = [piece for kind, piece in nodes if kind == "frame"]
     others = [piece for kind, piece in nodes if kind == "node"]
     titles = [text(title, box.x + box.width / 2, box.y + box.height / 2, "part") for title, box in layout.titles]
-    edges = [line(edge, layout) for edge in graph.edges]
+    frame_boxes = frames_of(graph.nodes, layout)
+    edges = [line(edge, layout, frame_boxes) for edge in graph.edges]
     return element(
         "svg",
         arrow,
@@ -79,11 +81,26 @@ def text(words: str, x: float, y: float, kind: str) -> Html:
     return element("text", words, x=number(x), y=number(y), class_=kind)
 
 
-def line(edge: Edge, layout: Layout) -> Html:
-    """An edge: a curve from below its source to above its target; one to the next round goes back along the side."""
+def line(edge: Edge, layout: Layout, frames: dict[int, Box]) -> Html:
+    """An edge: a curve from below its source to above its target; one to the next round goes back along the side of the loop."""
     source, target = layout.boxes[edge.source], layout.boxes[edge.target]
-    path = back(source, target) if edge.back or target.y < source.y + source.height and not inside(target, source) else down(source, target)
+    if edge.back:
+        frame = frames.get(edge.target, target)
+        path = back(source, target, frame.x + frame.width - 9)
+    else:
+        path = down(source, target)
     return element("path", d=path, class_="edge back" if edge.back else "edge", marker_end="url(#arrow)")
+
+
+def frames_of(nodes: Sequence[Node], layout: Layout, frame: Box | None = None) -> dict[int, Box]:
+    """For each node the box of the innermost frame that it stands in."""
+    boxes: dict[int, Box] = {}
+    for node in nodes:
+        if frame is not None:
+            boxes[node.number] = frame
+        for _, inner in node.parts:
+            boxes |= frames_of(inner, layout, layout.boxes[node.number])
+    return boxes
 
 
 def inside(inner: Box, outer: Box) -> bool:
@@ -92,23 +109,24 @@ def inside(inner: Box, outer: Box) -> bool:
 
 
 def down(source: Box, target: Box) -> str:
-    """A curve downwards."""
-    x1, y1 = source.x + source.width / 2, source.y + (0 if inside(target, source) else source.height)
-    x2, y2 = target.x + target.width / 2, target.y
-    if inside(target, source):
-        y1, x1 = source.y + 22, min(x2, source.x + source.width - 12)
+    """A curve downwards; a long one keeps aside of what stands between."""
+    x1, y1 = source.x + source.width / 2, source.y + source.height
+    x2, y2 = target.x + target.width / 2, target.y - 1
+    if inside(target, source):  # from the head of a frame to what is in it
+        x1, y1 = min(max(x2, source.x + 12), source.x + source.width - 12), source.y + 22
     bend = max(12.0, (y2 - y1) / 2)
-    return join(
-        [f"M{number(x1)},{number(y1)} C{number(x1)},{number(y1 + bend)} {number(x2)},{number(y2 - bend)} {number(x2)},{number(y2 - 1)}"]
-    )
+    aside = 0.0 if y2 - y1 < LONG else (1 if x2 > x1 else -1) * (24 + (y2 - y1) / 7)
+    points = [(x1 + aside, y1 + bend), (x2 + aside, y2 - bend), (x2, y2)]
+    return f"M{number(x1)},{number(y1)} C{' '.join(f'{number(x)},{number(y)}' for x, y in points)}"
 
 
-def back(source: Box, target: Box) -> str:
-    """A curve back, along the right of both."""
+def back(source: Box, target: Box, side: float) -> str:
+    """A line back, along a side to the right of both."""
     x1, y1 = source.x + source.width, source.y + source.height / 2
-    x2, y2 = target.x + target.width, target.y + target.height / 2
-    side = max(x1, x2) + 26
-    return f"M{number(x1)},{number(y1)} C{number(side)},{number(y1)} {number(side)},{number(y2)} {number(x2 + 1)},{number(y2)}"
+    x2, y2 = target.x + target.width + 1, target.y + target.height / 2
+    corner = 6 if y1 > y2 else -6
+    turns = [f"M{number(x1)},{number(y1)}", f"H{number(side - 6)}", f"Q{number(side)},{number(y1)} {number(side)},{number(y1 - corner)}"]
+    return " ".join([*turns, f"V{number(y2 + corner)}", f"Q{number(side)},{number(y2)} {number(side - 6)},{number(y2)}", f"H{number(x2)}"])
 
 
 def number(value: float) -> str:

@@ -8,6 +8,8 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+import numpy as np
+
 from symgrad.bound import Bound
 from symgrad.codegen.texts import Tie
 from symgrad.derivatives import EVERY, Derived
@@ -20,7 +22,7 @@ from symgrad.location import Loc
 from symgrad.notes import KINDS, Note, Notes, Timing, Trace
 from symgrad.parameters import resolve_wrt
 from symgrad.pipeline.job import STAGES
-from symgrad.report.graph import Graph, graph_of
+from symgrad.report.graph import Graph, graph_of, type_word
 from symgrad.runtime.locks import LOCK
 from symgrad.testing import Comparison, compare_grads
 
@@ -115,7 +117,7 @@ def facts_of(
         name=describe(derived._function),
         what=options.what,
         wrt=derived._positional_floats(entry.signature) if every else resolve_wrt(options, derived._function),
-        signature=tuple((name, str(entry.signature[name])) for name in order),
+        signature=tuple((name, type_word(entry.signature[name])) for name in order),
         functions=listings(source, emitted.line_map, notes),
         derivative=derivative_lines(emitted.text, emitted.line_map, source),
         running=entry.compiled.text,
@@ -220,9 +222,9 @@ def add_call(facts: Facts, derived: Derived, args: tuple[Any, ...]) -> None:
     names = [name for name, _ in facts.signature]
     call: Any = derived
     facts.call = Call(
-        arguments=tuple((names[k] if k < len(names) else f"argument {k}", cut(repr(value))) for k, value in enumerate(args)),
-        value=cut(repr(derived._of(*fresh(args)))),
-        derivative=cut(repr(call(*fresh(args)))),
+        arguments=tuple((names[k] if k < len(names) else f"argument {k}", shown(value)) for k, value in enumerate(args)),
+        value=shown(derived._of(*fresh(args))),
+        derivative=shown(call(*fresh(args))),
     )
     if derived._options.what not in ("grad", "value_and_grad"):
         facts.why_unchecked = f"{derived._options.what} is not compared with differences here"
@@ -238,8 +240,10 @@ def fresh(args: tuple[Any, ...]) -> tuple[Any, ...]:
     return deepcopy(args)
 
 
-def cut(text: str) -> str:
-    """A text that fits a page."""
+def shown(value: Any) -> str:
+    """A value as text that fits a page: numbers of NumPy as Python's, long arrays shortened."""
+    with np.printoptions(legacy="1.25", threshold=60, precision=6):
+        text = repr(value)
     return text if len(text) <= WIDEST else f"{text[: WIDEST - 1]}…"
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Op, Operand, Undef, Value, While
 from symgrad.ir.show import show_const, value_names
 from symgrad.location import Loc
 
+LAYOUT = re.compile(r"/[CFN]\b")
 #: operators are shown as Python writes them
 SIGNS = {
     "add": "+",
@@ -76,7 +79,7 @@ class Graph:
 def graph_of(func: Func) -> Graph:
     """The graph of a function."""
     drawing = Drawing(value_names(func))
-    nodes = [drawing.node("parameter", drawing.names[value], str(value.type), value) for value in func.params]
+    nodes = [drawing.node("parameter", drawing.names[value], type_word(value.type), value) for value in func.params]
     nodes += drawing.block(func.body)
     for number, operand in enumerate(func.body.yields):
         word = func.results[number] if number < len(func.results) else "result"
@@ -112,7 +115,7 @@ class Drawing:
     def label(self, operand: Operand) -> str:
         """The user's name of a value, as it is where the edge begins."""
         name = self.names.get(operand, "") if isinstance(operand, Value) else ""
-        return "" if name.startswith("%") else name
+        return "" if name.startswith("%") else name.partition(".")[0]
 
     def word(self, operand: Operand) -> str:
         """An operand in a label: its name, or the constant."""
@@ -136,7 +139,7 @@ class Drawing:
         label = op.func.name if isinstance(op, Apply) and op.func is not None else op.name if isinstance(op, Call) else type(op).__name__
         constants = [self.word(operand) for operand in op.operands if isinstance(operand, Const)]
         label = " ".join([SIGNS.get(label, label), *constants])
-        shown = [f"{self.names[out]}: {out.type}" if not self.names[out].startswith("%") else str(out.type) for out in op.outs]
+        shown = [": ".join(filter(None, (self.label(out), type_word(out.type)))) for out in op.outs]
         node = self.node("op", label, ", ".join(shown), *op.outs, loc=op.loc)
         for operand in op.operands:
             self.connect(operand, node)
@@ -150,7 +153,7 @@ class Drawing:
                 self.connect(operand, frame)
             self.sources[op.index] = frame
         parts: list[tuple[str, list[Node]]] = []
-        carried = [self.node("carried", self.names.get(value, "·"), str(value.type), value) for value in op.carried]
+        carried = [self.node("carried", self.label(value) or "carried", type_word(value.type), value) for value in op.carried]
         for node, start in zip(carried, op.inits, strict=False):
             self.connect(start, node)
         if isinstance(op, While):
@@ -168,8 +171,9 @@ class Drawing:
 
     def title(self, op: For | While) -> str:
         """The head of a loop, as Python writes it."""
-        if isinstance(op, While):
-            return "while"
+        head = written(op.loc, ("for ", "while "))
+        if head or isinstance(op, While):
+            return head or "while"
         bounds = [self.word(bound) for bound in (op.start, op.stop, op.step)]
         bounds = bounds[:-1] if bounds[-1] == "1" else bounds
         bounds = bounds[1:] if bounds[0] == "0" and len(bounds) == 2 else bounds
@@ -178,17 +182,33 @@ class Drawing:
 
     def branch(self, op: If) -> list[Node]:
         """The frame of a branch with its two sides, and a node for each value that it gives."""
-        frame = self.node("branch", f"if {self.word(op.test)}", loc=op.loc)
+        frame = self.node("branch", written(op.loc, ("if ", "elif ")) or "if", loc=op.loc)
         self.connect(op.test, frame)
         frame.parts = [("then", self.block(op.then)), ("else", self.block(op.orelse))]
         frame.parts = [(title, nodes) for title, nodes in frame.parts if nodes]
         joins = []
         for out, then, orelse in zip(op.outs, op.then.yields, op.orelse.yields, strict=False):
-            node = self.node("join", self.names[out], str(out.type), out, loc=op.loc)
+            node = self.node("join", self.label(out) or "either", type_word(out.type), out, loc=op.loc)
             self.connect(then, node)
             self.connect(orelse, node)
             joins.append(node)
         return [frame, *joins]
 
 
-__all__ = ["Edge", "Graph", "Node", "graph_of"]
+def written(loc: Loc, words: tuple[str, ...]) -> str:
+    """The head of a statement as the user wrote it, where one of some words begins the line."""
+    text = loc.text.strip()
+    return text.rstrip(":") if text.startswith(words) else ""
+
+
+def type_word(type_: Any) -> str:
+    """A type as a reader needs it: without how an array lies in memory, and that an extent is not 1.
+
+    >>> from symgrad.ir.types import Array
+    >>> type_word(Array("f64", (3,), "C"))
+    'f64[3]'
+    """
+    return LAYOUT.sub("", str(type_)).replace("!", "")
+
+
+__all__ = ["Edge", "Graph", "Node", "graph_of", "type_word"]

@@ -16,6 +16,7 @@ ROW = 16  #: the height of a line of a label
 PADDING = 10
 GAP_X, GAP_Y = 22, 34
 HEAD = 24  #: the height of the title of a frame
+BACK = 22  #: beside what is in a loop
 LEAST = 54  #: the width of the narrowest node
 
 
@@ -114,7 +115,8 @@ class Arranger:
                 self.move(one, x, head + PADDING / 2)
             x += max(width, LEAST) + GAP_X
             tallest = max(tallest, head + height)
-        return max(wide, x - GAP_X + PADDING), tallest + 2 * PADDING if node.parts else HEAD + PADDING / 2
+        room = BACK if node.kind == "loop" else 0  # for edges to the next round
+        return max(wide, x - GAP_X + PADDING + room), tallest + 2 * PADDING if node.parts else HEAD + PADDING / 2
 
     def sources_of(self, nodes: Sequence[Node]) -> dict[int, list[int]]:
         """For each of some nodes those among them that an edge leads from, directly or from within a frame."""

@@ -169,7 +169,10 @@ def pair(facts: Facts, ties: Ties) -> Html:
         class_="pane derivative",
         aria_label=f"its {what}",
     )
-    return element("div", own, other, class_="pair")
+    told = (
+        "Lines of one colour belong together. Point at a line to see what it becomes; click it, or press Enter, to read what was decided."
+    )
+    return join([element("p", told, class_="help"), element("div", own, other, class_="pair")])
 
 
 def name_of(file: str) -> str:
