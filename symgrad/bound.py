@@ -7,6 +7,7 @@ import types
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from symgrad.runtime.locks import imported
 from symgrad.tracebacks import REFUSALS, boundary, is_trimmed
 
 Stage = str | tuple[str, ...] | list[str] | None  #: a stage of the pipeline, or a pair of them
@@ -88,6 +89,11 @@ class Bound:
     def explain(self, *args: Any, **kwargs: Any) -> str:
         """What becomes of each line, and why, for arguments like these."""
         return self._derived.explain(self._instance, *args, **kwargs) if args or kwargs else self._derived.explain()
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        """What a notebook shows."""
+        shown: dict[str, str] = imported("symgrad.notebook.display").bundle(self)
+        return shown
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._derived, self._instance)

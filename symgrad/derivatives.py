@@ -35,7 +35,7 @@ from symgrad.parameters import Options, annotated_signature, carries_derivative,
 from symgrad.pickling import Reference, is_importable, refer, resolve, when_loaded, writer
 from symgrad.pipeline.readings import Readings
 from symgrad.runtime.batches import BATCH
-from symgrad.runtime.locks import LOCK
+from symgrad.runtime.locks import LOCK, imported
 from symgrad.signature import Compiled, Request, Signature
 from symgrad.targets import available
 from symgrad.tracebacks import boundary
@@ -205,6 +205,11 @@ class Derived:
         of = repr(self._of) if isinstance(self._of, Derived) else describe(self._of) if batch is None else repr(batch)
         wrt = "" if self._options.wrt is None else f", wrt={self._options.wrt!r}"
         return f"{self._options.what}({of}{wrt})"
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        """What a notebook shows: both texts side by side for the latest call, and the formulas of short ones."""
+        shown: dict[str, str] = imported("symgrad.notebook.display").bundle(self)
+        return shown
 
     # -------------------------------------------------------------- looking at what was made
 

@@ -45,7 +45,7 @@ BOXES = {
         "pickling",
         "testing",
     ),
-    "pages and commands": ("report", "explorer", "command", "__main__"),
+    "pages and commands": ("report", "notebook", "explorer", "command", "__main__"),
     "functional": ("functional",),
     "record": ("record",),
     "vocabulary": ("vocabulary",),

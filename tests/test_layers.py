@@ -40,7 +40,7 @@ ROWS = [
     {"jacobians"},
     {"testing"},
     {"report"},
-    {"explorer"},
+    {"explorer", "notebook"},
     {"command"},
     {"functional"},
     {"record"},
