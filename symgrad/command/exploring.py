@@ -17,7 +17,7 @@ def explore(options: argparse.Namespace) -> int:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise Usage(f"{path} cannot be read: {error}") from None
+        raise Usage(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
     try:
         server = Server(text, path.name, options.args or "", options.wrt or "", options.run, options.port)
     except (OSError, OverflowError) as error:

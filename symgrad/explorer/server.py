@@ -172,11 +172,11 @@ class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, text: str, name: str, args: str = "", wrt: str = "", run: bool = False, port: int = 0, limit: float = LIMIT) -> None:
-        super().__init__(("127.0.0.1", port), Handler)
+        self.worker = Worker(run, limit)
+        super().__init__(("127.0.0.1", port), Handler)  # which closes itself where the port cannot be used
         self.token = secrets.token_urlsafe(24)
         self.name = name
         self.page, self.policy = document(text, name, args, wrt, run)
-        self.worker = Worker(run, limit)
         self.hosts = frozenset(f"{host}:{self.server_port}" for host in ("127.0.0.1", "localhost"))
 
     @property

@@ -121,7 +121,7 @@ class Drawing:
         """An operand in a label: its name, or the constant."""
         if isinstance(operand, Const):
             return "nothing" if isinstance(operand.value, Undef) else show_const(operand)
-        return self.names.get(operand, "·")
+        return self.names.get(operand, "\u00b7")
 
     # -------------------------------------------------------------- ops
 
@@ -136,14 +136,24 @@ class Drawing:
                 return [self.loop(op)]
             case If():
                 return self.branch(op)
-        label = op.func.name if isinstance(op, Apply) and op.func is not None else op.name if isinstance(op, Call) else type(op).__name__
-        constants = [self.word(operand) for operand in op.operands if isinstance(operand, Const)]
-        label = " ".join([SIGNS.get(label, label), *constants])
+        label = self.operation(op)
         shown = [": ".join(filter(None, (self.label(out), type_word(out.type)))) for out in op.outs]
         node = self.node("op", label, ", ".join(shown), *op.outs, loc=op.loc)
         for operand in op.operands:
             self.connect(operand, node)
         return [node]
+
+    def operation(self, op: Op) -> str:
+        """The name of an op, with its constants; an operator stands between its operands where one of them is a constant."""
+        if isinstance(op, Apply) and op.func is not None:
+            return op.func.name
+        name = op.name if isinstance(op, Call) else type(op).__name__
+        constants = [self.word(operand) for operand in op.operands if isinstance(operand, Const)]
+        sign = SIGNS.get(name)
+        if sign is not None and constants and len(op.operands) == 2:
+            left, right = ("\u00b7" if isinstance(operand, Value) else self.word(operand) for operand in op.operands)
+            return f"{left} {sign} {right}"
+        return " ".join([sign or name, *constants])
 
     def loop(self, op: For | While) -> Node:
         """The frame of a loop: what it carries, then its ops."""

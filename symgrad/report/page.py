@@ -207,16 +207,17 @@ def code_line(line: Line, coloured: list[tuple[str, str]], ties: Ties, facts: Fa
 
 
 def line_marks(line: Line, facts: Facts) -> list[Html]:
-    """What of a line is saved or computed again for the backward half."""
-    marks: dict[tuple[str, str], list[str]] = {}
+    """What of a line is saved or computed again for the backward half, in one mark for each way."""
+    marks: dict[str, dict[str, list[str]]] = {}
     for note in facts.told_of(line.places[0]) if line.places else ():
         word = OBTAINED.get(note.kind)
         if word and word != "kept":
-            marks.setdefault((word, note.name), []).append(note.message)
-    return [
-        element("span", f"{word} {short(name)}".rstrip(), class_=f"mark {word}", title="; ".join(reasons))
-        for (word, name), reasons in marks.items()
-    ]
+            marks.setdefault(word, {}).setdefault(note.name, []).append(note.message)
+    shown = []
+    for word, names in marks.items():
+        title = "; ".join(f"{name}: {', '.join(reasons)}" if name else ", ".join(reasons) for name, reasons in names.items())
+        shown.append(element("span", f"{word} {short(', '.join(filter(None, names)))}".rstrip(), class_=f"mark {word}", title=title))
+    return shown
 
 
 def short(name: str) -> str:

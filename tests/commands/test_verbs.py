@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -148,16 +149,30 @@ def test_an_output_that_nobody_reads_ends_the_command_without_a_word() -> None:
 # ------------------------------------------------------------------ colours
 
 
-def test_colours_are_for_terminals(program: str) -> None:
-    plain = ran("show", program)
-    assert "\x1b[" not in plain.stdout
-    assert "\x1b[35mdef\x1b[0m" in ran("show", program, "--color", "always").stdout
-    assert "\x1b[" in ran("show", program, FORCE_COLOR="1").stdout
-    assert "\x1b[" not in ran("show", program, FORCE_COLOR="1", NO_COLOR="1").stdout
+def test_colours_are_for_terminals(program: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
 
-    import re
+    def shown(*options: str) -> str:
+        assert main(["show", program, *options]) == 0
+        return capsys.readouterr().out
 
-    assert re.sub(r"\x1b\[[\d;]*m", "", ran("show", program, "--color", "always").stdout) == plain.stdout
+    plain = shown()
+    assert "\x1b[" not in plain
+    assert "\x1b[35mdef\x1b[0m" in shown("--color", "always")
+    assert re.sub(r"\x1b\[[\d;]*m", "", shown("--color", "always")) == plain
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b[" in shown()
+    assert shown("--color", "never") == plain
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert shown() == plain
+    monkeypatch.delenv("FORCE_COLOR")
+    monkeypatch.delenv("NO_COLOR")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    assert "\x1b[" in shown()
+    monkeypatch.setenv("TERM", "dumb")
+    assert shown() == plain
 
 
 # ------------------------------------------------------------------ the other verbs

@@ -272,7 +272,7 @@ def test_markup_is_made_in_one_place() -> None:
         element("p onclick=x")
 
     makers = {path.name for path in (ROOT / "symgrad").rglob("*.py") if re.search(r"\bHtml\((?!str\))", path.read_text())}
-    assert makers <= {"html.py", "page.py", "server.py", "notebook.py"}
+    assert makers <= {"html.py", "page.py", "server.py", "display.py"}
 
 
 # ------------------------------------------------------------------ colours and drawings
