@@ -19,6 +19,7 @@ from typing import Any, Literal
 from symgrad.along import ALONG, REMADE, standing_for, without
 from symgrad.bound import Stage, bound
 from symgrad.compile import compile_gradient, import_stages
+from symgrad.debugging import watching
 from symgrad.directions import tangents_by_name
 from symgrad.dispatch.entry import Entry
 from symgrad.dispatch.table import Asked, Table
@@ -269,6 +270,28 @@ class Derived:
 
         span = (source.file, source.node.lineno, source.node.end_lineno or source.node.lineno)
         return explained(f"{self!r} for {entry.signature}", self._retold(entry), line, span)
+
+    @boundary
+    def debug(self, *args: Any, signature: str | None = None, debug_nans: bool = False, **kwargs: Any) -> Callable[..., Any]:
+        """A function that computes this derivative by the statements of ``source``, for arguments like these: debuggers step through it.
+
+        The code that runs otherwise is rewritten to run fast, and as a kernel it has no lines. With ``debug_nans`` the function raises
+        FloatingPointError where a variable of the backward half first holds infinity or NaN, and says which, and of which line of yours.
+
+        >>> import symgrad
+        >>> slope = symgrad.grad(symgrad.from_source("def f(x): return math.sqrt(x) + x * x"))
+        >>> step = slope.debug(4.0)  # then: pdb.runcall(step, 4.0)
+        >>> step(4.0) == slope(4.0)
+        True
+        """
+        entry = self._entry(args, kwargs, signature)
+        if self._options.jit:  # a kernel has no statements of Python
+            entry = derive(self._of, replace(self._options, jit=False))._table.entry(entry.signature, entry.compiled.pins)
+        compiled = entry.compiled
+        if compiled.readable is None:
+            raise BadArgument(f"{self!r} has no text that can be stepped through")
+        function, emitted = compiled.readable.steppable()
+        return watching(function, emitted) if debug_nans else function
 
     @boundary
     def timings(self, *args: Any, signature: str | None = None, **kwargs: Any) -> str:

@@ -341,6 +341,8 @@ class Readable(Protocol):
 
     def told(self, notes: Any) -> Any: ...
 
+    def steppable(self) -> Any: ...
+
 
 @dataclass(frozen=True, slots=True)
 class Comparable:

@@ -30,7 +30,7 @@ BOXES = {
     "adjoint": ("adjoint", "tangent"),
     "codegen": ("codegen", "saving"),
     "loops": ("loops",),
-    "pipeline": ("pipeline", "compile", "explaining", "jit", "targets"),
+    "pipeline": ("pipeline", "compile", "explaining", "debugging", "jit", "targets"),
     "verification": ("verification",),
     "dispatch": ("dispatch", "exits"),
     "api": (

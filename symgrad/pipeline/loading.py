@@ -60,6 +60,12 @@ class Later:
         with LOCK:
             return None if self.reading is None else self.reading(notes)
 
+    def steppable(self) -> tuple[Callable[..., Any], Emitted]:
+        """The text that is read as a function that runs, with that text; debuggers show its lines."""
+        emitted, derivation = self.shown(), self()
+        namespace = {**own_namespace(derivation.job, emitted.namespace), **derivation.job.lowered.objects}
+        return load(emitted.text, derivation.name, namespace), emitted
+
     def readable(self) -> Emitted:
         """The text nearest to the user's statements that can be run."""
         derivation = self().readable()

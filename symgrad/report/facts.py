@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from symgrad.bound import Bound
-from symgrad.codegen.texts import Tie
+from symgrad.codegen.texts import Emitted, Tie
 from symgrad.derivatives import EVERY, Derived
 from symgrad.dispatch.entry import Entry
 from symgrad.errors import BadArgument
@@ -19,11 +19,12 @@ from symgrad.frontend.source import Source, describe, read
 from symgrad.ir.core import Func
 from symgrad.ir.show import show
 from symgrad.location import Loc
-from symgrad.notes import KINDS, Note, Notes, Timing, Trace
+from symgrad.notes import KINDS, Note, Notes, Timing
 from symgrad.parameters import resolve_wrt
 from symgrad.pipeline.job import STAGES
 from symgrad.report.graph import Graph, graph_of, type_word
 from symgrad.runtime.locks import LOCK
+from symgrad.signature import Compiled
 from symgrad.testing import Comparison, compare_grads
 
 #: kinds of notes that say how a value gets to the backward half, with the word that marks its line
@@ -108,8 +109,8 @@ def facts_of(
         derived = cast("Derived", derived._derived)
     entry = derived._entry(tuple(args), {}, signature)
     source = read(derived._function)
-    emitted, notes = told(derived, entry)
-    stages = entry.compiled.stages()
+    again, emitted, notes = told(derived, entry)
+    stages = again.stages()
     options, order = derived._options, list(entry.signature.names)
     every = options.what in EVERY and options.wrt is None
     facts = Facts(
@@ -120,7 +121,7 @@ def facts_of(
         signature=tuple((name, type_word(entry.signature[name])) for name in order),
         functions=listings(source, emitted.line_map, notes),
         derivative=derivative_lines(emitted.text, emitted.line_map, source),
-        running=entry.compiled.text,
+        running=again.text,
         kernel=kernel_text(entry) if jit else None,
         notes=list(notes),
         stages={name: show(stages[name]) for name in STAGES if name in stages},
@@ -137,21 +138,17 @@ def first_of(stages: Mapping[str, Func], names: Sequence[str]) -> Func:
     return stages[next(name for name in names if name in stages)]
 
 
-def told(derived: Derived, entry: Entry) -> tuple[Any, Notes]:
-    """The text that is read, and what the stages tell of it."""
-    compiled = entry.compiled if entry.compiled.pending is None else entry.compiled.pending.numpy
-    notes = Notes(trace=Trace())
+def told(derived: Derived, entry: Entry) -> tuple[Compiled, Emitted, Notes]:
+    """The derivative made anew as NumPy code, its text that is read, and what the stages tell of that text."""
+    notes, own = Notes(), Notes()
     with LOCK:
         again = derived._make(derived._function, entry.signature, entry.compiled.pins, notes)
-        read_text = None
-        if again.readable is not None:
-            own = Notes(trace=Trace())
-            read_text = again.readable.told(own)
-    if read_text is None:
-        assert compiled.readable is not None
-        return compiled.readable.shown(), notes
+        assert again.readable is not None
+        text: Emitted | None = again.readable.told(own)
+        if text is None:
+            return again, again.readable.shown(), notes
     own.trace.timings = notes.trace.timings
-    return read_text, own
+    return again, text, own
 
 
 def kernel_text(entry: Entry) -> str | None:

@@ -226,17 +226,22 @@ def test_hostile_names_stay_text(browser: Any, tmp_path: Path) -> None:
 # ------------------------------------------------------------------ the explorer
 
 
-@pytest.fixture
-def explorer(browser: Any) -> Iterator[Opened]:
-    with Server(TEXT, "model.py", wrt="x,w", limit=60.0) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        one = Opened(browser, server.address)
-        one.page.wait_for_selector("body[data-answers]")
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with Server(TEXT, "model.py", wrt="x,w", limit=60.0) as one:
+        threading.Thread(target=one.serve_forever, daemon=True).start()
         yield one
-        assert one.said == []
-        assert set(one.requests) <= {server.address, f"{server.address}answer"}
-        one.page.close()
-        server.shutdown()
+        one.shutdown()
+
+
+@pytest.fixture
+def explorer(browser: Any, server: Server) -> Iterator[Opened]:
+    one = Opened(browser, server.address)
+    one.page.wait_for_selector("body[data-answers]")
+    yield one
+    assert one.said == []
+    assert set(one.requests) <= {server.address, f"{server.address}answer"}
+    one.page.close()
 
 
 def until(explorer: Opened, condition: str) -> None:

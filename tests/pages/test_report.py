@@ -115,6 +115,10 @@ def test_the_kernel_is_shown_where_there_is_one() -> None:
     assert shown.kernel is not None
     assert "njit" in shown.kernel
     assert 'id="tab-kernel"' in page(shown)
+    compiled = symgrad.grad(function, jit=True)
+    compiled(*args)
+    called = facts_of(compiled, args, jit=True, run=False)
+    assert (called.kernel, called.running) == (shown.kernel, shown.running)
     assert facts_of(symgrad.grad(lambda x: np.sum(np.abs(np.fft.fft(x))), jit="auto"), (np.ones(4),), jit=True, run=False).kernel is None
 
 
