@@ -36,8 +36,8 @@ def watching(function: Callable[..., Any], emitted: Emitted) -> Callable[..., An
             result = function(*args, **kwargs)
         finally:
             sys.settrace(before)
-        if watch.found is not None:
-            line, name = watch.found
+        if watch.failing is not None:
+            line, name = watch.failing
             raise FloatingPointError(message(name, line, places, emitted.text, watch))
         return result
 
@@ -68,7 +68,7 @@ class Watch:
     code: CodeType
     names: Mapping[int, list[str]]
     backward: int  #: the line on which the backward half begins
-    found: tuple[int, str] | None = None
+    failing: tuple[int, str] | None = None
     forward: tuple[int, str] | None = None  #: the same of the forward half, which may be meant
     last: dict[FrameType, int] = field(default_factory=dict)
 
@@ -80,13 +80,13 @@ class Watch:
         """Look at what the line before has bound."""
         line = self.last.get(frame, 0)
         for name in self.names.get(line, ()):
-            if self.found is None and name in frame.f_locals and not is_finite(frame.f_locals[name]):
+            if self.failing is None and name in frame.f_locals and not is_finite(frame.f_locals[name]):
                 if line >= self.backward:
-                    self.found = line, name
+                    self.failing = line, name
                 elif self.forward is None:
                     self.forward = line, name
         self.last[frame] = frame.f_lineno
-        return None if self.found is not None or event == "return" else self.step
+        return None if self.failing is not None or event == "return" else self.step
 
 
 def is_finite(value: Any, depth: int = DEEPEST) -> bool:

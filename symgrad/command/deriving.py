@@ -24,7 +24,7 @@ def show(options: argparse.Namespace) -> int:
     module, name, function = load(options.target)
     args = arguments(options, module, name, function)
     derived = derive(function, options)
-    call, words = call_of(options, args)
+    call, words = call_of(options, args, function)
     stage = None if options.stage is None else options.stage if "," not in options.stage else tuple(options.stage.split(","))
     is_ir = options.ir or stage is not None
     text = derived.ir(*call, stage=stage, **words) if is_ir else derived.source(*call, **words)
@@ -54,7 +54,7 @@ def explain(options: argparse.Namespace) -> int:
     module, name, function = load(options.target)
     args = arguments(options, module, name, function)
     derived = derive(function, options)
-    call, words = call_of(options, args)
+    call, words = call_of(options, args, function)
     facts = {"target": options.target, "explanation": derived.explain(*call, **words)}
     if options.timings:
         facts["timings"] = derived.timings(*call, **words)
@@ -72,7 +72,7 @@ def emit(options: argparse.Namespace) -> int:
     module, name, function = load(options.target)
     args = arguments(options, module, name, function)
     derived = derive(function, options)
-    call, _ = call_of(options, args)
+    call, _ = call_of(options, args, function)
     text = saved_text(derived, call, None, options.sig)
     if options.check is not None:
         return compared(text, Path(options.check), options)
@@ -120,7 +120,7 @@ def graph(options: argparse.Namespace) -> int:
     module, name, function = load(options.target)
     args = arguments(options, module, name, function)
     derived: Any = derive(function, options)
-    call, words = call_of(options, args)
+    call, words = call_of(options, args, function)
     if isinstance(derived, Bound):
         derived, call = derived._derived, (derived._instance, *call) if call else ()
     stages = derived._entry(call, {}, words.get("signature")).compiled.stages()
@@ -146,8 +146,7 @@ def graph(options: argparse.Namespace) -> int:
     if options.output is None:
         print(text)
     else:
-        options.overwrite = False
-        written(f"{text}\n", options, lambda path: path.read_text(encoding="utf-8").startswith(("flowchart ", "digraph ", "{")))
+        written(f"{text}\n", options, lambda path: False)  # a drawing does not say who has written it
     return 0
 
 
@@ -159,7 +158,7 @@ def report(options: argparse.Namespace) -> int:
     module, name, function = load(options.target)
     args = arguments(options, module, name, function)
     derived = derive(function, options)
-    call, words = call_of(options, args)
+    call, words = call_of(options, args, function)
     with called(name):
         facts = facts_of(derived, call, jit=options.jit, run=not options.no_run, **words)
     text = page(facts, times=not options.no_times, version=options.version)

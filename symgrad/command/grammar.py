@@ -97,7 +97,7 @@ VERBS = (
     Verb(
         "graph",
         "print the dataflow of the function or of its gradient",
-        ("target", "args", "sig", "wrt", "stage", "format", "out", "json"),
+        ("target", "args", "sig", "wrt", "stage", "format", "out", "overwrite", "json"),
         "deriving:graph",
     ),
     Verb(

@@ -7,6 +7,7 @@ import importlib
 import importlib.util
 import json
 import platform
+import re
 import shutil
 import sys
 from importlib.metadata import PackageNotFoundError, version
@@ -27,6 +28,7 @@ PACKAGES = {
     "cloudpickle": ("derivatives sent to other processes: pip install 'symgrad[parallel]'", ("3.1",)),
     "ipython": ("notebooks", ("9.18",)),
 }
+OWN = re.compile(r"(texts|kernels)-[0-9a-f]{16}")  #: the directories that symgrad makes; nothing else is removed
 PYTHONS = ("3.11", "3.12", "3.13")  #: the releases of Python that symgrad is for
 
 
@@ -124,9 +126,8 @@ def place_of_cache() -> str:
 def cache(options: argparse.Namespace) -> int:
     """Print where compiled code is kept, with what and how much; or remove it."""
     root = cache_root()
-    folders = (
-        [] if root is None or not root.is_dir() else sorted(path for path in root.iterdir() if path.is_dir() and not path.is_symlink())
-    )
+    there = [] if root is None or not root.is_dir() else sorted(root.iterdir())
+    folders = [path for path in there if OWN.fullmatch(path.name) and path.is_dir() and not path.is_symlink()]
     facts = [
         {
             "directory": str(path),
@@ -155,7 +156,7 @@ def cache(options: argparse.Namespace) -> int:
 
 def files_in(path: Path) -> list[Path]:
     """The files of a directory and of those in it; links are not followed."""
-    return [file for file in path.rglob("*") if file.is_file() and not file.is_symlink()]
+    return [file for file in sorted(path.rglob("*")) if file.is_file() and not file.is_symlink()]
 
 
 def size(count: int) -> str:

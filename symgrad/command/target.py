@@ -11,14 +11,18 @@ import sys
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
+
+import numpy as np
 
 from symgrad.api import grad, value_and_grad
 from symgrad.bound import Bound
 from symgrad.command.usage import Usage
 from symgrad.derivatives import Derived
+from symgrad.errors import BadArgument, SymgradError
 from symgrad.frontend.source import read
+from symgrad.parameters import annotated_signature
 from symgrad.text import is_dotted, item
 from symgrad.values import NotAValue, arguments_of
 
@@ -125,8 +129,6 @@ def arguments_given(options: argparse.Namespace, module: ModuleType, name: str) 
 
 def data_of(module: ModuleType) -> dict[str, Any]:
     """The data of a module that arguments may name: numbers, texts, arrays and containers."""
-    import numpy as np
-
     return {
         name: value
         for name, value in vars(module).items()
@@ -154,11 +156,19 @@ def derive(function: Any, options: argparse.Namespace) -> Any:
     return maker(function, asked(options), **words)
 
 
-def call_of(options: argparse.Namespace, args: tuple[Any, ...] | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments and keywords by which a derivative is asked for its text: values, or types."""
-    if getattr(options, "sig", None) is not None:
+def call_of(options: argparse.Namespace, args: tuple[Any, ...] | None, function: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments and keywords by which a derivative is asked for its text: values, or types; Usage where neither is known."""
+    if options.sig is not None:
         return (), {"signature": options.sig}
-    return (() if args is None else args), {}
+    if args is not None:
+        return args, {}
+    if isinstance(function, FunctionType):
+        try:
+            annotated_signature(function)
+        except BadArgument as unknown:
+            told = f"give --args 'np.ones(3), 2.0', --sig 'f8[:], float', or {EXAMPLES} in the module"
+            raise Usage(f"{unknown.what.partition(':')[0]}: {told}") from None
+    return (), {}
 
 
 def own_source(derived: Derived | Bound) -> str:
@@ -170,8 +180,6 @@ def own_source(derived: Derived | Bound) -> str:
 @contextlib.contextmanager
 def called(name: str) -> Iterator[None]:
     """What the user's function raises when it is called is said in one line, with its place."""
-    from symgrad.errors import SymgradError
-
     try:
         yield
     except (SymgradError, Usage, KeyboardInterrupt, BrokenPipeError):

@@ -184,6 +184,9 @@ class Server(http.server.ThreadingHTTPServer):
         """Where the page is."""
         return f"http://127.0.0.1:{self.server_port}/{self.token}/"
 
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A browser that goes away in the middle of a reply is no news."""
+
     def server_close(self) -> None:
         """Stop serving, and end the process that answers."""
         super().server_close()

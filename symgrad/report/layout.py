@@ -120,12 +120,11 @@ class Arranger:
 
     def sources_of(self, nodes: Sequence[Node]) -> dict[int, list[int]]:
         """For each of some nodes those among them that an edge leads from, directly or from within a frame."""
-        here = {node.number for node in nodes}
         places = {node.number: place for place, node in enumerate(nodes)}
-        sources: dict[int, list[int]] = {number: [] for number in here}
+        sources: dict[int, list[int]] = {number: [] for number in places}
         for edge in self.edges:
-            start = next((n for n in self.chains[edge.source] if n in here), None)
-            end = next((n for n in self.chains[edge.target] if n in here), None)
+            start = next((n for n in self.chains[edge.source] if n in places), None)
+            end = next((n for n in self.chains[edge.target] if n in places), None)
             if start is not None and end is not None and places[start] < places[end]:
                 sources[end].append(start)
         return sources

@@ -138,6 +138,19 @@ def test_a_name_that_is_not_there_is_told_with_those_that_are(program: str, caps
     assert "its functions are loss, raises" in capsys.readouterr().err
 
 
+def test_where_no_types_are_known_the_ways_to_say_them_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "plain_of_verbs.py"
+    path.write_text("def f(x):\n    return x * x\n\ndef g(x: float):\n    return x * x\n")
+    for verb in ("show", "emit", "explain", "graph", "report"):
+        assert main([verb, f"{path}:f"]) == 2
+        message = capsys.readouterr().err
+        assert "the type of x is not known: give --args" in message
+        for way in (["--args", "2.0"], ["--sig", "float"]):
+            assert main([verb, f"{path}:f", *way]) == 0
+        assert main([verb, f"{path}:g"]) == 0
+        capsys.readouterr()
+
+
 def test_an_output_that_nobody_reads_ends_the_command_without_a_word() -> None:
     place = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = f"{sys.executable} -m symgrad rules | head -1"
@@ -195,6 +208,15 @@ def test_graphs_name_the_ops_of_the_function(program: str, capsys: pytest.Captur
     assert main(["graph", program, "--stage", "nowhere"]) == 2
 
 
+def test_graphs_replace_no_file_unless_told(program: str, tmp_path: Path) -> None:
+    path = tmp_path / "drawn.json"
+    path.write_text("{}")
+    assert main(["graph", program, "--json", "-o", str(path)]) == 1
+    assert path.read_text() == "{}"
+    assert main(["graph", program, "--json", "-o", str(path), "--overwrite"]) == 0
+    assert json.loads(path.read_text())["name"] == "loss"
+
+
 def test_rules_are_found_by_name(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["rules", "tanh"]) == 0
     assert "tanh(x)  math.tanh, np.tanh\n    x_grad = out_grad * (1 - out * out)\n" in capsys.readouterr().out
@@ -225,11 +247,15 @@ def test_the_doctor_says_what_is_installed(capsys: pytest.CaptureFixture[str]) -
 
 def test_the_cache_is_shown_and_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     root = tmp_path / "kept"
-    (root / "texts-0123").mkdir(parents=True)
-    (root / "texts-0123" / "one").write_text("x" * 2048)
+    (root / "texts-0123456789abcdef").mkdir(parents=True)
+    (root / "texts-0123456789abcdef" / "one").write_text("x" * 2048)
     beside = tmp_path / "beside"
     beside.write_text("not symgrad's")
-    (root / "link").symlink_to(tmp_path)
+    (root / "texts-fedcba9876543210").symlink_to(tmp_path)
+    others = [root / "texts-of-mine", root / "photographs", root / "kernels-0123456789abcdefff"]
+    for other in others:
+        other.mkdir()
+        (other / "one").write_text("not symgrad's")
     monkeypatch.setenv("SYMGRAD_CACHE_DIR", str(root))
     assert main(["cache", "--json"]) == 0
     (fact,) = json.loads(capsys.readouterr().out)["directories"]
@@ -237,8 +263,9 @@ def test_the_cache_is_shown_and_removed(tmp_path: Path, monkeypatch: pytest.Monk
 
     assert main(["cache", "clear"]) == 0
     assert "removed 1 files, 2.0 KiB" in capsys.readouterr().out
-    assert not (root / "texts-0123").exists()
+    assert not (root / "texts-0123456789abcdef").exists()
     assert beside.exists()
+    assert all((other / "one").exists() for other in others)
     monkeypatch.setenv("SYMGRAD_CACHE_DIR", "off")
     assert main(["cache"]) == 0
     assert "off" in capsys.readouterr().out
