@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import symgrad
-from tests.pages.samples import SAMPLES
+from tests.explorer.samples import SAMPLES
 from tests.programs import PROGRAMS
 
 

@@ -12,7 +12,7 @@ import pytest
 import symgrad
 from symgrad.notebook.display import bundle
 from symgrad.notebook.formulas import formulas
-from tests.pages.samples import HOSTILE, SAMPLES, Reader
+from tests.explorer.samples import HOSTILE, SAMPLES, Reader
 from tests.places.kernel import executed
 
 ROOT = Path(__file__).parent.parent.parent

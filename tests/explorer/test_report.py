@@ -21,7 +21,7 @@ from symgrad.report.graph_texts import dot, mermaid
 from symgrad.report.html import Html, element, escaped
 from symgrad.report.layout import layout_of
 from symgrad.report.page import page
-from tests.pages.samples import HOSTILE, SAMPLES, Reader
+from tests.explorer.samples import HOSTILE, SAMPLES, Reader
 from tests.programs import PROGRAMS
 
 ROOT = Path(__file__).parent.parent.parent

@@ -20,7 +20,7 @@ from symgrad.__main__ import main
 from symgrad.explorer.answers import answer
 from symgrad.explorer.reading import NotPython, read_module
 from symgrad.explorer.server import Server, Worker
-from tests.pages.samples import HOSTILE, Reader
+from tests.explorer.samples import HOSTILE, Reader
 
 TEXT = """import numpy as np
 

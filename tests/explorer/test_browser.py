@@ -18,7 +18,7 @@ import symgrad
 from symgrad.explorer.server import Server
 from symgrad.report.facts import facts_of
 from symgrad.report.page import page as page_of
-from tests.pages.samples import HOSTILE, SAMPLES
+from tests.explorer.samples import HOSTILE, SAMPLES
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install symgrad[browser]")
 
