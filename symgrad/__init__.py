@@ -51,5 +51,10 @@ def __getattr__(name: str) -> Any:
     return value
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """Enter the magic ``%%symgrad``, where a notebook says ``%load_ext symgrad``."""
+    imported("symgrad.notebook.magic").load(shell)
+
+
 def __dir__() -> list[str]:
     return sorted([*globals(), *HOMES])

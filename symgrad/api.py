@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from symgrad.custom_rules import custom_jvp, custom_vjp
 from symgrad.derivatives import Derived, derive
 from symgrad.errors import BadArgument, SaveError
 from symgrad.examples import examples_of
-from symgrad.files import check_free, write_file
+from symgrad.files import write_file
 from symgrad.frontend.source import describe, from_source, plain_function
 from symgrad.jit import Jit
 from symgrad.marks import checkpoint, on_backward, stop_gradient
@@ -273,6 +273,12 @@ def save(function: Any, path: str | os.PathLike[str], *args: Any, signature: str
     ...     path.read_text()[3:53]
     'The derivative square_grad of square, written by s'
     """
+    content = saved_text(function, args, kwargs, signature).encode()
+    write_file(path, lambda file: file.write(content), is_saved_module, overwrite)
+
+
+def saved_text(function: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None, signature: str | None = None) -> str:
+    """What ``save`` writes: the text of a module of its own. SaveError for a derivative that has none."""
     if isinstance(function, Bound):
         raise SaveError("a method's gradient depends on its instance", hint="save the gradient of a function")
     if hasattr(type(function), "__symgrad_refuses__"):
@@ -283,16 +289,15 @@ def save(function: Any, path: str | os.PathLike[str], *args: Any, signature: str
             f"{describe(function)} is not a derived function",
             hint=f"save its gradient: symgrad.save(symgrad.grad({describe(function)}), path)",
         )
-    entry = function._entry(args, kwargs, signature)
+    words = dict(kwargs or {})
+    entry = function._entry(args, words, signature)
     if entry.compiled.saved is None:
         raise SaveError(f"{function!r} cannot be written to a file of its own")
-    examples = examples_of(function._function, function._table.bind(args, kwargs).arguments) if args or kwargs else entry.examples
+    examples = examples_of(function._function, function._table.bind(args, words).arguments) if args or words else entry.examples
     needed = without_relations(entry.compiled.pins)
     compiled = entry.compiled if needed == entry.compiled.pins else function._table.entry(entry.signature, needed).compiled
     assert compiled.saved is not None
-    check_free(path, is_saved_module, overwrite)
-    content = compiled.saved(examples).encode()
-    write_file(path, lambda file: file.write(content), is_saved_module, overwrite)
+    return compiled.saved(examples)
 
 
 __all__ = [

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import types
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from symgrad.runtime.locks import imported
 from symgrad.tracebacks import REFUSALS, boundary, is_trimmed
 
 Stage = str | tuple[str, ...] | list[str] | None  #: a stage of the pipeline, or a pair of them
@@ -31,6 +33,8 @@ class Derivative(Protocol):
     def ir(self, *args: Any, stage: Stage = None, **kwargs: Any) -> str: ...
 
     def explain(self, *args: Any, **kwargs: Any) -> str: ...
+
+    def debug(self, *args: Any, **kwargs: Any) -> Callable[..., Any]: ...
 
 
 class Bound:
@@ -88,6 +92,16 @@ class Bound:
     def explain(self, *args: Any, **kwargs: Any) -> str:
         """What becomes of each line, and why, for arguments like these."""
         return self._derived.explain(self._instance, *args, **kwargs) if args or kwargs else self._derived.explain()
+
+    @boundary
+    def debug(self, *args: Any, **kwargs: Any) -> Callable[..., Any]:
+        """A function of the arguments that debuggers step through, for arguments like these."""
+        return functools.partial(self._derived.debug(self._instance, *args, **kwargs), self._instance)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        """What a notebook shows."""
+        shown: dict[str, str] = imported("symgrad.notebook.display").bundle(self)
+        return shown
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._derived, self._instance)

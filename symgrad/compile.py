@@ -179,13 +179,16 @@ def derived(job: Job, read: Callable[[str], Any] | None) -> Any:
 
 
 @collector_paused()
-def text_to_read(job: Job) -> Emitted | None:
-    """The derivative as text that is read, from a function that is lowered once more with the user's text; None if that is refused."""
+def text_to_read(job: Job, notes: Notes | None = None) -> Emitted | None:
+    """The derivative as text that is read, from a function that is lowered once more with the user's text; None if that is refused.
+
+    ``notes`` collects what the stages tell of their decisions, which are others than for the code that runs.
+    """
     request = replace(job.request, optimize="read", jit=False)
     try:
         with deep_calls():
             lowered = lower(job.source, job.signature, derive=derive_inside, varied=varied_values, no_grad=request.no_grad, wrt=request.wrt,
-                            pins=dict(request.pins), keeps_text=True)  # fmt: skip
+                            pins=dict(request.pins), keeps_text=True, notes=notes)  # fmt: skip
             derivation = derived(Job(job.source, job.signature, request, lowered), None)
             emitted: Emitted = derivation.emission(derivation.job)
             return replace(emitted, namespace={**emitted.namespace, **lowered.objects})

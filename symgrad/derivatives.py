@@ -19,6 +19,7 @@ from typing import Any, Literal
 from symgrad.along import ALONG, REMADE, standing_for, without
 from symgrad.bound import Stage, bound
 from symgrad.compile import compile_gradient, import_stages
+from symgrad.debugging import watching
 from symgrad.directions import tangents_by_name
 from symgrad.dispatch.entry import Entry
 from symgrad.dispatch.table import Asked, Table
@@ -36,7 +37,7 @@ from symgrad.parameters import Options, annotated_signature, carries_derivative,
 from symgrad.pickling import Reference, is_importable, refer, resolve, when_loaded, writer
 from symgrad.pipeline.readings import Readings
 from symgrad.runtime.batches import BATCH
-from symgrad.runtime.locks import LOCK
+from symgrad.runtime.locks import LOCK, imported
 from symgrad.signature import Compiled, Request, Signature
 from symgrad.targets import available
 from symgrad.tracebacks import boundary
@@ -208,6 +209,11 @@ class Derived:
         wrt = "" if self._options.wrt is None else f", wrt={self._options.wrt!r}"
         return f"{self._options.word}({of}{wrt})"
 
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        """What a notebook shows: both texts side by side for the latest call, and the formulas of short ones."""
+        shown: dict[str, str] = imported("symgrad.notebook.display").bundle(self)
+        return shown
+
     # -------------------------------------------------------------- looking at what was made
 
     def _entry(self, args: tuple[Any, ...], kwargs: dict[str, Any], signature: str | None) -> Entry:
@@ -235,7 +241,7 @@ class Derived:
         compiled = self._entry(args, kwargs, signature).compiled
         if compiled.pending is not None:
             compiled = compiled.pending.shown()
-        return compiled.text if optimize == "speed" or compiled.readable is None else compiled.readable()
+        return compiled.text if optimize == "speed" or compiled.readable is None else compiled.readable.shown().text
 
     @boundary
     def ir(self, *args: Any, stage: Stage = None, signature: str | None = None, **kwargs: Any) -> str:
@@ -266,6 +272,28 @@ class Derived:
 
         span = (source.file, source.node.lineno, source.node.end_lineno or source.node.lineno)
         return explained(f"{self!r} for {entry.signature}", self._retold(entry), line, span)
+
+    @boundary
+    def debug(self, *args: Any, signature: str | None = None, debug_nans: bool = False, **kwargs: Any) -> Callable[..., Any]:
+        """A function that computes this derivative by the statements of ``source``, for arguments like these: debuggers step through it.
+
+        The code that runs otherwise is rewritten to run fast, and as a kernel it has no lines. With ``debug_nans`` the function raises
+        FloatingPointError where a variable of the backward half first holds infinity or NaN, and says which, and of which line of yours.
+
+        >>> import symgrad
+        >>> slope = symgrad.grad(symgrad.from_source("def f(x): return math.sqrt(x) + x * x"))
+        >>> step = slope.debug(4.0)  # then: pdb.runcall(step, 4.0)
+        >>> step(4.0) == slope(4.0)
+        True
+        """
+        entry = self._entry(args, kwargs, signature)
+        if self._options.jit:  # a kernel has no statements of Python
+            entry = derive(self._of, replace(self._options, jit=False))._table.entry(entry.signature, entry.compiled.pins)
+        compiled = entry.compiled
+        if compiled.readable is None:
+            raise BadArgument(f"{self!r} has no text that can be stepped through")
+        function, emitted = compiled.readable.steppable()
+        return watching(function, emitted) if debug_nans else function
 
     @boundary
     def timings(self, *args: Any, signature: str | None = None, **kwargs: Any) -> str:

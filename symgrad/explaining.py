@@ -3,14 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from symgrad.notes import KINDS, Note, Timing
+from symgrad.runtime.locks import imported
 
 LABEL = max(map(len, KINDS)) + 2  #: the width of a kind
 Lines = Callable[[str, int], str]  #: a line of a file
 
 
-def explain(title: str, notes: Iterable[Note], lines: Lines, span: tuple[str, int, int]) -> str:
+class Explanation(str):
+    """The page that ``explain`` gives: a text, which notebooks show as a table."""
+
+    __slots__ = ("heading", "lines", "notes")
+    heading: str
+    notes: Sequence[Note]
+    lines: Lines
+
+    def _repr_html_(self) -> str:
+        table: str = imported("symgrad.notebook.display").table(self.heading, self.notes, self.lines)
+        return table
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return str, (str(self),)
+
+
+def explain(title: str, notes: Iterable[Note], lines: Lines, span: tuple[str, int, int]) -> Explanation:
     """The page; ``span`` is the file of the user's function with its first and last line, of which each is shown.
 
     >>> from symgrad.location import Loc
@@ -23,6 +41,7 @@ def explain(title: str, notes: Iterable[Note], lines: Lines, span: tuple[str, in
            active      y, z
     """
     places: dict[str, dict[int, list[Note]]] = {}
+    notes = list(notes)
     for note in notes:
         places.setdefault(note.loc.file, {}).setdefault(note.loc.line, []).append(note)
     file, first, last = span
@@ -36,7 +55,9 @@ def explain(title: str, notes: Iterable[Note], lines: Lines, span: tuple[str, in
         if numbers:
             output += ["", f"{other}, which it calls" if other != file else "what it calls"]
             output += listing(other, numbers, table, lines)
-    return "\n".join(line.rstrip() for line in output) + "\n"
+    page = Explanation("\n".join(line.rstrip() for line in output) + "\n")
+    page.heading, page.notes, page.lines = title, notes, lines
+    return page
 
 
 def listing(file: str, numbers: list[int], notes: dict[int, list[Note]], lines: Lines) -> list[str]:
@@ -100,4 +121,4 @@ def line(name: str, seconds: Sequence[float]) -> str:
     return f"{1000 * sum(seconds):6.1f}  {len(seconds):4}  {name}"
 
 
-__all__ = ["explain", "timings"]
+__all__ = ["Explanation", "explain", "timings"]

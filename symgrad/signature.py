@@ -321,7 +321,7 @@ class Compiled:
     of them is not used for another. Its names are those of ``objects``, else parameters, cells and globals of the user's
     function. ``mutated`` names the parameters whose arrays the function writes to. ``stages`` gives the IR after
     each stage, by name; ``saved`` makes the text of a module of its own, from
-    the texts of example arguments; ``readable`` the source with the user's statements as they stand, where ``text``
+    the texts of example arguments; ``readable`` gives the source with the user's statements as they stand, where ``text``
     has them as they run fastest.
     """
 
@@ -333,7 +333,7 @@ class Compiled:
     saved: Callable[[Sequence[str] | None], str] | None = None
     pins: tuple[tuple[str, Any], ...] = ()  #: integers that are part of the code, by the expression that reads them
     objects: Mapping[str, Any] = field(default_factory=dict)
-    readable: Callable[[], str] | None = None
+    readable: Readable | None = None
     pending: Pending | None = None  #: what is to stand in its place once it is called
     direct: Direct | None = None
     plain: Callable[..., Any] | None = None  #: of a kernel: the NumPy code that computes the same
@@ -343,6 +343,16 @@ class Compiled:
     related: tuple[tuple[str, str, bool], ...] = ()  #: pairs of what is read from outside, and whether they are one object
     apart: tuple[tuple[str, str], ...] = ()  #: what is read from outside and what is changed among the arguments, which must be two objects
     comparable: Comparable | None = None  #: how it is compared with the user's function; None where it is no function of the user's
+
+
+class Readable(Protocol):
+    """What gives the text that is read, and tells ``notes`` of what was decided for it."""
+
+    def shown(self) -> Any: ...
+
+    def told(self, notes: Any) -> Any: ...
+
+    def steppable(self) -> Any: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from symgrad.api import grad
 from symgrad.callables import derived
 from symgrad.contractions import contracted, pushed, written
 from symgrad.errors import BadArgument
+from symgrad.jit import Jit
 from symgrad.parameters import Options, Wrt, options
 from symgrad.paths import belongs, spelled
 from symgrad.text import root_of
@@ -69,9 +70,12 @@ class Comparison:
 
 @boundary
 def compare_grads(function: Callable[..., Any], args: Sequence[Any], order: int = 1, modes: Sequence[str] = ("forward", "reverse"), *,
-                  wrt: Wrt = None, directions: int = 2, seed: int = 0, tolerance: float | None = None,
+                  wrt: Wrt = None, directions: int = 2, seed: int = 0, tolerance: float | None = None, jit: Jit = False,
                   **kwargs: Any) -> list[Comparison]:  # fmt: skip
-    """The comparisons of which ``check_grads`` tells those that do not agree; the parameters are the same."""
+    """The comparisons of which ``check_grads`` tells those that do not agree; the parameters are the same.
+
+    With ``jit`` it is the compiled derivatives that are compared.
+    """
     check_request(order, modes, directions)
     args = tuple(args)
     if any(p.kind is p.VAR_POSITIONAL for p in inspect.signature(function).parameters.values()) and not isinstance(wrt, str):
@@ -84,7 +88,7 @@ def compare_grads(function: Callable[..., Any], args: Sequence[Any], order: int 
     below: dict[str, Any] = {"": function}
     for level in range(1, order + 1):
         for path, one in below.items():
-            check = Check(one, args, kwargs, names, level, path, tuple(modes), tolerance)
+            check = Check(one, args, kwargs, names, level, path, tuple(modes), tolerance, jit)
             check.keep(wrt)
             for direction in range(directions):
                 comparisons += check.compared(direction, random)
@@ -184,8 +188,9 @@ class Check:
     """A function of some order, whose derivatives are compared in the modes asked for."""
 
     def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], names: tuple[str, ...], order: int,
-                 below: str, modes: tuple[str, ...], tolerance: float | None) -> None:  # fmt: skip
+                 below: str, modes: tuple[str, ...], tolerance: float | None, jit: Jit) -> None:  # fmt: skip
         self.function, self.args, self.kwargs, self.order, self.tolerance = function, args, kwargs, order, tolerance
+        self.jit: Jit = jit
         self.inputs = bound_to(function, args, kwargs, names)
         self.words = {mode: f"{mode} over {below}" if below else mode for mode in MODES if mode in modes}
         self.width = min([8, *(width for value in self.inputs.values() for width in widths(value))])
@@ -253,7 +258,7 @@ class Check:
 
     def derivative(self, mode: str) -> Any:
         """The derivative in one mode."""
-        return derived(self.function, options_of(MODES[mode], tuple(self.inputs)))
+        return derived(self.function, options_of(MODES[mode], tuple(self.inputs), self.jit))
 
     def forward(self, seed: Any) -> Slope:
         """The slope by forward mode, of a tangent."""
@@ -276,9 +281,9 @@ class Check:
 SLOPES: dict[str, Callable[[Check, Any], Slope]] = {"forward": Check.forward, "reverse": Check.reverse}
 
 
-def options_of(what: Literal["jvp", "vjp"], names: tuple[str, ...]) -> Options:
+def options_of(what: Literal["jvp", "vjp"], names: tuple[str, ...], jit: Jit) -> Options:
     """What is asked of a derivative that is compared: also where the result does not depend on an argument."""
-    return options(what, names, None, has_aux=False, allow_unused=True, no_grad=(), jit=False)
+    return options(what, names, None, has_aux=False, allow_unused=True, no_grad=(), jit=jit)
 
 
 __all__ = ["Comparison", "check_grads", "compare_grads"]

@@ -20,7 +20,7 @@ FACE = "__init__"
 FILES = sorted(p for p in ROOT.rglob("*.py") if "__pycache__" not in p.parts)
 #: boxes of the picture: a name, and the modules and packages of symgrad in the box
 BOXES = {
-    "errors and text": ("location", "identity", "text", "errors", "notes", "tracebacks", "files"),
+    "errors and text": ("location", "identity", "text", "errors", "notes", "tracebacks", "files", "highlight", "values"),
     "signatures": ("signature", "paths", "kinds", "abstraction", "parameters", "bound", "examples", "directions"),
     "ir": ("ir",),
     "ops": ("ops",),
@@ -30,7 +30,7 @@ BOXES = {
     "adjoint": ("adjoint", "tangent", "sparsity"),
     "codegen": ("codegen", "saving"),
     "loops": ("loops",),
-    "pipeline": ("pipeline", "compile", "explaining", "jit", "targets"),
+    "pipeline": ("pipeline", "compile", "explaining", "debugging", "jit", "targets"),
     "verification": ("verification",),
     "dispatch": ("dispatch", "exits"),
     "api": (
@@ -47,8 +47,8 @@ BOXES = {
         "pickling",
         "contractions",
         "testing",
-        "__main__",
     ),
+    "pages and commands": ("report", "notebook", "explorer", "command", "__main__"),
     "functional": ("functional",),
     "record": ("record",),
     "vocabulary": ("vocabulary",),

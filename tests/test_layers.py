@@ -18,8 +18,8 @@ from structure import BOXES, FACE, FILES, ROOT, imported, imports, pages, tree_o
 
 #: rows from the top; every name is a module or a package of symgrad
 ROWS = [
-    {"location", "identity", "text"},
-    {"errors", "notes"},
+    {"location", "identity", "text", "highlight"},
+    {"errors", "notes", "values"},
     {"tracebacks"},
     {"ir"},
     {"signature", "kinds"},
@@ -27,7 +27,7 @@ ROWS = [
     {"ops"},
     {"runtime"},
     {"frontend", "passes", "adjoint", "codegen"},
-    {"saving", "examples", "files", "loops", "explaining", "verification", "tangent"},
+    {"saving", "examples", "files", "loops", "explaining", "verification", "tangent", "debugging"},
     {"sparsity"},
     {"pipeline"},
     {"jit"},
@@ -42,6 +42,9 @@ ROWS = [
     {"implicit"},
     {"contractions"},
     {"testing"},
+    {"report"},
+    {"explorer", "notebook"},
+    {"command"},
     {"functional"},
     {"record"},
     {"vocabulary"},

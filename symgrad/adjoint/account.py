@@ -66,6 +66,8 @@ def why_inactive(value: Value, varied: set[Value], inputs: str) -> str:
 
 def tell_rule(notes: Notes, op: Call, row: Row, params: Sequence[str]) -> None:
     """Which derivatives of a row were taken, in the row's own words."""
+    if row.name == "as_written":  # the user's text beside the ops that it was lowered to
+        return
     said = {}
     for param in params:
         word = param.lstrip("*")

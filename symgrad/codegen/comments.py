@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from symgrad.codegen.texts import Tie
 from symgrad.location import NOWHERE, Loc
 from symgrad.notes import Notes
 
@@ -21,11 +22,15 @@ Lines = Callable[[str, int], str]
 
 @dataclass(slots=True)
 class Mark:
-    """What is known of one emitted statement: where it comes from, is it backward, has its function no halves, does a section begin."""
+    """What is known of one emitted statement.
+
+    Where it comes from, is it backward, has its function no halves, does it write or read a tape, does a section begin.
+    """
 
     loc: Loc = NOWHERE
     backward: bool = False
     whole: bool = False
+    tape: bool = False
     section: str = ""
 
 
@@ -51,8 +56,8 @@ def quote(loc: Loc, lines: Lines) -> str:
 
 def annotate(
     text: str, printed: list[ast.stmt], read: list[ast.stmt], marks: dict[ast.stmt, Mark], lines: Lines | None, notes: Notes | None = None
-) -> tuple[str, list[tuple[int, int]]]:
-    """Text with its comments, and pairs of (line of the text, line of the user's source).
+) -> tuple[str, list[Tie]]:
+    """Text with its comments, and where its lines come from.
 
     ``printed`` are the statements that were printed, ``read`` the same read from the text; without
     ``lines`` no comments are added.
@@ -71,7 +76,7 @@ def annotate(
     commented = [len(rows[n - 1]) for n, (mark, first) in marked.items() if first]
     column = max([COLUMN, *(w + 2 for w in commented if w + 2 <= LAST_COLUMN)])
     out: list[str] = []
-    line_map: list[tuple[int, int]] = []
+    line_map: list[Tie] = []
     follows: tuple[str, ...] = ()
     starts = {statement.lineno for statement in read[1:]}
     for number, row in enumerate(rows, 1):
@@ -89,5 +94,5 @@ def annotate(
             kind = "emitted" if mark.whole else "backward" if mark.backward else "forward"
             notes.add("codegen", kind, mark.loc, row[INDENT:])
         if mark.loc.line:
-            line_map.append((len(out), mark.loc.line))
+            line_map.append(Tie(len(out), mark.loc, mark.backward, mark.tape))
     return "\n".join(out) + "\n", line_map

@@ -8,17 +8,31 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from symgrad.ir.types import Type
+from symgrad.location import Loc
 
 DECORATOR = '@njit(error_model="numpy", cache=True)'
 
 
+@dataclass(frozen=True, slots=True)
+class Tie:
+    """A line of emitted text, counted from 1, and the place in the user's source that it comes from.
+
+    ``backward``: it belongs to the backward half. ``tape``: it saves a value for the backward half, or reads a value that was saved.
+    """
+
+    line: int
+    loc: Loc
+    backward: bool = False
+    tape: bool = False
+
+
 @dataclass(slots=True)
 class Emitted:
-    """Source text, the globals it needs, and pairs of (line of the text, line of the user's source)."""
+    """Source text, the globals it needs, and where its lines come from."""
 
     text: str
     namespace: dict[str, Any]
-    line_map: list[tuple[int, int]] = field(default_factory=list)
+    line_map: list[Tie] = field(default_factory=list)
 
     @property
     def defined(self) -> frozenset[str]:

@@ -21,6 +21,7 @@ from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Op, Operan
 from symgrad.ir.types import UNKNOWN, Type
 from symgrad.ir.unbound import Unbound, is_undefined
 from symgrad.location import Loc
+from symgrad.ops.sharing import TAPES
 
 LEAVES = (ast.Break, ast.Return, ast.Raise)
 Finish = Callable[[list[Operand]], list[ast.stmt]]
@@ -153,7 +154,8 @@ class Writer(AssignmentWriter):
         """Note where statements come from."""
         for statement in statements:
             if statement not in self.marks:
-                self.marks[statement] = Mark(op.loc, op in self.layout.backward, self.func.split is None)
+                tape = isinstance(op, Call) and op.name in TAPES
+                self.marks[statement] = Mark(op.loc, op in self.layout.backward, self.func.split is None, tape)
         return statements
 
     def tail(

@@ -244,13 +244,18 @@ def from_source(text: str, name: str | None = None, globals: dict[str, Any] | No
     if name is None and not names:
         raise SourceNotFound("the text defines no function", hint="write a def statement in it")
     namespace: dict[str, Any] = {"__name__": "symgrad_source", "np": np, "math": math} if globals is None else globals
-    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    namespace.setdefault(KEPT, {})[file] = text
-    exec(compile(tree, file, "exec", dont_inherit=True), namespace)
+    run_text(tree, text, file, namespace)
     function: Any = namespace.get(name or names[-1])
     if not isinstance(function, types.FunctionType):
         raise SourceNotFound(f"the text defines no function {name or names[-1]!r}", hint=f"it defines {', '.join(names) or 'none'}")
     return function
+
+
+def run_text(tree: ast.Module, text: str, file: str, namespace: dict[str, Any]) -> None:
+    """Run a text as a module, under the name of a file that there need not be; the sources of its functions are found later."""
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    namespace.setdefault(KEPT, {})[file] = text
+    exec(compile(tree, file, "exec", dont_inherit=True), namespace)
 
 
 def lines_of(text: str) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from symgrad.frontend.lowered_function import Lowered
 from symgrad.ir.core import Func
 from symgrad.kinds import row_of
 from symgrad.location import Loc
+from symgrad.notes import Notes
 from symgrad.pipeline.job import Job
 from symgrad.runtime import support
 from symgrad.runtime.load import collector_paused, load, load_tree
@@ -31,7 +32,8 @@ class Later:
 
     make: Callable[[], Derivation]
     derivation: Derivation | None = None
-    reading: Callable[[], Emitted | None] | None = None  #: makes the text that is read, with the user's own; None if it cannot
+    #: makes the text that is read, with the user's own, and tells notes of it; None if it cannot
+    reading: Callable[[Notes | None], Emitted | None] | None = None
     text: Emitted | None = None  #: the text that is read, once it has been asked for
 
     def __call__(self) -> Derivation:
@@ -49,9 +51,20 @@ class Later:
         """The text that is read: with the user's statements as they were written, where that can be made."""
         with LOCK:
             if self.text is None:
-                kept = None if self.reading is None else self.reading()
+                kept = None if self.reading is None else self.reading(None)
                 self.text = self.readable() if kept is None else kept
             return self.text
+
+    def told(self, notes: Notes) -> Emitted | None:
+        """The text that is read, made anew while ``notes`` collects what is decided; None if it is no other than that which runs."""
+        with LOCK:
+            return None if self.reading is None else self.reading(notes)
+
+    def steppable(self) -> tuple[Callable[..., Any], Emitted]:
+        """The text that is read as a function that runs, with that text; debuggers show its lines."""
+        emitted, derivation = self.shown(), self()
+        namespace = {**own_namespace(derivation.job, emitted.namespace), **derivation.job.lowered.objects}
+        return load(emitted.text, derivation.name, namespace), emitted
 
     def readable(self) -> Emitted:
         """The text nearest to the user's statements that can be run."""
@@ -85,7 +98,7 @@ def loaded(job: Job, emitted: Emitted, name: str, later: Later, comparable: Comp
         function = refusing(function, lowered.caught)
     kernel = job.target is not None and job.target.kept and not lowered.caught
     return Compiled(function, emitted.text, tuple((c.text, c.abstract) for c in lowered.captured), lowered.mutated, later.stages,
-                    functools.partial(later.saved, kernel), job.request.pins, lowered.objects, lambda: later.shown().text,
+                    functools.partial(later.saved, kernel), job.request.pins, lowered.objects, later,
                     relied=lowered.relied, inactive=tuple(job.inactive), identities=lowered.identities, apart=lowered.apart,
                     related=lowered.related, comparable=comparable)  # fmt: skip
 

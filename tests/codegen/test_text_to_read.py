@@ -32,7 +32,7 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Emitted, bool]
     seen: list[tuple[Emitted, bool]] = []
 
     def keep(later: Later) -> Emitted:
-        made = None if later.reading is None else later.reading()
+        made = None if later.reading is None else later.reading(None)
         seen.append((made or later.readable(), made is not None))
         return seen[-1][0]
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-nbformat = pytest.importorskip("nbformat")
-nbclient = pytest.importorskip("nbclient")
-pytest.importorskip("ipykernel")
+from tests.places.kernel import executed
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -81,22 +77,8 @@ CELLS: list[tuple[str, str, str | None]] = [
 @pytest.fixture(scope="module")
 def outputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """What each cell shows last, from one run of the notebook."""
-    place = tmp_path_factory.mktemp("notebook")
-    kernel = place / "kernels" / "this"
-    kernel.mkdir(parents=True)
-    arguments = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-    (kernel / "kernel.json").write_text(json.dumps({"argv": arguments, "display_name": "this", "language": "python"}))
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for _, text, _ in CELLS])
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("JUPYTER_DATA_DIR", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"):
-            patch.setenv(name, str(place / name.lower()))
-        patch.setenv("JUPYTER_PATH", str(place))
-        patch.setenv("JUPYTER_PLATFORM_DIRS", "1")
-        client: Any = nbclient.NotebookClient(
-            notebook, kernel_name="this", timeout=120, allow_errors=True, resources={"metadata": {"path": str(place)}}
-        )
-        client.execute()
-    return {name: last_output(cell) for (name, _, _), cell in zip(CELLS, notebook.cells, strict=True)}
+    cells = executed([text for _, text, _ in CELLS], tmp_path_factory.mktemp("notebook"))
+    return {name: last_output(cell) for (name, _, _), cell in zip(CELLS, cells, strict=True)}
 
 
 def last_output(cell: Any) -> str:

@@ -1,0 +1,60 @@
+"""One command line -> its exit code: the verb is carried out, and what goes wrong is said in a line or two."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import os
+import sys
+from collections.abc import Sequence
+
+from symgrad.command.grammar import parsed
+from symgrad.command.usage import Usage
+from symgrad.errors import SymgradError, render
+
+CLOSED = 141  #: the exit code of a program whose output nobody reads any more, as shells give it: 128 and the number of SIGPIPE
+INTERRUPTED = 130
+
+
+def run(argv: Sequence[str] | None, version: str) -> int:
+    """Carry out one command and return its exit code: 0, 1 for a difference or a refusal, 2 for usage."""
+    options = parsed(argv, version)
+    options.version = version
+    module, _, name = options.run_.partition(":")
+    before = sys.path[:]
+    for stream in (sys.stdout, sys.stderr):  # what a terminal cannot show, names of data among it, is escaped
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        code: int = getattr(importlib.import_module(f"symgrad.command.{module}"), name)(options)
+        sys.stdout.flush()
+        return code
+    except Usage as error:
+        print(f"symgrad: {error}", file=sys.stderr)
+        return 2
+    except SymgradError as error:
+        print(render(error), file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        silence()
+        return CLOSED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except OSError as error:
+        print(f"symgrad: {error}", file=sys.stderr)
+        return 2
+    finally:
+        sys.path[:] = before
+
+
+def silence() -> None:
+    """Have Python write nothing more to an output that nobody reads, also when it ends."""
+    try:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+    except (OSError, ValueError):
+        pass
+
+
+__all__ = ["run"]

@@ -1,0 +1,1 @@
+"""What notebooks show of derivatives, and the magic ``%%symgrad``: ``%load_ext symgrad``."""

@@ -1,0 +1,98 @@
+"""The cell magic ``%%symgrad``: the cell runs, and the derivative of the function that it defines last is shown and named."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import shlex
+from typing import Any
+
+import numpy as np
+
+from symgrad.api import grad, value_and_grad
+from symgrad.text import is_name
+from symgrad.values import NotAValue, arguments_of
+
+DATA = (bool, int, float, complex, str, tuple, list, dict, np.ndarray, np.generic)  #: what ``--args`` may name of the notebook
+
+
+class Wrong(Exception):
+    """A line behind ``%%symgrad`` that is not understood."""
+
+
+class Grammar(argparse.ArgumentParser):
+    """A parser that raises instead of ending the kernel."""
+
+    def error(self, message: str) -> Any:
+        raise Wrong(f"{message}\n{self.format_usage()}")
+
+
+def grammar() -> Grammar:
+    """What may stand behind ``%%symgrad``."""
+    parser = Grammar("%%symgrad", add_help=False)
+    parser.add_argument("function", nargs="?", help="a function that the cell defines (default: the last one)")
+    parser.add_argument("--args", help="arguments for which the derivative is made: values, or names of the notebook's data")
+    parser.add_argument("--sig", help="types in the place of arguments: 'f8[:], float'")
+    parser.add_argument("--wrt", help="names of parameters, parted by commas (default: the first)")
+    parser.add_argument("--order", type=int, default=1, choices=(1, 2, 3))
+    parser.add_argument("--jit", action="store_true")
+    parser.add_argument("--value", action="store_true")
+    return parser
+
+
+def load(shell: Any) -> None:
+    """Enter the magic in a shell of IPython."""
+
+    def symgrad(line: str, cell: str) -> Any:
+        """Run the cell; show the derivative of its last function and name it ``NAME_grad``."""
+        return differentiated(shell, line, cell)
+
+    shell.register_magic_function(symgrad, magic_kind="cell", magic_name="symgrad")
+
+
+def differentiated(shell: Any, line: str, cell: str) -> Any:
+    """Run a cell, and give the derivative of the function that it defines; None where the cell raised."""
+    try:
+        options = grammar().parse_args(shlex.split(line))
+    except (Wrong, ValueError) as error:
+        print(f"%%symgrad: {error}")
+        return None
+    if not shell.run_cell(cell).success:
+        return None
+    name = options.function or last_function(shell.transform_cell(cell))
+    function = shell.user_ns.get(name) if name is not None else None
+    if function is None:
+        print(f"%%symgrad: the cell defines no function{f' {name}' if name else ''}")
+        return None
+    items = tuple(part for part in (options.wrt or "").replace(" ", "").split(",") if part)
+    wrt = None if not items else items[0] if len(items) == 1 else items
+    for _ in range(options.order - 1):
+        function = grad(function, wrt)
+    derived = (value_and_grad if options.value else grad)(function, wrt, jit=options.jit)
+    made_for(derived, options, shell.user_ns)
+    own = f"{name}_{'value_and_grad' if options.value else 'grad'}"
+    if is_name(own):
+        shell.user_ns[own] = derived
+    return derived
+
+
+def made_for(derived: Any, options: argparse.Namespace, space: dict[str, Any]) -> None:
+    """Have the derivative made for the arguments or types that were given, so that there is something to show."""
+    if options.sig is not None:
+        derived.source(signature=options.sig)
+    elif options.args is not None:
+        try:
+            values = arguments_of(options.args, {name: value for name, value in space.items() if isinstance(value, DATA)})
+        except NotAValue as error:
+            print(f"%%symgrad: --args: {error}")
+            return
+        derived.source(*values)
+
+
+def last_function(cell: str) -> str | None:
+    """The name of the function that a cell defines last."""
+    names = [node.name for node in ast.parse(cell).body if isinstance(node, ast.FunctionDef)]
+    return names[-1] if names else None
+
+
+__all__ = ["load"]
