@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 import symgrad
 from symgrad.errors import BadArgument
-from symgrad.testing import check_grads
+from symgrad.testing import check_grads, compare_grads
 
 X = np.array([0.3, 0.5])
 
@@ -190,3 +191,19 @@ def test_arguments_by_name_are_checked() -> None:
 def test_nothing_to_compare_is_no_agreement(words: Any) -> None:
     with pytest.raises(BadArgument):
         check_grads(**{"function": array, "args": (X,), **words})
+
+
+def stored(x):
+    terms = np.zeros(3)
+    for i in range(3):
+        terms[i] = x[i] ** 2
+    return terms.sum()
+
+
+def test_a_function_that_drops_imaginary_parts_is_compared_with_differences_and_says_nothing() -> None:
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        comparisons = compare_grads(stored, (np.array([0.3, 0.5, 0.7]),))
+    assert told == []
+    assert {one.method for one in comparisons} == {"differences", "the other mode"}
+    assert all(one.agrees for one in comparisons)

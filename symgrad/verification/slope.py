@@ -7,6 +7,7 @@ and the slopes on both sides; near kinks, in noise, and where the function raise
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -64,12 +65,15 @@ def judged(ours: float, at: Mapping[float, float], step: float, allowed: float, 
 
 
 def complex_slope(run: Run, inputs: Mapping[str, Any], tangents: Mapping[str, Any], seed: Any) -> float | None:
-    """The derivative by a complex step; None where the function takes no complex numbers, or gives none."""
-    try:
-        result = run({name: beside(argument, tangents[name]) for name, argument in inputs.items()})
-        return dot(result, seed).imag / COMPLEX_STEP
-    except Exception:
-        return None
+    """The derivative by a complex step; None where the function takes no complex numbers, or gives none, or drops imaginary parts."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("error", np.exceptions.ComplexWarning)
+        try:
+            result = run({name: beside(argument, tangents[name]) for name, argument in inputs.items()})
+            return dot(result, seed).imag / COMPLEX_STEP
+        except Exception:
+            return None
 
 
 def beside(value: Any, tangent: Any) -> Any:
