@@ -36,7 +36,7 @@ from symgrad.verification.first_call import Verify
 @boundary
 def grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False, allow_unused: bool = False,
          strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None,
-         checkpoints: Checkpoints = None, memory: int | str | None = None) -> Any:  # fmt: skip
+         checkpoints: Checkpoints = None, memory: int | str | None = None, holomorphic: bool = False) -> Any:  # fmt: skip
     """The gradient of a function that returns one number, as a function of the same arguments.
 
     ``wrt`` is a position, a name, a path to a part of an argument (``"params.w"``, ``"p['w']"``, ``"layers[0].w"``), or a tuple of these,
@@ -55,6 +55,10 @@ def grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, 
     in the place of what it would save; a loop is named by its variable, or by the number of its line. ``memory="200 MB"`` does so for
     every loop that is in no other one, with as many snapshots as fit.
 
+    With ``holomorphic=True`` the function returns one complex number, the arguments in ``wrt`` are complex, and the result is the complex
+    derivative. NotScalar or BadArgument where something is not complex, NoDerivative where the function takes the conjugate, the real or
+    imaginary part, or the absolute value, so that it has no complex derivative.
+
     >>> import numpy as np
     >>> energy = from_source("def energy(x, k): return 0.5 * k * np.sum(x * x)")
     >>> grad(energy)(np.array([1.0, 2.0]), 3.0)
@@ -63,23 +67,23 @@ def grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, 
     >>> float(by_k)
     2.5
     """
-    return derived(
-        function, options("grad", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify, checkpoints=checkpoints, memory=memory)
-    )
+    settings = options("grad", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify, checkpoints=checkpoints, memory=memory,
+                       holomorphic=holomorphic)  # fmt: skip
+    return derived(function, settings)
 
 
 @boundary
 def value_and_grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False,
                    allow_unused: bool = False, strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False,
-                   verify: Verify = None, checkpoints: Checkpoints = None, memory: int | str | None = None) -> Any:  # fmt: skip
+                   verify: Verify = None, checkpoints: Checkpoints = None, memory: int | str | None = None,
+                   holomorphic: bool = False) -> Any:  # fmt: skip
     """As ``grad``, but the result is ``(value, gradient)``; with ``has_aux`` ``((value, aux), gradient)``.
 
     >>> value_and_grad(from_source("def square(x): return x * x"))(3.0)
     (9.0, 6.0)
     """
-    settings = options(
-        "value_and_grad", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify, checkpoints=checkpoints, memory=memory
-    )
+    settings = options("value_and_grad", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify, checkpoints=checkpoints,
+                       memory=memory, holomorphic=holomorphic)  # fmt: skip
     return derived(function, settings)
 
 

@@ -103,7 +103,8 @@ class Derived:
         request = Request(names, "single" if single else "tuple", what == "value_and_grad", settings.has_aux, what == "vjp", unused,
                           settings.strict, settings.no_grad, pins=pins, read=read, jit=jit, forward=what == "jvp",
                           linear=what == "linearize", jacobian=what in ("jacobian", "frame"), mode=settings.mode,
-                          checkpoints=settings.checkpoints, memory=settings.memory, sparsity=what == "frame")  # fmt: skip
+                          checkpoints=settings.checkpoints, memory=settings.memory, sparsity=what == "frame",
+                          holomorphic=settings.holomorphic)  # fmt: skip
         inner: Any = self._of._table.exact_entry(signature, pins).compiled.function if isinstance(self._of, Derived) else function
         return compile_gradient(inner, signature, request, notes, readings)
 

@@ -49,6 +49,7 @@ class Options:
     strict: bool = False  #: an argument that the result does not depend on is an error
     jit: Jit = False  #: compiled by numba, or by a target of that name; with "auto" only where it can be, and is installed
     mode: Mode = "reverse"  #: how a Jacobian is computed: by rows, by columns, or by what takes fewer
+    holomorphic: bool = False  #: a complex function of complex numbers, which has a complex derivative
     verify: Verify = None  #: is the first call compared with the function itself? None: as the environment says
     checkpoints: tuple[tuple[int | str, int], ...] = ()  #: loops that run again, by variable or line, each with its number of snapshots
     memory: int | None = None  #: bytes for the snapshots of all loops that are in no other one
@@ -61,7 +62,7 @@ class Options:
 
 def options(what: What, wrt: Wrt, argnums: Wrt, has_aux: bool, allow_unused: bool, no_grad: Iterable[str], jit: Jit,
             strict: bool = False, verify: Verify = None, mode: Mode = "reverse", checkpoints: Checkpoints = None,
-            memory: int | str | None = None) -> Options:  # fmt: skip
+            memory: int | str | None = None, holomorphic: bool = False) -> Options:  # fmt: skip
     """Check what can be checked without the function."""
     available(jit)
     if strict and allow_unused:
@@ -81,6 +82,7 @@ def options(what: What, wrt: Wrt, argnums: Wrt, has_aux: bool, allow_unused: boo
     names = frozenset((no_grad,) if isinstance(no_grad, str) else no_grad)
     mode, verify = checked_mode(mode), checked_verify(verify)
     return Options(what, wrt, has_aux, allow_unused, names, strict=bool(strict), jit=jit, mode=mode, verify=verify,
+                   holomorphic=bool(holomorphic),
                    checkpoints=checked_checkpoints(checkpoints), memory=None if memory is None else bytes_of(memory))  # fmt: skip
 
 

@@ -174,10 +174,10 @@ def meet(path: str, wrt: Iterable[str]) -> bool:
 
 
 def in_parts(path: str, asked: str, name: str) -> str:
-    """An expression over an argument as one over ``name``, a dict that holds what stands for the part that ``asked`` names.
+    r"""An expression over an argument as one over ``name``, a dict that holds what stands for the part that ``asked`` names.
 
     >>> in_parts("p['w'].b", "p['w']", "tangents")
-    'tangents["p[\\\\'w\\\\']"].b'
+    'tangents["p[\'w\']"].b'
     """
     whole, entry = ast.dump(tree_of(asked)), ast.parse(f"{name}[{literal(asked)}]", mode="eval").body
 

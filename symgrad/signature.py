@@ -173,6 +173,7 @@ class Request:
     )
     checkpoints: tuple[tuple[int | str, int], ...] = ()  #: loops that run again, by variable or line, each with its number of snapshots
     memory: int | None = None  #: bytes for the snapshots of all loops that are in no other one
+    holomorphic: bool = False  #: of complex numbers: the complex derivative, which what is differentiated must have
 
     sparsity: bool = False  #: the frame of a sparse Jacobian, with ``jacobian``: what is asked of the arguments before it is computed
 

@@ -12,7 +12,16 @@ import pytest
 
 import symgrad
 from symgrad import grad, value_and_grad, vjp
-from symgrad.errors import NoDerivative, NotCompiled, NotScalar, SymgradError, UnknownFunction, UnsupportedArgument, UnsureAlias
+from symgrad.errors import (
+    BadArgument,
+    NoDerivative,
+    NotCompiled,
+    NotScalar,
+    SymgradError,
+    UnknownFunction,
+    UnsupportedArgument,
+    UnsureAlias,
+)
 from symgrad.testing import check_grads
 
 Z = np.array([1 + 2j, -0.5 + 0.3j, 0.7 - 1.1j])
@@ -279,3 +288,57 @@ def test_tensors_with_complex_numbers_have_no_gradient() -> None:
     tensor = paddle.to_tensor(Z, stop_gradient=False)
     with pytest.raises(NoDerivative, match="complex tensors"):
         (tensor * tensor).sum().backward()
+
+
+#: functions that have a complex derivative
+HOLOMORPHIC: dict[str, Any] = {
+    "powers": lambda z: z**3 - 2j * z + 1 / z,
+    "functions": lambda z: np.exp(z) * np.sin(2 * z) + np.log(z),
+    "a loop": lambda z: [w := z, *[w := w * w + 0.1 * z for _ in range(3)]][-1],
+    "the argument itself": lambda z: z,
+    "an absolute value of data": lambda z: z * z * abs(2 - 1j),
+}
+
+
+@pytest.mark.parametrize("name", HOLOMORPHIC)
+@pytest.mark.parametrize("kind", [complex, np.complex128])
+def test_a_holomorphic_function_has_a_complex_derivative(name: str, kind: type) -> None:
+    function, z = HOLOMORPHIC[name], kind(0.8 + 0.6j)
+    derivative = grad(function, holomorphic=True)
+    slope = derivative(z)
+    for step in (1e-6, 1e-6j):  # it is the same in both directions
+        assert slope == pytest.approx((function(z + step) - function(z - step)) / (2 * step), rel=1e-7)
+    value, same = value_and_grad(function, holomorphic=True)(z)
+    assert (value, same) == (pytest.approx(function(z)), slope)
+    second = grad(derivative, holomorphic=True)(z) if name != "the argument itself" else 0.0
+    assert second == pytest.approx((derivative(z + 1e-6) - derivative(z - 1e-6)) / 2e-6, rel=1e-6)
+
+
+def test_complex_derivatives_of_arrays() -> None:
+    derivative = grad(lambda z, w: np.sum(np.exp(z) * w), wrt=("z", "w"), holomorphic=True)
+    by_z, by_w = derivative(Z, 0.5j)
+    np.testing.assert_allclose(by_z, np.exp(Z) * 0.5j)
+    assert by_w == pytest.approx(np.sum(np.exp(Z)))
+
+
+@pytest.mark.parametrize(
+    ("function", "z", "kind", "what"),
+    [
+        (lambda z: z * z.conjugate(), 1j, NoDerivative, "the conjugate of a complex number has no complex derivative"),
+        (lambda z: z.real * z, 1j, NoDerivative, "the real part of a complex number"),
+        (lambda z: z.imag * z, 1j, NoDerivative, "the imaginary part of a complex number"),
+        (lambda z: abs(z) * z, 1j, NoDerivative, "the absolute value of a complex number"),
+        (lambda z: abs(z), 1j, NotScalar, "for functions that return a complex number"),
+        (lambda z: z * 1j, 1.0, BadArgument, "for complex arguments"),
+    ],
+)
+def test_what_has_no_complex_derivative(function: Any, z: Any, kind: type[Exception], what: str) -> None:
+    with pytest.raises(kind, match=what):
+        grad(function, holomorphic=True)(z)
+
+
+def test_hints_about_complex_derivatives_work() -> None:
+    assert grad(lambda z: abs(z) ** 2)(1j) == pytest.approx(-2j)  # leave holomorphic out
+    assert grad(lambda z: z * 1j, holomorphic=True)(1.0 + 0j) == 1j  # pass z + 0j
+    with pytest.raises(NotScalar, match="holomorphic=True"):
+        grad(lambda z: z * z)(1j)

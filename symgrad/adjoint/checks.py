@@ -10,7 +10,7 @@ from symgrad.identity import Same
 from symgrad.ir.core import Apply, Block, Call, Const, Func, Op, Operand, Value, holds_complex, walk
 from symgrad.ir.types import Array, Box, List, Object, Scalar, Type, Unknown, is_complex
 from symgrad.kinds import FRACTION, passed_instead, row_of, what_of
-from symgrad.ops.complexes import RIGHT
+from symgrad.ops.complexes import NOT_HOLOMORPHIC, RIGHT
 from symgrad.ops.spelling import CALLABLES
 
 #: rows that keep a call of something without a rule in its place
@@ -37,6 +37,17 @@ def check(func: Func, wrt: Sequence[int], active_results: Sequence[int], names: 
                 refuse_kinds(op, names or {})
         refuse_complex(op, varied, useful)
     refuse_unsure(func, active)
+
+
+def check_holomorphic(func: Func, wrt: Sequence[int], active_results: Sequence[int]) -> None:
+    """Raise for the first op that has no complex derivative, and that one would have to pass through."""
+    table = dependences(func.body)
+    varied = closure((func.params[k] for k in wrt), table.forward)
+    active = varied & closure(results_of(func, active_results), table.backward)
+    for op in walk(func.body):
+        if isinstance(op, Call) and op.name in NOT_HOLOMORPHIC and any(out in active for out in op.outs) and op.args[0] in varied:
+            raise NoDerivative(f"{NOT_HOLOMORPHIC[op.name]} has no complex derivative", op.loc,
+                               "leave it out of what is differentiated, or leave holomorphic out and return a real number")  # fmt: skip
 
 
 def checked_when_run(func: Func, wrt: Sequence[int], active_results: Sequence[int]) -> Func:

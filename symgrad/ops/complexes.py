@@ -72,6 +72,14 @@ elementwise("complex_log(x)", emit=_log_text, law=elementwise_law(lambda s: eval
             dx="where(x == 0, 0.0, 1.0 / where(x == 0, 1.0, x))")  # fmt: skip
 elementwise("complex_arccosh(x)", emit="np.arccosh(x)", math="math.acosh(x)", dx="1 / (sqrt(x - 1) * sqrt(x + 1))")
 
+#: rows that are not holomorphic in their first operand, in words
+NOT_HOLOMORPHIC = {
+    "modulus": "the absolute value of a complex number", "conj": "the conjugate of a complex number",
+    "unit_conjugate": "the conjugate of a complex number", "inverse_modulus": "the absolute value of a complex number",
+    "real": "the real part of a complex number", "real_part": "the real part of a complex number",
+    "imaginary": "the imaginary part of a complex number",
+}  # fmt: skip
+
 #: rows that another one stands for where an operand is complex, and how that is spelt
 INSTEAD: dict[str, tuple[str, dict[str, Any]]] = {
     "abs": ("modulus", {}), "conjugate": ("conj", {"via": "numpy"}), "imag": ("imaginary", {}), "power": ("complex_power", {}),

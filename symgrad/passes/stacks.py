@@ -14,8 +14,9 @@ from symgrad.ops.build import values
 
 def stacks(func: Func) -> Func:
     """Turn the tapes of a function into stacks, in place, if each is read by one loop, which runs the other way."""
-    if any(op.name == "slots_like" for op in walk(func.body) if isinstance(op, Call)):
-        return func  # of a second derivative
+    calls = [op for op in walk(func.body) if isinstance(op, Call)]
+    if any(op.name == "slots_like" or op.name == "put" and op.settings["add"] for op in calls):
+        return func  # of a second derivative, or of one that adds to what a place has
     reads = [op.args[0] for op in walk(func.body) if isinstance(op, Call) and op.name == "get"]
     if len(set(reads)) == len(reads):
         block(func.body, None)
@@ -38,7 +39,7 @@ def block(inside: Block, loop: Op | None) -> None:
             case Call(name="slots"):
                 op.name, op.args = "tape", []
             case Call(name="put"):
-                op.name, op.args = "push", [op.args[0], *op.args[2:]]
+                op.name, op.args, op.settings = "push", [op.args[0], *op.args[2:]], {}
             case Call(name="get"):
                 assert isinstance(loop, For)
                 pop(op, loop)

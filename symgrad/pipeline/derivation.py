@@ -15,7 +15,7 @@ from typing import Any
 from symgrad.adjoint import solutions
 from symgrad.adjoint.activity import matters
 from symgrad.adjoint.called_again import unmarked
-from symgrad.adjoint.checks import check, checked_when_run
+from symgrad.adjoint.checks import check, check_holomorphic, checked_when_run
 from symgrad.adjoint.costs import INTERPRETED, READ, Costs
 from symgrad.adjoint.custom import expanded
 from symgrad.adjoint.reverse import gradient
@@ -120,6 +120,8 @@ def derivation(job: Job, read: Read) -> Derivation:
     wrt = job.requested()
     check(primal, wrt, active, {Same(item.value): path for path, item in job.signature.leaves() if isinstance(item, Static)})
     check_active(job, primal, wrt, active)
+    if job.request.holomorphic:
+        check_holomorphic(primal, wrt, active)
     primal = checked_when_run(primal, wrt, active)
     if asks_result(job, primal):
         job.stage("simplified", primal)

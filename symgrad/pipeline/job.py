@@ -103,9 +103,23 @@ class Job:
         type_ = operands[0].type
         if not is_one_number(type_):
             raise NotScalar(f"the output is {type_}, not one number", self.result_loc())
-        if is_complex(type_):
+        if self.request.holomorphic:
+            self.check_complex(type_)
+        elif is_complex(type_):
             raise NotScalar("the output is complex, and a gradient is of a real number", self.result_loc(),
-                            "return its real part or its absolute value, or use vjp, which takes a complex seed")  # fmt: skip
+                            "return its real part or its absolute value, or use vjp, which takes a complex seed;"
+                            " holomorphic=True gives the complex derivative of a complex function")  # fmt: skip
+
+    def check_complex(self, output: Type) -> None:
+        """A complex derivative is of a complex number with respect to complex ones."""
+        if not is_complex(output):
+            raise NotScalar(f"the output is {output}, and holomorphic=True is for functions that return a complex number",
+                            self.result_loc(), "leave holomorphic out")  # fmt: skip
+        for k in self.requested():
+            type_, text = self.lowered.func.params[k].type, self.lowered.inputs[k][1]
+            if not is_complex(type_):
+                raise BadArgument(f"{text} is {type_}, and holomorphic=True is for complex arguments", self.parameter_loc(root_of(text)),
+                                  f"pass {text} + 0j, or leave holomorphic out")  # fmt: skip
 
     def check_matrices(self) -> None:
         """A Jacobian is of real numbers and arrays of known rank, with respect to such."""

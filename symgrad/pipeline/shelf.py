@@ -192,7 +192,7 @@ def plain_job(job: Job) -> Plain:
     asked = [
         list(request.wrt), request.structure, request.value, request.has_aux, request.pullback, request.allow_unused, request.strict,
         sorted(request.no_grad), request.optimize, plain_data(request.pins), request.jit, request.primal, request.jacobian,
-        request.mode, request.along, request.forward, request.linear, plain_data(request.checkpoints), request.memory,
+        request.mode, request.along, request.forward, request.linear, plain_data(request.checkpoints), request.memory, request.holomorphic,
     ]  # fmt: skip
     return [
         main, faithful.plain(), inputs, captured, quoted, asked,
