@@ -82,8 +82,9 @@ def hand_out(func: Func, builder: Builder, deepest: int) -> None:
     """Let the results be as they cross, in place."""
     yields: list[Operand] = []
     results: list[str] = []
+    names = func.results or [""] * len(func.body.yields)  # a program that was recorded has no names yet
     with builder.inside(func.body), builder.at(func.loc):
-        for operand, name in zip(func.body.yields, func.results, strict=True):
+        for operand, name in zip(func.body.yields, names, strict=True):
             form = crosses(operand.type)
             if form is None or form.depth > deepest:
                 yields.append(operand)
@@ -94,7 +95,7 @@ def hand_out(func: Func, builder: Builder, deepest: int) -> None:
             else:
                 yields += [builder.call("lengths_of", operand), builder.call("numbers_of", operand, dtype=form.dtype)]
             results += [str(word) for word in form.names(name)]
-    func.body.yields, func.results = yields, results
+    func.body.yields, func.results = yields, results if func.results else []
 
 
 __all__ = ["crosses", "crossing"]
