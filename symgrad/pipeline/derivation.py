@@ -13,7 +13,6 @@ from functools import cache, partial
 from typing import Any
 
 from symgrad.adjoint import solutions
-from symgrad.adjoint.activity import matters
 from symgrad.adjoint.called_again import unmarked
 from symgrad.adjoint.checks import check, check_holomorphic, checked_when_run
 from symgrad.adjoint.costs import INTERPRETED, READ, Costs
@@ -25,16 +24,14 @@ from symgrad.codegen.numba import Surface, as_lists
 from symgrad.codegen.pairs import Halves, emit_pair
 from symgrad.codegen.python import emit
 from symgrad.codegen.texts import Emitted, Kernel, Pair
-from symgrad.errors import NotActive, UnsureAlias
 from symgrad.frontend.lowered_function import Lowered
 from symgrad.frontend.results import Result
 from symgrad.identity import Same
 from symgrad.ir.core import Call, Func, clone, holds_complex, walk
 from symgrad.ir.show import reachable
-from symgrad.ir.types import Array, List, Scalar, is_float
+from symgrad.ir.types import Array, List, Scalar
 from symgrad.ir.verify import verify
 from symgrad.passes.relations import relations
-from symgrad.paths import meet
 from symgrad.pipeline.along import active_results, emission, kernel, result_text, tangent_words, written
 from symgrad.pipeline.checkpoints import budget_of
 from symgrad.pipeline.emission import Emission, argument_names, emitted_for, printed, run_once, saved, seeds_of
@@ -48,10 +45,11 @@ from symgrad.pipeline.registry import LOWERED, OPTIMISE, PREPARE, READABLE, REMA
 from symgrad.pipeline.runner import PassContext, run, timed
 from symgrad.pipeline.weights import places, weighted_by
 from symgrad.pipeline.words import document, free_name, lines_of, own_document, parameter_text, passed_text
+from symgrad.pipeline.wrt import check_active
 from symgrad.runtime.support import array_of, fitting_seed, list_seed
-from symgrad.signature import Inactive, Related, Static, extent_words
+from symgrad.signature import Related, Static, extent_words
 from symgrad.tangent.write import push_forward
-from symgrad.text import array_copy_of, docstring, root_of
+from symgrad.text import docstring
 
 Read = Callable[[str], Any] | None
 Kernels = Callable[[Job, Surface], Kernel | Pair]
@@ -223,55 +221,6 @@ def seek_relations(job: Job, func: Func, read: Read) -> None:
     pins = tuple((text, 0) for text in job.relations if read(text) == 0)
     if pins:
         raise Related(pins)
-
-
-def check_active(job: Job, func: Func, wrt: list[int], active: list[int]) -> None:
-    """Note the arguments in ``wrt`` that the result does not depend on; with ``strict`` they are refused.
-
-    Refused too is one object in two places of an argument, where it matters that it is one: what is a step of one place?
-    """
-    for one, other in job.lowered.aliases.items():
-        if root_of(one) == root_of(other) and any(meet(path, job.request.wrt) for path in (one, other)):
-            what = f"{one} and {other} are one object, and the function changes it or asks for that"
-            raise UnsureAlias(what, job.parameter_loc(root_of(one)), "pass a copy in one of the two places")
-    written, converted = {text for _, text in job.lowered.inputs}, dict(job.signature.converted)
-    for path, item in job.signature.leaves():
-        is_active = isinstance(item, Array) and is_float(item) and meet(path, job.request.wrt)
-        if is_active and array_copy_of(path + converted.get(path, "")) in written:
-            what = f"{path} is written to, where the caller sees it, and a gradient with respect to it is asked for"
-            raise UnsureAlias(what, job.parameter_loc(root_of(path)), "bind the attribute to a new array in its place")
-    silent = job.request.allow_unused or job.lowered.raises
-    several = job.request.pullback or silent and job.request.guarded  # else one object would have two tangents
-    for group in () if several else job.signature.same:
-        both = [name for name in job.request.wrt if name in group]
-        if len(both) > 1:
-            what = f"{both[0]} and {both[1]} are one object, and the function writes to it"
-            raise UnsureAlias(what, job.parameter_loc(both[1]), "ask for the gradient of one of the two, or pass a .copy()")
-    if silent:
-        return
-    relevant = matters(func, wrt, active)
-    for name in job.request.wrt:
-        own = [k for k, _ in job.inputs_of(name) if k in wrt]
-        if own and not any(k in relevant for k in own):
-            told = told_inactive(job, name, own)
-            if job.request.strict:
-                raise NotActive(told.what, told.loc)
-            job.inactive.append(told)
-
-
-def told_inactive(job: Job, name: str, own: list[int]) -> Inactive:
-    """What is told of an argument that the result does not depend on: why, and where."""
-    from symgrad.pipeline.inactive import in_text, why_inactive  # hardly ever needed
-
-    lowered = job.stages["lowered"]
-    results = lowered.body.yields[: job.output.count]
-    reason = why_inactive(lowered, [lowered.params[k] for k in own], results, shapes=job.order == 1)
-    if reason is None and job.order > 1:
-        reason = f"the derivative that is differentiated here is the same for every {name}", lowered.loc
-    why, loc = reason or in_text(job.source, root_of(name))
-    return Inactive(
-        f"the result does not depend on {name}: {why}", job.parameter_loc(root_of(name)) if loc is None or not loc.file else loc
-    )
 
 
 # ------------------------------------------------------------------ what is derived
