@@ -152,3 +152,35 @@ def test_kernels_hold_functions_whose_messages_are_not_taken(records: Records) -
     derived = symgrad.grad(of_numbers, jit=True)
     np.testing.assert_allclose(derived(X), 2 * X)
     assert "kernel" in derived.source(X)
+
+
+def test_a_logger_is_not_looked_into() -> None:
+    """It leads to all other loggers, so that compiling would take longer with each library that is imported."""
+    others = [logging.getLogger(f"symgrad.tests.messages.{k}") for k in range(300)]
+    looked_at: list[Any] = []
+    for other in others:
+        other.filters = Watched(looked_at)
+    try:
+        derived = symgrad.grad(of_containers)
+        np.testing.assert_allclose(derived(X), 2 * X)
+        assert looked_at == []
+    finally:
+        for other in others:
+            other.filters = []
+            del logging.root.manager.loggerDict[other.name]
+
+
+class Watched(list[Any]):
+    """A list that notes when it is gone through."""
+
+    def __init__(self, looked_at: list[Any]) -> None:
+        super().__init__()
+        self.looked_at = looked_at
+
+    def __iter__(self) -> Iterator[Any]:
+        self.looked_at.append(self)
+        return super().__iter__()
+
+    def __len__(self) -> int:
+        self.looked_at.append(self)
+        return 0
