@@ -197,7 +197,7 @@ def firsts(count: int) -> list[Any]:
 @pytest.mark.sweep(12)
 @pytest.mark.parametrize(("expression", "args"), firsts(3))
 def test_second_derivatives_agree_with_differences_of_gradients(expression: str, args: dict[str, Any]) -> None:
-    if "np.linalg.eigh" in expression or "linalg.det" in expression and abs(np.linalg.det(args["x"])).min() < 1e-9:
+    if "np.linalg.eigh" in expression or "np.kaiser" in expression or "linalg.det" in expression and abs(np.linalg.det(args["x"])).min() < 1e-9:
         pytest.skip("first order only")
     function, given = function_of(expression, args)
     names = tuple(active(given))
