@@ -20,6 +20,7 @@ from symgrad.runtime.solvers import convergence, integrated, reached
 try:
     from scipy import integrate, optimize
 except ImportError:
+    __tracebackhide__ = True
     raise SciPyMissing("symgrad.implicit calls SciPy, which is not installed") from None
 
 __all__ = ["fixed_point", "minimize", "odeint", "quad", "root", "solve_ivp"]

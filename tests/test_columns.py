@@ -188,7 +188,7 @@ def refused(*args: Any) -> None:
     raise NotBatched
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("function", AT_ONCE, ids=lambda f: f.__name__)
 @TARGETS
 @pytest.mark.filterwarnings("ignore::symgrad.errors.NotActiveWarning")

@@ -39,7 +39,11 @@ def example(name: str) -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("name", NAMES)
+#: examples that take long
+SLOW = {"saddle"}
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in NAMES])
 def test_example_runs_as_a_program(name: str) -> None:
     needs_scipy(name)
     # so that it runs from a checkout that is not installed, too

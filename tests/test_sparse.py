@@ -257,7 +257,7 @@ def test_a_hessian_that_need_not_be_symmetric_is_computed_by_columns() -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.sweep(40)
+@pytest.mark.sweep(120)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
 def test_the_corpus_is_as_dense_matrices_are(program: Program) -> None:
     for size in program.sizes:

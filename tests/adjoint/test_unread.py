@@ -38,7 +38,7 @@ def held(source: str, given: dict[str, object], jit: object) -> None:
     assert verdict[0] == "right", (source, verdict)
 
 
-@pytest.mark.sweep(11)
+@pytest.mark.sweep(22)
 @pytest.mark.parametrize(("steep", "move", "jit"), [(s, m, k % 9 == 4) for k, (s, m) in enumerate(product(STEEP, MOVES))])
 def test_elements_that_were_moved(steep: str, move: str, jit: bool) -> None:
     chosen = move.replace("@", "c").replace("c.T", "np.transpose(c)")
