@@ -107,8 +107,7 @@ class Job:
             self.check_complex(type_)
         elif is_complex(type_):
             raise NotScalar("the output is complex, and a gradient is of a real number", self.result_loc(),
-                            "return its real part or its absolute value, or use vjp, which takes a complex seed;"
-                            " holomorphic=True gives the complex derivative of a complex function")  # fmt: skip
+                            "return its real part or absolute value, use vjp with a complex seed, or holomorphic=True")  # fmt: skip
 
     def check_complex(self, output: Type) -> None:
         """A complex derivative is of a complex number with respect to complex ones."""
