@@ -263,6 +263,16 @@ def test_constructs_whose_columns_are_computed_at_once(function: Callable[..., A
     assert IN_TURN not in jacobian.ir(x)
 
 
+def laid_in_line(x):
+    a = np.outer(x, x)
+    return np.concatenate([a, a[:2] * x[0]], axis=None) * 2.0
+
+
+@pytest.mark.parametrize("derive", [symgrad.jacfwd, symgrad.jacrev])
+def test_arrays_that_are_joined_without_an_axis(derive: Any) -> None:
+    np.testing.assert_allclose(derive(laid_in_line)(X), differences(laid_in_line, (X,)), rtol=1e-6, atol=1e-8)
+
+
 @pytest.mark.parametrize("function", [of_complex, of_factors, of_order])
 def test_any_row_has_columns(function: Callable[..., Any]) -> None:
     np.testing.assert_allclose(symgrad.jacfwd(function)(X), differences(function, (X,)), rtol=1e-5, atol=1e-7)

@@ -195,14 +195,18 @@ def items(batch: Batch, op: Call) -> Operand:
 
 @batched("concatenate", "stack")
 def joined(batch: Batch, op: Call) -> Operand:
-    rank = rank_of(op.outs[0].type)
+    rank, axis = rank_of(op.outs[0].type), op.settings["axis"]
+    if axis is None and any(batch.rank(a) != 1 for a in op.args):
+        raise NotBatched
     parts = [batch.promoted(a) for a in op.args]
-    return batch.builder.call(op.name, *parts, **{**op.settings, "axis": (op.settings["axis"] or 0) % rank + 1})
+    return batch.builder.call(op.name, *parts, **{**op.settings, "axis": (axis or 0) % rank + 1})
 
 
 @batched("concatenate_part")
 def part_of_joined(batch: Batch, op: Call) -> Operand:
     g, *parts = op.args
+    if op.settings["axis"] is None:
+        raise NotBatched
     axis, at = op.settings["axis"] % batch.rank(g), op.settings["at"]
     lengths = [batch.extents(p)[axis] if batch.rank(p) else ONE for p in parts[: at + 1]]
     first: Operand = Const(0)
