@@ -5,6 +5,7 @@ These are what is asked for (``Request``) and what comes back (``Compiled``).
 
 from __future__ import annotations
 
+import ast
 import types
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -210,8 +211,12 @@ def without_relations(pins: Iterable[tuple[str, Any]]) -> tuple[tuple[str, Any],
 
 
 def is_choice(text: str) -> bool:
-    """Does a pin compare two sizes, so that it chooses between codes that are both right?"""
-    return " < " in text
+    """Does a pin compare two sizes, so that it chooses between codes that are both right?
+
+    >>> is_choice("x.shape[0] < 3"), is_choice("p['a < b']")
+    (True, False)
+    """
+    return " < " in text and isinstance(ast.parse(text, mode="eval").body, ast.Compare)
 
 
 def is_relation(text: str) -> bool:

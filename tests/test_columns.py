@@ -331,6 +331,20 @@ def test_a_choice_is_no_condition_of_saved_code(tmp_path: Path) -> None:
         np.testing.assert_allclose(space["layer_jacobian"](X, W[:rows]), jacobian(X, W[:rows]), rtol=1e-12)
 
 
+def test_a_key_that_reads_like_a_choice_is_a_condition_of_saved_code(tmp_path: Path) -> None:
+    def of_one_axis(x, settings):
+        return np.sum(x, axis=settings["a < b"]) * np.ones(2)
+
+    matrix = np.arange(4.0).reshape(2, 2)
+    symgrad.save(symgrad.jacobian(of_one_axis), tmp_path / "saved.py", matrix, {"a < b": 0})
+    space: dict[str, Any] = {"__name__": "saved"}
+    exec((tmp_path / "saved.py").read_text(), space)
+    expected = symgrad.jacrev(of_one_axis)(matrix, {"a < b": 0})
+    np.testing.assert_allclose(space["of_one_axis_jacobian"](matrix, {"a < b": 0}), expected, rtol=1e-12)
+    with pytest.raises(TypeError, match="was made for"):
+        space["of_one_axis_jacobian"](matrix, {"a < b": 1})
+
+
 def test_kernels_of_loops_have_columns_where_both_are_as_many() -> None:
     def numbers(x):
         y = np.zeros(x.shape[0])
