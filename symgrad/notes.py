@@ -32,7 +32,7 @@ KINDS: dict[str, str] = {
     "fused": "each round of a loop is reversed as soon as it is done, and nothing is kept for later",
     "unfused": "the rounds of a loop are reversed after the loop, and why",
     "rerun": "a loop or a function runs again for its reverse, and how many snapshots are kept for that",
-    "saved": "a value is kept for the backward half: who needs it, why it would be gone, in what form it is kept",
+    "saved": "a value is saved for the backward half: the statement that reads it, why it would be overwritten, and the form that is saved",
     "undone": "what a store overwrites is kept, to be put back by the backward half",
     "recomputed": "a value is computed a second time in the backward half, and from what",
     "carried": "a value is had from what comes after it",

@@ -55,18 +55,18 @@ best = minimize(
     method="L-BFGS-B",
     options={"maxiter": 150},
 )
-found = best.x.reshape(64, 64)
+estimate = best.x.reshape(64, 64)
 print(f"{best.nfev} calls for {truth.size} unknown pixels")
 
 figure, axes = plt.subplots(1, 3, figsize=(7.0, 2.6), layout="constrained")
-for axis, image, title in zip(axes, (truth, seen, found), ("truth", "seen", "found")):
+for axis, image, title in zip(axes, (truth, seen, estimate), ("truth", "seen", "found")):
     axis.imshow(image, cmap="gray", vmin=0.0, vmax=1.3)
     axis.set_title(title)
     axis.axis("off")
 plt.show()
 
 inner = (slice(4, -4), slice(4, -4))
-assert np.abs(found - truth)[inner].mean() < 0.5 * np.abs(seen - truth[inner]).mean()
+assert np.abs(estimate - truth)[inner].mean() < 0.5 * np.abs(seen - truth[inner]).mean()
 
 # %%
 

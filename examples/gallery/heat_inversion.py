@@ -39,18 +39,18 @@ measured = diffuse(truth, 0.25, 100) + 0.005 * random.normal(size=80)
 
 arguments = (measured, 0.25, 100, 0.0005)
 function = symgrad.value_and_grad(misfit)
-found = minimize(function, measured, args=arguments, jac=True, method="L-BFGS-B").x
+estimate = minimize(function, measured, args=arguments, jac=True, method="L-BFGS-B").x
 
 figure, axis = plt.subplots(figsize=(7.0, 3.5), layout="constrained")
 axis.plot(place, truth, label="at the start")
 axis.plot(place, measured, ".", markersize=3, label="measured later")
-axis.plot(place, found, label="estimated")
+axis.plot(place, estimate, label="estimated")
 axis.set_xlabel("place")
 axis.set_ylabel("temperature")
 axis.legend()
 plt.show()
 
-assert np.abs(found - truth).mean() < 0.5 * np.abs(measured - truth).mean()
+assert np.abs(estimate - truth).mean() < 0.5 * np.abs(measured - truth).mean()
 
 # %%
 # The simulation runs backwards in the second half. No state of the rod is kept, since the

@@ -47,8 +47,8 @@ for vector, name in ((start, "equal knots"), (best, "fitted knots")):
 axis.legend()
 plt.show()
 
-found = broken_line({"gaps": best[:count], "y": best[count:]}, x)
-assert np.mean((found - truth) ** 2) < 0.001
+estimate = broken_line({"gaps": best[:count], "y": best[count:]}, x)
+assert np.mean((estimate - truth) ** 2) < 0.001
 
 # %%
 

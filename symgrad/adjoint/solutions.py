@@ -1,4 +1,4 @@
-"""The derivatives of what solvers have found: an op that stands for one -> the function that computes it, as IR.
+"""Derivatives of solutions that solvers return: the op of a derivative -> the function that computes it, as IR.
 
 Roots, by the implicit function theorem: where ``r(x, a) == 0`` says what ``x`` is, ``dr/dx dx + dr/da da == 0``. So the cotangent of
 ``x`` is solved for with the transposed Jacobian of ``r``, and then pulled back through ``r`` to ``a`` (Krantz and Parks, The Implicit
