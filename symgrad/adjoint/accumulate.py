@@ -51,8 +51,8 @@ class Scope:
 
 
 def hinted(value: Operand) -> str:
-    """The name for a cotangent: ``h_grad`` for ``h``, ``t_grad`` for what has no name."""
-    name = value.name if isinstance(value, Value) else None
+    """The name for a cotangent: ``h_grad`` for ``h``, ``product_grad`` for what is labelled so, ``t_grad`` for what has neither."""
+    name = (value.name or value.label) if isinstance(value, Value) else None
     return f"{name}_grad" if name and not name.endswith("_grad") else name or "t_grad"
 
 

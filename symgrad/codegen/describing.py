@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from symgrad.codegen.layout import Layout
-from symgrad.ir.core import Call, Op, Value
+from collections.abc import Mapping
+
+from symgrad.ir.core import Call, Func, Op, Value, walk
 from symgrad.ir.types import Array, List, Scalar, ShapeOf, Tape
 from symgrad.ops.declare import ROWS
 
@@ -28,21 +29,31 @@ TESTS = frozenset({
 SHORT = 24  #: how long a name may become
 
 
-def described(value: Value, layout: Layout) -> str:
+def label(func: Func) -> Func:
+    """Label what has no name with what it is, in place, so that its cotangent is named after that."""
+    producer = {out: op for op in walk(func.body) for out in op.outs}
+    arguments = [value for op in walk(func.body) for block in op.blocks for value in block.args]
+    for value in (*producer, *arguments):
+        if value.name is None:
+            value.label = described(value, producer)
+    return func
+
+
+def described(value: Value, producer: Mapping[Value, Op]) -> str:
     """The name of a value that has none."""
-    op = layout.producer.get(value)
+    op = producer.get(value)
     if isinstance(op, Call):
-        return of_row(op, value, layout)
+        return of_row(op, value, producer)
     return of_type(value, op)
 
 
-def of_row(op: Call, value: Value, layout: Layout) -> str:
+def of_row(op: Call, value: Value, producer: Mapping[Value, Op]) -> str:
     """A name after the row that computes a value, and what it is computed from."""
     if op.name in TESTS:
         return "test"
     if op.name == "get" or isinstance(value.type, Tape):
         return "tape" if isinstance(value.type, Tape) else "saved"
-    if op.name == "copy" and isinstance(inner := layout.producer.get(op.args[0]) if isinstance(op.args[0], Value) else None, Call):
+    if op.name == "copy" and isinstance(inner := producer.get(op.args[0]) if isinstance(op.args[0], Value) else None, Call):
         op = inner
     base = next((a.name for a in op.args if isinstance(a, Value) and is_word(a.name)), None)
     if op.name in PARTS:
@@ -80,4 +91,4 @@ def short(name: str, otherwise: str) -> str:
     return name if 0 < len(name) <= SHORT else otherwise
 
 
-__all__ = ["described"]
+__all__ = ["described", "label"]

@@ -208,7 +208,7 @@ def assign_names(
     def base(root: Value) -> str:
         if not is_read or root in indices:
             return identifier(preferred(classes, root, "i" if root in indices else "t"))
-        return identifier(preferred(classes, root, "value" if root in returned else described(root, layout)))
+        return identifier(preferred(classes, root, "value" if root in returned else described(root, layout.producer)))
 
     bases = {root: base(root) for root in dict.fromkeys(roots.values())}
     register = Register(set(bases.values()), moments, 2 * len(bases) + len(reserved))

@@ -23,6 +23,7 @@ class Value:
 
     type: Type
     name: str | None = None  #: the user's name, if it has one
+    label: str | None = None  #: what it is, after which its cotangent is named, if it has no name
 
     def __repr__(self) -> str:
         return f"<{self.name or '%'}: {self.type}>"
@@ -337,7 +338,7 @@ def clone_block(block: Block, table: dict[Value, Operand]) -> Block:
     """A copy with fresh values; ``table`` maps old values to new ones and is filled in passing."""
 
     def fresh(value: Value) -> Value:
-        table[value] = copy = Value(value.type, value.name)
+        table[value] = copy = Value(value.type, value.name, value.label)
         return copy
 
     def new(operand: Operand) -> Operand:

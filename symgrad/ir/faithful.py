@@ -158,13 +158,13 @@ class Faithful:
         return self.values[value]
 
     def defined(self, values: list[Value]) -> Plain:
-        """Values as they are defined: their types and names; the numbers follow from the order."""
+        """Values as they are defined: their types, names and labels; the numbers follow from the order."""
         pairs = []
         for value in values:
             if value in self.values:
                 raise Unfaithful("a value that is defined twice")
             self.values[value] = len(self.values)
-            pairs.append([self.entered(("type", *plain_tuple(plain_type(value.type)))), value.name])
+            pairs.append([self.entered(("type", *plain_tuple(plain_type(value.type)))), value.name, value.label])
         return pairs
 
     def place(self, loc: Loc) -> int:

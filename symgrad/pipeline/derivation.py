@@ -19,6 +19,7 @@ from symgrad.adjoint.costs import INTERPRETED, READ, Costs
 from symgrad.adjoint.custom import expanded
 from symgrad.adjoint.reverse import gradient
 from symgrad.adjoint.reverse import split_pullback as split_halves
+from symgrad.codegen.describing import label
 from symgrad.codegen.header import Header
 from symgrad.codegen.numba import Surface, as_lists
 from symgrad.codegen.pairs import Halves, emit_pair
@@ -162,7 +163,7 @@ def simplified(job: Job, func: Func, read: Read) -> Func:
 def of_best_form(job: Job, func: Func, make: Callable[[Job, Func], Derivation]) -> Derivation:
     """What is made of a function in the form that is best for it; of the function as it was read, when it is asked for."""
     if job.request.optimize == "read":
-        return make(job, func)
+        return make(job, label(clone(func)))
     before = outline(func)
     func = prepared(job, func)
     if outline(func) == before:

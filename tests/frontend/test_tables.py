@@ -143,6 +143,7 @@ def test_derivatives_are_those_of_differences(program: Any, n: int, m: int) -> N
     assert symgrad.jvp(f, (X,), (1.0,))[1] == expected
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
 def test_the_derivative_of_the_derivative(program: Any) -> None:
     gradient = symgrad.grad(program, wrt="x")
@@ -226,12 +227,12 @@ EXPERT = """
     x_grad = 0.0
     for i in reversed(range(1, n + 1)):
         for j in reversed(range(1, m + 1)):
-            t_grad = M_grad[i][j]
+            total_grad = M_grad[i][j]
             M_grad[i][j] = 0.0
-            M_grad[i][j - 1] += t_grad * M[i - 1][j]
-            M_grad[i - 1][j] += t_grad * M[i][j - 1]
-            x_grad += t_grad * M[i - 1][j - 1]
-            M_grad[i - 1][j - 1] += t_grad * x
+            M_grad[i][j - 1] += total_grad * M[i - 1][j]
+            M_grad[i - 1][j] += total_grad * M[i][j - 1]
+            x_grad += total_grad * M[i - 1][j - 1]
+            M_grad[i - 1][j - 1] += total_grad * x
     return M[n][m], x_grad
 """
 
