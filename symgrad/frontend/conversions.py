@@ -13,6 +13,7 @@ from symgrad.frontend.bindings import (
     Binding,
     Broken,
     External,
+    HeapKey,
     Location,
     Maybe,
     Missing,
@@ -218,12 +219,27 @@ class Conversions(SharedState):
         for key in reached(self.state):
             row = self.state.heap.get(key)
             if isinstance(row, Ref) and is_row(row) and (location := row.location) not in self.state.owning:
+                if row.path[0].operands[0] in self.doubtful:
+                    self.lose(key)
+                    continue
                 own = Location(None, self.builder.loc)
                 self.state.memory[own] = self.held(row)
                 self.state.heap[key] = Ref(own)
                 self.state.pair(own, location)
                 if location in self.state.stale:
                     self.state.stale[own] = self.state.stale[location]
+
+    def lose(self, key: HeapKey) -> None:
+        """Refuse later reads of a list in a list that has been read on some paths only, where it cannot be read on all of them now."""
+        lost = Broken("it is a list in a list on some paths only, and the outer list may have other names by now", "bind it on every path")
+        for name, binding in self.state.names.items():
+            if binding == Obj(key):
+                self.state.names[name] = lost
+        for owner, content in self.state.heap.items():
+            if not isinstance(content, Ref) and any(item == Obj(key) for _, item in content):
+                self.state.heap[owner] = tuple((place, lost if item == Obj(key) else item) for place, item in content)
+        if key in reached(self.state):
+            raise UnsureAlias("a list in a list is held on some paths only", self.builder.loc, lost.hint)
 
     def list_of(self, items: Any, node: ast.AST | None = None) -> Operand:
         """A list value with the given items."""
