@@ -241,8 +241,7 @@ class Attempt:
             item = self.of_many(item)
         if path in self.pins:
             return Num(Const(self.pins[path]))
-        if isinstance(item, Array) and item.shape is not None:
-            item = replace(item, shape=tuple(self.pins.get(f"{path}.shape[{k}]", extent) for k, extent in enumerate(item.shape)))
+        item = self.with_pins(item, path)
         value = Value(self.related(ctx.builder.distinct(item), path), name)
         self.inputs.append((value, self.text_of_copy(path) if path in self.stored else paths[0]))
         ctx.texts[value] = path
@@ -343,9 +342,16 @@ class Attempt:
         ctx.followed[Same(captured.seen)] = (captured.text, binding)
         ctx.arrays[captured.text] = binding
 
+    def with_pins(self, item: Type, path: str) -> Type:
+        """An array with those of its extents as numbers that are part of the signature."""
+        if not isinstance(item, Array) or item.shape is None:
+            return item
+        return replace(item, shape=tuple(self.pins.get(f"{path}.shape[{k}]", extent) for k, extent in enumerate(item.shape)))
+
     def restored(self, ctx: Lowering, captured: Captured) -> Ref | Obj:
         """An array, or a list of numbers, from outside."""
-        value = Value(ctx.builder.distinct(captured.abstract), captured.value.name)
+        value = Value(ctx.builder.distinct(self.with_pins(captured.abstract, captured.text)), captured.value.name)
+        ctx.texts[value] = captured.text
         self.inputs.append((value, array_copy_of(captured.text) if captured.text in self.stored else captured.text))
         ctx.captured[captured.text] = replace(captured, value=value)
         ref = Ref(Location(value.name, ctx.builder.loc))

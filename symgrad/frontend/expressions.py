@@ -12,7 +12,7 @@ from symgrad.frontend.bindings import Binding, Fun, Num, Obj, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.iterate import indices_of, items_of
 from symgrad.frontend.memory import load
-from symgrad.frontend.operands import known_value, static_key
+from symgrad.frontend.operands import known_value, pinned_length, static_key
 from symgrad.frontend.outside import entries_of
 from symgrad.frontend.printed import shown
 from symgrad.frontend.protocols import own_method
@@ -84,10 +84,11 @@ def elements(
     bindings: list[Binding] = []
     for node in nodes:
         if isinstance(node, ast.Starred):
-            items = items_of(ctx, ctx.evaluate(node.value), node)
+            items = items_of(ctx, spread := ctx.evaluate(node.value), node)
             if not isinstance(items, list):
                 if (indices := indices_of(items)) is None:
-                    raise UnsupportedSyntax("a star needs something of known length", ctx.loc(node), "index it, or make it a tuple")
+                    refusal = UnsupportedSyntax("a star needs something of known length", ctx.loc(node), "index it, or make it a tuple")
+                    raise pinned_length(ctx, refusal, spread)
                 items = [items.item(Const(k)) for k in indices]
             bindings += items
         elif isinstance(node, ast.GeneratorExp) and generated is not None:

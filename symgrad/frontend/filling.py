@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 
 from symgrad.frontend.bindings import Binding, Choice, Maybe, Missing, Num, Obj, OneOf, Ref, Static
 from symgrad.frontend.context import Lowering
@@ -113,6 +114,8 @@ def extent_of(ctx: Lowering, ref: Ref, axis: int) -> Operand:
 def size_of(ctx: Lowering, ref: Ref) -> Operand:
     """How many elements an array has."""
     shape = getattr(ctx.type_of(ref), "shape", None)
+    if shape is not None and all(isinstance(extent, int) for extent in shape):
+        return Const(math.prod(shape))
     if ref.location not in ctx.state.stale or not shape:
         return ctx.call("size", ctx.read(ref))
     extents = [extent_of(ctx, ref, axis) for axis in range(len(shape))]

@@ -101,12 +101,16 @@ def pinnable(ctx: Lowering, binding: Any) -> str | None:
 
 
 def integer_behind(ctx: Lowering, value: Operand, seen: set[Operand]) -> str | None:
-    """The expression that reads an integer, or the first of those that an integer is computed from."""
-    if not isinstance(value, Value) or value in seen or not isinstance(value.type, Scalar) or value.type.kind not in ("int", "bool"):
+    """The expression that reads an integer, or the first of those that an integer, or the length of a list, is computed from."""
+    if not isinstance(value, Value) or value in seen:
         return None
     seen.add(value)
-    if (text := ctx.texts.get(value)) is not None:
-        return text
+    if isinstance(value.type, Scalar) and value.type.kind in ("int", "bool"):
+        extents = (ctx.builder.extents.get(value), *ctx.builder.sizes.get(value, ()))
+        if (text := ctx.texts.get(value) or next(filter(None, (text_of_extent(ctx, extent) for extent in extents)), None)) is not None:
+            return text
+    elif not isinstance(value.type, List):
+        return None
     return next((text for one in ctx.builder.integers.get(value, ()) if (text := integer_behind(ctx, one, seen)) is not None), None)
 
 
@@ -117,12 +121,21 @@ def pinned(ctx: Lowering, refusal: SymgradError, bindings: Iterable[Any]) -> Sym
 
 def pinned_extent(ctx: Lowering, refusal: SymgradError, extent: Any) -> SymgradError:
     """The refusal of something that would be known if an extent were, which says which extent of the call that is."""
+    return pinned_as(ctx, refusal, text_of_extent(ctx, extent)) if isinstance(extent, Dim) else refusal
+
+
+def text_of_extent(ctx: Lowering, extent: Any) -> str | None:
+    """The expression that reads from an array of the call the extent that an extent is, or is computed from."""
     if not isinstance(extent, Dim):
-        return refusal
+        return None
     arrays = [(path, value.type) for value, path in ctx.texts.items() if isinstance(value.type, Array)]
     extents = ((path, k, e) for path, array in arrays for k, e in enumerate(array.shape or ()) if isinstance(e, Dim))
-    texts = (f"{path}.shape[{k}]" for path, k, e in extents if e.symbol == extent.symbol)
-    return pinned_as(ctx, refusal, next(texts, None))
+    return next((f"{path}.shape[{k}]" for path, k, e in extents if e.symbol == extent.symbol), None)
+
+
+def pinned_length(ctx: Lowering, refusal: SymgradError, binding: Binding) -> SymgradError:
+    """The refusal of a list of unknown length, which says which integer decides how long it is, if one does."""
+    return pinned_as(ctx, refusal, integer_behind(ctx, ctx.held(binding), set()) if is_long(binding, ctx.state) else None)
 
 
 def pinned_as(ctx: Lowering, refusal: SymgradError, text: str | None) -> SymgradError:

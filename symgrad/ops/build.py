@@ -16,7 +16,7 @@ from typing import Any
 
 from symgrad.ir.core import Block, Call, Const, Func, If, Op, Operand, Value
 from symgrad.ir.sums import Sum, combined, extent_of, product_of, sum_of
-from symgrad.ir.types import INT, Array, Dim, Extent, Scalar, Shape, ShapeOf, Type
+from symgrad.ir.types import INT, Array, Dim, Extent, List, Scalar, Shape, ShapeOf, Type
 from symgrad.location import NOWHERE, Loc
 from symgrad.ops.complexes import for_complex
 from symgrad.ops.declare import ROWS
@@ -46,6 +46,7 @@ class Builder:
     block: Block = field(default_factory=Block)
     loc: Loc = NOWHERE
     extents: dict[Value, Extent] = field(default_factory=dict)
+    sizes: dict[Value, Shape] = field(default_factory=dict)  #: numbers of elements: the shapes of the arrays
     integers: dict[Value, Sequence[Operand]] = field(default_factory=dict)  #: what integers and bools are computed from
     fresh: Iterator[int] = field(default_factory=count)
     taken: set[str] = field(default_factory=set)  #: symbols of extents that mean something already
@@ -78,7 +79,7 @@ class Builder:
         """Remember that an integer is an extent, or a sum or product of integers."""
         if out is None:
             return
-        if isinstance(out.type, Scalar) and out.type.kind in ("int", "bool"):
+        if isinstance(out.type, List) or isinstance(out.type, Scalar) and out.type.kind in ("int", "bool"):
             self.integers[out] = args
         if name == "extent" and isinstance(args[0].type, Array) and args[0].type.shape is not None:
             self.extents[out] = known = args[0].type.shape[settings["axis"]]
@@ -86,6 +87,8 @@ class Builder:
                 self.note(Dim(known.symbol))
                 if known.plural:
                     self.plural.add((known.symbol, known.offset))
+        elif name == "size" and isinstance(args[0].type, Array) and args[0].type.shape is not None:
+            self.sizes[out] = args[0].type.shape
         elif name in SIZED:  # it would have raised
             for operand in args[SIZED[name] :]:
                 self.note(self.extent_of(operand))
