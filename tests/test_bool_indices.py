@@ -98,6 +98,7 @@ def an_array_without_axes_is_a_number(x):
     return u * t + np.sum(y * y)
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("jit", [False, True])
 @pytest.mark.parametrize("function", verdicts.to_be_right, ids=lambda f: f.__name__)
 def test_right(function: Callable[..., Any], jit: bool) -> None:

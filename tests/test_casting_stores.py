@@ -116,7 +116,7 @@ UNSEEN = (
 ONES = ("np.ones(3, {})", "x.astype({})", "np.zeros(3, {}) + x.astype({})")
 
 
-@pytest.mark.sweep(13)
+@pytest.mark.sweep(26)
 @pytest.mark.parametrize(
     ("form", "held", "use", "made"),
     list(product([f for f in FORMS if "[i]" not in f], ("f32", "i32"), UNSEEN, ONES)),

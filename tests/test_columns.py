@@ -58,6 +58,7 @@ RNG = np.random.default_rng(12)
 IN_TURN = "column.0 in range"
 
 
+@pytest.mark.sweep(2)
 @TARGETS
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 @pytest.mark.filterwarnings("ignore:recursive runs as NumPy code")
@@ -188,7 +189,7 @@ def refused(*args: Any) -> None:
     raise NotBatched
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("function", AT_ONCE, ids=lambda f: f.__name__)
 @TARGETS
 @pytest.mark.filterwarnings("ignore::symgrad.errors.NotActiveWarning")
@@ -253,6 +254,7 @@ def gathered(x):
     return np.where(y > 0.1, y, y * y).ravel() * np.cumsum(y)
 
 
+@pytest.mark.sweep(2)
 @TARGETS
 @pytest.mark.parametrize("function", [lists_that_grow, parts_of_an_array, numbers_before_a_store, newton, stacks_of_matrices, gathered])
 @pytest.mark.filterwarnings("ignore::symgrad.errors.NotCompiled")
@@ -402,6 +404,7 @@ def test_products_are_forward_over_reverse(jit: bool) -> None:
 DERIVES = [symgrad.jacfwd, symgrad.jacrev]
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("outer", DERIVES, ids=lambda d: d.__name__)
 @pytest.mark.parametrize("inner", DERIVES, ids=lambda d: d.__name__)
 @TARGETS

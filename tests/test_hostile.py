@@ -579,6 +579,7 @@ def test_keywords_of_a_call_that_is_kept() -> None:
         symgrad.grad(f)(V)
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", SPECIAL)
 @pytest.mark.parametrize("value", [1.0, "x", {"a": 1.0}, [1.0, 2.0], None], ids=kind_name)
 def test_attributes_that_mean_something_to_python_or_to_us(name: str, value: Any) -> None:

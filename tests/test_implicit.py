@@ -262,6 +262,7 @@ def test_value_and_first_derivative(f, exact) -> None:
     assert symgrad.jvp(f, (A,), (1.0,))[1] == pytest.approx(exact(A, 1), rel=1e-7)
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize(("f", "exact"), CASES, ids=NAMES)
 def test_second_derivative(f, exact) -> None:
     first = symgrad.grad(f)

@@ -255,6 +255,7 @@ def count_twice(x):
     return s + sum(i * v for i, v in zip(c, x))
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("jit", [False, True])
 @pytest.mark.parametrize("f", VERDICTS.to_be_right, ids=lambda f: f.__name__)
 def test_value_and_gradient_are_right(f: Callable[..., Any], jit: bool) -> None:

@@ -56,6 +56,7 @@ def same(one, other):
     np.testing.assert_allclose(one, other, rtol=1e-12)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("jit", [False, True])
 @pytest.mark.parametrize("path", PATHS)
 def test_gradients_by_a_part(path, jit):
@@ -72,6 +73,7 @@ def test_gradients_by_a_part(path, jit):
     same(pullback(2.0)[0], part(symgrad.vjp(loss, p, X, wrt="p")[1](2.0), path))
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("jit", [False, True])
 @pytest.mark.parametrize("path", ["p.w", "p.b['k'][0]", "p.b[3]"])
 def test_tangents_and_matrices_by_an_array_in_an_argument(path, jit):

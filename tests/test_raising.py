@@ -257,7 +257,7 @@ def f({parameters}):
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::symgrad.errors.NotCompiled")
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("jit", [False, True], ids=["numpy", "numba"])
 @pytest.mark.parametrize("place", [*PLACES, "used"])
 def test_later_calls_raise(place: str, jit: bool) -> None:

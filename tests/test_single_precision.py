@@ -252,6 +252,7 @@ def check(place: int, jit: bool) -> None:
         np.testing.assert_allclose(one, other, rtol=3e-2 if "16" in kind(one) else 2e-5, atol=1e-5)
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("place", range(len(PROGRAMS)))
 def test_gradients_have_the_dtype_of_the_argument(place):
     check(place, jit=False)
@@ -304,6 +305,7 @@ MIXED = {
 }
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("z", [np.float32(0.3), np.array(0.3, np.float32), -0.3], ids=["number", "array", "python"])
 @pytest.mark.parametrize("mixed", MIXED)
 @pytest.mark.parametrize("block", BLOCKS)

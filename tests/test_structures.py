@@ -309,6 +309,7 @@ def matrices_put_in_order_along_an_axis(x):
     return np.sum(m * m * np.arange(4).reshape(2, 2)) + v[2]
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("jit", [False, True])
 @pytest.mark.parametrize("f", VERDICTS.to_be_right, ids=lambda f: f.__name__)
 def test_value_and_gradient_are_right(f: Callable[..., Any], jit: bool) -> None:

@@ -54,6 +54,7 @@ def of_many(*xs):
     return xs[0] ** 2 * xs[1] ** 3
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("order", [1, 2, 3])
 @pytest.mark.parametrize(
     ("function", "args", "words"),

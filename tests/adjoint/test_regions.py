@@ -185,11 +185,13 @@ def check_program(seed: int, asking: bool = False) -> None:
         linecache.cache.pop(name, None)
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("seed", [*range(40), 1203, 1426])
 def test_random_loops_over_parts_of_one_array(seed: int) -> None:
     check_program(seed)
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("seed", range(40))
 def test_random_loops_with_branches_over_parts_of_one_array(seed: int) -> None:
     check_program(seed, asking=True)

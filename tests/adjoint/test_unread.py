@@ -38,7 +38,7 @@ def held(source: str, given: dict[str, object], jit: object) -> None:
     assert verdict[0] == "right", (source, verdict)
 
 
-@pytest.mark.sweep(22)
+@pytest.mark.sweep(44)
 @pytest.mark.parametrize(("steep", "move", "jit"), [(s, m, k % 9 == 4) for k, (s, m) in enumerate(product(STEEP, MOVES))])
 def test_elements_that_were_moved(steep: str, move: str, jit: bool) -> None:
     chosen = move.replace("@", "c").replace("c.T", "np.transpose(c)")
@@ -85,6 +85,7 @@ def test_nothing_is_chosen_where_the_branches_around_say_which() -> None:
         assert "where" not in derived.source(*given)
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("jit", (False, True), ids=("numpy", "kernel"))
 @pytest.mark.parametrize(
     "source",

@@ -69,7 +69,7 @@ def assignments(text: str) -> list[str]:
     return [ast.unparse(node) for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Assign | ast.AugAssign)]
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(10)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
 def test_texts_compute_what_runs(program: Program, shown: Callable[..., tuple[Emitted, bool]]) -> None:
     arguments = program.arguments(program.sizes[0])

@@ -265,6 +265,7 @@ def row(k: int, shapes: tuple[tuple[int, ...], ...], dtypes: tuple[str, ...]) ->
     return made
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.filterwarnings("ignore:.*degrees of freedom")
 @pytest.mark.parametrize("k", range(len(ROWS)), ids=[name for name, _, _ in ROWS])
 def test_no_axes_and_no_elements(k: int) -> None:

@@ -351,6 +351,7 @@ def test_what_is_not_proved_needs_a_way_out() -> None:
         Notes().add("plan", "unproved", Loc("f.py", 1), "anything")
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("program", PROGRAMS[::11], ids=lambda program: program.name)
 def test_telling_changes_nothing_and_every_note_has_a_place(program: Program) -> None:
     notes, text = notes_of(program.function, program.arguments(program.sizes[-1]), program.wrt)

@@ -215,6 +215,7 @@ def test_refused_in_wrt(kind, make):
             assert kind is KINDS[-1] or kind.name in str(refused.value)
 
 
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("position", POSITIONS)
 @pytest.mark.parametrize(("kind", "make"), examples("refused"))
 def test_refused_as_data(kind, make, position):

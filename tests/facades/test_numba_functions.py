@@ -91,6 +91,7 @@ class Model:
         return squares(x) * 3
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(("function", "args", "expected"), [
     (squares, (X,), 2 * X),
     (in_parallel, (X,), 2 * X),

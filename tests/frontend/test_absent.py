@@ -282,6 +282,7 @@ RIGHT = [
 ]
 
 
+@pytest.mark.sweep(2)
 @BOTH
 @pytest.mark.parametrize("f", RIGHT)
 def test_right(f: Any, jit: bool) -> None:

@@ -94,7 +94,7 @@ def source(change: str, place: str) -> str:
     return HEAD + "".join(f"    {line}\n" for line in body.splitlines())
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(10)
 @pytest.mark.parametrize(("change", "place"), list(product(CHANGES, PLACES)), ids=str)
 def test_what_changes_while_an_expression_is_evaluated(change: str, place: str) -> None:
     verdict = judged(function_of(source(change, place)), {"x": 0.7, "y": 0.9})

@@ -97,6 +97,7 @@ def counted(some: list[tuple[int, tuple[str, str, str, str]]]) -> dict[str, int]
     return counts
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_store_reaches_the_object_that_it_is(kind: str) -> None:
     mine = [(k, case) for k, case in enumerate(cases()) if case[0] == kind]
@@ -112,6 +113,7 @@ def test_every_store_reaches_the_object_that_it_is(kind: str, choice: str) -> No
     counted([(form + shift, case) for form, case in mine for shift in (0, 8)])
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("kind", ["instance", "list", "array", "array in instance"])
 @pytest.mark.parametrize("choice", ["branch", "loop", "swaps", "index"])
 def test_kernels_and_second_derivatives_agree(kind: str, choice: str) -> None:

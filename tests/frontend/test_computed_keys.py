@@ -102,7 +102,7 @@ def counted(cases: list[tuple[str, str, str, str]]) -> dict[str, int]:
     return counts
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("keys", KEYS)
 def test_an_item_is_the_one_whose_key_is_equal(keys: str) -> None:
     mine = [case for case in CASES if case[0] == keys]
@@ -154,7 +154,7 @@ def g(v): return v * v * v
 """
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("values", VALUES)
 @pytest.mark.parametrize("holder", HOLDERS)
 def test_values_of_any_kind_are_chosen_among(values: str, holder: str) -> None:
@@ -177,7 +177,7 @@ NOT_RIGHT = {("views", holder): {"refused"} for holder in HOLDERS} | {
 }  # fmt: skip
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("keys", ["ints", "texts", "pairs", "numpy", "floats"])
 @pytest.mark.parametrize("operation", ["item", "augmented", "pop", "get"])
 def test_kernels_and_second_derivatives_agree(keys: str, operation: str) -> None:

@@ -98,6 +98,7 @@ def test_tuples_of_python_s_own_classes_have_their_attributes(text: str) -> None
 STORED = ("(k, 2.0 * x)", "(k, (x, 2))", "Point(k, x)", "('text', x)", "(None, x)", "(x, Point(1, (k, x)))", "(True, x)")
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("place", ["HELD", "self.held"])
 @pytest.mark.parametrize("stored", STORED)
 def test_a_list_of_tuples_grows_with_each_call_and_has_few_codes(stored: str, place: str) -> None:

@@ -38,7 +38,7 @@ LOOPS = {
 RESULTS = ("np.sum(b * np.array([[0.7, 0.2], [-1.3, 0.9]]))", "np.sum(b * w) + np.sum(np.sin(b[0]) * b[1])")
 
 
-@pytest.mark.sweep(8)
+@pytest.mark.sweep(16)
 @pytest.mark.parametrize("owner", ["b", "x * 1.5"])
 @pytest.mark.parametrize(("between", "parts", "loop", "result"), list(product(BETWEEN, PARTS, LOOPS, RESULTS)), ids=str)
 def test_what_is_stored_was_copied(between: str, parts: str, loop: str, result: str, owner: str) -> None:

@@ -54,6 +54,7 @@ def program(value: str, path: str, question: str) -> str:
     return HEAD + "def f(a, b, n, x):\n" + "".join(f"    {line}\n" for line in [*lines, f"return a * (2 if {asked} else 3) + b"])
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("nth", [24, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_an_answer_is_right_or_refused(question: str, nth: int) -> None:

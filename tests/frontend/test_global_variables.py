@@ -93,6 +93,7 @@ def state(names: dict[str, Any]) -> list[Any]:
     return [value.tolist() if isinstance(value, np.ndarray) else value for value in held]
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("jit", [False, "auto"])
 @pytest.mark.parametrize("name", BODIES)
 def test_global_variables_are_assigned_to(name: str, jit: Any) -> None:

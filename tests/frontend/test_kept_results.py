@@ -65,6 +65,7 @@ EXPRESSIONS = [
 ]  # fmt: skip
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("jit", [False, "auto"])
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_results_for_constants(expression: str, jit: Any) -> None:

@@ -30,6 +30,7 @@ EXPRESSIONS = [
 X, Y = np.array([0.7, 1.9, 1.1, 2.3]), np.array([0.4, 0.3, 1.2, 0.9])
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_the_source_of_a_function_is_read(expression: str) -> None:
@@ -163,6 +164,7 @@ WRITING = [
 ]  # fmt: skip
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("expression", WRITING)
 def test_functions_in_c_may_write_to_what_they_are_given(expression: str) -> None:

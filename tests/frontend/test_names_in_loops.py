@@ -35,7 +35,7 @@ BODIES = {
 STORES = ("a += 0.78 * a", "b[0] = 0.5 * c[1]", "c *= 0.4")
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize(("loop", "body", "store"), list(product(LOOPS, BODIES, STORES)), ids=str)
 def test_a_store_is_seen_by_every_name(loop: str, body: str, store: str) -> None:
     indented = BODIES[body].replace("\n", "\n    ")
@@ -62,7 +62,7 @@ LATER = {
 REPLACED = ("z = np.sin(y)", "r = z * 2.0\nz = np.sin(y)", "r = z * u\nz = y * u")
 
 
-@pytest.mark.sweep(8)
+@pytest.mark.sweep(16)
 @pytest.mark.parametrize("caught", [False, True], ids=["plain", "tried"])
 @pytest.mark.parametrize(("first", "change", "later", "replaced"), list(product(FIRST, CHANGES, LATER, REPLACED)), ids=str)
 def test_an_array_that_a_later_loop_replaces(first: str, change: str, later: str, replaced: str, caught: bool) -> None:

@@ -97,6 +97,7 @@ def program(kind: str, join: str, holder: str, sign: str, stored: bool) -> str:
     return text + indented(f"return {question} * 2.0 + a")
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("nth", [6, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("stored", [True, False], ids=["stored", "read"])

@@ -73,6 +73,7 @@ def world(place: str, change: str) -> dict[str, Any]:
     return module_of(program(place, change), lambda: [1.0, 2.0, 0.5])
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_list_from_outside_holds_what_was_stored_in_it(place: str, change: str) -> None:

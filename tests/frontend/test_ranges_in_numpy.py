@@ -24,6 +24,7 @@ CALLS = [
 OF_SOME = {"np.mean(r) * x[0]", "np.interp(1.5 * x[0], r, x)"}
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("call", CALLS)
 def test_a_range_is_taken_as_numpy_takes_it(call: str) -> None:
     """Each range in each call, written there and by a name."""

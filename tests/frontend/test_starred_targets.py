@@ -35,6 +35,7 @@ def program(source: str, pattern: str, use: str) -> Callable[[Any], Any]:
     return function_of("import numpy as np\n\ndef f(x):\n" + "".join(f"    {line}\n" for line in lines))
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_a_starred_target_takes_what_python_gives_it(source: str, pattern: str) -> None:

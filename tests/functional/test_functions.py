@@ -56,6 +56,7 @@ def weighted(function: Callable[..., Any], inputs: list[Any], settings: dict[str
     return float(sum(np.sum(np.asarray(o) * w) for o, w in zip(outs, weights, strict=True)))
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize(("function", "inputs", "settings"), SAMPLES, ids=NAMES)
 def test_first_derivative(function: Callable[..., Any], inputs: list[Any], settings: dict[str, Any]) -> None:
     generator = np.random.default_rng(1)
@@ -101,6 +102,7 @@ def test_second_derivative(function: Callable[..., Any], inputs: list[Any], sett
     assert made == pytest.approx(expected, rel=1e-4, abs=1e-5)
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize(("function", "inputs", "settings"), SAMPLES, ids=NAMES)
 def test_float32_is_kept(function: Callable[..., Any], inputs: list[Any], settings: dict[str, Any]) -> None:
     sources, outs = recorded(function, [v.astype("float32") if active(v) else v for v in inputs], settings)

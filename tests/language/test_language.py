@@ -136,6 +136,7 @@ def of_one_array() -> list[Any]:
     return cases
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("name", "kind"), of_one_array())
 def test_a_function_of_numpy_is_of_its_kind(name: str, kind: str) -> None:

@@ -68,6 +68,7 @@ def arguments(n: int, more: int = 0) -> tuple[Any, ...]:
     return u, np.linspace(0.5, 1.5, n + more), n
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize(("function", "text"), programs()[::2], ids=lambda p: p.strip() if isinstance(p, str) else "")
 def test_early_returns_are_compiled(function: Any, text: str) -> None:
     calls = [arguments(n) for n in (0, 2, 5, 0, 0, 3)] + ([arguments(4, 2)] * 2 if "len(w)" in text else [])

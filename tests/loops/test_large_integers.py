@@ -143,6 +143,7 @@ def is_same(actual: Any, expected: Any) -> bool:
     return bool(np.all((actual == expected) | (actual != actual) & (expected != expected)))
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.filterwarnings("ignore::symgrad.errors.NotCompiled")
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_operators_at_the_ends_of_64_bits(expression: str) -> None:
@@ -159,6 +160,7 @@ def test_operators_at_the_ends_of_64_bits(expression: str) -> None:
     assert not faults
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.filterwarnings("ignore::symgrad.errors.NotCompiled")
 @pytest.mark.parametrize("dtype", [np.int64, np.int32, np.int8, np.uint8, np.uint32])
 @pytest.mark.parametrize("operator", OF_ARRAYS.split("|"))

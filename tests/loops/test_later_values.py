@@ -109,6 +109,7 @@ CANCELLED = """
 """
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("expression", [text.strip() for text in CANCELLED.replace("\n", "|").split("|") if text.strip()])
 def test_terms_that_cancel_are_not_taken_for_zero(expression: str) -> None:
     vectors = [np.array(v) for n in (2, 3, 4) for v in itertools.product([0.0, 1.5, math.nan, math.inf, -math.inf], repeat=n)]
@@ -123,6 +124,7 @@ PRODUCTS = """
 """
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("expression", [text.strip() for text in PRODUCTS.replace("\n", "|").split("|") if text.strip()])
 def test_products_overflow_in_the_dtype_of_their_factors(expression: str) -> None:
     numbers = [1e30, 1e-30, 3e38, -3e38, 1e-45, 0.0, 2.0, math.inf, math.nan]
@@ -152,7 +154,7 @@ VECTORS += [
 VECTORS += [np.arange(9.0)[::-2], np.linspace(0.1, 1, 40)[::3], np.zeros(70), -np.ones((5, 2))[:, 1]]
 
 
-@pytest.mark.sweep(12)
+@pytest.mark.sweep(24)
 @pytest.mark.parametrize("expression", [text.strip() for text in OF_VECTORS.replace("\n", "|").split("|") if text.strip()])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("jit", [True, False], ids=["numba", "numpy"])
@@ -178,6 +180,7 @@ PLACES = {
 }
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("body", PLACES.values(), ids=PLACES)
 @pytest.mark.parametrize("jit", [True, False], ids=["numba", "numpy"])
 def test_places_that_are_none_or_outside(jit: bool, body: str) -> None:
@@ -187,6 +190,7 @@ def test_places_that_are_none_or_outside(jit: bool, body: str) -> None:
     check(f"def f(a, x, m, k):\n    {body}\n", (0.5, vectors[0], matrices[0], 1), later, jit)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     "function", ["np.linalg.det(m)", "np.sum(np.linalg.inv(m))", "np.linalg.norm(m)", "np.sum(np.linalg.solve(m, m[0]))"]
 )

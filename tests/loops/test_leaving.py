@@ -162,7 +162,7 @@ def test_compiled_and_as_plain_python(function: Any, capsys: pytest.CaptureFixtu
     assert "_kernel(" in derived.source(X, FUNCTIONS[function][0])
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
 def test_pullbacks(function: Any, capsys: pytest.CaptureFixture[str]) -> None:
     for limit in FUNCTIONS[function]:

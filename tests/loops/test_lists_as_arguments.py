@@ -83,6 +83,7 @@ def test_gradients_of_lists_are_those_of_numpy_code(f: Callable[..., Any], kind:
     np.testing.assert_allclose(c_grad, slopes, rtol=1e-5, atol=1e-7)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("f", FUNCTIONS, ids=word)
 def test_pullbacks_of_lists_may_be_called_again_when_the_list_has_changed(f: Callable[..., Any]) -> None:
     def changed_later(jit: bool) -> list[Any]:

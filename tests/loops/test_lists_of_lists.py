@@ -174,7 +174,7 @@ TABLES = [
 LONG = (saved_in_a_while, in_branches, rows_in_steps, rows_of_several_lengths)
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("function", [pytest.param(f, marks=[pytest.mark.slow] * (f in LONG), id=f.__name__) for f in TABLES])
 def test_the_kernel_gives_what_the_numpy_code_gives(function: Any) -> None:
     check_targets(function, CALLS, jit=True)

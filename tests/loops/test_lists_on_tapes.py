@@ -249,7 +249,7 @@ ZEROS = [the_one_before, whichever_comes_first]
 CALLS = [(R.standard_normal(n), np.array(w)) for n, w in ((4, (0.7, 0.3)), (5, (0.2, 0.9)), (3, (-0.4, 0.5)), (2, (1.2, -0.1)))]
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("function", [*LISTS, *LOOPS, *ARRAYS, *ZEROS], ids=lambda f: f.__name__)
 def test_the_kernel_gives_what_the_numpy_code_gives(function: Any) -> None:
     check_targets(function, CALLS, jit=True)

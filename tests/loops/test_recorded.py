@@ -133,6 +133,7 @@ def compare(function: Any, jit: Any = True) -> Any:
     return compiled
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("function", PRINTING, ids=lambda f: f.__name__)
 def test_loops_and_branches_print_behind_the_kernel(function: Any) -> None:
     with warnings.catch_warnings():
@@ -244,6 +245,7 @@ def random_program(seed: int) -> str:
     return "\n".join([*lines, "    return total * x[0]", ""])
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("seed", range(4))
 def test_random_programs_that_print(seed: int, tmp_path: Path) -> None:
     text, name = random_program(seed), tmp_path / f"printing_{seed}.py"

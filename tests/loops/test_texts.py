@@ -128,7 +128,7 @@ PROGRAMS = [
 ]  # fmt: skip
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("function", PROGRAMS, ids=lambda f: f.__name__)
 def test_the_kernel_gives_what_the_numpy_code_gives(function: Any) -> None:
     check_targets(function, CALLS, jit=True)

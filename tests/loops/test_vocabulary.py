@@ -399,6 +399,7 @@ def test_a_column_that_is_not_there_is_left_to_numpy() -> None:
     assert not stays(lambda x, k: np.sum(x[k : k + 1] ** 2), x, 3)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("function", SORTING, ids=lambda f: f.__name__)
 def test_equal_numbers_and_what_is_none_are_sorted_as_numpy_sorts_them(function: Any) -> None:
     lines = [

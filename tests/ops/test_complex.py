@@ -139,6 +139,7 @@ def moved(args: dict[str, Any], steps: dict[str, Any], h: float) -> dict[str, An
     return {k: one(v, steps[k]) if k in steps else own(v) for k, v in args.items()}
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(("source", "args"), CASES)
 def test_gradients_agree_with_differences(source: str, args: dict[str, Any]) -> None:
     function, names = symgrad.from_source(source, "f"), active(args)
@@ -217,6 +218,7 @@ def test_single_precision_is_kept(source: str, args: dict[str, Any]) -> None:
         assert not isinstance(given[name], np.ndarray) or two.dtype == given[name].dtype
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("count", [0, 1, 7])
 @pytest.mark.parametrize(
     "expression", [e for e in EXPRESSIONS if used(e) in (["z"], ["x"], ["z", "x"], ["z", "c"]) and "[" not in e and "complex64" not in e]

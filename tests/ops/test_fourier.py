@@ -32,6 +32,7 @@ def checked(expression: str, order: int = 1, **args: Any) -> None:
     check_grads(symgrad.from_source(text, "f"), (*args.values(), weights), order=order, wrt=arrays)
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("norm", NORMS)
 @pytest.mark.parametrize("name", [*COMPLEX, *REAL])
 def test_along_one_axis(name: str, norm: str | None) -> None:
@@ -39,6 +40,7 @@ def test_along_one_axis(name: str, norm: str | None) -> None:
         checked(f"np.fft.{name}(x, norm={norm!r})", x=numbers(name, length), order=2)
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", [*COMPLEX, *REAL])
 def test_cut_and_padded(name: str) -> None:
     for length in (4, 5):
@@ -62,6 +64,7 @@ def test_over_axes(name: str, shape: tuple[int, ...], norm: str | None) -> None:
     checked(f"np.fft.{name}(x, norm={norm!r})", x=numbers(name, *shape), order=1 if norm else 2)
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", ["fft2", "ifft2", "rfft2", "irfft2", "fftn", "ifftn", "rfftn", "irfftn"])
 def test_over_axes_cut_and_padded(name: str) -> None:
     for size in ((3, 6), (6, 3), (5, 4)):

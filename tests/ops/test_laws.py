@@ -20,6 +20,7 @@ def check(name: str, step: int = 1) -> int:
     return sum(one is not None for one in found)
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_law_says_what_numpy_makes(name: str) -> None:
     check(name, STEP)

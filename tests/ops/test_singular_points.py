@@ -108,6 +108,7 @@ def value_of(name: str, at: float) -> float:
 ONE_NUMBER = [row.name for row in ROWS.values() if row.elementwise and row.partials and len(row.params) == 1 and row.name not in OF_COMPLEX]
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", ONE_NUMBER)
 def test_the_slope_of_a_row_is_the_limit_of_its_slopes(name: str) -> None:
@@ -126,6 +127,7 @@ def test_the_slope_of_a_row_is_the_limit_of_its_slopes(name: str) -> None:
     assert asked >= 3
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", ONE_NUMBER)
 def test_where_the_slope_has_a_slope_it_is_the_second_derivative(name: str) -> None:

@@ -32,7 +32,7 @@ SAMPLES = {
 AXES = ["0", "-1", "None"]
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("call", "axis"), list(itertools.product(CALLS, AXES)))
 @pytest.mark.parametrize("sample", SAMPLES)
@@ -50,6 +50,7 @@ ODD = {
 }  # fmt: skip
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("sample", ODD)
 @pytest.mark.parametrize("call", CALLS)

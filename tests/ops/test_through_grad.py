@@ -168,7 +168,7 @@ def gradients_of(function: Any, args: dict[str, Any]) -> tuple[Any, dict[str, An
     return value, dict(zip(names, made, strict=True))
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize(("expression", "args"), EXPRESSIONS, ids=IDS)
 def test_gradients_agree_with_differences(expression: str, args: dict[str, Any]) -> None:
     function, given = function_of(expression, args)

@@ -50,6 +50,7 @@ def test_what_has_no_one_answer_is_refused(call: str) -> None:
     assert judged(function, ARGUMENTS)[0] in ("refused", "not taken")
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("dtype", ["bool", "i1", "u1", "i8", "f4"])
 @pytest.mark.parametrize("name", ["subtract", "hypot", "fmax", "logaddexp", "divide", "logical_xor", "bitwise_or"])
 def test_results_have_numpys_dtypes(name: str, dtype: str) -> None:

@@ -301,7 +301,7 @@ WIDE = ("np.ones(2)", "np.zeros(2)", "np.array([1.5, 2.0])", "np.arange(2)", "np
 BESIDE = ("{} * {}", "{} + {}", "{} - {}", "{} / (2 + {})", "np.maximum({}, {})", "np.arctan2({}, {})", "np.where(x > 0, {}, {})")
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize(("narrow", "wide", "form"), list(product(NARROW, WIDE, BESIDE)), ids=str)
 def test_elements_are_as_wide_as_their_array(narrow: str, wide: str, form: str) -> None:
     source = f"""import numpy as np

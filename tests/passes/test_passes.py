@@ -63,6 +63,7 @@ NOT_RUN = {
 }
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize(
     ("name", "title", "before", "after"),
     [pytest.param(path.stem, title, b, a, id=f"{path.stem}: {title}") for path in sorted(HERE.glob("*.ir")) for title, b, a in pairs(path)],

@@ -280,6 +280,7 @@ def test_passes_keep_the_results_and_the_order_of_stores(seed: int, order: list[
         assert all(map(same, execute(func, ARGUMENTS), before)), name
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", sorted(PASSES))
 def test_each_registered_pass_keeps_results(name: str) -> None:
     """What a number is, NumPy's or Python's, some passes decide: its value is the same."""
@@ -335,6 +336,7 @@ def test_most_careful_functions_are_accepted_and_some_careless_ones_are_not() ->
     assert 5 <= sum(careless) <= 95
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", sorted(PASSES))
 def test_a_pass_is_near_linear(name: str) -> None:
     x = Value(VECTOR, "x")

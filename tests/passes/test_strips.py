@@ -19,6 +19,7 @@ def flat(value: Any) -> list[Any]:
     return [leaf for item in value for leaf in flat(item)] if isinstance(value, list | tuple) else [value]
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("program", PROGRAMS[::9], ids=lambda program: program.name)
 def test_pieces_of_three_elements(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     args = program.arguments(program.sizes[-1])

@@ -123,6 +123,7 @@ def compare(name: str, random: np.random.Generator, n: int) -> None:
     assert worst <= 2, f"{name}({where}) is off by {worst} units in the last place"
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", NAMES)
 def test_functions_are_within_two_units_in_the_last_place(name: str, random: np.random.Generator) -> None:
     compare(name, random, 150)
