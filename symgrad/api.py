@@ -40,7 +40,8 @@ def grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, 
     """The gradient of a function that returns one number, as a function of the same arguments.
 
     ``wrt`` is a position, a name, a path to a part of an argument (``"params.w"``, ``"p['w']"``, ``"layers[0].w"``), or a tuple of these,
-    by default the first parameter; the result has that structure. A path that leads nowhere raises BadArgument, which lists the paths.
+    by default the first parameter; the result has that structure. Positions count on into ``*args``. A path that leads nowhere raises
+    BadArgument, which lists the paths.
     With ``has_aux`` the function returns ``(out, aux)``, and the gradient function ``(gradient, aux)``. ``no_grad``
     names variables of the function through which no derivative flows. ``jit=True`` compiles it with numba when it is first called;
     ``jit="auto"`` where that can be done, without a word where it cannot; another text names a target of ``symgrad/targets.py``.

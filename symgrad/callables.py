@@ -15,6 +15,7 @@ from symgrad.frontend.adapters import adapted, is_adapted, refused_class
 from symgrad.frontend.source import describe, plain_function, seen_through
 from symgrad.identity import Same
 from symgrad.parameters import Options, What
+from symgrad.runtime.marks import Checkpointed
 from symgrad.tracebacks import boundary
 
 STATE = "__symgrad__"  #: the attribute of a decorated function that holds its ``Options``
@@ -29,6 +30,8 @@ def derived(function: Any, settings: Options) -> Any:
             return derive(function._function, settings)
         case Derived():
             return derive(function, settings)
+        case Checkpointed():  # the whole runs once, whatever is saved inside
+            return derived(function.__wrapped__, settings)
         case types.MethodType() if is_adapted(function):
             return derive(adapted(function), settings)
         case Bound():

@@ -6,8 +6,9 @@ import ast
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, Num, Ref, Static
+from symgrad.frontend.bindings import Binding, Num, Partial, Ref, Static
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.exact import is_callable
 from symgrad.frontend.reading import owner_name
 from symgrad.frontend.tables import special
 from symgrad.ir.core import Const
@@ -35,6 +36,18 @@ def lower_stop(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], n
     if len(args) + len(kwargs) != 1:
         raise UnsupportedSyntax("stop_gradient takes one argument", ctx.loc(node))
     return ctx.stopped(args[0] if args else kwargs["x"])
+
+
+@special(checkpoint)
+def lower_checkpoint(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """``checkpoint(function)``: a function each call of which runs again in the backward half."""
+    if (
+        len(args) + len(kwargs) != 1
+        or not set(kwargs) <= {"function"}
+        or not is_callable(ctx, function := [*args, *kwargs.values()][0], node)
+    ):
+        raise UnsupportedSyntax("checkpoint takes a function", ctx.loc(node), "pass the function itself: checkpoint(f)(x)")
+    return Partial(function, again=True)
 
 
 @special(on_backward)

@@ -153,6 +153,8 @@ def resolve_wrt(options: Options, function: types.FunctionType) -> tuple[str, ..
             return positional[item]
         if isinstance(item, str) and not is_name(item) and root_of(path := spelled(item)) in every:
             return path
+        if isinstance(item, int) and star is not None and item >= len(positional):
+            return f"{star}[{item - len(positional)}]"
         hint = f"its parameters are {', '.join([*positional, *sorted(every - set(positional))]) or 'none'}"
         if isinstance(item, int) and star is not None:
             hint = f"wrt={star!r} gives the gradients of all that *{star} takes"

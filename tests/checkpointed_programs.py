@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -293,6 +294,19 @@ class Calling:
         return self.function.__name__
 
 
+@dataclass(frozen=True)
+class Scaling:
+    """A callable instance with a method."""
+
+    factor: float
+
+    def scaled(self, h, w):
+        return np.tanh(w @ h) * self.factor
+
+    def __call__(self, h, w):
+        return np.sin(w @ h) * h * self.factor
+
+
 def layers(mark):
     @mark
     def layer(h, w):
@@ -394,6 +408,36 @@ def around_a_loop(mark):
     return lambda x, w: np.sum(steps(steps(x, w), w) ** 2)
 
 
-CALLS = [Calling(f) for f in (layers, stores_to_argument, keywords_and_returns, containers, list_that_grows, method, around_a_loop)]
+def marked_inside(mark):
+    def loss(x, w):
+        def layer(h):
+            return np.tanh(w @ h) * x
+
+        again = mark(layer)
+        h = x
+        for _ in range(3):
+            h = again(h)
+        return np.sum(mark(lambda v: np.sin(v) * v)(h))
+
+    return loss
+
+
+def marked_methods(mark):
+    scaling = Scaling(0.7)
+    halved, scaled, applied = functools.partial(np.multiply, 0.5), mark(scaling.scaled), mark(scaling)
+
+    def loss(x, w):
+        h = mark(scaling.scaled)(x, w) + scaled(x * x, w) + applied(x, w)
+        return np.sum(mark(halved)(h) * h)
+
+    return loss
+
+
+CALLS = [
+    Calling(f)
+    for f in (
+        layers, stores_to_argument, keywords_and_returns, containers, list_that_grows, method, around_a_loop, marked_inside, marked_methods,
+    )
+]  # fmt: skip
 
 __all__ = ["CALLS", "LOOPS", "Calling", "Looping"]

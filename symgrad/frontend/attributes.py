@@ -170,9 +170,9 @@ def of_container(owner: Binding, attr: str) -> Binding | None:
             return part if isinstance(part, Binding) else ABSENT if part == NONE else Num(part)
         case Tup(kind=kind), "_fields" if kind is not None:
             return Tup(tuple(map(Static, kind._fields)))
-        case Partial(function=function), "func":
+        case Partial(function=function, again=False), "func":
             return function
-        case Partial(args=args), "args":
+        case Partial(args=args, again=False), "args":
             return Tup(args)
     return None
 

@@ -150,11 +150,12 @@ class Frozen(Binding):
 
 @dataclass(frozen=True, slots=True)
 class Partial(Binding):
-    """A function with arguments that are given already."""
+    """A function with arguments that are given already; ``again``: or what ``checkpoint`` makes of one, which runs again in reverse."""
 
     function: Binding
     args: tuple[Binding, ...] = ()
     kwargs: tuple[tuple[str, Binding], ...] = ()
+    again: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ from symgrad.frontend.bindings import (
 )
 from symgrad.frontend.builtins import list_
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.declared import run_again_in_reverse
 from symgrad.frontend.exact import is_anything, possible_classes
 from symgrad.frontend.exceptions import fail, fail_unless
 from symgrad.frontend.folding import fold, fold_generator
@@ -124,7 +125,10 @@ def partial_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindin
 
 @callee(Partial)
 def call_partial(ctx: Lowering, held: Partial, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    return ctx.apply(held.function, [*held.args, *args], dict(held.kwargs) | kwargs, node)
+    def call() -> Binding:
+        return ctx.apply(held.function, [*held.args, *args], dict(held.kwargs) | kwargs, node)
+
+    return run_again_in_reverse(ctx, call, node) if held.again else call()
 
 
 def _adapted(kind: Any, *names: str, defaults: tuple[Binding, ...] = ()) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import BadArgument, NotScalar, UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, External, Fun, HeapKey, Location, Maybe, Num, Obj, OneOf, Ref, Static, Tup
+from symgrad.frontend.bindings import Binding, External, Fun, HeapKey, Location, Maybe, Num, Obj, OneOf, Partial, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.inner import Derivative, Directional, Fresh, Inner, Seeded, Structure, holds_floats, inline, parts_of
 from symgrad.frontend.operands import unwrap
@@ -128,6 +128,8 @@ def reached(ctx: Lowering, of: Binding, args: list[Binding], node: ast.AST) -> R
             case Seeded(of=inner, seed=seed):
                 pending += [inner, seed]
             case Pullback(of=inner, args=passed, kwargs=named):
+                pending += [inner, *passed, *(held for _, held in named)]
+            case Partial(function=inner, args=passed, kwargs=named):
                 pending += [inner, *passed, *(held for _, held in named)]
             case Ref(location):
                 result.memory[location] = ctx.state.memory[location]

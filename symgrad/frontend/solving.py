@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from symgrad.errors import BadArgument, UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, Bound, External, Fun, Num, Obj, Ref, Static, Tup
+from symgrad.frontend.bindings import Binding, Bound, External, Fun, Num, Obj, Partial, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.handed import with_tuples_in
 from symgrad.frontend.inner import Derivative, Inner, changes_around, names_of
@@ -150,7 +150,7 @@ class Solving:
     def is_function(self, word: str) -> bool:
         """Is an argument a function?"""
         held = self.bound.get(word)
-        return isinstance(held, Fun | Bound | Derivative) or isinstance(held, Static | External) and callable(held.value)
+        return isinstance(held, Fun | Bound | Derivative | Partial) or isinstance(held, Static | External) and callable(held.value)
 
     def spoken(self, of: Binding, otherwise: str) -> str:
         """The name of the user's function, if it has one."""

@@ -19,6 +19,7 @@ from symgrad.frontend.bindings import (
     Num,
     Obj,
     OneOf,
+    Partial,
     Ref,
     Static,
     Tup,
@@ -73,7 +74,7 @@ def truth(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
             return Const(bool(value))
         case Bound(owner=Num(operand=held), name=name, function=None) if isinstance(held.type, Unknown | Object):
             return ctx.call("opaque_attribute", held, attribute=name)  # which may be no method
-        case Fun() | Bound() | Generator():
+        case Fun() | Bound() | Generator() | Partial():
             return Const(True)
         case Ref() if isinstance(type_ := ctx.type_of(binding), Array) and type_.shape:
             truth_value = ctx.apply(Static(bool, "bool"), [binding], {}, node)  # which raises, whatever becomes of it

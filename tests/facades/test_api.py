@@ -7,6 +7,7 @@ import fractions
 import functools
 import inspect
 import pickle
+import re
 import subprocess
 import sys
 import threading
@@ -201,8 +202,26 @@ def test_many_arguments():
 
     assert symgrad.grad(f, "xs")(2.0, 3.0, k=4.0) == (12.0, 8.0)
     assert symgrad.grad(f, "named")(2.0, 3.0, k=4.0) == {"k": 6.0}
+    assert symgrad.grad(f)(2.0, 3.0, k=4.0) == 12.0
+    assert symgrad.grad(f, argnums=(1, 0))(2.0, 3.0, k=4.0) == (8.0, 12.0)
     with pytest.raises(BadArgument, match="wrt='xs'"):
-        symgrad.grad(f, 0)
+        symgrad.grad(f, -1)
+    with pytest.raises(BadArgument, match=re.escape("its parts are xs, xs[0], xs[1]")):
+        symgrad.grad(f, 2)(2.0, 3.0, k=4.0)
+
+
+def test_operators_of_functions_of_any_number_of_arguments():
+    def f(a, *xs):
+        return a * sum((k + 1) * x * x for k, x in enumerate(xs))
+
+    args, tangents = (2.0, 3.0, 4.0), (0.5, 0.1, 0.2)
+    slopes = np.array([41.0, 12.0, 32.0])
+    assert symgrad.jvp(f, args, tangents)[1] == pytest.approx(slopes @ tangents)
+    assert symgrad.linearize(f, *args)[1](*tangents) == pytest.approx(slopes @ tangents)
+    assert symgrad.vjp(f, *args)[1](1.0) == (41.0, (12.0, 32.0))
+    assert symgrad.value_and_grad(f, argnums=(0, 2), jit=True)(*args) == (82.0, (41.0, 32.0))
+    assert symgrad.jacobian(f, argnums=(1, 2))(*args) == (12.0, 32.0)
+    symgrad.check_grads(f, args)
 
 
 # ------------------------------------------------------------------ pullbacks
