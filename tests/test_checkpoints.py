@@ -155,6 +155,12 @@ def test_second_derivatives(program: Looping) -> None:
     np.testing.assert_allclose(again, expected, rtol=1e-10, atol=1e-12 * np.abs(expected).max())
 
 
+@pytest.mark.parametrize("rounds", [0, 1, 2])
+def test_second_derivatives_of_a_loop_that_may_have_no_rounds(rounds: int) -> None:
+    gradient = symgrad.grad(programs.while_loop, memory="1 MB")
+    np.testing.assert_allclose(symgrad.jacobian(gradient)(X, rounds), symgrad.hessian(programs.while_loop)(X, rounds), rtol=1e-12)
+
+
 def test_rows_of_a_jacobian_share_the_snapshots() -> None:
     def states(x, n):
         h = x.copy()

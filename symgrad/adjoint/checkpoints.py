@@ -287,7 +287,21 @@ class Rerun:
         with self.sweep.builder.inside(Block()) as block, self.sweep.builder.at(self.primal.loc):
             if self.slots and self.is_in_loop():
                 loop.inits[-2] = self.sweep.builder.call("copy", loop.inits[-2], hint="snapshots")
+            if self.slots and isinstance(self.primal, While):
+                loop.inits[-2] = self.without_first(loop.inits[-2], loop.stop)
         return outlined(self.sweep, self.scope, self.op, [*block.ops, loop], f"{self.func.name}_reverse")
+
+    def without_first(self, snapshots: Operand, rounds: Operand) -> Value:
+        """The snapshots, of which none is left after a loop without rounds: the one before the first round is popped here."""
+        assert isinstance(snapshots, Value)
+        call = self.sweep.builder.call
+        test = call("equal", rounds, ZERO)
+        rest = Value(snapshots.type, "snapshots")
+        states = [Value(self.args[k].type, self.args[k].name) for k in self.slots]
+        pop = Call([rest, Value(INT, "start"), *states], self.primal.loc, "pop", [snapshots], {})
+        left = Value(snapshots.type, "snapshots")
+        self.sweep.builder.append(If([left], self.primal.loc, test, Block([], [pop], [rest]), Block([], [], [snapshots])))
+        return left
 
     def is_in_loop(self) -> bool:
         """Does the loop stand in another one, so that what it keeps is kept by that in turn?"""
