@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import enum
 import functools
+import sys
 import types
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -16,7 +17,7 @@ import numpy as np
 from symgrad.errors import BadArgument
 from symgrad.identity import Same
 from symgrad.ir.types import BOOL, COMPLEX, DTYPES, FLOAT, INT, Array, Dim, List, Scalar, Type, is_plural, kind_of
-from symgrad.kinds import conversion, distribution_name, is_closed, native, row_of
+from symgrad.kinds import conversion, distribution_name, is_closed, is_spline, native, row_of, slots_of
 from symgrad.signature import DISTRIBUTION, FEW, Abstract, Many, Signature, Static, Tree
 from symgrad.text import attribute, exact, has_literal, has_plain_keys, plain_key
 from symgrad.text import item as item_of
@@ -84,20 +85,24 @@ def is_record(value: Any) -> bool:
     kind = type(value)
     if isinstance(value, type | types.ModuleType | types.FunctionType | types.BuiltinFunctionType | types.MethodType | np.ufunc | np.dtype):
         return False
-    if isinstance(value, enum.Enum) or any(base.__module__ == "logging" for base in kind.__mro__):
+    if isinstance(value, enum.Enum) or any(base.__module__ == "logging" for base in kind.__mro__) or is_spline(value):
         return False  # a logger leads to all other loggers, and a handler to all that it has kept
     if kind.__module__ in ("builtins", "functools", "operator", "re") or kind.__module__.startswith(("numpy", "symgrad", "numba.")):
         return False
-    return dataclasses.is_dataclass(value) or hasattr(value, "__dict__") and distribution_name(value) is None
+    if dataclasses.is_dataclass(value):
+        return True
+    has_slots = bool(slots_of(kind)) and kind.__module__.partition(".")[0] not in sys.stdlib_module_names
+    return (has_slots or hasattr(value, "__dict__")) and distribution_name(value) is None
 
 
 def record_names(value: Any) -> tuple[str, ...]:
-    """The attributes of a record, in order: a dataclass's fields first, then what was set on the instance.
+    """The attributes of a record, in order: a dataclass's fields first, then slots that are set, then what was set on the instance.
 
     What stands in ``__dict__`` under something that is no text is no attribute.
     """
     fields = [f.name for f in dataclasses.fields(value) if hasattr(value, f.name)] if dataclasses.is_dataclass(value) else []
-    return tuple(dict.fromkeys([*fields, *(exact(name) for name in getattr(value, "__dict__", {}) if isinstance(name, str))]))
+    slots = [slot.__name__ for slot in slots_of(type(value)) if hasattr(value, slot.__name__)]
+    return tuple(dict.fromkeys([*fields, *slots, *(exact(name) for name in getattr(value, "__dict__", {}) if isinstance(name, str))]))
 
 
 def _container(value: Any, symbol: str, whole: bool, listed: bool, above: frozenset[int]) -> Abstract:

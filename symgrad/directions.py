@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.abstraction import is_record, record_names
 from symgrad.errors import BadArgument
 from symgrad.paths import value_at
 from symgrad.text import attribute, has_literal, item
@@ -78,7 +79,7 @@ def unmoved(primal: Any) -> Any:
             return np.zeros_like(primal)[()] if primal.dtype.kind in "fc" else None
         case float() | complex():
             return 0 * primal
-    return SimpleNamespace(**{name: unmoved(part) for name, part in vars(primal).items()}) if hasattr(primal, "__dict__") else None
+    return SimpleNamespace(**{name: unmoved(getattr(primal, name)) for name in record_names(primal)}) if is_record(primal) else None
 
 
 def check_tree(path: str, primal: Any, tangent: Any) -> None:
@@ -110,9 +111,9 @@ def check_tree(path: str, primal: Any, tangent: Any) -> None:
             if tangent is not None:
                 raise BadArgument(f"{path} is {type(primal).__name__}, which has no tangent", hint="pass None as its tangent")
         case _:
-            for name, part in getattr(primal, "__dict__", {}).items():
-                if name in getattr(tangent, "__dict__", {}):
-                    check_tree(attribute(path, name), part, getattr(tangent, name))
+            for name in record_names(primal):
+                if name in record_names(tangent):
+                    check_tree(attribute(path, name), getattr(primal, name), getattr(tangent, name))
 
 
 def holds_floats(primal: Any) -> bool:

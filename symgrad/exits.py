@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.abstraction import abstract
+from symgrad.abstraction import abstract, record_names
 from symgrad.errors import InvalidIR
+from symgrad.kinds import slots_of
 from symgrad.parameters import resolve_wrt
 from symgrad.paths import value_at
 from symgrad.text import item as spelled
@@ -138,8 +139,8 @@ def form(tree: Any, depth: int = 0) -> Any:
         if hasattr(tree, "_fields"):
             return type(tree)(*items)
         return items if isinstance(tree, list) else tuple(items)
-    if hasattr(tree, "__dict__"):
-        return SimpleNamespace(**{name: form(item, depth + 1) for name, item in vars(tree).items()})
+    if is_object(tree):
+        return SimpleNamespace(**{name: form(getattr(tree, name), depth + 1) for name in record_names(tree)})
     return tree
 
 
@@ -155,9 +156,9 @@ def beside(path: str, gradient: Any, argument: Any) -> Iterator[tuple[str, Any, 
             yield from beside(f"{path}[{k}]", item, of)
     elif isinstance(argument, np.ndarray | np.generic | float | complex):
         yield path, gradient, argument
-    elif hasattr(gradient, "__dict__"):
-        for name, item in vars(gradient).items():
-            yield from beside(f"{path}.{name}", item, getattr(argument, name, None))
+    elif is_object(gradient):
+        for name in record_names(gradient):
+            yield from beside(f"{path}.{name}", getattr(gradient, name), getattr(argument, name, None))
 
 
 def misfit(gradient: Any, argument: Any) -> str | None:
@@ -195,9 +196,14 @@ def leaves(path: str, tree: Any, depth: int = 0) -> Iterator[Leaf]:
     elif isinstance(tree, list | tuple):
         for item in tree:
             yield from leaves(path, item, depth + 1)
-    elif depth < 9 and hasattr(tree, "__dict__") and not isinstance(tree, type) and not callable(tree):
-        for item in list(vars(tree).values()):
-            yield from leaves(path, item, depth + 1)
+    elif depth < 9 and is_object(tree) and not isinstance(tree, type) and not callable(tree):
+        for name in record_names(tree):
+            yield from leaves(path, getattr(tree, name), depth + 1)
+
+
+def is_object(tree: Any) -> bool:
+    """Is it an instance with attributes of its own?"""
+    return hasattr(tree, "__dict__") or bool(slots_of(type(tree)))
 
 
 def overlap(one: Any, other: Any) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import collections.abc
 import sys
+import types
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -156,6 +157,34 @@ OPEN = frozenset({"a set or frozenset", "a generator or iterator", BY_METHODS.na
 ROWS: weakref.WeakKeyDictionary[type, Kind | None] = weakref.WeakKeyDictionary()
 #: beside arrays NumPy makes arrays of objects of it
 FRACTION = next(kind for kind in KINDS if kind.name == "a fractions.Fraction")
+
+
+#: the slots of classes, each looked for once
+SLOTS: weakref.WeakKeyDictionary[type, tuple[types.MemberDescriptorType, ...]] = weakref.WeakKeyDictionary()
+
+
+def slots_of(cls: type) -> tuple[types.MemberDescriptorType, ...]:
+    """The slots of a class and of those that it derives from, those of the bases first.
+
+    >>> class Point:
+    ...     __slots__ = ("x", "y")
+    >>> [slot.__name__ for slot in slots_of(Point)]
+    ['x', 'y']
+    """
+    if cls not in SLOTS:
+        members = [held for base in reversed(cls.__mro__) if "__slots__" in vars(base) for held in vars(base).values()]
+        SLOTS[cls] = tuple(held for held in members if isinstance(held, types.MemberDescriptorType))
+    return SLOTS[cls]
+
+
+#: classes of ``scipy.interpolate`` whose instances are functions of one variable, and of an order of derivative
+SPLINES = ("PPoly", "BSpline", "UnivariateSpline")
+
+
+def is_spline(value: Any) -> bool:
+    """Is it a spline of SciPy, which is data where it is called?"""
+    interpolate = sys.modules.get("scipy.interpolate")
+    return interpolate is not None and isinstance(value, tuple(getattr(interpolate, name) for name in SPLINES))
 
 
 def row_of(value: Any) -> Kind | None:

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.abstraction import PYTHON_NUMBERS
+from symgrad.abstraction import PYTHON_NUMBERS, record_names
 from symgrad.dispatch.watch import Names
 from symgrad.identity import Same
 from symgrad.ir.types import DTYPES, Array, List, Scalar
-from symgrad.kinds import distribution_name
+from symgrad.kinds import distribution_name, slots_of
 from symgrad.signature import DISTRIBUTION, FEW, Abstract, Many, Static, Tree, part_of
 from symgrad.text import keys_of, literal, respelled
 
@@ -134,7 +134,8 @@ def _tree_condition(text: str, tree: Tree, names: Names) -> list[str] | None:
             else:
                 tests.append(f"{names.of(keys_of)}({text}) == {names.of(tree.exactly)}")
         case "object":
-            tests.append(f"{names.of(tuple)}({text}.__dict__) == {names.of(tree.names)}")
+            whole = f"{names.of(record_names)}({text})" if slots_of(tree.kind) else f"{names.of(tuple)}({text}.__dict__)"
+            tests.append(f"{whole} == {names.of(tree.names)}")
     for name, inner in zip(tree.names, tree.items, strict=True):
         inner_tests = condition(spelled(part_of(text, tree, name), names), inner, names)
         if inner_tests is None:

@@ -44,6 +44,7 @@ from symgrad.frontend.exact import exact_class
 from symgrad.frontend.expressions import elements
 from symgrad.frontend.flow import choose
 from symgrad.frontend.functions import call_nested
+from symgrad.frontend.interpolants import call_interpolant, is_interpolant
 from symgrad.frontend.keeping import run_again
 from symgrad.frontend.memory import items_known
 from symgrad.frontend.methods import call_method
@@ -142,6 +143,8 @@ def call_static(ctx: Lowering, held: Static, args: list[Binding], kwargs: dict[s
         return call_checkpointed(ctx, value, args, kwargs, node)
     if (distribution := distribution_of(ctx, held)) is not None:
         return ctx.apply(distribution, args, kwargs, node)
+    if is_interpolant(value):
+        return call_interpolant(ctx, held, args, kwargs, node)
     if isinstance(value, enum.Enum) and isinstance(own := from_class(ctx, type(value), "__call__"), types.FunctionType):
         return call_function(ctx, own, [held, *args], kwargs, node)
     if (what := getattr(value, "__symgrad_derives__", None)) is not None:
@@ -172,6 +175,8 @@ def call_external(ctx: Lowering, held: External, args: list[Binding], kwargs: di
         return call_declared(ctx, value, args, kwargs, node)
     if (distribution := distribution_of(ctx, held)) is not None:
         return ctx.apply(distribution, args, kwargs, node)
+    if is_interpolant(value):
+        return call_interpolant(ctx, held, args, kwargs, node)
     if isinstance(own := from_class(ctx, type(value), "__call__"), types.FunctionType):
         rely_on_class(ctx, MISSING, type(value), "__call__", own)
         ctx.rely(held.text, type(value), "type")

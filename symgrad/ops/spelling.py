@@ -335,6 +335,7 @@ def load_rows() -> None:
         engine_opaque,
         fourier,
         implicit,
+        interpolants,
         joining,
         linalg,
         making,
@@ -344,7 +345,7 @@ def load_rows() -> None:
     )
 
     modules = (arrays, constants, convolutions, custom, elementwise, engine, engine_lists, engine_opaque)
-    assert all((*modules, fourier, implicit, joining, linalg, making, reductions, special, trying))
+    assert all((*modules, fourier, implicit, interpolants, joining, linalg, making, reductions, special, trying))
 
 
 load_rows()

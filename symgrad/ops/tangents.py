@@ -49,6 +49,10 @@ PUSHED: dict[str, dict[str, str]] = {
     "nansum": {"x": "sum(where(isnan(x), 0.0, x_tangent), axis=axis, keepdims=keepdims)"},
     "pad": {"x": "pad(x_tangent, width=width, mode=mode)"},
     "unwrap": {"x": "x_tangent"},
+    **{
+        name: {"x": "expand_dims(x_tangent, axis=-1) * slope_of_columns(s, x, order + 1, count=count)"}
+        for name in ("interpolant_columns", "slope_of_columns")
+    },
     "inv": {"a": "-(out @ a_tangent @ out)"},
     "solve": {"a": "-solve(a, a_tangent @ out)", "b": "solve(a, b_tangent)"},
     "expm": {"a": "expm_frechet(a, a_tangent)"},

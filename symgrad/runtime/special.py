@@ -205,6 +205,51 @@ def kaiser_slope(n: int, beta: float) -> Any:
 TAIL = 12.0
 
 
+def interpolant_slope(spline: Any, x: Any, order: int) -> Any:
+    """The derivative of that order of a spline of SciPy's that is called with a point and an order; zero where it is above the degree.
+
+    >>> from scipy.interpolate import UnivariateSpline
+    >>> line = UnivariateSpline([0.0, 1.0], [1.0, 3.0], k=1)
+    >>> round(float(interpolant_slope(line, 0.5, 1)), 12), float(interpolant_slope(line, 0.5, 2))
+    (2.0, 0.0)
+    """
+    fitpack = hasattr(spline, "get_knots")  # FITPACK has no order above the degree
+    if fitpack and order > len(spline.get_coeffs()) - len(spline.get_knots()) + 1:
+        return np.zeros(np.shape(x))
+    return spline(x, order)
+
+
+def splev_slope(x: Any, tck: Any, order: int) -> Any:
+    """The derivative of that order of a spline of FITPACK's; zero where it is above the degree.
+
+    >>> float(splev_slope(0.5, (np.array([0.0, 0.0, 1.0, 1.0]), np.array([1.0, 3.0]), 1), 1))
+    2.0
+    """
+    from scipy.interpolate import splev
+
+    return splev(x, tck, order) if order <= tck[2] else np.zeros(np.shape(x))
+
+
+def bisplev_slope(x: float, y: float, tck: Any, across: int, along: int) -> float:
+    """The derivative of these orders of a surface of FITPACK's at a point; outside its knots it is constant, so that its slope is zero.
+
+    It is a sum of products of B-splines: P. Dierckx, Curve and Surface Fitting with Splines (1993), chapter 2.
+
+    >>> flat = (np.array([0.0, 0.0, 1.0, 1.0]), np.array([0.0, 0.0, 1.0, 1.0]), np.array([0.0, 1.0, 2.0, 3.0]), 1, 1)
+    >>> bisplev_slope(0.5, 0.5, flat, 1, 0), bisplev_slope(0.5, 0.5, flat, 0, 1), bisplev_slope(2.0, 0.5, flat, 1, 0)
+    (2.0, 1.0, 0.0)
+    """
+    from scipy.interpolate import BSpline
+
+    weights = []
+    for at, knots, degree, order in ((x, tck[0], tck[3], across), (y, tck[1], tck[4], along)):
+        count = len(knots) - degree - 1
+        low, high = knots[degree], knots[count]
+        inside = min(max(at, low), high)
+        weights.append(BSpline(knots, np.eye(count), degree)(inside, order) * (order == 0 or low <= at <= high))
+    return float(weights[0] @ np.reshape(tck[2], (len(weights[0]), -1)) @ weights[1])
+
+
 def _slope_with_tail(x: Any, value: Any, n: int, factor: float, rest: float, is_far: Callable[[Any], Any]) -> Any:
     """The n-th derivative of the function ``y`` with ``y' = factor * x * y + rest``: in its tail, ``y ~ -rest / (factor * x)``."""
     if isinstance(x, float | int) and not isinstance(x, np.generic):

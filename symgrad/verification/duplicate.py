@@ -11,14 +11,15 @@ import collections.abc
 import contextlib
 import copy
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from symgrad.abstraction import is_record
+from symgrad.abstraction import is_record, record_names
 from symgrad.identity import Same
+from symgrad.kinds import slots_of
 
 #: containers whose own ``copy`` runs nothing of the user's
 PLAIN = (set, bytearray, collections.OrderedDict, collections.defaultdict, collections.Counter)
@@ -108,13 +109,6 @@ class Duplicate:
                 slot.__set__(duplicate, self.of(slot.__get__(value, type(value))))
 
 
-def slots_of(kind: type) -> Iterator[types.MemberDescriptorType]:
-    """The slots of a class and of those that it derives from."""
-    for cls in kind.__mro__:
-        if "__slots__" in vars(cls):
-            yield from (slot for slot in vars(cls).values() if isinstance(slot, types.MemberDescriptorType))
-
-
 def array_copy(value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """A copy that is contiguous if the array is, and only then: views and copies depend on that.
 
@@ -135,6 +129,7 @@ class Snapshot:
     """What the arrays, lists, dicts and instances among some arguments hold, to be put back if a run of the function has changed it."""
 
     held: list[tuple[Any, Any]] = field(default_factory=list)
+    slots: list[tuple[types.MemberDescriptorType, Any, Any]] = field(default_factory=list)  #: with the instance, and what is held there
     seen: set[Same] = field(default_factory=set)
 
     def take(self, value: Any) -> None:
@@ -156,15 +151,18 @@ class Snapshot:
         elif isinstance(value, dict):
             self.held.append((value, dict(value)))
             inner = value.values()
-        elif is_record(value) and hasattr(value, "__dict__"):
-            self.held.append((vars(value), dict(vars(value))))
-            inner = vars(value).values()
+        elif is_record(value):
+            if hasattr(value, "__dict__"):
+                self.held.append((vars(value), dict(vars(value))))
+            self.slots += [(slot, value, in_slot(slot, value)) for slot in slots_of(type(value))]
+            inner = [getattr(value, name) for name in record_names(value)]
         for item in list(inner):
             self.take(item)
 
     def changed(self) -> bool:
         """Has a list, dict, deque or instance come to hold something else? Arrays do not count."""
-        return any(not isinstance(value, np.ndarray) and not holds_still(value, held) for value, held in self.held)
+        is_other = any(in_slot(slot, instance) is not held for slot, instance, held in self.slots)
+        return is_other or any(not isinstance(value, np.ndarray) and not holds_still(value, held) for value, held in self.held)
 
     def put_back(self) -> bool:
         """Make all hold again what it held; had a list, dict, deque or instance come to hold something else?"""
@@ -177,7 +175,21 @@ class Snapshot:
                 value.clear()
                 add = value.update if isinstance(value, dict) else value.extend
                 add(held)
+        for slot, instance, held in self.slots:
+            if in_slot(slot, instance) is not held:
+                slot.__delete__(instance) if held is EMPTY else slot.__set__(instance, held)
         return changed
+
+
+EMPTY = object()  #: what a slot holds that has no value
+
+
+def in_slot(slot: types.MemberDescriptorType, instance: Any) -> Any:
+    """What a slot of an instance holds."""
+    try:
+        return slot.__get__(instance, type(instance))
+    except AttributeError:
+        return EMPTY
 
 
 def holds_still(value: Any, held: Any) -> bool:
