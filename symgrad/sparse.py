@@ -338,28 +338,44 @@ class Sweeps:
         return entries_of_stars(self.in_columns(seeds), plan.colors, plan.rows, plan.columns)
 
     def wrong_rows(self, plan: Plan, entries: np.ndarray) -> np.ndarray:
-        """The rows of the matrix that do not give the slope in the direction of the comparison, up to rounding."""
+        """The rows of the matrix that do not give the slope in the direction of the comparison, up to rounding.
+
+        Where rounding of much larger rows, or what is not finite, may be why they do not, a row counts if one of its entries is missed.
+        """
         rows, parts = self.shape[0], entries * self.direction[plan.columns]
         with np.errstate(invalid="ignore", over="ignore"):
             slope = np.bincount(plan.rows, parts, rows)
             apart = np.abs(slope - self.slope)
             sizes = np.bincount(plan.rows, np.abs(parts), rows) + np.abs(self.slope)
-        known = np.isfinite(apart)
+        known, infinite = np.isfinite(apart), np.isfinite(slope) != np.isfinite(self.slope)
         precision = max((np.finfo(leaf.dtype).eps for leaf in map(np.asarray, (*self.frame.inputs, *self.outputs))), default=0.0)
         largest = sizes[known].max(initial=0.0)
         differ = known & (apart > precision**0.5 * sizes + 1e3 * precision * largest)
-        return np.flatnonzero(differ | (np.isfinite(slope) != np.isfinite(self.slope)))
+        doubtful = ~differ & ((apart > precision**0.5 * sizes) | infinite | ~np.isfinite(slope))
+        for row in np.flatnonzero(doubtful)[:LOOKED_AT].tolist():
+            differ[row] = self.missed(plan, row, bool(infinite[row])) is not None
+        return np.flatnonzero(differ)
+
+    def missed(self, plan: Plan, row: int, may_be_nan: bool = True) -> tuple[int, float] | None:
+        """The column of the largest derivative in a row that the pattern has no entry for, and that derivative."""
+        seed = np.zeros(self.shape[0])
+        seed[row] = 1.0
+        derivatives = self.in_rows(seed[None])[0]
+        derivatives[plan.columns[plan.rows == row]] = 0.0
+        if not may_be_nan:
+            derivatives[~np.isfinite(derivatives)] = 0.0
+        column = int(np.argmax(np.abs(derivatives))) if derivatives.size else 0
+        if not derivatives.size or not derivatives[column]:
+            return None
+        direction = np.zeros(self.shape[1])
+        direction[column] = 1.0
+        return (column, derivatives[column]) if self.in_columns(direction[None])[0, row] else None  # 0 * inf is nan in one of the modes
 
     def refusal(self, plan: Plan, wrong: np.ndarray, is_ours: bool) -> BadArgument | InvalidIR:
         """The error for a pattern that misses entries, which names one of them."""
         for row in wrong[:LOOKED_AT].tolist():
-            seed = np.zeros(self.shape[0])
-            seed[row] = 1.0
-            derivatives = self.in_rows(seed[None])[0]
-            derivatives[plan.columns[plan.rows == row]] = 0.0
-            column = int(np.argmax(np.abs(derivatives)))
-            if derivatives[column]:
-                what = f"the pattern has no entry at ({row}, {column}), where the derivative is {derivatives[column]:.6g}"
+            if (entry := self.missed(plan, row)) is not None:
+                what = f"the pattern has no entry at ({row}, {entry[0]}), where the derivative is {entry[1]:.6g}"
                 break
         else:
             what = f"row {wrong[0]} of the Jacobian is not what a derivative in a random direction says"

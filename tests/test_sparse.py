@@ -391,6 +391,37 @@ def test_a_missing_entry_that_is_no_number_is_told() -> None:
         symgrad.jacobian(lambda x: np.array([x[0], np.sqrt(x[1])]), sparsity=np.array([[1, 0], [0, 0]]), verify=False)(np.zeros(2))
 
 
+def far_apart(x):
+    return np.array([x[0] * x[0], x[2] if x[1] > 0.0 else x[3], x[1]])
+
+
+def infinite_in_part(x):
+    return np.sqrt(x - x[0]) + (np.roll(x, 1) if x[1] > 0.0 else np.roll(x, 2))
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_a_missing_entry_beside_much_larger_rows_is_noticed(mode: str) -> None:
+    jacobian = symgrad.jacobian(far_apart, sparsity="auto", mode=mode)
+    for x in ([1e15, 1.0, 2.0, 3.0], [1e15, -1.0, 2.0, 3.0]):
+        assert np.array_equal(jacobian(np.array(x)).toarray(), symgrad.jacobian(far_apart)(np.array(x)))
+    with pytest.raises(BadArgument, match=r"the pattern has no entry at \(1, 3\), where the derivative is 1"):
+        symgrad.jacobian(far_apart, sparsity=[[1, 0, 0, 0], [0, 0, 1, 0], [0, 1, 0, 0]], mode=mode)(np.array(x))
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_infinite_derivatives_do_not_hide_other_entries(mode: str) -> None:
+    """Columns of one colour are 0 * inf in rows that are infinite; all other rows are as without them."""
+    jacobian = symgrad.jacobian(infinite_in_part, sparsity="auto", mode=mode, verify=False)
+    with np.errstate(all="ignore"):
+        for x in (np.array([0.0, 1.0, 2.0, 3.0]), np.array([-9.0, -1.0, 2.0, 3.0])):
+            matrix = jacobian(x)
+            assert matrix.nnz >= 8
+            expected = symgrad.jacobian(infinite_in_part, mode="forward")(x)
+            finite = np.isfinite(expected) & np.isfinite(matrix.toarray())
+            assert finite[1:, 1:].all()
+            assert np.array_equal(matrix.toarray()[1:, 1:], expected[1:, 1:])
+
+
 @pytest.mark.parametrize(("pattern", "says"), [
     (np.eye(5), r"the pattern has the shape \(5, 5\), and the Jacobian \(6, 6\)"),
     (np.eye(6)[:5], r"the pattern has the shape \(5, 6\), and the Jacobian \(6, 6\)"),
