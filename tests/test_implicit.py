@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 
 import symgrad
-from symgrad.errors import BadArgument, InvalidIR, NotCompiled, SymgradError, UnknownType, UnsupportedSyntax
+from symgrad.errors import BadArgument, InvalidIR, NoDerivative, NotCompiled, SymgradError, UnknownType, UnsupportedSyntax
 
 integrate = pytest.importorskip("scipy.integrate")
 optimize = pytest.importorskip("scipy.optimize")
@@ -522,9 +522,12 @@ def test_attributes_of_results() -> None:
     def f(a):
         solution = optimize.minimize(quartic, [1.0], args=(a,), tol=1e-8)
         assert solution.nfev > 0
-        return solution.fun, (solution.success, solution.message, solution.nit)
+        decayed = integrate.solve_ivp(lambda t, y: -y, (0.0, 1.0), [1.0], "BDF")
+        root = optimize.root_scalar(cubic, args=(8.0,), bracket=[0.0, 9.0])
+        return solution.fun, (solution.success, solution.message, solution.nit, decayed.nlu, root.method)
 
-    (gradient, (success, message, count)) = symgrad.grad(f, has_aux=True)(A)
+    (gradient, (success, message, count, *others)) = symgrad.grad(f, has_aux=True)(A)
+    assert others == list(f(A)[1][3:])
     assert gradient == pytest.approx(-cube_root(A, 0), rel=1e-6)
     assert success is True
     assert isinstance(message, str)
@@ -733,6 +736,13 @@ REFUSED = {
                      UnsupportedSyntax, "dense_output=True is not followed"),
     "several tolerances": (lambda a: integrate.solve_ivp(lambda t, y: -a * y, (0, 1), [1.0], atol=[1e-9]).y[0, -1],
                            UnsupportedSyntax, "atol= must be one number"),
+    "a break that moves": (lambda a: integrate.quad(lambda x: abs(x - a), 0.0, 9.0, points=[a, 1.0])[0], NoDerivative, "a break that moves"),
+    "a rate whose break moves": (lambda a: integrate.odeint(lambda y, t: -abs(t - a), [1.0], [0.0, 9.0], tcrit=np.array([a]))[1, 0],
+                                 NoDerivative, "tcrit= depends on what is differentiated"),
+    "random": (lambda a: integrate.quad(lambda x: a * x * np.random.rand(), 0.0, 1.0)[0], UnsupportedSyntax, "draws random numbers"),
+    "a method of a result": (lambda a: optimize.root(cubic, [1.0], args=(a,)).get("x")[0], UnknownType, "the attribute get of a result"),
+    "vectorized": (lambda a: integrate.solve_ivp(lambda t, y: -a * y, (0, 1), [1.0], vectorized=True).y[0, -1], UnsupportedSyntax,
+                   "vectorized=True is not followed"),
     "a wrong call": (lambda a: optimize.brentq(cubic, 0.0, 10.0, arguments=(a,)), BadArgument, "unexpected keyword argument 'arguments'"),
 }  # fmt: skip
 
@@ -752,6 +762,55 @@ def test_what_no_derivative_passes_through_is_not_looked_into() -> None:
 
 def test_the_way_out_of_full_output() -> None:
     assert symgrad.grad(by_root_scalar)(A) == pytest.approx(cube_root(A, 1))
+
+
+def test_the_ways_out_of_breaks_that_move() -> None:
+    """The integral of |x - a| from 0 to 3 is (a**2 + (3 - a)**2) / 2, that of a step down at a is a."""
+    a = 1.2
+    kink = symgrad.grad(lambda a: integrate.quad(lambda x: abs(x - a), 0.0, 3.0, points=symgrad.stop_gradient([a, 1.0]))[0])
+    assert kink(a) == pytest.approx(2 * a - 3)
+    step = symgrad.grad(lambda a: integrate.quad(lambda x: 1.0, 0.0, a)[0] + integrate.quad(lambda x: 0.0, a, 3.0)[0])
+    assert step(a) == pytest.approx(1.0)
+
+
+def test_the_way_out_of_random_numbers() -> None:
+    def area(a, rng):
+        height = rng.normal()
+        return integrate.quad(lambda x: a * x * height, 0.0, 1.0)[0]
+
+    drawn = np.random.default_rng(1).normal()
+    assert symgrad.grad(area)(A, np.random.default_rng(1)) == pytest.approx(drawn / 2)
+
+
+def test_prints_of_an_equation_are_those_of_the_search(capsys: pytest.CaptureFixture[str]) -> None:
+    def f(a):
+        def equation(x):
+            print("at", x)
+            return x**3 - a
+
+        return optimize.brentq(equation, 0.0, 10.0)
+
+    f(A)
+    plain = capsys.readouterr().out
+    derivative = symgrad.grad(f)
+    derivative(A)
+    capsys.readouterr()
+    derivative(A)
+    assert capsys.readouterr().out == plain
+    symgrad.hessian(f, verify=False)(A)
+    assert capsys.readouterr().out == plain
+
+
+def test_a_hessian_times_a_vector_and_an_empty_list_of_constraints() -> None:
+    def f(a):
+        return optimize.minimize(quartic, [1.0], (a,), "trust-ncg", jac=lambda x, a: x**3 - a, constraints=[],
+                                 hessp=lambda x, p, a: 3 * x**2 * p, options={"gtol": 1e-7}).x[0]  # fmt: skip
+
+    assert symgrad.grad(f)(A) == pytest.approx(cube_root(A, 1), rel=1e-6)
+
+
+def test_an_equation_solved_for_no_time() -> None:
+    assert symgrad.grad(lambda a: integrate.odeint(lambda y, t: -a * y, a, [1.0])[0, 0])(A) == pytest.approx(1.0)
 
 
 def test_the_way_out_of_events() -> None:

@@ -7,11 +7,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from symgrad.adjoint.fit import NARROW
+from symgrad.errors import NoDerivative
 from symgrad.ir.core import Call, Const, Func, Operand, Value, clone_block, substitute
 from symgrad.ops.build import Builder
 
 #: accuracy of ``quad`` where nothing is said, which that of ``quad_vec`` is not
 ACCURACY = {"epsabs": 1.49e-8, "epsrel": 1.49e-8}
+
+#: settings that say where an integrand or a rate may jump, and what to do where these places have a derivative
+BREAKS = {
+    "points": "integrate from break to break, whose places are then ends of integrals, or call stop_gradient if nothing jumps there",
+    "tcrit": "solve up to the break and on from there, or call stop_gradient if nothing jumps there",
+}
 
 
 def called(
@@ -45,6 +52,16 @@ def options_of(op: Call, rest: list[Operand]) -> tuple[dict[str, Operand], list[
     return dict(zip(words, rest, strict=False)), rest[len(words) :]
 
 
+def check_unmoved(op: Call, positions: Sequence[int]) -> None:
+    """Refuse derivatives with respect to the places of breaks; settings stand first among what positions count.
+
+    What jumps at a place that moves adds to the derivative; neither the integral of a derivative nor sensitivities have that in them.
+    """
+    for place, word in enumerate(op.settings["words"]):
+        if word in BREAKS and place in positions:
+            raise NoDerivative(f"{word}= depends on what is differentiated: a break that moves", op.loc, BREAKS[word])
+
+
 def put(builder: Builder, func: Func, operands: Sequence[Operand]) -> list[Operand]:
     """Put the ops of a function here, its parameters being these operands."""
     copy = clone_block(func.body, {})
@@ -53,4 +70,4 @@ def put(builder: Builder, func: Func, operands: Sequence[Operand]) -> list[Opera
     return list(copy.yields)
 
 
-__all__ = ["as_seed", "called", "options_of", "put", "scaled"]
+__all__ = ["as_seed", "called", "check_unmoved", "options_of", "put", "scaled"]

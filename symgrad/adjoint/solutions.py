@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from symgrad.adjoint.calling import as_seed, called, options_of, put, scaled
+from symgrad.adjoint.calling import as_seed, called, check_unmoved, options_of, put, scaled
 from symgrad.adjoint.custom import WRITERS, expanded
 from symgrad.adjoint.jacobian import jacobian
+from symgrad.adjoint.repeatable import drop
 from symgrad.adjoint.reverse import gradient
 from symgrad.adjoint.trajectories import of_trajectory
-from symgrad.ir.core import Block, Call, Const, Func, Operand, Value, uses
+from symgrad.ir.core import Block, Call, Const, Func, Op, Operand, Value, clone_block, uses, walk
 from symgrad.ir.types import FLOAT, Array, Scalar
 from symgrad.ops.build import Builder, symbols
 
@@ -26,12 +27,28 @@ def solution_pullback(op: Call, positions: Sequence[int], taken: set[str]) -> Fu
 
     ``taken`` are symbols of extents that mean something else where it will stand; those that are new here are added.
     """
+    op = Call(op.outs, op.loc, op.name, op.args, {**op.settings, "func": silent(op.settings["func"])})
     taken |= symbols(op.settings["func"])
     params = [Value(a.type, a.name if isinstance(a, Value) else None) for a in op.args]
     builder = Builder(Block(list(params)), op.loc, taken=taken)
     args = [param if isinstance(a, Value) else a for a, param in zip(op.args, params, strict=True)]
     builder.block.yields = OF_ROWS[op.name](builder, op, args, positions)
     return Func("pullback", builder.block, [f"grad{k}" for k in range(len(positions))], op.loc)
+
+
+def silent(func: Func) -> Func:
+    """A function without its prints and messages, which the solver's own calls have given."""
+    if not unread_calls(func.body):
+        return func
+    body = clone_block(func.body, {})
+    drop(body, unread_calls(body))
+    return Func(func.name, body, func.results, func.loc)
+
+
+def unread_calls(block: Block) -> set[Op]:
+    """The calls of unknown functions whose results nothing reads."""
+    counts = uses(block)
+    return {op for op in walk(block) if isinstance(op, Call) and op.name == "opaque" and not counts.get(op.outs[0])}
 
 
 # -------------------------------------------------------------------- roots
@@ -68,6 +85,7 @@ def solved(builder: Builder, equation: Func, point: list[Operand], seed: Value, 
 
 def of_integral(builder: Builder, op: Call, args: list[Operand], positions: Sequence[int]) -> list[Operand]:
     """The cotangents of the ends of an integral, and of what its integrand reads besides the variable."""
+    check_unmoved(op, positions)
     integrand: Func = op.settings["func"]
     seed, valid, *ends = args[:4]
     options, rest = options_of(op, args[4:])

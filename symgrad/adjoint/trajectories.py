@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from symgrad.adjoint.calling import called, options_of, put, scaled
+from symgrad.adjoint.calling import called, check_unmoved, options_of, put, scaled
 from symgrad.adjoint.custom import expanded
 from symgrad.adjoint.jacobian import jacobian
 from symgrad.errors import NoDerivative
@@ -25,6 +25,7 @@ START, TIMES, INITIAL = -3, -2, -1
 
 def of_trajectory(builder: Builder, op: Call, args: list[Operand], positions: Sequence[int]) -> list[Operand]:
     """The cotangents of the start, of the times, of the initial value, and of what the equation reads besides time and state."""
+    check_unmoved(op, positions)
     seed, out, valid, start, times, initial = args[:6]
     options, rest = options_of(op, args[6:])
     moved = Moved(builder, op, scaled(builder, seed, valid), out, [start, times, initial], rest, options)

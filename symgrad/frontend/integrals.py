@@ -19,7 +19,7 @@ def of_quad(solving: Solving) -> Binding:
     if solving.known("complex_func", False):
         raise solving.refuse("complex_func=True is not followed where a derivative is taken", "integrate real and imaginary part apart")
     words = tuple(word for word in KEPT if word in solving.bound)
-    options = [solving.operand(solving.bound[word]) for word in words]
+    options = solving.settings(words)
     ends = [solving.ctx.read(solving.bound[word], solving.node) for word in ("a", "b")]
     of = solving.bound["func"]
     unknown = [(solving.unknown(of, 0, "x"), FLOAT)]

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import SymgradError
-from symgrad.frontend.bindings import Binding, Broken, Num, Static, Tup
+from symgrad.frontend.bindings import Binding, Num, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.inner import Derivative
 from symgrad.frontend.integrals import of_quad
 from symgrad.frontend.opaque import opaque
-from symgrad.frontend.solving import NUMBER, Enclosed, Solving, is_none, is_real_number, is_value, items_of
+from symgrad.frontend.solving import NUMBER, Enclosed, Solving, is_none, is_real_number, is_value, items_of, unread
 from symgrad.frontend.trajectories import of_odeint, of_solve_ivp
 from symgrad.ir.core import TRUE, Call, Const, Operand, Value
 from symgrad.ir.types import FLOAT, Array, Dim, Scalar, Type
@@ -175,7 +175,7 @@ def of_minimize(solving: Solving) -> Binding:
     """``minimize``: an object whose attributes ``x`` and ``fun`` have derivatives."""
     ctx, of = solving.ctx, solving.bound["fun"]
     solving.check_absent("callback", hint="leave it out")
-    if "constraints" in solving.bound and solving.bound["constraints"] != Tup(()):
+    if "constraints" in solving.bound and items_of(solving, solving.bound["constraints"]) != []:
         raise solving.refuse("constraints= are not followed where a derivative is taken", "solve the Lagrange equations with root")
     type_ = start(solving, "x0")
     gives_more = not solving.is_function("jac") and solving.known("jac", None) is True
@@ -220,14 +220,6 @@ def bounds(solving: Solving) -> list[Binding]:
         listed = solving.ctx.new_object("list", list(enumerate(held)))
         vectors.append(solving.ctx.apply(Static(np.array, "np.array"), [listed], {}, solving.node))
     return vectors
-
-
-# -------------------------------------------------------------------- what they return
-
-
-def unread(word: str, hint: str) -> Broken:
-    """An attribute of a result that has no derivative here."""
-    return Broken(f"the attribute {word} of a result of SciPy is not followed where a derivative is taken", hint)
 
 
 #: what is done with a call, by the module and name of the function

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from symgrad.errors import BadArgument, UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, Bound, External, Fun, Num, Obj, Partial, Ref, Static, Tup
+from symgrad.frontend.bindings import Binding, Bound, Broken, External, Fun, Num, Obj, Partial, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.handed import with_tuples_in
 from symgrad.frontend.inner import Derivative, Inner, changes_around, names_of
@@ -21,7 +21,7 @@ from symgrad.frontend.opaque import opaque_operand
 from symgrad.frontend.operands import known_value, unwrap
 from symgrad.frontend.reading import owner_name
 from symgrad.frontend.tables import special
-from symgrad.ir.core import Const, Func, Operand, Value
+from symgrad.ir.core import Call, Const, Func, Operand, Value, walk
 from symgrad.ir.types import BOOL, INT, Object, Scalar, Type, is_complex
 from symgrad.ops.composed.equations import Result, part_of
 from symgrad.runtime.solvers import convergence, integrated, reached
@@ -29,9 +29,14 @@ from symgrad.text import is_name
 
 #: the types of the attributes of results that have no derivative
 TYPES: dict[str, Type] = {
-    **dict.fromkeys(("success", "converged"), BOOL), **dict.fromkeys(("message", "flag"), Object("str")),
-    **dict.fromkeys(("status", "nfev", "njev", "nit", "nlu", "iterations", "function_calls"), INT),
+    **dict.fromkeys(("success", "converged"), BOOL), **dict.fromkeys(("message", "flag", "method"), Object("str")),
+    **dict.fromkeys(("status", "nfev", "njev", "nhev", "nit", "nlu", "iterations", "function_calls"), INT),
 }  # fmt: skip
+#: what objects that SciPy returns have besides: methods of dicts, and attributes of single methods
+OTHERS = """
+    get keys values items copy pop popitem setdefault update clear jac jac_inv hess hess_inv fun fjac r qtf cov_x ipvt final_simplex
+    direc allvecs maxcv nhev_total constr grad lagrangian_grad optimality v tr_radius cg_niter constr_violation
+"""
 #: a number of Python's or NumPy's
 NUMBER = Scalar("float", "any")
 
@@ -128,6 +133,8 @@ class Solving:
         finally:
             self.ctx.state = entry
         func, held = inner.function(outs)
+        if any(isinstance(op, Call) and op.name == "drawn" for op in walk(func.body)):
+            raise self.refuse("the function draws random numbers, others in each evaluation", "draw them before, and pass them in args=")
         if any(is_complex(value.type) for value in (*held, *outs)):
             raise self.refuse("the function reads or returns complex numbers", "hand it real and imaginary part as two numbers")
         func.name = name
@@ -140,8 +147,9 @@ class Solving:
         return self.enclosed(of, named, self.spoken(of, otherwise), lambda value: [with_tuples_in(self.ctx, value, self.node)])
 
     def derivatives(self, unknown: Type, *words: str) -> dict[str, Enclosed]:
-        """The functions for derivatives that the user hands to SciPy; they serve its search alone."""
-        return {word: self.as_written(word, [("x", unknown)], word) for word in words if self.is_function(word)}
+        """The functions for derivatives that the user passes to SciPy; they serve its search alone."""
+        unknowns = {word: [("x", unknown), ("p", unknown)] if word == "hessp" else [("x", unknown)] for word in words}
+        return {word: self.as_written(word, unknowns[word], word) for word in words if self.is_function(word)}
 
     def derivatives_of_rate(self, word: str, unknowns: Sequence[tuple[str, Type]]) -> dict[str, Enclosed]:
         """The Jacobian of a rate that the user hands to SciPy, if it is a function."""
@@ -218,7 +226,22 @@ class Solving:
 
     def record(self, result: Operand, fields: dict[str, Binding]) -> Binding:
         """The result as an object with these attributes."""
-        return self.ctx.new_object("record", [("reported", Num(result)), *fields.items()], Result)
+        others = {word: unread(word) for word in OTHERS.split() if word not in fields}
+        return self.ctx.new_object("record", [("reported", Num(result)), *fields.items(), *others.items()], Result)
+
+    def settings(self, words: Sequence[str]) -> list[Operand]:
+        """The values of keywords with which integrals and solutions for derivatives are computed too.
+
+        They have no derivative; where places of breaks have one it is refused (``BREAKS`` in ``adjoint/calling.py``).
+        """
+        operands = {word: self.operand(self.bound[word]) for word in words}
+        return [self.ctx.call("stop_gradient", operand) if isinstance(operand, Value) and word not in ("points", "tcrit") else operand
+                for word, operand in operands.items()]  # fmt: skip
+
+
+def unread(word: str, hint: str = "read .x, .fun, .root or .y, and words and counts such as .success and .nfev") -> Broken:
+    """An attribute of a result that has no derivative here."""
+    return Broken(f"the attribute {word} of a result of SciPy is not followed where a derivative is taken", hint)
 
 
 def items_of(solving: Solving, held: Binding) -> list[Binding] | None:
@@ -258,4 +281,4 @@ def asked_by_the_result(ctx: Lowering, args: list[Binding], kwargs: dict[str, Bi
     return Static(None)
 
 
-__all__ = ["NUMBER", "Enclosed", "Solving", "is_none", "is_real_number", "is_value", "items_of"]
+__all__ = ["NUMBER", "Enclosed", "Solving", "is_none", "is_real_number", "is_value", "items_of", "unread"]

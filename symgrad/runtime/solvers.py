@@ -38,4 +38,5 @@ def reached(report: Any) -> float:
     >>> reached({"message": "Integration successful."})
     1.0
     """
-    return convergence(report["message"] == "Integration successful.", report["message"])
+    done = ("Integration successful.", "Nothing was done; the integration time was 0.")
+    return convergence(report["message"] in done, report["message"])

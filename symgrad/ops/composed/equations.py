@@ -47,6 +47,11 @@ def part_of(result: Any, name: str) -> Any:
     return getattr(result, name)
 
 
+def reported_part(name: str) -> property:
+    """An attribute that is read from what SciPy has returned."""
+    return property(lambda self: part_of(self.reported, name))
+
+
 class Result:
     """What a solver of SciPy returns: attributes with a derivative are its own, words and counts are read from the object ``reported``."""
 
@@ -55,42 +60,16 @@ class Result:
     def __getitem__(self, name: Any) -> Any:
         return getattr(self, name)
 
-    @property
-    def success(self) -> Any:
-        return part_of(self.reported, "success")
-
-    @property
-    def status(self) -> Any:
-        return part_of(self.reported, "status")
-
-    @property
-    def message(self) -> Any:
-        return part_of(self.reported, "message")
-
-    @property
-    def nfev(self) -> Any:
-        return part_of(self.reported, "nfev")
-
-    @property
-    def njev(self) -> Any:
-        return part_of(self.reported, "njev")
-
-    @property
-    def nit(self) -> Any:
-        return part_of(self.reported, "nit")
-
-    @property
-    def converged(self) -> Any:
-        return part_of(self.reported, "converged")
-
-    @property
-    def flag(self) -> Any:
-        return part_of(self.reported, "flag")
-
-    @property
-    def iterations(self) -> Any:
-        return part_of(self.reported, "iterations")
-
-    @property
-    def function_calls(self) -> Any:
-        return part_of(self.reported, "function_calls")
+    success = reported_part("success")
+    converged = reported_part("converged")
+    status = reported_part("status")
+    message = reported_part("message")
+    flag = reported_part("flag")
+    method = reported_part("method")
+    nfev = reported_part("nfev")
+    njev = reported_part("njev")
+    nhev = reported_part("nhev")
+    nlu = reported_part("nlu")
+    nit = reported_part("nit")
+    iterations = reported_part("iterations")
+    function_calls = reported_part("function_calls")
