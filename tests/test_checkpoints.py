@@ -181,6 +181,31 @@ def test_empty_arrays_and_single_elements(size: int) -> None:
     np.testing.assert_array_equal(again(x, 4), symgrad.grad(programs.recurrence)(x, 4))
 
 
+def growing(x, n):
+    for t in range(n):
+        x = np.concatenate([x, x[:2] * x[1:3]])
+    return np.sum(x * x)
+
+
+def shrinking(x, n):
+    while x.shape[0] > n:
+        x = np.sin(x[1:]) * x[:-1]
+    return np.sum(x)
+
+
+@pytest.mark.parametrize(("function", "loop", "counts", "jit"), [
+    (growing, "t", (0, 5), False), (growing, "t", (0, 5), True), (shrinking, shrinking.__code__.co_firstlineno + 1, (9, 4), False),
+])  # fmt: skip
+def test_arrays_whose_size_changes_from_round_to_round(
+    function: Callable[..., Any], loop: str | int, counts: tuple[int, int], jit: bool
+) -> None:
+    """The first call has no rounds, so that nothing is compared in the second one."""
+    x = np.linspace(0.2, 1.1, 9)
+    gradient = symgrad.grad(function, checkpoints={loop: 2}, jit=jit)
+    for count in counts:
+        assert np.allclose(gradient(x, count), symgrad.grad(function)(x, count), rtol=1e-12, atol=0.0)
+
+
 def test_value_and_auxiliary_results() -> None:
     def loss(x, n):
         h = x

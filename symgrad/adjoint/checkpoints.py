@@ -39,7 +39,8 @@ from symgrad.ir.core import (
     walk,
 )  # fmt: skip
 from symgrad.ir.layout import Layout
-from symgrad.ir.types import INT, Tape
+from symgrad.ir.types import INT, Tape, Type
+from symgrad.ops.build import renamed, retype, symbols_of, values
 from symgrad.ops.sharing import read_in
 
 
@@ -116,6 +117,7 @@ class Rerun:
     kept: set[Op] = field(default_factory=set)  #: the ops of a round that its reverse or the next state needs
     stored: set[int] = field(default_factory=set)  #: the slots whose memory the rounds write to
     before: list[Op] = field(default_factory=list)  #: what is put before the loop
+    symbols: dict[str, str] = field(default_factory=dict)  #: those of extents in earlier rounds, by those in the round that is reversed
 
     def __post_init__(self) -> None:
         self.body = self.primal.body
@@ -126,6 +128,7 @@ class Rerun:
         layout.enter(self.func.body)
         memory = Memory.of(self.func, layout)
         self.stored = {k for k in self.slots if memory.is_written(self.args[k])}
+        self.symbols = self.symbols_of_rounds()
         self.primal.body = clone_block(self.body, {})
         ticks = Ticks(self)
         kept = self.keep_in_forward_half(ticks) if self.slots else ()  # rounds that need no state run again where they are reversed
@@ -167,14 +170,15 @@ class Rerun:
     def keep_in_forward_half(self, ticks: Ticks) -> tuple[Operand, ...]:
         """Let the loop keep snapshots; what is kept when it is over, and for how many more there is room."""
         primal, call = self.primal, self.sweep.builder.call
+        type_ = Tape((INT, *(self.of_another_round(k) for k in self.slots)))
         with self.sweep.builder.inside(Block([], self.before)), self.sweep.builder.at(primal.loc):
             count = self.budget.count(self.sweep.builder, primal, [(primal.inits[k], self.args[k]) for k in self.slots])
             self.own_memory()
             tape = call("tape", hint="snapshots")
             if isinstance(primal, While):
                 kept = call("push", tape, ZERO, *self.copies([primal.inits[k] for k in self.slots]), hint="snapshots")
+                kept.type = type_
                 return kept, Const(count.value - 1) if isinstance(count, Const) else call("subtract", count, ONE, hint="free")
-        type_ = Tape((INT, *(self.args[k].type for k in self.slots)))
         snapshots, kept = enter(primal, primal.body, tape, type_, "snapshots")
         free, left = enter(primal, primal.body, count, INT, "free")
         due, _ = enter(primal, primal.body, ticks.first, INT, "due")
@@ -208,6 +212,7 @@ class Rerun:
         test = call("equal", tick, due)
         with self.sweep.builder.inside(Block()) as then:
             pushed = call("push", snapshots, tick, *self.copies(states), hint="snapshots")
+            pushed.type = snapshots.type
             less = call("subtract", free, ONE, hint="free")
             then.yields = [pushed, less, call("next_snapshot", tick, stop, less, hint="due")]
         ends = [Value(pushed.type, "snapshots"), Value(INT, "free"), Value(INT, "due")]
@@ -255,11 +260,13 @@ class Rerun:
         types = [self.args[k].type for k in self.slots]
         names = [self.args[k].name for k in self.slots]
         rest, start = Value(snapshots.type, "snapshots"), Value(INT, "start")
-        saved = [Value(type_, name) for type_, name in zip(types, names, strict=True)]
+        saved = [Value(self.of_another_round(k), name) for k, name in zip(self.slots, names, strict=True)]
         self.sweep.builder.append(Call([rest, start, *saved], self.primal.loc, "pop", [snapshots], {}))
         again = call("less", start, tick)
         with self.sweep.builder.inside(Block()) as then:
-            then.yields = [call("push", rest, start, *saved, hint="snapshots"), free]
+            pushed = call("push", rest, start, *saved, hint="snapshots")
+            pushed.type = rest.type
+            then.yields = [pushed, free]
         with self.sweep.builder.inside(Block()) as orelse:
             orelse.yields = [rest, call("add", free, ONE, hint="free")]
         now, room = Value(snapshots.type, "snapshots"), Value(INT, "free")
@@ -279,8 +286,24 @@ class Rerun:
             block.ops += ops
             block.yields = [*ends, *yields]
         outs = [Value(value.type, value.name) for value in block.args[1:]]
+        if self.symbols:
+            retype(block, lambda type_: renamed(type_, self.symbols))
         self.sweep.builder.append(For(list(outs), self.primal.loc, start, tick, ONE, [now, room, due, *self.copies(list(saved))], block))
         return outs[:2], outs[3:]
+
+    def symbols_of_rounds(self) -> dict[str, str]:
+        """Other symbols for the extents that a round has for itself, where the state changes its shape from round to round."""
+        changing = any(symbols_of(self.args[k].type) - symbols_of(self.primal.inits[k].type) for k in self.slots)
+        own = {value for block in self.primal.blocks for value in values(block)} if changing else set()
+        outside = {name for value in values(self.func.body) if value not in own for name in symbols_of(value.type)}
+        inside = {name for value in own for name in symbols_of(value.type)}
+        return {name: self.sweep.builder.symbol("k") for name in sorted(inside - outside)}
+
+    def of_another_round(self, slot: int) -> Type:
+        """The type of a carried value in a snapshot: extents that a round has for itself have symbols of their own there."""
+        type_ = self.args[slot].type
+        names = {name: self.sweep.builder.symbol("k") for name in sorted(symbols_of(type_) & self.symbols.keys())}
+        return renamed(type_, names)
 
     def replace(self, loop: For) -> Func:
         """Put a call in the place of the old reversed loop; the function that it calls."""

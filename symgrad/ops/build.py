@@ -8,7 +8,7 @@ type of every value at once. It also remembers which integer values are extents,
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -183,15 +183,41 @@ class Builder:
         return type_
 
 
+#: a symbol in the text of an extent
+SYMBOL = re.compile(r"[^\W\d]\w*")
+
+
 def symbols(func: Func) -> set[str]:
     """The symbols of extents that occur in the types of a function."""
-    names: set[str] = set()
-    for value in values(func.body):
-        if isinstance(value.type, Array | ShapeOf):
-            for extent in value.type.shape or ():
-                if isinstance(extent, Dim):
-                    names.update(re.findall(r"[^\W\d]\w*", extent.symbol))
-    return names
+    return {name for value in values(func.body) for name in symbols_of(value.type)}
+
+
+def symbols_of(type_: Type) -> set[str]:
+    """The symbols of the extents of an array or a shape."""
+    shape = type_.shape or () if isinstance(type_, Array | ShapeOf) else ()
+    return {name for extent in shape if isinstance(extent, Dim) for name in SYMBOL.findall(extent.symbol)}
+
+
+def renamed(type_: Type, names: Mapping[str, str]) -> Type:
+    """A type with other symbols."""
+
+    def one(extent: Extent) -> Extent:
+        if not isinstance(extent, Dim):
+            return extent
+        return replace(extent, symbol=SYMBOL.sub(lambda match: names.get(match[0], match[0]), extent.symbol))
+
+    match type_:
+        case Array(shape=shape) | ShapeOf(shape=shape) if shape is not None:
+            return replace(type_, shape=tuple(map(one, shape)))
+        case List(item=item):
+            return replace(type_, item=renamed(item, names))
+    return type_
+
+
+def retype(block: Block, typed: Callable[[Type], Type]) -> None:
+    """Change the types of what a block defines, and the blocks inside it."""
+    for value in values(block):
+        value.type = typed(value.type)
 
 
 def values(block: Block) -> Iterator[Value]:

@@ -19,7 +19,7 @@ from symgrad.ir.core import Block, Call, Func, Op, Operand, Value, clone_op
 from symgrad.ir.types import Array, Dim, ShapeOf, Type
 from symgrad.ir.verify import verify
 from symgrad.marks import lower_stop
-from symgrad.ops.build import Builder
+from symgrad.ops.build import Builder, retype
 from symgrad.signature import Signature
 from symgrad.text import is_name
 from symgrad.tracebacks import refused
@@ -209,14 +209,3 @@ def whole(builder: Builder, op: Op, table: dict[Value, Operand], new: Callable[[
     for block in copy.blocks:
         retype(block, typed)
     return copy
-
-
-def retype(block: Block, typed: Callable[[Type], Type]) -> None:
-    """Rename the symbols of extents in a block and the blocks inside it."""
-    for value in block.args:
-        value.type = typed(value.type)
-    for op in block.ops:
-        for out in op.outs:
-            out.type = typed(out.type)
-        for inner in op.blocks:
-            retype(inner, typed)
