@@ -10,7 +10,7 @@ from symgrad.frontend.bindings import Binding, Num, Static, Tup
 from symgrad.frontend.solving import NUMBER, Enclosed, Solving, is_none, items_of
 from symgrad.ir.core import NONE, ONE, TRUE, ZERO, Const, Operand, Value
 from symgrad.ir.types import Array, Dim, Scalar, is_float
-from symgrad.ops.composed.equations import rate_of, swapped_rate_of
+from symgrad.ops.composed.equations import swapped_rate_of, vector_of
 
 #: keywords of ``solve_ivp`` and ``odeint`` that the sensitivities are computed with too
 KEPT = {
@@ -32,7 +32,7 @@ def of_solve_ivp(solving: Solving) -> Binding:
     start, end = (as_float(solving, item) for item in span)
     initial, type_ = vector(solving, "y0")
     written = solving.as_written("fun", [("t", NUMBER), ("y", type_)], "rate")
-    equation = canonical(solving, "fun", type_, written, rate_of)
+    equation = canonical(solving, "fun", type_, written, vector_of)
     result = solving.call({"fun": written, **solving.derivatives_of_rate("jac", [("t", NUMBER), ("y", type_)])}, hint="result")
     own = ctx.builder.freshen(Array("f64", (Dim("?"),), "C"))
     assert isinstance(own, Array)
@@ -73,7 +73,7 @@ def of_odeint(solving: Solving) -> Binding:
     time_first = bool(solving.known("tfirst", False))
     unknowns: list[tuple[str, Any]] = [("t", NUMBER), ("y", type_)] if time_first else [("y", type_), ("t", NUMBER)]
     written = solving.as_written("func", unknowns, "rate")
-    equation = canonical(solving, "func", type_, written if time_first else None, rate_of if time_first else swapped_rate_of)
+    equation = canonical(solving, "func", type_, written if time_first else None, vector_of if time_first else swapped_rate_of)
     functions = {"func": written, **solving.derivatives_of_rate("Dfun", unknowns)}
     result = solving.call(functions, {"full_output": Num(TRUE)}, hint="result")
     rows = solving.part(result, 0, Array("f64", (own.shape[0], type_.shape[0]), "C"), "y")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from symgrad.ir.types import UNKNOWN, Scalar, Type
-from symgrad.ops.declare import constant, missing, rule
+from symgrad.ops.declare import Law, constant, missing, rule
 from symgrad.ops.indexing import Extents
 from symgrad.text import attribute
 
@@ -35,24 +35,14 @@ def _factor(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     return Scalar("float")
 
 
-def _gradient(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    of: Type = types[3 + settings["position"]]
-    return of
+def _of_operand(first: int) -> Law:
+    """The type of the operand at ``position``, which counts from the operand ``first``."""
 
+    def law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+        of: Type = types[first + settings["position"]]
+        return of
 
-def _gradient_of_function(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    of: Type = types[1 + settings["position"]]
-    return of
-
-
-def _gradient_of_integral(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    of: Type = types[4 + settings["position"]]
-    return of
-
-
-def _gradient_of_trajectory(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    of: Type = types[6 + settings["position"]]
-    return of
+    return law
 
 
 def _moved(position: int | str) -> str:
@@ -74,17 +64,17 @@ constant("convergence(success, message)", _factor, emit="convergence(success, me
 # ``x`` solves ``func(x, *rest) == 0``; its derivative is multiplied by ``valid``
 rule("implicit(x, valid, *rest, func=None)", _same, emit="x", alias="same", cheap=True, x_grad=None, valid_grad=None,
      rest_grad="implicit_backward(out_grad, out, valid, *rest, func=func, position=position)")  # fmt: skip
-missing("implicit_backward(g, out, valid, *rest, func=None, position=0)", _gradient, "it is written out after differentiating")
+missing("implicit_backward(g, out, valid, *rest, func=None, position=0)", _of_operand(3), "it is written out after differentiating")
 # ``value`` is ``func(*rest)``, which a solver has computed
 rule("attained(value, *rest, func=None)", _same, emit="value", alias="same", cheap=True, value_grad=None,
      rest_grad="attained_backward(out_grad, *rest, func=func, position=position)")  # fmt: skip
-missing("attained_backward(g, *rest, func=None, position=0)", _gradient_of_function, "it is written out after differentiating")
+missing("attained_backward(g, *rest, func=None, position=0)", _of_operand(1), "it is written out after differentiating")
 # ``value`` is the integral of ``func(x, *rest)`` from ``a`` to ``b``; the first of ``rest`` are the values of the keywords ``words``
 rule("integral(value, valid, a, b, *rest, func=None, words=())", _same, emit="value", alias="same", cheap=True, value_grad=None,
      valid_grad=None, a_grad="integral_backward(out_grad, valid, a, b, *rest, func=func, words=words, position=-2)",
      b_grad="integral_backward(out_grad, valid, a, b, *rest, func=func, words=words, position=-1)",
      rest_grad="integral_backward(out_grad, valid, a, b, *rest, func=func, words=words, position=position)")  # fmt: skip
-missing("integral_backward(g, valid, a, b, *rest, func=None, words=(), position=0)", _gradient_of_integral,
+missing("integral_backward(g, valid, a, b, *rest, func=None, words=(), position=0)", _of_operand(4),
         "it is written out after differentiating")  # fmt: skip
 
 # the columns of ``value`` are the states, at ``times``, of what is ``y0`` at ``start`` and changes at the rate ``func(t, y, *rest)``; the
@@ -93,7 +83,7 @@ rule("trajectory(value, valid, start, times, y0, *rest, func=None, solver='solve
      cheap=True, value_grad=None, valid_grad=None, start_grad=_moved(-3), times_grad=_moved(-2), y0_grad=_moved(-1),
      rest_grad=_moved("position"))  # fmt: skip
 missing("trajectory_backward(g, out, valid, start, times, y0, *rest, func=None, solver='solve_ivp', words=(), position=0)",
-        _gradient_of_trajectory, "it is written out after differentiating")  # fmt: skip
+        _of_operand(6), "it is written out after differentiating")  # fmt: skip
 
 #: rows that are their first operand, with another derivative
 SOLUTIONS = frozenset({"implicit", "attained", "integral", "trajectory"})

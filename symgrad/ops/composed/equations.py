@@ -12,14 +12,14 @@ def first_of(function: Any, x: Any, *args: Any) -> Any:
     return function(x, *args)[0]
 
 
-def vector_of(function: Any, x: Any, *args: Any) -> Any:
-    """What a function gives as a vector."""
-    return np.ravel(np.asarray(function(x, *args)))
+def vector_of(function: Any, *args: Any) -> Any:
+    """What a function gives, as a vector."""
+    return np.ravel(np.asarray(function(*args)))
 
 
-def first_vector_of(function: Any, x: Any, *args: Any) -> Any:
+def first_vector_of(function: Any, *args: Any) -> Any:
     """The first of what a function gives, as a vector."""
-    return np.ravel(np.asarray(function(x, *args)[0]))
+    return vector_of(first_of, function, *args)
 
 
 def moved_by(function: Any, x: Any, *args: Any) -> Any:
@@ -32,14 +32,9 @@ def within(gradient: Any, lower: Any, upper: Any, x: Any, *args: Any) -> Any:
     return np.where(x <= lower, x - lower, np.where(x >= upper, x - upper, gradient(x, *args)))
 
 
-def rate_of(function: Any, t: Any, y: Any, *args: Any) -> Any:
-    """The rate of change of a state, as a vector."""
-    return np.ravel(np.asarray(function(t, y, *args)))
-
-
 def swapped_rate_of(function: Any, t: Any, y: Any, *args: Any) -> Any:
-    """The same of a function that takes the state first."""
-    return np.ravel(np.asarray(function(y, t, *args)))
+    """The rate of change of a state, as a vector, of a function that takes the state first."""
+    return vector_of(function, y, t, *args)
 
 
 def part_of(result: Any, name: str) -> Any:
