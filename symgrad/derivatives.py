@@ -33,7 +33,16 @@ from symgrad.ir.difference import difference
 from symgrad.ir.show import show
 from symgrad.notes import Notes, Trace
 from symgrad.ops import declarations
-from symgrad.parameters import Options, annotated_signature, carries_derivative, check_wrt, function_loc, given_signature, resolve_wrt
+from symgrad.parameters import (
+    Options,
+    annotated_signature,
+    carries_derivative,
+    check_cut,
+    check_wrt,
+    function_loc,
+    given_signature,
+    resolve_wrt,
+)
 from symgrad.pickling import Reference, is_importable, refer, resolve, when_loaded, writer
 from symgrad.pipeline.readings import Readings
 from symgrad.runtime.batches import BATCH
@@ -58,7 +67,11 @@ class Derived:
     def __init__(self, of: Any, settings: Options) -> None:
         self._of, self._options = of, settings
         self._function = of._function if isinstance(of, Derived) else of
-        resolve_wrt(settings, self._function)
+        names = resolve_wrt(settings, self._function)
+        if settings.no_grad and isinstance(of, Derived):
+            raise BadArgument(f"no_grad names variables of a function, and {of!r} is a derivative", function_loc(self._function),
+                              "give no_grad to the inner one: grad(grad(f, no_grad='y'))")  # fmt: skip
+        check_cut(settings, self._function, None if settings.what in EVERY and settings.wrt is None else names)
         self._table = Table(self._function, self._make, self._install, self._asked())
         self.__name__ = f"{getattr(of, '__name__', 'function')}_{settings.what}".replace("<lambda>", "lambda")
         self.__qualname__ = self.__name__

@@ -115,9 +115,9 @@ def hessian(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = Non
     """
     inner = derived(function, options("grad", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify))
     if sparsity is not None:
-        settings = options("frame", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify)
+        settings = options("frame", wrt, argnums, has_aux, allow_unused, (), jit, strict, verify)
         return sparse(inner, settings, sparsity, mode, symmetric=True)
-    return derived(inner, options("jacobian", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify, mode))
+    return derived(inner, options("jacobian", wrt, argnums, has_aux, allow_unused, (), jit, strict, verify, mode))
 
 
 def sparse(function: Any, settings: Options, sparsity: Any, mode: Mode, symmetric: bool = False) -> Any:

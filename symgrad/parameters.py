@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 import types
@@ -13,6 +14,7 @@ from typing import Any, Literal
 
 from symgrad.abstraction import abstract_value, from_annotation, parse_signature, split_types
 from symgrad.errors import BadArgument, IntegerArgument, SourceNotFound
+from symgrad.frontend.scopes import body_nodes, local_names
 from symgrad.frontend.source import read
 from symgrad.ir.types import Array, List, Scalar
 from symgrad.jit import Jit
@@ -165,6 +167,28 @@ def resolve_wrt(options: Options, function: types.FunctionType) -> tuple[str, ..
         raise BadArgument(f"wrt={options.wrt!r} names {'nothing' if not names else 'an argument or a part of it twice'}",
                           function_loc(function))  # fmt: skip
     return names
+
+
+def check_cut(options: Options, function: types.FunctionType, wrt: tuple[str, ...] | None) -> None:
+    """Refuse names in ``no_grad`` that are no variables of the function itself, and parameters that are differentiated.
+
+    ``wrt`` None: every positional parameter that holds floats.
+    """
+    if not options.no_grad:
+        return
+    node = read(function).node
+    defined = {n.name for n in body_nodes(node) if isinstance(n, ast.FunctionDef | ast.ClassDef)}
+    variables = local_names(node) - defined
+    positional = [a.arg for a in (*node.args.posonlyargs, *node.args.args)][options.bound :]
+    roots = set(positional) if wrt is None else set(map(root_of, wrt))
+    for name in sorted(options.no_grad):
+        if name not in variables:
+            others = ", ".join(sorted(variables - roots))
+            raise BadArgument(f"{function.__qualname__} has no variable {name!r} that no_grad could name", function_loc(function),
+                              f"name one of {others}" if others else "call symgrad.stop_gradient in the function")  # fmt: skip
+        if name in roots:
+            raise BadArgument(f"no_grad names {name}, and the derivative with respect to {name} is asked for", function_loc(function, name),
+                              f"leave {name} out of wrt, or call symgrad.stop_gradient({name}) in the function")  # fmt: skip
 
 
 def function_loc(function: types.FunctionType, parameter: str | None = None) -> Loc | None:

@@ -80,3 +80,21 @@ def test_axes_that_an_argument_does_not_have(axes, said):
 def test_axes_that_a_result_does_not_have(axes, said):
     with pytest.raises(BadArgument, match=re.escape(said)):
         symgrad.vmap(lambda w, x: np.sum(w * x), in_axes=(None, 0), out_axes=axes)(X, np.ones((4, 3)))
+
+
+def tree_of_results(x):
+    return {"a": np.sin(x), "b": [x * 2.0, np.sum(x)]}
+
+
+@pytest.mark.parametrize(("leaf", "seed", "error"), [
+    ("['a']", {"a": np.ones(2), "b": [np.ones(3), 1.0]}, ValueError),
+    ("['b'][0]", {"a": np.ones(3), "b": [np.ones((3, 1)), 1.0]}, ValueError),
+    ("['b'][1]", {"a": np.ones(3), "b": [np.ones(3), np.ones(3)]}, ValueError),
+    ("['b'][0]", {"a": np.ones(3), "b": [None, 1.0]}, TypeError),
+    ("['a']", {"a": 1j, "b": [np.ones(3), 1.0]}, TypeError),
+])  # fmt: skip
+def test_a_seed_that_does_not_fit_is_named_by_its_place_in_the_result(leaf, seed, error):
+    _, pullback = symgrad.vjp(tree_of_results, np.ones(3))
+    with pytest.raises(error) as caught:
+        pullback(seed)
+    assert f"the seed of out{leaf} is" in str(caught.value)

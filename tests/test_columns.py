@@ -580,3 +580,28 @@ def test_columns_of_random_programs_are_their_gradients(kind: str, wrt: tuple[in
                 size = max(1.0, float(np.max(np.abs(other), initial=0.0)))
                 np.testing.assert_allclose(one, other, rtol=1e-9, atol=(2e-3 if narrow else 1e-9) * size, err_msg=own.write(seed))
     assert right > len(seeds) // 4
+
+
+def flat_store(x):
+    y = np.zeros((x.shape[0], x.shape[1]))
+    y.reshape(-1)[:] = np.sin(x).reshape(-1)
+    return y
+
+
+LAID_OUT = {"method": lambda x: np.sin(x).reshape(-1) * 2.0, "function": lambda x: np.reshape(np.sin(x), -1), "store": flat_store,
+            "behind an extent": lambda x: np.sin(x).reshape(x.shape[0], -1)}  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", [(2, 0), (0, 2), (2, 3)])
+@pytest.mark.parametrize("name", LAID_OUT)
+def test_an_extent_that_numpy_infers_where_there_may_be_no_column(name, shape):
+    x = np.linspace(0.1, 0.7, 6).reshape(3, 2).T if shape == (2, 3) else np.ones(shape)
+    function = LAID_OUT[name]
+    if name == "behind an extent" and shape == (0, 2):  # NumPy cannot infer it either
+        with pytest.raises(ValueError, match="cannot reshape"):
+            symgrad.jacfwd(function)(x)
+        return
+    columns = symgrad.jacfwd(function)(x)
+    expected = np.diag(np.cos(x).reshape(-1)) * (2.0 if name == "method" else 1.0)
+    assert columns.shape == (*function(x).shape, *shape)
+    assert np.allclose(columns.reshape(expected.shape), expected)

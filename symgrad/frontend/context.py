@@ -16,6 +16,7 @@ from symgrad.frontend.skeletons import settled
 from symgrad.frontend.tables import CALLS, EXPRESSIONS, SPREAD
 from symgrad.identity import Same
 from symgrad.ir.core import Block, Operand, Value
+from symgrad.ir.types import List
 
 ROUNDS = 800  #: rounds of loops that are written out, in all
 WRITTEN = 2000  #: and statements in them: a gradient of so many takes up to half a minute
@@ -157,6 +158,28 @@ class Lowering(Heap):
                 self.check_alone(key)
                 self.state.heap[key] = content if isinstance(content, Ref) else tuple((k, self.stopped(b)) for k, b in content)
         return binding
+
+    def cut(self, binding: Binding) -> None:
+        """Let no derivative pass what a variable holds, whoever has written to it: array, list or object, where it stands."""
+        match binding:
+            case Ref(location, ()):
+                version = self.state.memory[location]
+                if isinstance(version, Value):
+                    row = "stop_gradient" if isinstance(version.type, List) else "cut"
+                    self.state.memory[location] = self.call(row, version, hint=version.name)
+            case Tup(items):
+                for item in items:
+                    self.cut(item)
+            case Maybe(_, inner, _):
+                self.cut(inner)
+            case Obj(key) if (content := self.state.heap.get(key)) is not None:
+                if isinstance(content, Ref):
+                    self.cut(content)
+                elif any(isinstance(b, Num) for _, b in content):
+                    self.check_alone(key)
+                    self.state.heap[key] = tuple((k, self.stopped(b) if isinstance(b, Num) else b) for k, b in content)
+                for _, b in () if isinstance(content, Ref) else content:
+                    self.cut(b)
 
     def may_be_unbound(self, binding: Binding) -> bool:
         """Is this the value of a name that some branch does not bind?"""

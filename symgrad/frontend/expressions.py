@@ -163,6 +163,9 @@ def walrus(ctx: Lowering, node: ast.NamedExpr) -> Binding:
         frame = frame.parent
     kept, ctx.frame = ctx.frame, frame
     ctx.assign(target, value, node)
+    home = ctx.home(target)
+    if home is not None and home.top and target in ctx.no_grad:
+        value = ctx.state.names[home, target]  # what is bound carries no derivative, and is the value of the expression
     ctx.frame = kept
     return value
 

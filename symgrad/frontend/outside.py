@@ -37,7 +37,10 @@ from symgrad.text import attribute, has_literal, identifier, key_word, keys_of, 
 def name(ctx: Lowering, node: ast.Name) -> Binding:
     home, key = ctx.home(node.id), ctx.global_key(node.id)
     if home is not None or key in ctx.global_sources:
-        return variable(ctx, key if home is None else (home, node.id), node)
+        binding = variable(ctx, key if home is None else (home, node.id), node)
+        if home is not None and home.top and node.id in ctx.no_grad:
+            ctx.cut(binding)
+        return binding
     try:
         value, text, builtin = read_name(ctx, ctx.frame.source, node.id)
     except NameError:

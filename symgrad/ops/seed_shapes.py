@@ -41,7 +41,9 @@ def along(batch: Batch, op: Call) -> Operand:
 
 @batched("reshape")
 def reshaped(batch: Batch, op: Call) -> Operand:
-    return own(batch, op, batch.builder.call("reshape", batch.new(op.args[0]), batch.rows, *batch.shape(op.args[1:])))
+    return own(
+        batch, op, batch.builder.call("reshape", batch.new(op.args[0]), batch.rows, *batch.laid_out(op.args[0], batch.shape(op.args[1:])))
+    )
 
 
 def own(batch: Batch, op: Call, new: Value) -> Value:

@@ -81,10 +81,25 @@ class Batch:
 
     def in_line(self, operand: Operand) -> Value:
         """The elements of each row of an operand that has the axis, one behind the other."""
+        return self.builder.call("reshape", self.new(operand), self.rows, self.product(self.extents(operand)))
+
+    def laid_out(self, operand: Operand, extents: list[Operand]) -> list[Operand]:
+        """The extents of one row of a reshaped operand; one that is -1 is computed, for NumPy cannot infer it where there are no rows."""
+        free = [k for k, extent in enumerate(extents) if isinstance(extent, Const) and extent.value == -1]
+        if len(free) != 1 or isinstance(self.rows, Const) or isinstance(operand.type, Array) and operand.type.shape is None:
+            return extents
+        if len(extents) == 1:
+            return [self.product(self.extents(operand))]
+        one_row = self.builder.call("broadcast_to", Const(0.0), *self.extents(operand))
+        length = self.builder.call("extent", self.builder.call("reshape", one_row, *extents), axis=free[0])
+        return [*extents[: free[0]], length, *extents[free[0] + 1 :]]
+
+    def product(self, extents: Sequence[Operand]) -> Operand:
+        """How many elements there are."""
         size: Operand = ONE
-        for extent in self.extents(operand):
+        for extent in extents:
             size = extent if size is ONE else self.builder.call("multiply", size, extent)
-        return self.builder.call("reshape", self.new(operand), self.rows, size)
+        return size
 
     def shape(self, operands: Sequence[Operand]) -> list[Operand]:
         """Extents that are given as operands: integers, or one shape."""
@@ -273,6 +288,9 @@ def inner_path(batch: Batch, op: Call, first: int) -> tuple[str, list[Operand]]:
     for place, (step, count) in enumerate(steps(op.settings["index"])):
         own = taken[at : at + count]
         if step.startswith("."):
+            if place == 0 and step in (".reshape", ".ravel"):
+                own = batch.laid_out(op.args[0], list(own) if step == ".reshape" else [Const(-1)])
+                step = ".reshape"
             own = method_behind(batch, step, own, rank_of(part_type(batch, op, ";".join(words[:place]), taken[:at])))
             path.append(f".{'reshape' if step in ('.reshape', '.ravel') else 'transpose'}:{len(own)}")
         else:

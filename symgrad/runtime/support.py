@@ -35,9 +35,11 @@ def unbroadcast(g: Any, shape: tuple[int, ...], array: bool = False) -> Any:
     return g[()] if isinstance(g, np.ndarray) and not shape else g
 
 
-def fitting_seed(seed: Any, shape: tuple[int, ...] | None = None, of_complex: bool = False, dtype: str | None = None) -> Any:
+def fitting_seed(seed: Any, shape: tuple[int, ...] | None = None, of_complex: bool = False, dtype: str | None = None,
+                 name: str = "a seed") -> Any:  # fmt: skip
     """The seed of a pullback for a result of this shape, or for a number; it is broadcast, as in ``sum(seed * result)``.
 
+    ``name`` is the part of the seeds that it is, for errors: TypeError where it is no real number or array, ValueError for its shape.
     ``dtype`` is that of the result where it is not that of Python's numbers; gradients are computed in it, whatever the dtype of the seed.
 
     >>> fitting_seed(2, (3,)), fitting_seed(2)
@@ -50,18 +52,18 @@ def fitting_seed(seed: Any, shape: tuple[int, ...] | None = None, of_complex: bo
         seed = complex(seed) if number else np.asarray(seed).astype(np.result_type(np.asarray(seed), np.complex64))
     elif not of_complex and type(seed) is not float and np.iscomplexobj(seed):
         __tracebackhide__ = True
-        raise TypeError("a complex seed is given for a result that is real")
+        raise TypeError(f"{name} is complex, and a complex seed does not fit a real result")
     if type(seed) is int and dtype is None:
         seed = float(seed)
     elif dtype is not None or type(seed) is not float and not isinstance(seed, complex):
         if np.asarray(seed).dtype.kind not in "biufc":
             __tracebackhide__ = True
-            raise TypeError(f"a seed of the class {type(seed).__name__} is given, which is no number and no array of numbers")
+            raise TypeError(f"{name} is of the class {type(seed).__name__}, not a number or an array of numbers")
         seed = np.asarray(seed).astype(dtype or (np.complex128 if of_complex else np.float64), copy=False)[()]
     if shape is None:
         if type(seed) is not float and np.ndim(seed):
             __tracebackhide__ = True
-            raise ValueError(f"a seed of shape {np.shape(seed)} is given for a result that is one number")
+            raise ValueError(f"{name} is of shape {np.shape(seed)}, and the result is one number")
         return seed
     if type(seed) is np.ndarray and seed.shape == shape:
         return seed
@@ -70,7 +72,7 @@ def fitting_seed(seed: Any, shape: tuple[int, ...] | None = None, of_complex: bo
         return array if array.shape == shape else np.broadcast_to(array, shape)
     except ValueError:
         __tracebackhide__ = True
-        raise ValueError(f"a seed of shape {array.shape} is given for a result of shape {shape}") from None
+        raise ValueError(f"{name} is of shape {array.shape}, and the result of shape {shape}") from None
 
 
 def tangent_of(tangents: Any, read: Callable[[Any], Any], primal: Any, name: str) -> Any:
