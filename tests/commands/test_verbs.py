@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from symgrad.__main__ import main
-from symgrad.command.installation import place_of_cache
 from symgrad.command.grammar import OPTIONS, VERBS
+from symgrad.command.installation import place_of_cache
 
 ROOT = Path(__file__).parent.parent.parent
 PROGRAM = """
