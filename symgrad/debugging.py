@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.codegen.texts import Emitted
-from symgrad.location import NOWHERE, Loc
+from symgrad.location import Loc
 
 DEEPEST = 3  #: lists and tuples in lists that are looked into
 
@@ -23,7 +23,6 @@ def watching(function: Callable[..., Any], emitted: Emitted) -> Callable[..., An
 
     It takes the place of a tracing function (``sys.settrace``) while it runs, so a debugger does not stop in it.
     """
-    places = {tie.line: tie.loc for tie in emitted.line_map}
     first = min((tie.line for tie in emitted.line_map if tie.backward), default=1)
     names = assigned(emitted.text)
 
@@ -38,7 +37,7 @@ def watching(function: Callable[..., Any], emitted: Emitted) -> Callable[..., An
             sys.settrace(before)
         if watch.failing is not None:
             line, name = watch.failing
-            raise FloatingPointError(message(name, line, places, emitted.text, watch))
+            raise FloatingPointError(message(name, line, emitted, watch))
         return result
 
     return watched
@@ -100,19 +99,14 @@ def is_finite(value: Any, depth: int = DEEPEST) -> bool:
     return True
 
 
-def message(name: str, line: int, places: Mapping[int, Loc], text: str, watch: Watch) -> str:
+def message(name: str, line: int, emitted: Emitted, watch: Watch) -> str:
     """What is said of the first variable that is not finite: the statement, the user's line, and the forward half if it began there."""
-    rows = text.splitlines()
-    lines = [f"{name} is not finite after {rows[line - 1].partition('  #')[0].strip()}", *shown(place_of(line, places))]
+    rows = emitted.text.splitlines()
+    lines = [f"{name} is not finite after {rows[line - 1].partition('  #')[0].strip()}", *shown(emitted.place(line))]
     if watch.forward is not None:
         number, other = watch.forward
-        lines += [f"  {other} was not finite before, after {rows[number - 1].strip()}", *shown(place_of(number, places))]
+        lines += [f"  {other} was not finite before, after {rows[number - 1].strip()}", *shown(emitted.place(number))]
     return "\n".join(lines)
-
-
-def place_of(line: int, places: Mapping[int, Loc]) -> Loc:
-    """The user's line that a line of the text comes from, or the nearest one before it does."""
-    return next((places[number] for number in range(line, 0, -1) if number in places), NOWHERE)
 
 
 def shown(loc: Loc) -> list[str]:

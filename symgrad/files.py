@@ -31,7 +31,7 @@ def write_file(path: str | os.PathLike[str], produce: Callable[[IO[bytes]], Any]
             produce(file)
         return
     temporary = target.with_name(f".symgrad-{secrets.token_hex(8)}")
-    number = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0), 0o666)
+    number = opened(temporary, path)
     try:
         with os.fdopen(number, "w+b") as file:
             produce(file)
@@ -43,6 +43,15 @@ def write_file(path: str | os.PathLike[str], produce: Callable[[IO[bytes]], Any]
     finally:
         with contextlib.suppress(FileNotFoundError):
             temporary.unlink()
+
+
+def opened(temporary: Path, path: str | os.PathLike[str]) -> int:
+    """Make the file that is written first; what goes wrong is said of the path that was asked for."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
+    try:
+        return os.open(temporary, flags, 0o666)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from None
 
 
 def check_free(path: str | os.PathLike[str], is_own: Callable[[Path], bool], overwrite: bool) -> None:

@@ -20,6 +20,7 @@ from symgrad.ir.types import Array, List, Scalar, Type
 from symgrad.location import Loc
 from symgrad.loops.reach import CompilerFailed, OutOfReach, check_length, in_words
 from symgrad.pipeline.target import GiveUp, Read, Texts
+from symgrad.progress import enter
 from symgrad.runtime.depth import deep_calls
 from symgrad.runtime.kernels import compile_for, entry_point, load_kernel, settled, type_named, type_of
 from symgrad.runtime.load import collector_paused, load
@@ -128,6 +129,7 @@ Loaded = tuple[Callable[..., Any], Direct | None]
 
 def with_kernels(kernels: Kernel | Pair, numpy: Compiled, read: Read, give_up: GiveUp) -> Compiled:
     """The NumPy code with compiled kernels in front of it; raises OutOfReach for what numba cannot compile."""
+    enter("numba")
     try:
         function, direct = load_kernels(kernels, numpy.function, numpy.objects, read, give_up)
     except Exception as fault:

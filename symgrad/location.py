@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 
@@ -31,3 +32,6 @@ class Loc:
 
 
 NOWHERE = Loc("", 0)
+
+#: generated texts by their file names: what says of a line where in the user's source it comes from
+PLACES: dict[str, Callable[[int], Loc]] = {}

@@ -49,8 +49,8 @@ def planted(old: str, new: str) -> Iterator[list[str]]:
             changed.append(text)
         return text.replace(old, new)
 
-    def load_other(text: str, name: str, namespace: Any) -> Any:
-        return load(other(text), name, namespace)
+    def load_other(text: str, name: str, namespace: Any, place: Any = None) -> Any:
+        return load(other(text), name, namespace, place)
 
     def load_other_tree(tree: ast.Module, name: str, namespace: Any) -> Any:
         return load_tree(ast.parse(other(ast.unparse(tree))), name, namespace)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 import traceback
@@ -130,8 +131,54 @@ def test_what_the_program_raises_itself_keeps_its_frames() -> None:
     for value in (2.0, 2.0):  # when it is compiled, and when it is called again
         error = caught(lambda value=value: derivative(value))
         names = [frame.f_code.co_name for frame in ours(error)]
-        assert (type(error), names) == (ValueError, ["guard", "stops_grad"])
+        assert (type(error), names) == (ValueError, ["stops_grad"])
+        assert error.__notes__ == [f'in {__file__}:{stops.__code__.co_firstlineno + 2}\n    raise ValueError("too large")']
     assert derivative(0.5) == 1.0
+
+
+def rooted(x):
+    total = 0.0
+    for k in range(len(x)):
+        total += math.sqrt(x[k])
+    return total
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_an_exception_of_generated_code_names_the_line_of_the_users_own(
+    kept: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the text was kept on the disk by an earlier derivative, and where an attempt in fast code came before."""
+    if kept:
+        pytest.importorskip("numba")
+        monkeypatch.setenv("SYMGRAD_CACHE_DIR", str(tmp_path))
+    line = rooted.__code__.co_firstlineno + 3
+    for _ in range(2):
+        derivative = symgrad.grad(rooted, jit=kept)
+        derivative(np.array([1.0, 4.0]))
+        for _ in range(2):
+            error = caught(lambda derivative=derivative: derivative(np.array([1.0, -4.0])))
+            assert isinstance(error, ValueError)
+            assert error.__notes__ == [f"in {__file__}:{line}\n    total += math.sqrt(x[k])"]
+            assert error.__context__ is None
+            assert {frame.f_code.co_name for frame in ours(error)} == {"rooted_grad"}
+
+
+def test_the_context_that_the_program_sees_is_kept() -> None:
+    derivative = symgrad.grad(rooted)
+    for _ in range(2):
+        try:
+            raise KeyError("outer")
+        except KeyError as outer:
+            error = caught(lambda: derivative(np.array([1.0, -4.0])))
+            assert isinstance(error, ValueError)
+            assert error.__context__ is outer
+
+
+def test_all_frames_of_what_the_program_raises_are_shown_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SYMGRAD_TRACEBACK", "full")
+    derivative = symgrad.grad(rooted)
+
+    assert "guard" in [frame.f_code.co_name for frame in ours(caught(lambda: derivative(np.array([1.0, -4.0]))))]
 
 
 def test_an_error_of_a_kernel_is_not_the_context_of_the_programs_own() -> None:

@@ -11,6 +11,7 @@ from symgrad.ir.core import Apply, Block, Call, Const, Func, Op, Operand, Value,
 from symgrad.ir.types import Array, Box, List, Object, Scalar, Type, Unknown, is_complex
 from symgrad.kinds import FRACTION, passed_instead, row_of, what_of
 from symgrad.ops.complexes import NOT_HOLOMORPHIC, RIGHT
+from symgrad.ops.instead import instead_of
 from symgrad.ops.spelling import CALLABLES
 
 #: rows that keep a call of something without a rule in its place
@@ -175,7 +176,9 @@ def refuse_unknown(op: Call, varied: set[Value], methods: dict[Value, str]) -> N
         name = methods[op.args[0]]
     if op.name == "touched":
         raise UnknownFunction("an array that carries a derivative is given to a function without a rule, which may change it", op.loc)
-    raise UnknownFunction(f"{name} has no rule", op.loc, name=name, known=[s.name for s in CALLABLES.values()])
+    hint = None if called is None else instead_of(called.value)
+    known = [] if called is not None and callable(called.value) else [s.name for s in CALLABLES.values()]  # what exists is not misspelled
+    raise UnknownFunction(f"{name} has no rule", op.loc, hint, name=name, known=known)
 
 
 def is_tuple(op: Call) -> bool:

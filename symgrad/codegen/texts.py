@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from symgrad.ir.types import Type
-from symgrad.location import Loc
+from symgrad.location import NOWHERE, Loc
 from symgrad.text import literal
 
 DECORATOR = '@njit(error_model="numpy", cache=True)'
@@ -34,6 +34,11 @@ class Emitted:
     text: str
     namespace: dict[str, Any]
     line_map: list[Tie] = field(default_factory=list)
+
+    def place(self, line: int) -> Loc:
+        """The user's line that a line of the text comes from, or the nearest one before it does."""
+        before = [tie for tie in self.line_map if tie.line <= line]
+        return max(before, key=lambda tie: tie.line).loc if before else NOWHERE
 
     @property
     def defined(self) -> frozenset[str]:

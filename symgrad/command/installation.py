@@ -6,6 +6,7 @@ import argparse
 import importlib
 import importlib.util
 import json
+import os
 import platform
 import re
 import shutil
@@ -112,12 +113,16 @@ def place_of_cache() -> str:
     if root is None:
         return f"off ({VARIABLE} is off, or there is no home directory)"
     if not root.is_dir():
-        return f"{root} (not there yet)"
+        there = next(path for path in root.parents if path.exists())
+        able = there.is_dir() and os.access(there, os.W_OK | os.X_OK)
+        return f"{root} (not there yet)" if able else f"{root} is not used: {there} cannot be written to; set {VARIABLE}"
     try:
         fault = fault_around(root)
     except OSError as error:
         return f"{root} is not used: {error}"
-    return f"{root}" if fault is None else f"{root} is not used: {fault[0]}: {fault[1]}"
+    if fault is None and not os.access(root, os.W_OK | os.X_OK):
+        return f"{root} is read and not written to: it is not writable; set {VARIABLE}"
+    return f"{root} (writable)" if fault is None else f"{root} is not used: {fault[0]}: {fault[1]}"
 
 
 # ------------------------------------------------------------------ the cache

@@ -41,7 +41,7 @@ def run(argv: Sequence[str] | None, version: str) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except OSError as error:
-        print(f"symgrad: {error}", file=sys.stderr)
+        print(f"symgrad: {error.filename}: {error.strerror}" if error.filename else f"symgrad: {error}", file=sys.stderr)
         return 2
     finally:
         sys.path[:] = before

@@ -25,7 +25,7 @@ from symgrad.errors import BadArgument
 from symgrad.ir.types import Array, List
 from symgrad.signature import Many, Tree, is_choice, is_container
 from symgrad.text import has_literal, is_name, literal, one_line
-from symgrad.tracebacks import REFUSALS, is_trimmed
+from symgrad.tracebacks import REFUSALS, is_trimmed, pass_on
 
 #: a path that ends so reads an extent, which is an integer
 EXTENT = re.compile(r"\.shape\[\d+\]$")
@@ -174,7 +174,8 @@ def _slow_lines(slow: str, names: Names) -> list[str]:
 def _refusal_lines(names: Names) -> list[str]:
     """What becomes of a refusal: it is raised from here, without the frames in which it was found out."""
     error = f"{names.prefix}error"
-    return [f"    except {names.of(REFUSALS)} as {error}:", f"        if not {names.of(is_trimmed)}({error}):", "            raise",
+    return [f"    except {names.of(REFUSALS)} as {error}:", f"        if not {names.of(is_trimmed)}({error}):",
+            f"            {names.of(pass_on)}({error})", "            raise",
             "        __tracebackhide__ = True", f"        raise {error}"]  # fmt: skip
 
 

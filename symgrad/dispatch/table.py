@@ -22,6 +22,7 @@ from symgrad.dispatch.trail import Trail, forget_trails, trail_of
 from symgrad.errors import NotActiveWarning, SymgradError, UnknownType, UnsupportedArgument, UnsupportedSyntax, UnsureAlias
 from symgrad.examples import examples_of
 from symgrad.ir.types import INT, Array
+from symgrad.progress import watched
 from symgrad.runtime.locks import LOCK
 from symgrad.signature import FEW, Comparable, Compiled, Related, Signature, holds_many, is_relation
 from symgrad.tracebacks import refused
@@ -169,7 +170,7 @@ class Table:
 
     def ready(self, entry: Entry, arguments: Mapping[str, Any]) -> Entry:
         """Compile what has waited for its first call; once, however many threads call."""
-        with LOCK:
+        with LOCK, self.watched():
             pending = entry.compiled.pending
             assert pending is not None
             compiled = pending.compiled(lambda text: evaluated(self.function, text, entry.compiled.objects, arguments))
@@ -178,6 +179,10 @@ class Table:
             if compiled is not pending.numpy:
                 pending.given_up.append(partial(self.give_up_kernel, compiled, pending.numpy))
             return done
+
+    def watched(self) -> contextlib.AbstractContextManager[None]:
+        """Who watches a terminal is told of a compilation that takes long."""
+        return watched(f"the derivative of {self.function.__qualname__}")
 
     def put(self, old: Entry, new: Entry) -> None:
         """Put an entry in the place of another one, with a new guard."""
@@ -327,7 +332,7 @@ class Table:
     def compile(self, signature: Signature, arguments: Mapping[str, Any] | None, pins: Pins = (), trail: Trail | None = None,
                 exact: bool = False) -> Entry:  # fmt: skip
         """Make the code for a signature, once however many threads ask, and a new guard that knows it."""
-        with LOCK:
+        with LOCK, self.watched():
             entry = self.known(signature, arguments) if not exact and (arguments is not None or not pins) else None
             if entry is not None:
                 return entry

@@ -138,7 +138,7 @@ def _array(copies: bool, any_class: bool = False) -> Any:
         order = unwrap(keywords.pop("order", Static("K")))
         order = order.upper() if isinstance(order, str) else order
         if order not in ("K", None, "C", "F"):
-            raise UnsupportedArgument(f"the order {order!r} is not supported", ctx.loc(node))
+            raise UnsupportedArgument(f"the order {order!r} is not supported", ctx.loc(node), "leave it out")
         asked = unwrap(keywords.pop("copy", Num(Const(True if copies else None))))
         if asked in NEVER and not is_of_dtype(ctx, args[0], keywords.get("dtype", Static(None))):
             raise UnsupportedArgument("copy=False is supported of an array of the dtype", ctx.loc(node), "use copy=None or np.asarray")

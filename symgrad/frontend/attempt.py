@@ -204,7 +204,8 @@ class Attempt:
             assert ctx.refusals or raises(ctx.builder.block)
             return Num(Const(0.0))  # never given back
         except Unresolved:
-            ctx.note_refusal(UnsupportedSyntax("a function calls itself without end", self.source.loc(node)))
+            hint = "return without a call in one of its branches"
+            ctx.note_refusal(UnsupportedSyntax("a function calls itself without end", self.source.loc(node), hint))
             return Static(None)
         except SymgradError as error:
             ctx.note_refusal(error.at(self.source.loc(node)))

@@ -52,6 +52,7 @@ from symgrad.frontend.tables import SPECIAL, special
 from symgrad.ir.core import FALSE, ONE, ZERO, Const, Value
 from symgrad.ir.types import Array, Scalar, Unknown
 from symgrad.ops.composed import iterating
+from symgrad.ops.instead import NAMED, OF_FRAMES
 from symgrad.ops.trying import FAILURE
 from symgrad.text import exact
 
@@ -294,7 +295,7 @@ def hasattr_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindin
         return each(ctx, args[0], node, lambda held: hasattr_(ctx, [held, args[1]], {}, node))
     name = exact(unwrap(args[1]))
     if not isinstance(name, str):
-        raise UnsupportedSyntax("the name of an attribute must be a text", ctx.loc(node))
+        raise UnsupportedSyntax("the name of an attribute must be a text", ctx.loc(node), "write the name itself")
     several = classes_of(ctx, args[0], node)
     answers = [from_class(ctx, kind, name, MISSING) is not MISSING for kind in several]
     if len(several) > 1 and (all(answers) or not any(answers)):
@@ -307,7 +308,8 @@ def hasattr_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindin
     if not (isinstance(own, Const) and own.value or said):
         for word in ("__getattr__", "__getattribute__"):
             if isinstance(from_class(ctx, cls, word), types.FunctionType):
-                raise UnsupportedSyntax(f"{cls.__name__} defines {word}, which decides whether it has {name!r}", ctx.loc(node))
+                raise UnsupportedSyntax(f"{cls.__name__} defines {word}, which decides whether it has {name!r}", ctx.loc(node),
+                                        "ask isinstance in its place, or name the attribute in the class")  # fmt: skip
     if not isinstance(own, Const) and not said:
         return Num(own)
     match args[0]:
@@ -322,7 +324,7 @@ def hasattr_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindin
 def getattr_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     name = exact(unwrap(args[1]))
     if not isinstance(name, str):
-        raise UnsupportedSyntax("the name of an attribute must be a text", ctx.loc(node))
+        raise UnsupportedSyntax("the name of an attribute must be a text", ctx.loc(node), "write the name itself")
     if len(args) == 3:
         test = hasattr_(ctx, args[:2], {}, node)
         assert isinstance(test, Num)
@@ -385,7 +387,7 @@ def of_frames(word: str) -> Any:
     def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
         """What reads or runs a frame of Python's finds none here."""
         raise UnsupportedSyntax(f"{word} reads the variables of a running function, which compiled code has not", ctx.loc(node),
-                                "write the expression out, or hand the values over in a dict")  # fmt: skip
+                                OF_FRAMES.get(word, NAMED))  # fmt: skip
 
     return lower
 

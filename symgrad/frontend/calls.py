@@ -62,7 +62,7 @@ from symgrad.frontend.several import each, is_one_of_kinds
 from symgrad.frontend.solvers import call_solver
 from symgrad.frontend.source import seen_through
 from symgrad.frontend.stores import store_result
-from symgrad.frontend.tables import SPECIAL, callee, expression
+from symgrad.frontend.tables import PLAIN, SPECIAL, callee, expression
 from symgrad.frontend.texts import text_method
 from symgrad.frontend.ufuncs import ufunc_method
 from symgrad.frontend.vectorize import from_outside
@@ -185,7 +185,7 @@ def call_external(ctx: Lowering, held: External, args: list[Binding], kwargs: di
         return call_outside_partial(ctx, value, held.text, args, kwargs, node)
     if callable(value):
         return opaque(ctx, value, owner_name(ctx, value), args, kwargs, node)
-    raise UnsupportedSyntax("this cannot be called", ctx.loc(node))
+    raise UnsupportedSyntax("this cannot be called", ctx.loc(node), PLAIN)
 
 
 @callee(Choice)
@@ -222,7 +222,7 @@ def call_instance(ctx: Lowering, held: Obj, args: list[Binding], kwargs: dict[st
     if held.key.kind != "record" or own is None:
         return definite(ctx, MISSING, node, TypeError, f"{exact_class(ctx, held, node).__name__!r} object is not callable")
     if not isinstance(own, types.FunctionType):
-        raise UnsupportedSyntax("this cannot be called", ctx.loc(node))
+        raise UnsupportedSyntax("this cannot be called", ctx.loc(node), PLAIN)
     rely_on_class(ctx, held, held.key.cls, "__call__", own)
     return call_function(ctx, own, [held, *args], kwargs, node)
 

@@ -129,7 +129,7 @@ def default_of_field(ctx: Lowering, cls: Any, field: Any, plain: list[str], node
             name: (f"{where}[{k}]", value) for k, (name, value) in enumerate(zip(plain[len(plain) - len(values) :], values, strict=True))
         }
     if field.name not in held:
-        raise UnsupportedSyntax(f"argument {field.name!r} is missing", ctx.loc(node))
+        raise UnsupportedSyntax(f"argument {field.name!r} is missing", ctx.loc(node), f"pass {field.name}")
     text, value = held[field.name]
     return outside(ctx, value, text, field.name)
 

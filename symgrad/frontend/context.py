@@ -13,7 +13,7 @@ from symgrad.frontend.frames import Frame
 from symgrad.frontend.heap import Heap
 from symgrad.frontend.interruptions import Raised, Unresolved
 from symgrad.frontend.skeletons import settled
-from symgrad.frontend.tables import CALLS, EXPRESSIONS, SPREAD
+from symgrad.frontend.tables import CALLS, EXPRESSIONS, PLAIN, SPREAD
 from symgrad.identity import Same
 from symgrad.ir.core import Block, Operand, Value
 from symgrad.ir.types import List
@@ -55,7 +55,7 @@ class Lowering(Heap):
         """Call the function, class or method of a binding."""
         lower = CALLS.get(type(callee))
         if lower is None:
-            raise self.refuse(UnsupportedSyntax, "this cannot be called", node)
+            raise self.refuse(UnsupportedSyntax, "this cannot be called", node, PLAIN)
         return lower(self, callee, args, kwargs, node)
 
     def apply_method(self, owner: Binding, name: str, args: list[Binding], node: ast.AST) -> Binding:

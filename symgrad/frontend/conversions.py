@@ -11,9 +11,12 @@ from typing import Any
 from symgrad.errors import BadArgument, ShapeMismatch, UnknownType, UnsupportedSyntax, UnsureAlias
 from symgrad.frontend.bindings import (
     Binding,
+    Bound,
     Broken,
     External,
+    Fun,
     HeapKey,
+    Iter,
     Location,
     Maybe,
     Missing,
@@ -144,7 +147,7 @@ class Conversions(SharedState):
             name_match = re.search(r"\['(\w+)'\]$|\.((?!cell_contents)\w+)$|^(\w+)$", binding.text)
             name = "x" if name_match is None else next(filter(None, name_match.groups()))
             raise self.refuse(BadArgument, what_of(row, name), node, passed_instead(row, name))
-        raise self.refuse(UnsupportedSyntax, f"{kind_word(binding)} cannot be used as a number", node)
+        raise self.refuse(UnsupportedSyntax, f"{kind_word(binding)} cannot be used as a number", node, NUMBER_OF.get(type(binding)))
 
     def check_position(self, binding: Binding) -> None:
         """Lower again with an iterator that has a position, where that makes a read right."""
@@ -298,6 +301,14 @@ def standing_for(operand: Operand, kind: type, named: type | None = None) -> Ope
 def spelled(path: tuple[Step, ...]) -> str:
     """The index path of some steps, as the IR says it."""
     return ";".join(step.spec for step in path)
+
+
+#: the way out where something that is no number is used as one
+NUMBER_OF: dict[type[Binding], str] = {
+    Bound: "add () to call it, or read it in a function of its own, declared with symgrad.constant or rule",
+    Fun: "add () to call it",
+    Iter: "take its items with list, or step on with next",
+}
 
 
 def kind_word(binding: Binding) -> str:

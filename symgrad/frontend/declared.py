@@ -161,7 +161,7 @@ def call_custom_jvp(ctx: Lowering, custom: Custom, name: str, args: list[Binding
     with as_text(ctx, custom.function):
         out = ctx.apply(Static(custom.function), args, {}, node)
         if not isinstance(out, Num | Ref):
-            raise UnsupportedSyntax(f"{name} must return a number or array", ctx.loc(node))
+            raise UnsupportedSyntax(f"{name} must return a number or array", ctx.loc(node), "return one number or array")
         value = ctx.read(out, node)
         if not actives:
             return out
@@ -181,7 +181,8 @@ def positional(ctx: Lowering, custom: Custom, args: list[Binding], kwargs: dict[
     except TypeError as error:
         raise UnsupportedSyntax(str(error), ctx.loc(node)) from None
     if bound.kwargs:
-        raise UnsupportedSyntax("a function with a derivative of its own takes its arguments by position", ctx.loc(node))
+        what = "a function with a derivative of its own takes its arguments by position"
+        raise UnsupportedSyntax(what, ctx.loc(node), "leave the names out")
     return list(bound.args)
 
 

@@ -54,7 +54,7 @@ def raise_key_error(ctx: Lowering, sought: Binding, is_sure: bool, node: ast.AST
     """A dict does not have the key that is sought; ``is_sure``: whichever path is taken, it is this key."""
     key = known_key(sought)
     if is_sure and not isinstance(key, Missing) and not (sees(ctx, KeyError) and isinstance(key, str | int)):
-        raise UnsupportedSyntax(f"key {key!r} is not in this dict", ctx.loc(node))
+        raise UnsupportedSyntax(f"key {key!r} is not in this dict", ctx.loc(node), f"set it before, or use get({key!r}, 0.0)")
     fail(ctx, KeyError, sought)
     raise AssertionError
 

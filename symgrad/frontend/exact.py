@@ -88,7 +88,9 @@ def classes_of(ctx: Lowering, binding: Binding, node: ast.AST) -> tuple[type, ..
                     return {"list": (list,), "tuple": (tuple,)}.get(of, (list, tuple))
                 case Scalar() as type_:
                     return classes_of_scalar(type_, False)
-    raise UnknownType("the class of this is not known while compiling", ctx.loc(node))
+    raise UnknownType(
+        "the class of this is not known while compiling", ctx.loc(node), "ask before the paths meet, or pass it as an argument"
+    )
 
 
 def possible_classes(ctx: Lowering, binding: Binding, node: ast.AST) -> tuple[type, ...]:

@@ -140,7 +140,8 @@ def formatted(ctx: Lowering, part: ast.FormattedValue, is_last: bool) -> tuple[s
     if part.format_spec is not None:
         spec = ctx.evaluate(part.format_spec)
         if not isinstance(spec, Static):
-            raise UnsupportedSyntax("a format that is computed cannot be differentiated", ctx.loc(part.format_spec))
+            what = "a format that is computed cannot be differentiated"
+            raise UnsupportedSyntax(what, ctx.loc(part.format_spec), "write it as a literal")
         form = f":{spec.value}"
     if not conversion and own_method(ctx, held, "__format__") is not None:
         held, form = ctx.apply(Static(format, "format"), [held, Static(form[1:])], {}, value), ""

@@ -26,7 +26,7 @@ def settings(ctx: Lowering, args: Args, kwargs: Kwargs, defaults: dict[str, obje
     """The settings of a call: its arguments after the first, which must be known while compiling."""
     passed = dict(zip(defaults, args[1:], strict=False)) | {k: v for k, v in kwargs.items() if k != "a"}
     if unknown := set(passed) - set(defaults):
-        raise UnsupportedArgument(f"the keyword {min(unknown)} of {name} is not supported", ctx.loc(node))
+        raise UnsupportedArgument(f"the keyword {min(unknown)} of {name} is not supported", ctx.loc(node), "leave it out")
     return defaults | {k: unwrap(v) for k, v in passed.items()}
 
 

@@ -69,8 +69,7 @@ def lower_one(ctx: Lowering, node: ast.stmt, rest: list[ast.stmt]) -> bool:
     mark, block = len(ctx.edges), ctx.builder.block
     try:
         if lower is None:
-            instead = "write it beside the function" if isinstance(node, ast.ClassDef) else None
-            raise UnsupportedSyntax(f"{statement_word(node)} cannot be differentiated", ctx.loc(node), instead)
+            raise UnsupportedSyntax(f"{statement_word(node)} cannot be differentiated", ctx.loc(node), STATEMENTS_INSTEAD.get(type(node)))
         return bool(lower(ctx, node, rest))
     except Raised:
         assert ctx.state.dead
@@ -96,6 +95,14 @@ STATEMENT_WORDS = {
     "ClassDef": "a class definition", "AsyncFor": "an async for", "AsyncWith": "an async with", "AsyncFunctionDef": "an async function",
     "With": "a with statement", "Global": "an assignment to a global", "Import": "an import",
     "ImportFrom": "an import",
+}  # fmt: skip
+
+WAIT_OUTSIDE = "write it as a plain def, and wait for what it needs before it is called"
+#: the way out of a statement that is not read
+STATEMENTS_INSTEAD: dict[type[ast.stmt], str] = {
+    ast.ClassDef: "write it beside the function",
+    ast.TryStar: "handle each class with except, without the star",
+    ast.AsyncFunctionDef: WAIT_OUTSIDE, ast.AsyncFor: WAIT_OUTSIDE, ast.AsyncWith: WAIT_OUTSIDE,
 }  # fmt: skip
 
 

@@ -40,7 +40,8 @@ def as_given(ctx: Lowering, operand: Operand, is_tuple: bool, node: ast.AST) -> 
             raise UnsupportedSyntax(what, ctx.loc(node), "show or give what it holds")
         type_ = type_.item
     if "either" in kinds:
-        raise UnsupportedSyntax("what is in this list is a list on some paths and a tuple on others", ctx.loc(node))
+        what = "what is in this list is a list on some paths and a tuple on others"
+        raise UnsupportedSyntax(what, ctx.loc(node), "make it a list on all paths")
     if isinstance(type_, Unknown) and type_.tuples:
         what = "which of the things in this list are tuples is not known"
         raise UnsupportedSyntax(what, ctx.loc(node), "show or give them one by one")

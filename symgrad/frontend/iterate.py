@@ -200,7 +200,10 @@ def external_items(ctx: Lowering, value: object, text: str) -> list[Binding]:
         return [static_binding(k) for k in value]
     if isinstance(value, list | tuple):
         return [outside(ctx, v, f"{text}[{k}]", f"item_{k}") for k, v in enumerate(value)]
-    raise UnsupportedSyntax(f"a {type(value).__name__} cannot be iterated over", ctx.builder.loc)
+    if isinstance(value, range):
+        ctx.rely(text, value)
+        return [static_binding(k) for k in value]
+    raise UnsupportedSyntax(f"a {type(value).__name__} cannot be iterated over", ctx.builder.loc, "make it a list where it is defined")
 
 
 def of_memory(ctx: Lowering, ref: Ref, node: ast.AST) -> Items:

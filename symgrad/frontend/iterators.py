@@ -229,7 +229,8 @@ def iter_of(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
 def next_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     """The next item of an iterator: of a recipe the first, which lowering takes back should something ask for more."""
     if not is_iterator(args[0]):
-        raise UnsupportedSyntax("what next steps on is not known", ctx.loc(node), "call iter in a statement before")
+        hint = "make the iterator inside of the function, with iter in a statement before"
+        raise UnsupportedSyntax("what next steps on is not known", ctx.loc(node), hint)
     default = args[1:]
     if is_record(args[0]):
         assert isinstance(args[0], Obj)

@@ -80,7 +80,7 @@ def dict_move_to_end(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Bi
     if key not in content:
         if sees(ctx, KeyError) and isinstance(key, str | int):
             fail(ctx, KeyError, key)
-        raise UnsupportedSyntax(f"key {key!r} is not in this dict", ctx.loc(node))
+        raise UnsupportedSyntax(f"key {key!r} is not in this dict", ctx.loc(node), f"set it before, or use get({key!r}, 0.0)")
     moved = {key: content.pop(key)}
     content = {**content, **moved} if len(args) < 2 or unwrap(args[1]) else {**moved, **content}
     ctx.change(owner.key, tuple(content.items()))

@@ -29,7 +29,7 @@ from symgrad.frontend.targets import bind
 from symgrad.frontend.truths import truth
 from symgrad.ir.core import FALSE, Const, Operand
 
-MANAGERS = "use a class with __enter__ and __exit__"
+MANAGERS = "use a class of your own with __enter__ and __exit__, or put the with around the call of the derivative"
 
 
 @statement(ast.With)

@@ -104,7 +104,7 @@ def matched(ctx: Lowering, pattern: ast.pattern, subject: Binding) -> Case:
             return mapping(ctx, pattern, subject)
         case ast.MatchClass():
             return instance(ctx, pattern, subject)
-    raise UnsupportedSyntax("this pattern cannot be differentiated", ctx.loc(pattern))
+    raise UnsupportedSyntax("this pattern cannot be differentiated", ctx.loc(pattern), "write if and isinstance")
 
 
 def equal(ctx: Lowering, subject: Binding, value: Binding, node: ast.AST) -> Operand:

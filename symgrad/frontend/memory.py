@@ -267,7 +267,7 @@ def load(ctx: Lowering, owner: Binding, node: ast.expr | Index, whole: ast.AST) 
     if is_iterator(owner):
         name = exact_class(ctx, owner, whole).__name__
         return definite(ctx, MISSING, whole, TypeError, f"{name!r} object is not subscriptable")
-    raise UnsupportedSyntax("this cannot be indexed", ctx.loc(whole))
+    raise UnsupportedSyntax("this cannot be indexed", ctx.loc(whole), "make it an array, with np.atleast_1d or np.asarray")
 
 
 def item_of_closed(ctx: Lowering, owner: Binding, node: ast.expr, whole: ast.AST) -> Binding:

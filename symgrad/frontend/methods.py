@@ -60,6 +60,8 @@ from symgrad.ir.core import FALSE, Const, Operand
 from symgrad.ir.types import Array, Scalar, Unknown
 from symgrad.ops import spelling
 from symgrad.ops.composed.lists import without_popped
+from symgrad.ops.instead import METHODS as INSTEAD
+from symgrad.ops.instead import WRITE_OUT
 from symgrad.text import key_word
 
 
@@ -132,7 +134,7 @@ def call_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], k
                 return call_function(ctx, own, [owner, *args], kwargs, node)
         case Ref() | Num():
             return array_method(ctx, owner, name, args, kwargs, node)
-    raise UnsupportedSyntax(f"method {name!r} cannot be differentiated here", ctx.loc(node))
+    raise UnsupportedSyntax(f"method {name!r} cannot be differentiated here", ctx.loc(node), INSTEAD.get(name, WRITE_OUT))
 
 
 #: methods that put an array in order, by the functions that give a new one
@@ -154,7 +156,8 @@ def array_method(ctx: Lowering, owner: Ref | Num, name: str, args: list[Binding]
     if spelled is None:
         if isinstance(ctx.type_of(owner), Unknown):
             return opaque_method(ctx, owner, name, args, kwargs, node)
-        raise UnknownFunction(f"method {name!r} of arrays has no rule", ctx.loc(node), name=name, known=[*spelling.OF_ARRAYS])
+        what = f"method {name!r} of arrays has no rule"
+        raise UnknownFunction(what, ctx.loc(node), INSTEAD.get(name), name=name, known=[*spelling.OF_ARRAYS])
     if kwargs.get("out") is not None and isinstance(out := kwargs["out"], Ref):
         kwargs = {k: v for k, v in kwargs.items() if k != "out"}
         result = call_row(ctx, spelled, [owner, *args], kwargs, node)
@@ -239,7 +242,7 @@ def dict_view(name: str, pairs: list[tuple[Binding, Binding]], args: list[Bindin
             return View(tuple(k for k, _ in pairs), keys=True)
         case "values":
             return View(tuple(v for _, v in pairs))
-    raise UnsupportedSyntax(f"method {name!r} of a dict cannot be differentiated here", ctx.loc(node))
+    raise UnsupportedSyntax(f"method {name!r} of a dict cannot be differentiated here", ctx.loc(node), INSTEAD.get(name, WRITE_OUT))
 
 
 def dict_method(name: str) -> Callable[..., Binding]:

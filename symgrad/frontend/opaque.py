@@ -17,6 +17,7 @@ from symgrad.frontend.reading import LIBRARIES, owner_name
 from symgrad.frontend.shared_state import READABLE
 from symgrad.identity import Same
 from symgrad.ir.core import Const, Operand
+from symgrad.ops.instead import IN_A_LOOP, WRITE_OUT, instead_of
 
 #: our own modules whose functions are looked into: they are written in the language that the frontend reads
 FOLLOWED = ("symgrad.ops.composed", "symgrad.functional.", "symgrad.implicit")
@@ -75,8 +76,8 @@ def opaque(ctx: Lowering, value: Any, name: str, args: list[Binding], kwargs: di
     pure = pure and not (root == "scipy" and may_write(value, kwargs))
     pure = pure or value in (print, repr, str, format, hash, type, id)
     if not pure:
-        refuse_containers(ctx, name, [*args, *kwargs.values()], node)
-    operands = [opaque_operand(ctx, a, node) for a in (*args, *kwargs.values())]
+        refuse_containers(ctx, name, [*args, *kwargs.values()], node, instead_of(value))
+    operands = [opaque_operand(ctx, a, node, instead_of(value)) for a in (*args, *kwargs.values())]
     spelled = (
         name
         if root in ("numpy", "math", "builtins") and name.split(".")[0] in ("np", "math", *dir(__builtins__))
@@ -89,7 +90,8 @@ def opaque(ctx: Lowering, value: Any, name: str, args: list[Binding], kwargs: di
     return Num(result)
 
 
-def opaque_operand(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
+def opaque_operand(ctx: Lowering, binding: Binding, node: ast.AST, hint: str | None = None) -> Operand:
+    """What is handed to a call that cannot be seen into; ``hint``: the way out, should it be a function."""
     match binding:
         case External(value, text):
             ctx.rely(text, value)
@@ -100,7 +102,7 @@ def opaque_operand(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
             return Const(value, owner_name(ctx, value))
         case Tup() | Obj() | Ref() | Num() | Static() | Maybe(inner=Num() | Static()) | OneOf():
             return with_tuples_in(ctx, binding, node)
-    raise UnknownFunction("a function cannot be handed to something without a rule", ctx.loc(node))
+    raise UnknownFunction("a function cannot be handed to something without a rule", ctx.loc(node), hint or IN_A_LOOP)
 
 
 def opaque_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
@@ -113,14 +115,12 @@ def opaque_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding],
     return Num(result)
 
 
-def refuse_containers(ctx: Lowering, name: str, args: list[Binding], node: ast.AST) -> None:
+def refuse_containers(ctx: Lowering, name: str, args: list[Binding], node: ast.AST, hint: str | None = None) -> None:
     """A list or dict that is handed to what cannot be seen into may be changed there, which shows where it has a name."""
     written = [*node.args, *(k.value for k in node.keywords)] if isinstance(node, ast.Call) else []
     shown = [a for a, said in zip(args, written, strict=False) if not isinstance(said, ast.List)] if len(written) == len(args) else args
     if any(isinstance(a, Obj) for a in shown) or any(python_class(a) is set for a in args):
-        raise UnsupportedSyntax(
-            f"{name} is given a list, dict, set or instance, which it may change", ctx.loc(node), "give it an array or a tuple"
-        )
+        raise UnsupportedSyntax(f"{name} is given a list, dict, set or instance, which it may change", ctx.loc(node), hint or WRITE_OUT)
 
 
 def touch(ctx: Lowering, args: list[Binding], call: Operand) -> None:

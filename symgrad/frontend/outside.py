@@ -46,7 +46,7 @@ def name(ctx: Lowering, node: ast.Name) -> Binding:
     except NameError:
         if sees(ctx, NameError) and node.id not in ctx.frame.source.cells:  # a cell that is empty may be filled later
             return definite(ctx, MISSING, node, NameError, f"name {node.id!r} is not defined")
-        raise UnsupportedSyntax(f"name {node.id!r} is not defined", ctx.loc(node)) from None
+        raise UnsupportedSyntax(f"name {node.id!r} is not defined", ctx.loc(node), f"define {node.id}, or pass it as an argument") from None
     binding = outside(ctx, value, text, node.id)
     if builtin:
         ctx.relied.pop((text, "itself", None), None)
@@ -62,7 +62,7 @@ def variable(ctx: Lowering, key: Name, node: ast.AST) -> Binding:
             what = f"cannot access local variable {name_!r} where it is not associated with a value"
             return definite(ctx, binding, node, UnboundLocalError, what)
         case Missing():
-            raise UnsupportedSyntax(f"{name_!r} is not bound here", ctx.loc(node))
+            raise UnsupportedSyntax(f"{name_!r} is not bound here", ctx.loc(node), f"assign to {name_} before this line")
         case Broken(why, hint, pin=pin):
             ctx.check_position(binding)
             raise pinned_as(ctx, UnknownType(f"{name_!r} cannot be used: {why}", ctx.loc(node), hint or None), pin)

@@ -190,7 +190,8 @@ def general(ctx: Lowering, binding: Binding, operands: list[Operand], arrays: li
             (location,) = places_in(binding, form, ctx.state.heap)
             add(value, None if location is None else Ref(location))
             return replace(form, items=(Skeleton("array", widened(value.type)),))
-    raise UnsupportedSyntax("a function that calls itself takes numbers, arrays and tuples of these", ctx.loc(node))
+    what = "a function that calls itself takes numbers, arrays and tuples of these"
+    raise UnsupportedSyntax(what, ctx.loc(node), "pass a tuple or an array")
 
 
 def settle(ctx: Lowering, source: Callee, forms: dict[str, Skeleton], record: Recursive, node: ast.AST) -> None:

@@ -66,7 +66,7 @@ def call_row(ctx: Lowering, spelled: spelling.Spelling, args: list[Binding], kwa
 
         if (out := call_besides(ctx, spelled, args, kwargs, call, node)) is not None:
             return out
-        raise UnsupportedArgument(str(error), ctx.loc(node)) from None
+        raise UnsupportedArgument(str(error), ctx.loc(node), error.hint) from None
     if bound.row == "delete" and is_slice(args[1] if len(args) > 1 else kwargs.get("obj")):
         return ctx.apply(Static(joining.delete_slice), args, kwargs, node)
     if (form := form_by_shape(ctx, bound.row, bound.args)) is not None:

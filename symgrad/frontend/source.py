@@ -32,6 +32,7 @@ from symgrad.text import is_dotted, is_name
 from symgrad.tracebacks import boundary
 
 #: file names that unrelated texts go by
+LAMBDA = "__symgrad_lambda__"  #: the name of a function whose text is a lambda, while it is made
 SHARED = ("<string>", "<stdin>", "<console>", "<input>", "<unknown>")
 
 
@@ -191,8 +192,8 @@ def stale(function: types.FunctionType, where: Loc) -> StaleSource:
 def header(function: types.FunctionType) -> str:
     """The first line of a function's definition, as far as it can be known without its text.
 
-    >>> header(lambda x, *, order=2: x)
-    'def f(x, *, order=2):'
+    >>> header(lambda x, *, order=2: x), header(header)
+    ('lambda x, *, order=2:', 'def header(function):')
     """
     shown = []
     for parameter in inspect.signature(function, follow_wrapped=False).parameters.values():
@@ -200,6 +201,8 @@ def header(function: types.FunctionType) -> str:
         literal = default is None or type(default) in (bool, int, float) and math.isfinite(default)
         default = default if literal or default is parameter.empty else ...
         shown.append(parameter.replace(annotation=parameter.empty, default=default))
+    if function.__name__ == "<lambda>":
+        return f"lambda {str(inspect.Signature(shown))[1:-1]}".rstrip() + ":"
     name = function.__name__ if is_name(function.__name__) else "f"
     return f"def {name}{inspect.Signature(shown)}:"
 
@@ -228,10 +231,10 @@ def from_source(text: str, name: str | None = None, globals: dict[str, Any] | No
     """Define a function from its text, for places where Python keeps no source.
 
     The text runs in ``globals`` as with ``exec``, by default in a namespace of its own with ``np`` and ``math``.
-    The last function of the text is returned unless ``name`` says which.
+    The last function of the text is returned unless ``name`` says which; a text may be a lambda alone.
 
-    >>> from_source("def twice(x): return 2 * x")(4)
-    8
+    >>> from_source("def twice(x): return 2 * x")(4), from_source("lambda x: 3 * x")(4)
+    (8, 12)
     """
     text = textwrap.dedent(text).strip() + "\n" if text[:1].isspace() else text
     file = f"<symgrad source {hashlib.sha256(text.encode()).hexdigest()[:8]}>"
@@ -240,12 +243,15 @@ def from_source(text: str, name: str | None = None, globals: dict[str, Any] | No
     except SyntaxError as error:
         loc = Loc(file, error.lineno or 0, (error.offset or 1) - 1, 0, (error.text or "").rstrip("\n"))
         raise UnsupportedSyntax(f"not Python: {error.msg}", loc) from None
+    namespace: dict[str, Any] = {"__name__": "symgrad_source", "np": np, "math": math} if globals is None else globals
+    if name is None and len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr) and isinstance(tree.body[0].value, ast.Lambda):
+        name, statement = LAMBDA, tree.body[0]
+        tree.body[0] = ast.fix_missing_locations(ast.copy_location(ast.Assign([ast.Name(LAMBDA, ast.Store())], statement.value), statement))
     names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
     if name is None and not names:
         raise SourceNotFound("the text defines no function", hint="write a def statement in it")
-    namespace: dict[str, Any] = {"__name__": "symgrad_source", "np": np, "math": math} if globals is None else globals
     run_text(tree, text, file, namespace)
-    function: Any = namespace.get(name or names[-1])
+    function: Any = namespace.pop(LAMBDA) if name == LAMBDA else namespace.get(name or names[-1])
     if not isinstance(function, types.FunctionType):
         raise SourceNotFound(f"the text defines no function {name or names[-1]!r}", hint=f"it defines {', '.join(names) or 'none'}")
     return function

@@ -30,6 +30,8 @@ SPREAD: dict[str, Callable[..., Any]] = {}
 PARTS: dict[str, Callable[..., Any]] = {}
 #: callables that are neither rows nor the user's: builtins, and NumPy functions that take lists
 SPECIAL: dict[Any, Special] = {}
+#: the way out where something is called that is no function
+PLAIN = "call a plain function or method in its place"
 
 
 def entered(table: dict[Any, Any], *keys: Any) -> Callable[[Entered], Entered]:

@@ -73,7 +73,8 @@ def store_attribute(ctx: Lowering, owner: Binding, target: ast.Attribute, value:
             ctx.loc(target),
             "return the new value instead",
         )
-    raise UnsupportedSyntax(f"attribute {target.attr!r} cannot be assigned to", ctx.loc(target))
+    raise UnsupportedSyntax(f"attribute {target.attr!r} cannot be assigned to", ctx.loc(target),
+                            "assign it to a variable, or to an instance that the function makes or is given")  # fmt: skip
 
 
 #: what enters an attribute and does nothing else
@@ -172,5 +173,6 @@ def set_by_descriptor(ctx: Lowering, owner: Obj, name: str, value: Binding, node
         rely_on_entry(ctx, cls, name)
         fail(ctx, AttributeError, f"property {name!r} of {cls.__name__!r} object has no setter")
     if own is not None and not isinstance(held, types.MemberDescriptorType):
-        raise UnsupportedSyntax(f"attribute {name!r} of {cls.__name__} cannot be assigned to here", ctx.loc(node))
+        raise UnsupportedSyntax(f"attribute {name!r} of {cls.__name__} cannot be assigned to here", ctx.loc(node),
+                                "make it a property with a setter, or a plain attribute")  # fmt: skip
     return False

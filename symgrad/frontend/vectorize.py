@@ -32,7 +32,7 @@ class Vectorized(Binding):
 @special(np.vectorize)
 def vectorize(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     if len(args) != 1 or kwargs:
-        raise UnsupportedArgument("np.vectorize is supported without keywords", ctx.loc(node))
+        raise UnsupportedArgument("np.vectorize is supported without keywords", ctx.loc(node), "leave them out")
     return Vectorized(args[0])
 
 
@@ -48,7 +48,7 @@ def from_outside(ctx: Lowering, value: np.vectorize, node: ast.AST) -> Binding:
 @callee(Vectorized)
 def call_vectorized(ctx: Lowering, held: Vectorized, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     if kwargs or not args:
-        raise UnsupportedArgument("a vectorized function takes its arguments by position", ctx.loc(node))
+        raise UnsupportedArgument("a vectorized function takes its arguments by position", ctx.loc(node), "leave the names out")
     if not held.as_float:
         check_kinds(ctx, "np.vectorize", held.function, [Num(Value(element_of(ctx.type_of(a)))) for a in args], node)
     function = Static(applying.vectorized_as_float if held.as_float else applying.vectorized)

@@ -46,14 +46,18 @@ UNSAID: Any = inspect.Parameter.empty
 
 
 class BindError(TypeError):
-    """The call cannot be read as a row; the message says what is not supported."""
+    """The call cannot be read as a row; the message says what is not supported, ``hint`` the way out where there is one."""
+
+    def __init__(self, what: str, hint: str | None = None) -> None:
+        super().__init__(what)
+        self.hint = hint
 
 
 class NotSettings(BindError):
     """A parameter that must be known while compiling is computed at run time."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"{name} must be known while compiling: a literal or a constant")
+        super().__init__(f"{name} must be known while compiling: a literal or a constant", "write it as a literal")
         self.name = name
 
 
@@ -161,7 +165,8 @@ class Spelling:
         except TypeError as error:
             unknown = [k for k in kwargs if k not in self.signature.parameters]
             said = f"the keyword {unknown[0]} of {self.name} is not supported" if unknown else f"{self.name}(): {error}"
-            raise BindError(said) from None
+            hint = "leave it out" if unknown else f"call it as {self.name}({', '.join(self.signature.parameters)})"
+            raise BindError(said, hint) from None
         named = bound.arguments
         known = known_items(unwrap, items)
         chosen = self
@@ -169,7 +174,7 @@ class Spelling:
             chosen = replace(self, call=self.fuller, fuller=None)
         for name, value in named.items():
             if name not in chosen.mentioned and not self._is_default(name, value, unwrap):
-                raise BindError(f"the argument {name} of {self.name} is not supported")
+                raise BindError(f"the argument {name} of {self.name} is not supported", "leave it out")
         return chosen._checked(Bound(chosen.row, chosen._operands(named, items), chosen._settings(named, known)), named, items)
 
     @property
@@ -247,7 +252,8 @@ class Spelling:
             except (TypeError, ValueError):
                 raise BindError(f"the dtype {value!r} is not supported") from None
             if self.row in CASTING and dtype[0] != "f":
-                raise BindError(f"the dtype {value!r} of {self.name} is not supported: it is not one of floats")
+                said = f"the dtype {value!r} of {self.name} is not supported: it is not one of floats"
+                raise BindError(said, "use dtype=float, or leave it out")
             return dtype
         return value.item() if isinstance(value, np.generic) else value
 
@@ -297,7 +303,7 @@ def einsum_bound(bound: Bound) -> Bound:
     """The einsum row for the number of operands; what has no row is refused."""
     subscripts, count = bound.settings["subscripts"], len(bound.args)
     if not isinstance(subscripts, str):
-        raise BindError("np.einsum is supported with subscripts as a string")
+        raise BindError("np.einsum is supported with subscripts as a string", "write the subscripts as a string, as in 'ij,jk->ik'")
     if "." in subscripts:
         raise BindError("an ellipsis in the subscripts of np.einsum is not supported; name the axes")
     if f"einsum{count}" not in ROWS:

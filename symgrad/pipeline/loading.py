@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ from symgrad.runtime import support
 from symgrad.runtime.load import collector_paused, load, load_tree
 from symgrad.runtime.locks import LOCK
 from symgrad.signature import Comparable, Compiled
+from symgrad.tracebacks import forget_context
 
 if TYPE_CHECKING:
     from symgrad.pipeline.derivation import Derivation
@@ -64,7 +66,7 @@ class Later:
         """The text that is read as a function that runs, with that text; debuggers show its lines."""
         emitted, derivation = self.shown(), self()
         namespace = {**own_namespace(derivation.job, emitted.namespace), **derivation.job.lowered.objects}
-        return load(emitted.text, derivation.name, namespace), emitted
+        return load(emitted.text, derivation.name, namespace, emitted.place), emitted
 
     def readable(self) -> Emitted:
         """The text nearest to the user's statements that can be run."""
@@ -93,7 +95,7 @@ def loaded(job: Job, emitted: Emitted, name: str, later: Later, comparable: Comp
     """Load the text and say what it depends on."""
     lowered = job.lowered
     namespace = {**own_namespace(job, emitted.namespace), **lowered.objects, f"{name}_plain": plain_form(job, name, later)}
-    function = load(emitted.text, name, namespace)
+    function = load(emitted.text, name, namespace, emitted.place)
     if lowered.caught:
         function = refusing(function, lowered.caught)
     kernel = job.target is not None and job.target.kept and not lowered.caught
@@ -141,10 +143,16 @@ def plain_form(job: Job, name: str, later: Later) -> Callable[..., Any]:
     @functools.cache
     def loaded() -> Callable[..., Any]:
         emitted = later.readable()
-        return load(emitted.text, name, {**own_namespace(job, emitted.namespace), **job.lowered.objects})
+        return load(emitted.text, name, {**own_namespace(job, emitted.namespace), **job.lowered.objects}, emitted.place)
 
     def run(*args: Any, **kwargs: Any) -> Any:
-        return loaded()(*args, **kwargs)
+        first = sys.exception()
+        try:
+            return loaded()(*args, **kwargs)
+        except Exception as error:
+            if first is not None and first.__traceback__ is not None and first.__traceback__.tb_frame is sys._getframe(1):
+                forget_context(error, first)
+            raise
 
     return run
 

@@ -15,6 +15,7 @@ from symgrad.ir.core import Call, For, Func, If, Value, While, clone, walk
 from symgrad.ir.verify import verify
 from symgrad.notes import Notes, Timing
 from symgrad.ops.declare import ROWS
+from symgrad.progress import enter
 from symgrad.runtime.locks import imported
 
 #: what a pass may declare to preserve, each with what is then the same before and after it
@@ -105,6 +106,7 @@ def run(stage: Stage, func: Func, context: PassContext | None = None) -> Func:
     trace, strict = None if func.notes is None else func.notes.trace, bool(os.environ.get("SYMGRAD_CHECK"))
     for one in passes_of(stage):
         before = observed(func, one.preserves) if strict else {}
+        enter(f"{stage.name}, {one.name}")
         started = time.perf_counter()
         more = [getattr(context, name) for name in one.takes]
         if one.on_block:
@@ -122,7 +124,8 @@ def run(stage: Stage, func: Func, context: PassContext | None = None) -> Func:
 
 
 def timed(notes: Notes | None, stage: str, name: str) -> AbstractContextManager[None]:
-    """Note how long what stands in the block takes, if somebody asked."""
+    """Note how long what stands in the block takes, if somebody asked, and that its stage begins."""
+    enter(stage)
     return nullcontext() if notes is None else notes.trace.timed(stage, name)
 
 

@@ -16,7 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from symgrad.codegen.texts import Emitted, Kernel, Pair
+from symgrad.codegen.texts import Emitted, Kernel, Pair, Tie
 from symgrad.frontend.results import Result
 from symgrad.identity import Same
 from symgrad.ir.faithful import LIBRARIES, Faithful, Plain, Unfaithful, known_object, plain_data, plain_place, plain_type
@@ -76,7 +76,7 @@ class Shelf:
             else:
                 namespace = {text_in(name): named(spec) for name, spec in kept["namespace"].items()}
                 classes = {text_in(name): self.classes()[number] for name, number in kept["classes"].items()}
-                emitted = Emitted(text_in(kept["text"]), namespace)
+                emitted = Emitted(text_in(kept["text"]), namespace, self.ties(kept["ties"]))
                 code = Found(emitted, text_in(kept["name"]), kept["again"] is True)
         except MISREAD:
             return None
@@ -99,7 +99,19 @@ class Shelf:
         known = {name: spec_of(value) for name, value in own.items()}
         if None not in numbers.values() and None not in known.values():
             content = {"relations": list(self.job.relations), "text": code.emitted.text, "name": code.name, "again": code.again}
-            self.keep("numpy", {**content, "namespace": known, "classes": numbers})
+            ties = [[tie.line, tie.loc.line - self.first] for tie in code.emitted.line_map if tie.loc.file == self.job.source.file]
+            self.keep("numpy", {**content, "namespace": known, "classes": numbers, "ties": ties})
+
+    @property
+    def first(self) -> int:
+        """The line on which the user's function begins."""
+        return self.job.source.node.lineno
+
+    def ties(self, kept: list[list[int]]) -> list[Tie]:
+        """Where the lines of a text come from: the user's function may have moved in its file."""
+        source = self.job.source
+        pairs = [(int(line), int(place) + self.first) for line, place in kept]
+        return [Tie(line, Loc(source.file, place, text=source.line(place))) for line, place in pairs]
 
     def classes(self) -> list[type]:
         """The classes that gradients may be made of: those of the arguments, in order."""

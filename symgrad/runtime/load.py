@@ -10,9 +10,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from symgrad.location import PLACES, Loc
 
-def load(text: str, name: str, namespace: dict[str, Any]) -> Callable[..., Any]:
+
+def load(text: str, name: str, namespace: dict[str, Any], place: Callable[[int], Loc] | None = None) -> Callable[..., Any]:
     """Compile the text, with the namespace as its globals, and return the function of that name.
+
+    ``place`` says of a line of the text where in the user's source it comes from.
 
     >>> load("def double(x):\\n    return 2 * x\\n", "double", {})(3)
     6
@@ -21,6 +25,8 @@ def load(text: str, name: str, namespace: dict[str, Any]) -> Callable[..., Any]:
     filename = f"<symgrad {plain} {hashlib.sha256(text.encode()).hexdigest()[:8]}>"
     space = {"__name__": "symgrad.generated", **namespace}
     exec(compile(text, filename, "exec"), space)
+    if place is not None:
+        PLACES[filename] = place
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     function: Callable[..., Any] = space[name]
     return function

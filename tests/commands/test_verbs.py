@@ -15,6 +15,7 @@ import pytest
 
 from symgrad.__main__ import main
 from symgrad.command.grammar import OPTIONS, VERBS
+from symgrad.command.installation import place_of_cache
 
 ROOT = Path(__file__).parent.parent.parent
 PROGRAM = """
@@ -243,6 +244,19 @@ def test_the_doctor_says_what_is_installed(capsys: pytest.CaptureFixture[str]) -
     assert facts["kernels"].startswith("numba ")
     assert main(["doctor"]) == 0
     assert "numpy" in capsys.readouterr().out
+
+
+def test_the_doctor_says_whether_code_can_be_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SYMGRAD_CACHE_DIR", str(tmp_path / "new" / "cache"))
+    assert place_of_cache() == f"{tmp_path / 'new' / 'cache'} (not there yet)"
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    assert place_of_cache().endswith(f"is not used: {tmp_path} cannot be written to; set SYMGRAD_CACHE_DIR")
+
+
+def test_a_file_that_cannot_be_written_is_named_as_it_was_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "nowhere" / "page.py"
+    assert main(["emit", "math:sin", "--args", "1.0", "-o", str(path)]) == 2
+    assert capsys.readouterr().err == f"symgrad: {path}: No such file or directory\n"
 
 
 def test_the_cache_is_shown_and_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

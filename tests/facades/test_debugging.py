@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import cProfile
 import io
 import math
 import pdb
+import pstats
+import sys
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -138,3 +142,41 @@ def test_methods_are_stepped_through() -> None:
 
     gradient = symgrad.grad(Model().loss)
     np.testing.assert_allclose(gradient.debug(np.ones(2))(np.ones(2)), gradient(np.ones(2)))
+
+
+def branched(x, limit):
+    if x > limit:
+        return x * x
+    return x
+
+
+@pytest.mark.parametrize("verify", [True, False])
+def test_the_first_call_runs_the_lines_of_the_function_for_coverage(verify: bool) -> None:
+    """What docs/debugging.md says of coverage: by the comparison, and not of later calls."""
+    first = branched.__code__.co_firstlineno
+    lines: set[int] = set()
+
+    def trace(frame: FrameType, event: str, argument: Any) -> Any:
+        if frame.f_code is branched.__code__:
+            lines.add(frame.f_lineno - first)
+        return trace
+
+    derivative = symgrad.grad(branched, verify=verify)
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        derivative(2.0, 1.0)
+        derivative(0.5, 1.0)
+    finally:
+        sys.settrace(before)
+    assert lines & {1, 2, 3} == ({1, 2} if verify else set())
+
+
+def test_profilers_see_the_name_of_the_function() -> None:
+    derivative = symgrad.grad(branched)
+    derivative(2.0, 1.0)
+    profile = cProfile.Profile()
+    profile.runcall(derivative, 2.0, 1.0)
+
+    assert "branched_grad" in {name for _, _, name in pstats.Stats(profile).stats}  # type: ignore[attr-defined]
+    assert derivative.compiled(2.0, 1.0).__code__.co_qualname == "branched_grad"

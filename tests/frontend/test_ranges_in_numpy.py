@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
 
+import symgrad
 from tests.plainly import HEAD, verdict
 
 RANGES = ["range(3)", "range(1, 9, 3)", "range(5, -1, -2)", "range(0)", "range(len(x))"]
@@ -37,3 +39,14 @@ def test_a_range_is_taken_as_numpy_takes_it(call: str) -> None:
         counts[verdict(text, [np.array([0.3, 1.7, 2.2])])] += 1
     assert counts["refused"] == 0, counts
     assert counts["right"] >= 8, counts
+
+
+def test_a_range_outside_is_gone_over_as_it_is_at_each_call() -> None:
+    space: dict[str, Any] = {"R": range(3)}
+    f = symgrad.from_source("def f(a):\n    total = a * sum(R)\n    for k in R:\n        total += a**k\n    return total", globals=space)
+    derivative = symgrad.value_and_grad(f)
+    for numbers in (range(3), range(5), range(2, 9, 3), range(1), [1, 2]):
+        space["R"] = numbers
+        value, slope = derivative(0.7)
+        assert value == f(0.7)
+        assert slope == pytest.approx(sum(k + k * 0.7 ** (k - 1) for k in numbers if k))

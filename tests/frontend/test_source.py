@@ -134,6 +134,9 @@ def test_from_source() -> None:
     assert read(f).line(5) == "    return helper(x) * np.pi"
     assert from_source("def a(x): return 1\ndef b(x): return 2", "a")(0) == 1
     assert from_source("   def f(x):\n       return 2 * x\n")(3) == 6
+    space = {"f": 1, "k": 4.0}
+    by_name = from_source("lambda x: k * x * x", globals=space)
+    assert (by_name(3.0), symgrad.grad(by_name)(3.0), space["f"], "__symgrad_lambda__" in space) == (36.0, 24.0, 1, False)
     space = {"k": 4}
     g = from_source("def g(x): return k * x", globals=space)
     space["k"] = 5

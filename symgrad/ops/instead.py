@@ -1,0 +1,74 @@
+"""A function or method without a rule -> what to write in its place, as the hint of the refusal; ``tests/ways_out.py`` follows each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+#: of what changes a list or instance that it is given, where no other way is known
+WRITE_OUT = "write what it does with statements of your own, or call it before and pass the result"
+#: of what is given a function
+IN_A_LOOP = "write what it does as a loop or a comprehension"
+#: of what reads the variables of a running function
+NAMED = "write the expression out, or hand the values over in a dict"
+
+#: functions and classes by module and name
+FUNCTIONS = {
+    "math.frexp": "write np.frexp(x)",
+    "math.ldexp": "write x * 2.0**n",
+    "math.remainder": "write x - y * round(x / y)",
+    "math.ulp": "write np.spacing(x)",
+    "random.uniform": "write low + (high - low) * random.random()",
+    "random.gauss": "write mean + deviation * random.gauss(0.0, 1.0)",
+    "random.normalvariate": "write mean + deviation * random.gauss(0.0, 1.0)",
+    "random.choice": "write values[random.randrange(len(values))]",
+    "random.shuffle": "write order = np.random.permutation(len(values)) and values = [values[i] for i in order]",
+    "itertools.groupby": "go over the items in a loop, and compare the key of each with the key before",
+    "itertools.tee": "go over the list or the array twice",
+    "functools.cmp_to_key": "sort by a key, as in sorted(values, key=lambda value: value)",
+    "collections.ChainMap": "write one dict of both, as in {**later, **first}",
+    "collections.UserDict": "use a dict",
+    "collections.UserList": "use a list",
+    "collections.UserString": "use a str",
+    "scipy.integrate._quadrature.fixed_quad": "use scipy.integrate.quad",
+    "heapq.heapify": "sort the list, which makes it a heap too",
+    "contextlib.closing": "write try and finally, and call close() there",
+    "builtins.delattr": "write del with the name, as in del point.name",
+}
+
+#: methods of numbers, texts, dicts and sets by name
+METHODS = {
+    "is_integer": "write x == np.floor(x)",
+    "bit_length": "write len(f'{n:b}')",
+    "bit_count": "write sum(n >> k & 1 for k in range(64))",
+    "as_integer_ratio": "call it before, and pass its result as an argument",
+    "hex": "call it before, and pass its result as an argument",
+    "to_bytes": "call it before, and pass its result as an argument",
+    "subtract": "subtract in a loop, as in counts[key] -= 1",
+    "symmetric_difference_update": "make a new set, as in s = s ^ {x}",
+}
+
+#: what looks at a running function, where its variables are not all that is asked for
+OF_FRAMES = {
+    "breakpoint": "leave it out; pdb.runcall(df.debug(x), x) steps through the derivative df",
+    "input": "read it before, and pass it as an argument",
+    "compile": "compile it before, outside of the function",
+    "globals": "name the variable itself, or pass it as an argument",
+    "stack": "pass what it tells as an argument",
+}
+
+
+def instead_of(function: Any) -> str | None:
+    """What to write in the place of a function or class that has no rule; None where nothing is known.
+
+    >>> import math
+    >>> instead_of(math.ldexp)
+    'write x * 2.0**n'
+    """
+    module = getattr(function, "__module__", None)
+    owner = getattr(function, "__self__", None)
+    if module is None and owner is not None:  # a method of the generator behind the functions of random
+        module = type(owner).__module__
+    return FUNCTIONS.get(f"{(module or '').lstrip('_')}.{getattr(function, '__name__', '')}")
+
+
+__all__ = ["FUNCTIONS", "IN_A_LOOP", "METHODS", "NAMED", "OF_FRAMES", "WRITE_OUT", "instead_of"]

@@ -1,0 +1,402 @@
+"""Programs that are refused, with what their hints say done to them: a text, and the edit that follows the hint literally.
+
+A row without ``runs`` is a program that Python does not run either, or that gives something else where the way out is taken.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Way:
+    """A program, the kind of its refusal, its hint, and the texts that are replaced to follow that."""
+
+    name: str
+    error: str
+    hint: str
+    text: str
+    edits: tuple[tuple[str, str], ...]
+    runs: bool = True
+    before: str = ""  #: what stands before the function
+
+    @property
+    def mended(self) -> str:
+        """The program with the edits carried out, each of which must apply."""
+        text = self.text
+        for old, new in self.edits:
+            assert old in text, f"{self.name}: {old!r} is not in the program"
+            text = text.replace(old, new)
+        return text
+
+
+WAYS: list[Way] = []
+SYNTAX, FUNCTION, ARGUMENT, NONE, TYPE = "UnsupportedSyntax", "UnknownFunction", "UnsupportedArgument", "NoDerivative", "UnknownType"
+FRAMES = "write the expression out, or hand the values over in a dict"
+ORDER = "go over it in order, with sorted"
+NUMBER = "use the number itself, or a list or tuple of numbers"
+DECLARE = "declare it with symgrad.elementwise, rule or constant"
+
+
+def way(name: str, error: str, hint: str, text: str, *edits: tuple[str, str], runs: bool = True) -> None:
+    """Enter a program of x, an array, or of a and b, numbers."""
+    WAYS.append(Way(name, error, hint, text.strip("\n") + "\n", edits, runs))
+
+
+def expression(name: str, error: str, hint: str, old: str, new: str, runs: bool = True) -> None:
+    """Enter an expression of a, b and n, and the one to which the hint leads."""
+    way(name, error, hint, f"def f(a, b, n):\n    return {old}\n", (old, new), runs=runs)
+
+
+# ------------------------------------------------------------------ statements
+
+way("a class in the function", SYNTAX, "write it beside the function", """
+def f(a):
+    class Point:
+        value = 2.0
+    return Point.value * a * a
+""", ("def f(a):\n    class Point:\n        value = 2.0\n", "class Point:\n    value = 2.0\n\ndef f(a):\n"))  # fmt: skip
+way("groups of exceptions", SYNTAX, "handle each class with except, without the star", """
+def f(a):
+    try:
+        y = a / 0.0
+    except* ZeroDivisionError:
+        y = a * a
+    return y
+""", ("except*", "except"))  # fmt: skip
+way("an async function inside", SYNTAX, "write it as a plain def, and wait for what it needs before it is called", """
+def f(a):
+    async def twice():
+        return 2.0 * a
+    return a * a
+""", ("async def", "def"))  # fmt: skip
+way("a yield in an expression", SYNTAX, "yield in a statement or an assignment of its own", """
+def steps(a):
+    yield a * ((yield a) or 1.0)
+
+def f(a):
+    return sum(steps(a))
+""", ("yield a * ((yield a) or 1.0)", "got = yield a\n    yield a * (got or 1.0)"))  # fmt: skip
+way("a global that is assigned to", SYNTAX, "return the value instead", """
+K = 2.0
+
+def f(a):
+    K = 5.0
+    def g():
+        global K
+        return K * a * a
+    return g() + K
+""", ("    def g():\n        global K\n", "    def g(K=K):\n"), runs=False)  # fmt: skip
+way("an augmented name that is not bound", SYNTAX, "assign to k before this line", """
+def f(a):
+    k += a
+    return k * a
+""", ("    k += a", "    k = 0.0\n    k += a"), runs=False)  # fmt: skip
+way("a name that is nowhere", SYNTAX, "define scale, or pass it as an argument", """
+def f(a):
+    return scale * a
+""", ("f(a)", "f(a, scale=2.0)"), runs=False)  # fmt: skip
+way("a deleted name", SYNTAX, "assign to k before this line", """
+def f(a):
+    k = a * a
+    del k
+    return k
+""", ("    del k\n", "    del k\n    k = a * a\n"), runs=False)  # fmt: skip
+way("an attribute of a function", SYNTAX, "assign it to a variable, or to an instance that the function makes or is given", """
+def g(v):
+    g.count += 1
+    return v * v
+g.count = 0
+
+def f(a):
+    return g(a)
+""", ("    g.count += 1\n", "    count = 1\n"))  # fmt: skip
+way("an attribute of a class", SYNTAX, "assign it to a variable, or to an instance that the function makes or is given", """
+class A:
+    n = 0.0
+    def __init__(self):
+        A.n = 2.0
+
+def f(a):
+    return a * A().n
+""", ("A.n = 2.0", "self.n = 2.0"))  # fmt: skip
+way("a function without end", SYNTAX, "return without a call in one of its branches", """
+def g(a, n=3):
+    return g(a, n - 1) * a
+
+def f(a):
+    return g(a)
+""", ("    return g(a, n", "    if n == 0:\n        return a\n    return g(a, n"), runs=False)  # fmt: skip
+way("a manager of Python's", SYNTAX, "use a class of your own with __enter__ and __exit__, or put the with around the call of the derivative", """
+import warnings
+
+def f(a):
+    with warnings.catch_warnings():
+        return a * a
+""", ("    with warnings.catch_warnings():\n        return", "    return"))  # fmt: skip
+way("an instance that __new__ makes", SYNTAX, "make it a plain class, or make the instance outside the function", """
+class Scale:
+    def __new__(cls, value):
+        self = object.__new__(cls)
+        self.value = value
+        return self
+
+def f(a):
+    return Scale(2.0).value * a * a
+""", ("    def __new__(cls, value):\n        self = object.__new__(cls)\n        self.value = value\n        return self\n",
+      "    def __init__(self, value):\n        self.value = value\n"))  # fmt: skip
+way("the order of a set", SYNTAX, ORDER, """
+def f(a):
+    total = a
+    for k in {0.1, 0.2, 0.3}:
+        total = total * (a + k)
+    return total
+""", ("{0.1, 0.2, 0.3}", "sorted({0.1, 0.2, 0.3})"))  # fmt: skip
+way("a set of computed values that is changed", SYNTAX, "make a new set, as in s = s | {x}", """
+def f(a, b):
+    z = {a * b, a}
+    z.add(a)
+    return a * len(z)
+""", ("z.add(a)", "z = z | {a}"))  # fmt: skip
+way("a set that is changed by another one", SYNTAX, "make a new set, as in s = s ^ {x}", """
+def f(a):
+    s = {1, 2, 3}
+    s.symmetric_difference_update({3, 4, 5})
+    return a ** len(s)
+""", ("s.symmetric_difference_update({3, 4, 5})", "s = s ^ {3, 4, 5}"))  # fmt: skip
+way("a Counter that is subtracted from", SYNTAX, "subtract in a loop, as in counts[key] -= 1", """
+import collections
+
+def f(a):
+    counts = collections.Counter("aab")
+    counts.subtract("a")
+    return a * a * counts["a"]
+""", ('counts.subtract("a")', 'for key in "a":\n        counts[key] -= 1'))  # fmt: skip
+way("an attribute deleted by name", SYNTAX, "write del with the name, as in del point.name", """
+import types
+
+def f(a):
+    point = types.SimpleNamespace(a=a, b=2.0)
+    delattr(point, "b")
+    return point.a * a
+""", ('delattr(point, "b")', "del point.b"))  # fmt: skip
+way("a heap", SYNTAX, "sort the list, which makes it a heap too", """
+import heapq
+
+def f(a, b):
+    h = [a * a, b, a * b]
+    heapq.heapify(h)
+    return h[0] * a
+""", ("heapq.heapify(h)", "h.sort()"))  # fmt: skip
+way("closing", SYNTAX, "write try and finally, and call close() there", """
+import contextlib
+
+class File:
+    def close(self):
+        pass
+
+def f(a):
+    file = File()
+    with contextlib.closing(file):
+        return a * a
+""", ("    with contextlib.closing(file):\n        return a * a\n",
+      "    try:\n        return a * a\n    finally:\n        file.close()\n"))  # fmt: skip
+way("two dicts in a chain", SYNTAX, "write one dict of both, as in {**later, **first}", """
+import collections
+
+def f(a, b):
+    return collections.ChainMap({"a": a}, {"b": b})["a"] * b
+""", ('collections.ChainMap({"a": a}, {"b": b})', '{**{"b": b}, **{"a": a}}'))  # fmt: skip
+way("an instance with items and no iterator", SYNTAX, "use range, an array, a list or a tuple", """
+class Twice:
+    def __init__(self, items):
+        self.items = items
+    def __getitem__(self, i):
+        return self.items[i] * 2
+
+def f(a, b):
+    total = 0.0
+    for v in Twice([a, b]):
+        total = total * 0.5 + v * v
+    return total
+""", ("    for v in Twice([a, b]):", "    twice = Twice([a, b])\n    for i in range(2):\n        v = twice[i]"))  # fmt: skip
+way("what next steps on outside", SYNTAX, "make the iterator inside of the function, with iter in a statement before", """
+IT = iter([2.0, 3.0])
+
+def f(a):
+    return a * a * next(IT)
+""", ("IT = iter([2.0, 3.0])\n\ndef f(a):\n", "def f(a):\n    IT = iter([2.0, 3.0])\n"), runs=False)  # fmt: skip
+way("a map outside", SYNTAX, "make it a list where it is defined", """
+IT = map(abs, [-1.0, 2.0])
+
+def f(a):
+    return a * a * sum(IT)
+""", ("map(abs, [-1.0, 2.0])", "list(map(abs, [-1.0, 2.0]))"), runs=False)  # fmt: skip
+way("an iterator of two kinds", TYPE, "make each a list", """
+def f(x):
+    it = (t * 2 for t in x) if x[0] > 0 else (t * 2 for t in x)
+    total = 0.0
+    for k, v in enumerate(it):
+        total += k * v * v
+    return total
+""", ("(t * 2 for t in x)", "[t * 2 for t in x]"))  # fmt: skip
+way("a dict that changes under a loop", SYNTAX, "iterate over list(d) and read d[key]", """
+def f(a, b):
+    d = {"p": a}
+    doubled = (v * v for v in d.values())
+    d["p"] = b
+    return sum(doubled) * a
+""", ("(v * v for v in d.values())", "(d[key] * d[key] for key in list(d))"))  # fmt: skip
+way("a kept function that changes something", SYNTAX, "leave functools.lru_cache out, or call the function before", """
+import functools
+
+calls = []
+
+@functools.lru_cache
+def scale(n):
+    calls.append(n)
+    return 2.0 * n
+
+def f(a):
+    return a * a * scale(3)
+""", ("def f(a):\n    return a * a * scale(3)", "three = scale(3)\n\ndef f(a):\n    return a * a * three"))  # fmt: skip
+way("a method that depends on the class", SYNTAX, "call a plain function or method in its place", """
+import functools
+
+class C:
+    @functools.singledispatchmethod
+    def go(self, v):
+        return v * v
+
+def f(a):
+    return C().go(a)
+""", ("    @functools.singledispatchmethod\n", ""))  # fmt: skip
+way("a missing key", SYNTAX, "set it before, or use get('b', 0.0)", """
+def f(a):
+    d = {"a": a * a}
+    return d["a"] + d["b"]
+""", ('d["b"]', "d.get('b', 0.0)"), runs=False)  # fmt: skip
+way("hasattr beside __getattr__", SYNTAX, "ask isinstance in its place, or name the attribute in the class", """
+class C:
+    def __getattr__(self, name):
+        if name == "magic":
+            return 5.0
+        raise AttributeError(name)
+
+def f(a):
+    return a * a * (2.0 if hasattr(C(), "magic") else 3.0)
+""", ("class C:\n", "class C:\n    magic = 5.0\n"))  # fmt: skip
+
+# ------------------------------------------------------------------ functions without a rule
+
+expression("frexp", FUNCTION, "write np.frexp(x)", "math.frexp(a)[0] * b", "np.frexp(a)[0] * b")
+expression("ldexp", FUNCTION, "write x * 2.0**n", "math.ldexp(a, 3) * a", "a * 2.0**3 * a")
+expression("remainder", FUNCTION, "write x - y * round(x / y)", "math.remainder(a, b)", "a - b * round(a / b)")
+expression("ulp", FUNCTION, "write np.spacing(x)", "math.ulp(a) + a * a", "np.spacing(a) + a * a")
+expression("uniform", FUNCTION, "write low + (high - low) * random.random()",
+           "random.uniform(0.0, a) * 0 + a * b", "(0.0 + (a - 0.0) * random.random()) * 0 + a * b")  # fmt: skip
+expression("choice", FUNCTION, "write values[random.randrange(len(values))]",
+           "random.choice([a, a]) * b", "[a, a][random.randrange(len([a, a]))] * b")  # fmt: skip
+expression("cmp_to_key", FUNCTION, "sort by a key, as in sorted(values, key=lambda value: value)",
+           "sorted([a, b], key=functools.cmp_to_key(lambda v, w: v - w))[0] ** 2", "sorted([a, b], key=lambda value: value)[0] ** 2")  # fmt: skip
+expression("tee", SYNTAX, "use range, an array, a list or a tuple",
+           "sum(v * w for v, w in zip(*itertools.tee([a, b])))", "sum(v * w for v, w in zip([a, b], [a, b]))")  # fmt: skip
+expression("UserDict", FUNCTION, "use a dict", "collections.UserDict(a=a)['a'] * b", "dict(a=a)['a'] * b")
+expression("UserList", FUNCTION, "use a list", "collections.UserList([a])[0] * b", "list([a])[0] * b")
+way("groupby", FUNCTION, "go over the items in a loop, and compare the key of each with the key before", """
+import itertools
+
+def f(x):
+    total, changes = 0.0, 0
+    for key, group in itertools.groupby(x, lambda v: v > 0.0):
+        changes += 1
+        for v in group:
+            total += changes * v * v
+    return total
+""", ("    for key, group in itertools.groupby(x, lambda v: v > 0.0):\n        changes += 1\n        for v in group:\n            total",
+      "    before = None\n    for v in x:\n        if before is None or (v > 0.0) != before:\n            changes += 1\n"
+      "        before = v > 0.0\n        total"))  # fmt: skip
+way("a function of SciPy without a rule", FUNCTION, DECLARE, """
+def f(a, b):
+    return scipy.special.spence(a) * b
+""", ("def f", "spence = symgrad.elementwise(dx='log(x) / (1 - x)')(lambda x: scipy.special.spence(x))\n\ndef f"),
+    ("return scipy.special.spence(a)", "return spence(a)"))  # fmt: skip
+expression("an integral of SciPy", FUNCTION, "use scipy.integrate.quad",
+           "scipy.integrate.fixed_quad(lambda t: np.sin(a * t), 0.0, 1.0, n=20)[0] * b",
+           "scipy.integrate.quad(lambda t: np.sin(a * t), 0.0, 1.0)[0] * b")  # fmt: skip
+expression("is_integer", FUNCTION, "write x == np.floor(x)", "a * a if a.is_integer() else 2 * a", "a * a if a == np.floor(a) else 2 * a")
+expression("bit_length", FUNCTION, "write len(f'{n:b}')", "a * a * n.bit_length()", "a * a * len(f'{n:b}')")
+expression("bit_count", FUNCTION, "write sum(n >> k & 1 for k in range(64))", "a * n.bit_count()", "a * sum(n >> k & 1 for k in range(64))")
+expression("hypot of three", ARGUMENT, "call it as math.hypot(x, y)", "math.hypot(a, b, 2.0)", "math.hypot(math.hypot(a, b), 2.0)")
+expression("hypot of one", ARGUMENT, "call it as math.hypot(x, y)", "math.hypot(a)", "math.hypot(a, 0.0)")
+expression("casting", ARGUMENT, "leave it out", "np.exp(a, casting='unsafe') * b", "np.exp(a) * b")
+way("a date", SYNTAX, "add () to call it, or read it in a function of its own, declared with symgrad.constant or rule", """
+import datetime
+
+def f(a):
+    return a * a * (datetime.date(2020, 1, 3) - datetime.date(2020, 1, 1)).days
+""", ("def f(a):\n    return a * a * (datetime.date(2020, 1, 3) - datetime.date(2020, 1, 1)).days",
+      "@symgrad.constant\ndef days(last):\n    return (datetime.date(2020, 1, last) - datetime.date(2020, 1, 1)).days\n\n"
+      "def f(a):\n    return a * a * days(3)"))  # fmt: skip
+
+# ------------------------------------------------------------------ frames
+
+expression("eval", SYNTAX, FRAMES, "eval('a * b')", "(a * b)")
+expression("exec", SYNTAX, FRAMES, "a * b if exec('k = 1') is None else b", "a * b")
+expression("locals", SYNTAX, FRAMES, "locals()['a'] ** 2", "a ** 2")
+expression("vars", SYNTAX, FRAMES, "vars()['a'] ** 2", "dict(a=a)['a'] ** 2")
+expression("globals", SYNTAX, "name the variable itself, or pass it as an argument", "a * a * globals()['math'].pi", "a * a * math.pi")
+expression("dir", SYNTAX, FRAMES, "a * a if 'a' in dir() else a", "a * a if 'a' in dict(a=a) else a")
+expression("compile", SYNTAX, "compile it before, outside of the function", "a * a if compile('1', '', 'eval') else a", "a * a")
+expression("breakpoint", SYNTAX, "leave it out; pdb.runcall(df.debug(x), x) steps through the derivative df",
+           "a * a if breakpoint() is None else a", "a * a", runs=False)  # fmt: skip
+expression("input", SYNTAX, "read it before, and pass it as an argument", "float(input()) * a * a", "b * a * a", runs=False)
+expression("hash", SYNTAX, "use what it is made of as a key", "a * {hash(a): b}[hash(a)]", "a * {'a': b}['a']")
+
+# ------------------------------------------------------------------ values
+
+expression("a number in a set", NONE, NUMBER, "sum({a * b, a})", "sum([a * b, a])")
+expression("a number in a text", NONE, NUMBER, "float(f'{a:.17g}') * b", "a * b")
+way("a class that is chosen", TYPE, "make it one class, with float for example", """
+def f(a):
+    v = 1 if a > 0 else 1.5
+    return a * a * (2 if isinstance(v, int) else 3)
+""", ("1 if a", "float(1) if a"), runs=False)  # fmt: skip
+way("a class that is not known", TYPE, "ask before the paths meet, or pass it as an argument", """
+def f(a):
+    v = "s" if a > 0 else a
+    return a * a * (2 if isinstance(v, str) else 3)
+""", ('    v = "s" if a > 0 else a\n', '    is_text = True if a > 0 else False\n'), ("isinstance(v, str)", "is_text"))  # fmt: skip
+way("an array of integers", "CastStore", "make the array float, for example dtype=float", """
+def f(a):
+    y = np.zeros(3, dtype=int)
+    y[0] = a * a
+    return y.sum() * a
+""", ("dtype=int", "dtype=float"), runs=False)  # fmt: skip
+way("shapes that do not fit", "ShapeMismatch", "compare the shapes of the two", """
+def f(x):
+    return x[:3].sum() + (np.ones(2) * np.ones(3)).sum()
+""", ("np.ones(2)", "np.ones(3)"), runs=False)  # fmt: skip
+way("a view of one array or another", "UnsureAlias", "take a .copy() of one of the two", """
+def f(x):
+    y = x.copy()
+    other = x * 2.0
+    v = y[::2] if x[0] > 0 else other
+    v[0] = 0.0
+    return (y * y).sum()
+""", ("y[::2] if", "y[::2].copy() if"), runs=False)  # fmt: skip
+way("an opaque array that is written to", TYPE, "make it an array of a known type, with np.asarray and dtype=float", """
+def f(x):
+    y = np.lib.stride_tricks.as_strided(np.ones(2))
+    y[0] = x[0]
+    return y[0] * x[1]
+""", ("np.lib.stride_tricks.as_strided(np.ones(2))", "np.asarray(np.lib.stride_tricks.as_strided(np.ones(2)), dtype=float)"))  # fmt: skip
+way("singular vectors", NONE, "declare one with symgrad.rule, or stop_gradient it", """
+def f(x):
+    u = np.linalg.svd(x.reshape(4, 1))[0]
+    return (u * u).sum() + (x * x).sum()
+""", ("np.linalg.svd(x.reshape(4, 1))[0]", "symgrad.stop_gradient(np.linalg.svd(x.reshape(4, 1))[0])"))  # fmt: skip
+way("a result that is not one number", "NotScalar", "use vjp, or sum the output", """
+def f(x):
+    return 2.0 * x * x
+""", ("2.0 * x * x", "(2.0 * x * x).sum()"), runs=False)  # fmt: skip
