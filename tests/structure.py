@@ -48,6 +48,7 @@ BOXES = {
         "pickling",
         "contractions",
         "testing",
+        "typed",
     ),
     "pages and commands": ("report", "notebook", "explorer", "command", "__main__"),
     "functional": ("functional", "optim"),

@@ -33,7 +33,7 @@ ROWS = [
     {"jit"},
     {"targets"},
     {"compile", "dispatch", "marks", "parameters", "bound", "directions"},
-    {"pickling", "rules", "exits", "along"},
+    {"pickling", "rules", "exits", "along", "typed"},
     {"derivatives", "custom_rules"},
     {"callables"},
     {"batching", "sparse"},
