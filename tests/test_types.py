@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import json
 import re
 import runpy
 import shutil
@@ -65,8 +65,10 @@ def test_mypy_in_its_strict_mode(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_pyright_in_its_strict_mode(tmp_path: Path) -> None:
-    if shutil.which("pyright") is None or importlib.util.find_spec("pyright") is None:
+    if (pyright := shutil.which("pyright")) is None:
         pytest.skip("pyright is not installed")
     path, lines = program_with_wrong_calls(tmp_path)
-    run = subprocess.run(["pyright", "--pythonpath", sys.executable, str(path)], capture_output=True, text=True, cwd=ROOT, check=False)
+    settings = {"extraPaths": [str(ROOT)], "typeCheckingMode": "strict", "include": [path.name], "reportUnusedExpression": False}
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings))
+    run = subprocess.run([pyright, "--pythonpath", sys.executable], capture_output=True, text=True, cwd=tmp_path, check=False)
     assert sorted({int(line) for line in re.findall(r"program.py:(\d+):\d+ - error", run.stdout)}) == lines, run.stdout
