@@ -31,17 +31,19 @@ if TYPE_CHECKING:
     )
     from symgrad.jacobians import hessian, hvp, jacfwd, jacobian, jacrev, vhp
     from symgrad.testing import check_grads
+    from symgrad.trees import ravel
 
 __version__ = "0.1.0"
 __all__ = [
     "SymgradError", "check_grads", "checkpoint", "constant", "custom_jvp", "custom_vjp", "differentiable", "elementwise", "explain",
-    "from_source", "grad", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jvp", "linearize", "on_backward", "rule", "save", "show_ir",
-    "stop_gradient", "value_and_grad", "vhp", "vjp", "vmap",
+    "from_source", "grad", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jvp", "linearize", "on_backward", "ravel", "rule", "save",
+    "show_ir", "stop_gradient", "value_and_grad", "vhp", "vjp", "vmap",
 ]  # fmt: skip
 
 #: public names by the module that defines them, imported when first asked for
 HOMES = {name: "symgrad.api" for name in __all__ if name != "SymgradError"}
-HOMES |= {"check_grads": "symgrad.testing"} | dict.fromkeys(("hessian", "hvp", "jacfwd", "jacobian", "jacrev", "vhp"), "symgrad.jacobians")
+HOMES |= {"check_grads": "symgrad.testing", "ravel": "symgrad.trees"}
+HOMES |= dict.fromkeys(("hessian", "hvp", "jacfwd", "jacobian", "jacrev", "vhp"), "symgrad.jacobians")
 
 
 def __getattr__(name: str) -> Any:

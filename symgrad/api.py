@@ -9,7 +9,7 @@ import functools
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, Unpack, overload
 
 from symgrad.batching import batched
 from symgrad.bound import Bound, Stage
@@ -28,11 +28,29 @@ from symgrad.runtime.batches import Axes
 from symgrad.saving import is_saved_module
 from symgrad.signature import without_relations
 from symgrad.tracebacks import boundary
+from symgrad.typed import Common, DerivedFunction, Several, Sweeping
 from symgrad.verification.first_call import Verify
+
+P = ParamSpec("P")
+X = TypeVar("X")
+R = TypeVar("R")
+A = TypeVar("A")
 
 # ------------------------------------------------------------------ the public functions
 
 
+@overload
+def grad(function: Callable[Concatenate[X, P], tuple[Any, A]], wrt: None = None, *, has_aux: Literal[True],
+         **settings: Unpack[Sweeping]) -> DerivedFunction[Concatenate[X, P], tuple[X, A]]: ...  # fmt: skip
+@overload
+def grad(function: Callable[Concatenate[X, P], Any], wrt: None = None, *, has_aux: Literal[False] = False,
+         **settings: Unpack[Sweeping]) -> DerivedFunction[Concatenate[X, P], X]: ...  # fmt: skip
+@overload
+def grad(function: Callable[P, Any], wrt: Several, *, has_aux: Literal[False] = False,
+         **settings: Unpack[Sweeping]) -> DerivedFunction[P, tuple[Any, ...]]: ...  # fmt: skip
+@overload
+def grad(function: Callable[P, Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False,
+         **settings: Unpack[Sweeping]) -> DerivedFunction[P, Any]: ...  # fmt: skip
 @boundary
 def grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False, allow_unused: bool = False,
          strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None,
@@ -73,6 +91,15 @@ def grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, 
     return derived(function, settings)
 
 
+@overload
+def value_and_grad(function: Callable[Concatenate[X, P], R], wrt: None = None, *, has_aux: bool = False,
+                   **settings: Unpack[Sweeping]) -> DerivedFunction[Concatenate[X, P], tuple[R, X]]: ...  # fmt: skip
+@overload
+def value_and_grad(function: Callable[P, R], wrt: Several, *, has_aux: bool = False,
+                   **settings: Unpack[Sweeping]) -> DerivedFunction[P, tuple[R, tuple[Any, ...]]]: ...  # fmt: skip
+@overload
+def value_and_grad(function: Callable[P, R], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False,
+                   **settings: Unpack[Sweeping]) -> DerivedFunction[P, tuple[R, Any]]: ...  # fmt: skip
 @boundary
 def value_and_grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False,
                    allow_unused: bool = False, strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False,
@@ -93,6 +120,14 @@ grad.__symgrad_derives__ = "grad"  # type: ignore[attr-defined]
 value_and_grad.__symgrad_derives__ = "value_and_grad"  # type: ignore[attr-defined]
 
 
+@overload
+def vjp(function: Callable[..., R], *args: Any, wrt: None = None, has_aux: Literal[False] = False, strict: bool = False,
+        no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None, checkpoints: Checkpoints = None,
+        memory: int | str | None = None, **kwargs: Any) -> tuple[R, Callable[..., tuple[Any, ...]]]: ...  # fmt: skip
+@overload
+def vjp(function: Callable[..., Any], *args: Any, wrt: Wrt = None, has_aux: bool = False, strict: bool = False,
+        no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None, checkpoints: Checkpoints = None,
+        memory: int | str | None = None, **kwargs: Any) -> Any: ...  # fmt: skip
 @boundary
 def vjp(function: Callable[..., Any], *args: Any, wrt: Wrt = None, has_aux: bool = False, strict: bool = False,
         no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None, checkpoints: Checkpoints = None,
@@ -117,7 +152,8 @@ vjp.__symgrad_derives__ = "vjp"  # type: ignore[attr-defined]
 
 
 @boundary
-def vmap(function: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0, *, jit: Jit = False, verify: Verify = None) -> Any:
+def vmap(function: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0, *, jit: Jit = False,
+         verify: Verify = None) -> DerivedFunction[..., Any]:  # fmt: skip
     """A function over a batch: ``vmap(f)(x)`` is ``[f(x[0]), f(x[1]), ...]`` as one array.
 
     ``in_axes`` says which axis of each argument counts the examples: one axis for all of them, or a tuple with an item for each
@@ -136,12 +172,24 @@ def vmap(function: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0, *,
     array([[2. , 0. ],
            [1.5, 3. ]])
     """
-    return batched(function, in_axes, out_axes, jit, verify)
+    over_batch: Any = batched(function, in_axes, out_axes, jit, verify)
+    return over_batch  # type: ignore[no-any-return]
 
 
 vmap.__symgrad_derives__ = "vmap"  # type: ignore[attr-defined]
 
 
+@overload
+def jvp(function: Callable[..., R], primals: tuple[Any, ...], tangents: tuple[Any, ...], *, wrt: Wrt = None, argnums: Wrt = None,
+        has_aux: Literal[False] = False, strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None,
+        **kwargs: Any) -> tuple[R, R]: ...  # fmt: skip
+@overload
+def jvp(function: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...], *, wrt: Wrt = None, argnums: Wrt = None,
+        has_aux: Literal[True], strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None,
+        **kwargs: Any) -> tuple[Any, Any, Any]: ...  # fmt: skip
+@overload
+def jvp(function: Callable[..., R], primals: None = None, tangents: None = None, *, wrt: Wrt = None, argnums: Wrt = None,
+        has_aux: bool = False, **settings: Unpack[Common]) -> DerivedFunction[..., tuple[R, R]]: ...  # fmt: skip
 @boundary
 def jvp(function: Callable[..., Any], primals: tuple[Any, ...] | None = None, tangents: tuple[Any, ...] | None = None, *,
         wrt: Wrt = None, argnums: Wrt = None, has_aux: bool = False, strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False,

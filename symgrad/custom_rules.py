@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ParamSpec, TypeVar, cast
 
 from symgrad.dispatch.table import forget_all
 from symgrad.errors import BadArgument
 from symgrad.ops import declarations
 from symgrad.rules import remember
 from symgrad.tracebacks import boundary
+from symgrad.typed import WithJvp, WithVjp
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 @boundary
-def custom_vjp(function: Any, forward: Any = None, backward: Any = None) -> Any:
+def custom_vjp(function: Callable[P, R], forward: Any = None, backward: Any = None) -> WithVjp[P, R]:
     """Declare a function by two others: ``forward(*args) -> out, residuals`` and ``backward(residuals, out_grad) -> gradients``.
 
     A decorator, after which ``f.defvjp(forward, backward)`` says the two; or a call with all three. ``backward`` returns a tuple
@@ -40,12 +44,12 @@ def custom_vjp(function: Any, forward: Any = None, backward: Any = None) -> Any:
         enter_custom(function, forward, backward)
 
     try:
-        function.defvjp = defvjp
+        function.defvjp = defvjp  # type: ignore[attr-defined]
     except AttributeError:
         if forward is None:
             raise BadArgument(f"{function!r} can have no defvjp", hint="custom_vjp(function, forward, backward)") from None
     enter_custom(function, forward, backward)
-    return function
+    return cast("WithVjp[P, R]", function)
 
 
 def enter_custom(function: Any, forward: Any, backward: Any) -> None:
@@ -59,7 +63,7 @@ def enter_custom(function: Any, forward: Any, backward: Any) -> None:
 
 
 @boundary
-def custom_jvp(function: Any, jvp: Any = None) -> Any:
+def custom_jvp(function: Callable[P, R], jvp: Any = None) -> WithJvp[P, R]:
     """Declare a function by a rule for tangents: ``jvp(primals, tangents) -> out, tangent``, both tuples of the arguments.
 
     A decorator, after which ``f.defjvp(jvp)`` says the rule; or a call with both. The rule is linear in the tangents, of which those of
@@ -81,7 +85,7 @@ def custom_jvp(function: Any, jvp: Any = None) -> Any:
         return jvp
 
     try:
-        function.defjvp = defjvp
+        function.defjvp = defjvp  # type: ignore[attr-defined]
     except AttributeError:
         if jvp is None:
             raise BadArgument(f"{function!r} can have no defjvp", hint="custom_jvp(function, jvp)") from None
@@ -89,7 +93,7 @@ def custom_jvp(function: Any, jvp: Any = None) -> Any:
         enter_custom_jvp(function, False)
     else:
         defjvp(jvp)
-    return function
+    return cast("WithJvp[P, R]", function)
 
 
 def enter_custom_jvp(function: Any, jvp: Any) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Concatenate, Literal, ParamSpec, Unpack, overload
+
+import numpy as np
 
 from symgrad.along import ALONG, REMADE, along
 from symgrad.api import vjp
@@ -17,11 +19,23 @@ from symgrad.jit import Jit
 from symgrad.parameters import Checkpoints, Mode, Options, What, Wrt, checked_mode, options, resolve_wrt
 from symgrad.sparse import SparseJacobian
 from symgrad.tracebacks import boundary
+from symgrad.typed import DerivedFunction, Settings
 from symgrad.verification.first_call import Verify
+
+P = ParamSpec("P")
+Array = np.ndarray[Any, Any]
 
 NOTHING: Any = object()  #: the default of an argument for which None is a value
 
 
+@overload
+def jacobian(function: Callable[Concatenate[Array, P], Array], wrt: None = None, *, mode: Mode = "auto", has_aux: Literal[False] = False,
+             sparsity: None = None, checkpoints: Checkpoints = None, memory: int | str | None = None,
+             **settings: Unpack[Settings]) -> DerivedFunction[Concatenate[Array, P], Array]: ...  # fmt: skip
+@overload
+def jacobian(function: Callable[P, Any], wrt: Wrt = None, *, argnums: Wrt = None, mode: Mode = "auto", has_aux: bool = False,
+             sparsity: Any = None, checkpoints: Checkpoints = None, memory: int | str | None = None,
+             **settings: Unpack[Settings]) -> DerivedFunction[P, Any]: ...  # fmt: skip
 @boundary
 def jacobian(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, mode: Mode = "auto", has_aux: bool = False,
              allow_unused: bool = False, strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False,
@@ -75,24 +89,40 @@ def jacobian(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = No
 
 
 @boundary
-def jacrev(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False, allow_unused: bool = False,
-           strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None) -> Any:  # fmt: skip
+def jacrev(function: Callable[P, Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False, allow_unused: bool = False,
+           strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False,
+           verify: Verify = None) -> DerivedFunction[P, Any]:  # fmt: skip
     """``jacobian`` with ``mode="reverse"``."""
-    return derived(function, options("jacobian", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify))
+    derivative: DerivedFunction[P, Any] = derived(
+        function, options("jacobian", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify)
+    )
+    return derivative
 
 
 @boundary
-def jacfwd(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False, allow_unused: bool = False,
-           strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None) -> Any:  # fmt: skip
+def jacfwd(function: Callable[P, Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False, allow_unused: bool = False,
+           strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False,
+           verify: Verify = None) -> DerivedFunction[P, Any]:  # fmt: skip
     """``jacobian`` with ``mode="forward"``.
 
     >>> import numpy as np
     >>> jacfwd(lambda t: np.array([np.cos(t), np.sin(t)]))(0.0)
     array([-0.,  1.])
     """
-    return derived(function, options("jacobian", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify, "forward"))
+    derivative: DerivedFunction[P, Any] = derived(
+        function, options("jacobian", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify, "forward")
+    )
+    return derivative
 
 
+@overload
+def hessian(function: Callable[Concatenate[Array, P], Any], wrt: None = None, *, mode: Mode = "auto", has_aux: Literal[False] = False,
+            sparsity: None = None,
+            **settings: Unpack[Settings]) -> DerivedFunction[Concatenate[Array, P], Array]: ...  # fmt: skip
+@overload
+def hessian(function: Callable[P, Any], wrt: Wrt = None, *, argnums: Wrt = None, mode: Mode = "auto", has_aux: bool = False,
+            sparsity: Any = None,
+            **settings: Unpack[Settings]) -> DerivedFunction[P, Any]: ...  # fmt: skip
 @boundary
 def hessian(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, mode: Mode = "auto", has_aux: bool = False,
             allow_unused: bool = False, strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False,

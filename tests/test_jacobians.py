@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import functools
 import math
 import pickle
@@ -390,6 +391,16 @@ def test_products_for_several_arguments_and_trees() -> None:
     ours = symgrad.hvp(loss, {"w": X, "b": 2.0}, {"w": V, "b": 1.0}, scale=3.0)
     np.testing.assert_allclose(ours["w"], 3.0 * (4.0 * V + 2.0 * X))
     assert ours["b"] == pytest.approx(6.0 * X @ V)
+
+
+Pair = collections.namedtuple("Pair", "w b")
+
+
+@pytest.mark.parametrize("product", [symgrad.hvp, symgrad.vhp])
+def test_a_product_of_a_named_tuple(product: Any) -> None:
+    ours = product(lambda p: np.sum(p.w**2) * p.b, (Pair(X, 2.0),), Pair(V, 3.0))
+    np.testing.assert_allclose(ours.w, 4.0 * V + 6.0 * X)
+    assert ours.b == pytest.approx(2.0 * X @ V)
 
 
 def test_a_product_is_an_object_that_takes_the_vector_by_name(tmp_path: Path) -> None:

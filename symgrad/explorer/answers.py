@@ -45,7 +45,8 @@ def answer(question: dict[str, Any], run: bool) -> dict[str, Any]:
         function = chosen(module, name)
         reply["function"] = function.__name__
         values = values_for(function, module, args, reply)
-        facts = facts_of(grad(function, asked(wrt)), values, run=run)
+        derivative: Any = grad(function, asked(wrt))
+        facts = facts_of(derivative, values, run=run)
         if not run:
             facts.why_unchecked = "the text is read and not executed; symgrad explore --run executes it"
         reply["html"] = content(facts)

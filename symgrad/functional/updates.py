@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from symgrad.functional.tensors import Tensor
@@ -59,6 +61,35 @@ def adagrad(parameter: Tensor, gradient: Tensor, rate: Tensor, total: Tensor, ep
     total = total + gradient * gradient
     return parameter - rate * gradient / (np.sqrt(total) + epsilon), total
 
+
+def lbfgs(gradient: Tensor, steps: Sequence[Tensor], changes: Sequence[Tensor]) -> Tensor:
+    """The direction of L-BFGS (Nocedal 1980; Nocedal and Wright 2006, algorithm 7.4), of vectors.
+
+    ``steps`` are the latest steps, oldest first, and ``changes`` those of the gradient, whose products with the steps are positive.
+    """
+    direction = -gradient
+    shares = []
+    for step, change in zip(reversed(steps), reversed(changes)):
+        share = np.dot(step, direction) / np.dot(step, change)
+        direction = direction - share * change
+        shares.append(share)
+    if steps:
+        direction = direction * (np.dot(steps[-1], changes[-1]) / np.dot(changes[-1], changes[-1]))
+    for step, change, share in zip(steps, changes, reversed(shares)):
+        direction = direction + step * (share - np.dot(change, direction) / np.dot(step, change))
+    return direction
+
+
+#: what is remembered for a parameter, by the name of the function: the name, the first value, and whether it is one number
+MEMORY: dict[str, tuple[tuple[str, float, bool], ...]] = {
+    "sgd": (),
+    "momentum": (("velocity", 0.0, False),),
+    "adam": (("moment1", 0.0, False), ("moment2", 0.0, False), ("beta1_pow_acc", 1.0, True), ("beta2_pow_acc", 1.0, True)),
+    "rmsprop": (("mean_square", 0.0, False), ("momentum", 0.0, False)),
+    "rmsprop_centered": (("mean_square", 0.0, False), ("momentum", 0.0, False), ("mean_grad", 0.0, False)),
+    "adagrad": (("moment", 0.0, False),),
+}
+MEMORY["adamw"] = MEMORY["adam"]
 
 # ------------------------------------------------------------------ what is done to gradients first
 

@@ -227,7 +227,7 @@ class Momentum(Optimizer):
     """Gradient descent with momentum."""
 
     function = staticmethod(updates.momentum)
-    memory = (("velocity", 0.0, False),)
+    memory = updates.MEMORY["momentum"]
 
     def __init__(self, learning_rate: Any = 0.001, momentum: float = 0.9, parameters: Any = None, use_nesterov: bool = False,
                  weight_decay: Any = None, grad_clip: Any = None, name: str | None = None) -> None:  # fmt: skip
@@ -239,7 +239,7 @@ class Adam(Optimizer):
     """Adam (Kingma and Ba 2015)."""
 
     function = staticmethod(updates.adam)
-    memory = (("moment1", 0.0, False), ("moment2", 0.0, False), ("beta1_pow_acc", 1.0, True), ("beta2_pow_acc", 1.0, True))
+    memory = updates.MEMORY["adam"]
 
     def __init__(self, learning_rate: Any = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8, parameters: Any = None,
                  weight_decay: Any = None, grad_clip: Any = None, lazy_mode: bool = False, multi_precision: bool = False,
@@ -271,7 +271,7 @@ class RMSProp(Optimizer):
     """RMSProp (Hinton 2012)."""
 
     function = staticmethod(updates.rmsprop)
-    memory = (("mean_square", 0.0, False), ("momentum", 0.0, False))
+    memory = updates.MEMORY["rmsprop"]
 
     def __init__(self, learning_rate: Any, rho: float = 0.95, epsilon: float = 1e-6, momentum: float = 0.0, centered: bool = False,
                  parameters: Any = None, weight_decay: Any = None, grad_clip: Any = None, name: str | None = None) -> None:  # fmt: skip
@@ -279,14 +279,14 @@ class RMSProp(Optimizer):
         self.settings = {"rho": float(rho), "epsilon": float(epsilon), "mu": float(momentum)}
         if centered:
             self.function = updates.rmsprop_centered  # type: ignore[assignment]
-            self.memory = (*self.memory, ("mean_grad", 0.0, False))  # type: ignore[assignment]
+            self.memory = updates.MEMORY["rmsprop_centered"]
 
 
 class Adagrad(Optimizer):
     """AdaGrad (Duchi et al. 2011)."""
 
     function = staticmethod(updates.adagrad)
-    memory = (("moment", 0.0, False),)
+    memory = updates.MEMORY["adagrad"]
 
     def __init__(self, learning_rate: Any, epsilon: float = 1e-6, parameters: Any = None, weight_decay: Any = None, grad_clip: Any = None,
                  name: str | None = None, initial_accumulator_value: float = 0.0) -> None:  # fmt: skip

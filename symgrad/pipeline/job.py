@@ -204,7 +204,7 @@ class Job:
                 return Result("{{" + pairs + "}}", count, inner, tuple(part_of(OWNER, item, n) for n in item.names))
         owner = self.class_name(item.kind if item.form == "named" or is_made_of(item.kind, item.names) else types.SimpleNamespace)
         if item.form == "named":
-            return Result(f"{owner}({', '.join(i.text for i in inner)})", count, inner)
+            return Result(f"{owner}({', '.join(i.text for i in inner)})", count, inner, tuple(part_of(OWNER, item, n) for n in item.names))
         words = ", ".join(keyword(n, t.text) for n, t in zip(item.names, inner, strict=True))
         return Result(f"{owner}({words})", count, inner, tuple(part_of(OWNER, item, n) for n in item.names))
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from symgrad.errors import BadArgument
 
 T = TypeVar("T")
+R = TypeVar("R")
+P = ParamSpec("P")
 
 
 def stop_gradient(x: T) -> T:
@@ -46,7 +48,7 @@ class Checkpointed:
         return f"checkpoint({getattr(self, '__qualname__', self.__wrapped__)})"
 
 
-def checkpoint(function: Callable[..., Any]) -> Any:
+def checkpoint(function: Callable[P, R]) -> Callable[P, R]:
     """A function that computes what ``function`` does, and of which nothing inside is saved where it is differentiated.
 
     Where it is called in a function that is differentiated in reverse, the backward half runs it a second time, before its reverse: that

@@ -107,13 +107,17 @@ def leaf_names(value: Any, name: str) -> list[str]:
     items = children(value)
     if items is None:
         return [name] if is_float(value) else []
-    if isinstance(value, dict):
-        names = [item_of(name, key) if has_literal(key) else f"{name}[...]" for key in value]
-    elif isinstance(value, tuple | list):
-        names = [item_of(name, k) for k in range(len(items))]
-    else:
-        names = [attribute(name, word) for word in record_names(value)]
+    names = item_names(value, name)
     return [leaf for inner, there in zip(items, names, strict=True) for leaf in leaf_names(inner, there)]
+
+
+def item_names(value: Any, name: str) -> list[str]:
+    """How the items of a container that is called ``name`` are spelled, in the order of ``children``."""
+    if isinstance(value, dict):
+        return [item_of(name, key) if has_literal(key) else f"{name}[...]" for key in value]
+    if isinstance(value, tuple | list) and not hasattr(value, "_fields"):
+        return [item_of(name, k) for k in range(len(value))]
+    return [attribute(name, word) for word in getattr(value, "_fields", None) or record_names(value)]
 
 
 def by_key(value: Any, parts: Any) -> Any:
@@ -129,25 +133,33 @@ def by_key(value: Any, parts: Any) -> Any:
     return entries if isinstance(value, tuple | list) else SimpleNamespace(**dict(zip(record_names(value), entries, strict=True)))
 
 
+def with_items(value: Any, items: list[Any]) -> Any:
+    """A container of the class of ``value`` with other items, in the order of ``children``.
+
+    >>> with_items({"a": 1.0, "b": 2.0}, [3.0, 4.0])
+    {'a': 3.0, 'b': 4.0}
+    """
+    if isinstance(value, tuple | list):
+        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+    record = copy.copy(value)
+    if isinstance(record, dict):
+        record.update(zip(value, items, strict=True))
+        return record
+    for name, item in zip(record_names(value), items, strict=True):
+        object.__setattr__(record, name, item)
+    return record
+
+
 def moved(value: Any, tangent: Any, t: float) -> Any:
     """``value + t * tangent``, with the structure and types of ``value``."""
-    match value:
-        case tuple() if hasattr(value, "_fields"):
-            return type(value)(*(moved(v, d, t) for v, d in zip(value, tangent, strict=True)))
-        case tuple() | list():
-            return type(value)(moved(v, d, t) for v, d in zip(value, tangent, strict=True))
-        case dict():
-            return {k: moved(v, d, t) for (k, v), d in zip(value.items(), tangent, strict=True)}
+    items = children(value)
+    if items is not None and (isinstance(tangent, list) or isinstance(value, tuple | list | dict)):
+        return with_items(value, [moved(v, d, t) for v, d in zip(items, tangent, strict=True)])
     if tangent is None:
         return fresh(value)
-    if not isinstance(tangent, list):
-        kind = type(value)
-        shifted = value + np.asarray(tangent * t, getattr(value, "dtype", None))
-        return shifted if isinstance(value, np.ndarray) else kind(shifted)
-    record = copy.copy(value)
-    for name, d in zip(record_names(value), tangent, strict=True):
-        object.__setattr__(record, name, moved(getattr(value, name), d, t))
-    return record
+    kind = type(value)
+    shifted = value + np.asarray(tangent * t, getattr(value, "dtype", None))
+    return shifted if isinstance(value, np.ndarray) else kind(shifted)
 
 
 def dot(value: Any, tangent: Any) -> complex:

@@ -1,0 +1,305 @@
+"""SciPy's solvers for plain functions of a tree of parameters: a function -> what the solver takes of it, its derivatives by symgrad.
+
+The functions of this module have the names of SciPy's and take what those take. In the place of a vector stands a tree of parameters
+(a float, an array, or tuples, lists, dicts, dataclasses, NamedTuples and instances of these, as ``symgrad.ravel`` says), and gradients,
+Jacobians and products with Hessians are derived of the function. ``docs/solvers.md`` has an example of each.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from symgrad.api import value_and_grad
+from symgrad.callables import derived
+from symgrad.errors import BadArgument, SciPyMissing
+from symgrad.integrations.vectors import Equations, HessianProduct, as_tuple, box_of, matrix, refuse, start
+from symgrad.jacobians import hessian
+from symgrad.jit import Jit
+from symgrad.parameters import options as settings_of
+from symgrad.tracebacks import boundary
+from symgrad.trees import Form
+
+try:
+    from scipy import integrate, optimize
+    from scipy.sparse.linalg import LinearOperator
+except ImportError:
+    __tracebackhide__ = True
+    raise SciPyMissing("symgrad.integrations.scipy calls SciPy, which is not installed") from None
+
+__all__ = ["curve_fit", "hessian_operator", "least_squares", "minimize", "root", "solve_ivp"]
+
+Tree = TypeVar("Tree")
+
+#: methods of ``minimize`` by the derivatives that they take
+WITHOUT = ("nelder-mead", "powell", "cobyla", "cobyqa")
+WITH_PRODUCTS = ("newton-cg", "trust-ncg", "trust-krylov")
+WITH_MATRICES = ("dogleg", "trust-exact")
+
+
+@boundary
+def minimize(function: Callable[..., Any], params: Any, args: Any = (), method: str | None = None, *, jit: Jit = False,
+             bounds: Any = None, constraints: Any = (), sparsity: Any = None, callback: Callable[..., Any] | None = None,
+             **settings: Any) -> optimize.OptimizeResult:  # fmt: skip
+    """The parameters where ``function(params, *args)``, which is one number, is least, by ``scipy.optimize.minimize``.
+
+    ``params`` is the tree to start from, and ``function`` is called with trees of that form. The gradient is derived with ``jit``.
+    Methods that take second derivatives have them too: ``"Newton-CG"``, ``"trust-ncg"`` and ``"trust-krylov"`` the product of the Hessian
+    with a vector, ``"trust-constr"`` a ``LinearOperator`` that computes it (or, with ``sparsity`` as in ``symgrad.hessian``, a sparse
+    Hessian), ``"dogleg"`` and ``"trust-exact"`` the Hessian. ``"Nelder-Mead"``, ``"Powell"``, ``"COBYLA"`` and ``"COBYQA"`` take none.
+
+    ``bounds`` is a tuple ``(lower, upper)``, each a number for all parameters, None, or a tree of the form of ``params`` whose leaves are
+    numbers, None or arrays; or SciPy's ``Bounds``. ``constraints`` are those of SciPy, dicts or ``NonlinearConstraint``, with functions
+    of a tree and without derivatives; a ``LinearConstraint`` is one of the vector. ``callback`` is called with a tree. The other
+    keywords are SciPy's (``tol``, ``options``). ``args`` that is no tuple is one argument, as for SciPy.
+
+    The result is SciPy's, with a tree as ``x``; all other fields are of the vector that ``symgrad.ravel`` gives.
+    Raises BadArgument for bounds of another form and for derivatives among the keywords, and what ``ravel`` and ``grad`` raise.
+
+    >>> import symgrad
+    >>> loss = symgrad.from_source("def loss(p): return (p['a'] - 3.0) ** 2 + np.sum((p['b'] - p['a']) ** 2)", globals={"np": np})
+    >>> result = minimize(loss, {"a": 0.0, "b": np.zeros(2)}, method="trust-ncg")
+    >>> round(result.x["a"], 6), result.x["b"].round(6)
+    (3.0, array([3., 3.]))
+    """
+    refuse("minimize", settings, ("jac", "hess", "hessp", "x0", "fun"))
+    form, args, kind = start(params), as_tuple(args), (method or "").lower()
+    if sparsity is not None and kind != "trust-constr":
+        raise BadArgument(f"method={method!r} takes no sparse Hessian", hint='leave sparsity out, or use method="trust-constr"')
+    if kind in WITHOUT:
+        plain = primal(function, jit)
+        settings["fun"] = lambda x: plain(form.tree(x), *args)
+    else:
+        both = value_and_grad(function, jit=jit)
+        settings |= {"fun": lambda x: value_and_vector(both(form.tree(x), *args), form), "jac": True}
+    if kind in WITH_PRODUCTS:
+        times = HessianProduct(function, form, args, jit)
+        settings["hessp"] = lambda x, v: times(form.tree(x), v)
+    elif kind in WITH_MATRICES or sparsity is not None:
+        second = hessian(function, jit=jit, sparsity=sparsity)
+        settings["hess"] = lambda x: matrix(second(form.tree(x), *args), form, form)
+    elif kind == "trust-constr":
+        times = HessianProduct(function, form, args, jit)
+        settings["hess"] = lambda x: operator(times, form.tree(x))
+    if bounds is not None:
+        settings["bounds"] = bounds if isinstance(bounds, optimize.Bounds) else optimize.Bounds(*box_of(bounds, form))
+    if (limits := constraints_of(constraints, form, jit)) != []:
+        settings["constraints"] = limits
+    if callback is not None:
+        settings["callback"] = callback_of(callback, form)
+    return with_tree(optimize.minimize(x0=form.vector(params, np.dtype(float)), method=method, **settings), form)
+
+
+@boundary
+def hessian_operator(function: Callable[..., Any], params: Any, *args: Any, jit: Jit = False) -> LinearOperator:
+    """The Hessian of ``function(params, *args)``, which is one number, as a ``scipy.sparse.linalg.LinearOperator``.
+
+    It acts on vectors in the order of ``symgrad.ravel(params)``, each product at the cost of a few gradients; the Hessian is not computed.
+    Raises what ``symgrad.jvp`` raises, at the first product.
+
+    >>> import symgrad
+    >>> loss = symgrad.from_source("def loss(p): return p[0] ** 2 * p[1]")
+    >>> hessian_operator(loss, [2.0, 3.0]) @ np.array([1.0, 0.0])
+    array([6., 4.])
+    """
+    return operator(HessianProduct(function, start(params), args, jit), params)
+
+
+@boundary
+def least_squares(function: Callable[..., Any], params: Any, args: Any = (), *, jit: Jit = False, bounds: Any = None,
+                  sparsity: Any = None, **settings: Any) -> optimize.OptimizeResult:  # fmt: skip
+    """The parameters where the sum of the squares of ``function(params, *args)`` is least, by ``scipy.optimize.least_squares``.
+
+    The function returns an array of residuals, or a tree of such. Their Jacobian is derived with ``jit``; with ``sparsity``, as in
+    ``symgrad.jacobian``, it is a sparse array, computed in as many sweeps as its pattern needs, for the methods ``"trf"`` and ``"dogbox"``.
+    ``params``, ``bounds`` and the result are those of ``minimize``; the other keywords are SciPy's (``method``, ``loss``, ...).
+
+    >>> import symgrad
+    >>> text = "def misfit(p, t, y): return p['scale'] * np.exp(-p['rate'] * t) - y"
+    >>> misfit, t = symgrad.from_source(text, globals={"np": np}), np.linspace(0.0, 4.0, 9)
+    >>> fit = least_squares(misfit, {"scale": 1.0, "rate": 1.0}, args=(t, 2.0 * np.exp(-0.7 * t)))
+    >>> round(fit.x["scale"], 6), round(fit.x["rate"], 6)
+    (2.0, 0.7)
+    """
+    refuse("least_squares", settings, ("jac", "jac_sparsity", "x0", "fun"))
+    form = start(params)
+    if sparsity is not None and settings.get("method") == "lm":
+        raise BadArgument("method='lm' takes no sparse Jacobian", hint='leave sparsity out, or use method="trf"')
+    equations = Equations(primal(function, jit), function, form, args, jit, sparsity)
+    if bounds is not None:
+        settings["bounds"] = box_of(bounds, form)
+    solution = optimize.least_squares(equations.values, form.vector(params, np.dtype(float)), jac=equations.jacobian, **settings)
+    return with_tree(solution, form)
+
+
+@boundary
+def root(function: Callable[..., Any], params: Any, args: Any = (), method: str = "hybr", *, jit: Jit = False,
+         sparsity: Any = None, **settings: Any) -> optimize.OptimizeResult:  # fmt: skip
+    """The parameters where ``function(params, *args)`` is zero, by ``scipy.optimize.root``.
+
+    The function returns as many numbers as there are parameters, as an array or a tree. Methods ``"hybr"`` and ``"lm"`` take the Jacobian,
+    which is derived with ``jit``; with ``sparsity``, as in ``symgrad.jacobian``, it is computed in as many sweeps as its pattern needs, and
+    handed on as a matrix, since these methods take no other. The other methods take no derivative. ``params`` and the result are
+    those of ``minimize``; the other keywords are SciPy's.
+
+    >>> import symgrad
+    >>> circle = symgrad.from_source("def circle(p): return [p[0] ** 2 + p[1] ** 2 - 1.0, p[0] - p[1]]")
+    >>> [round(x, 6) for x in root(circle, (1.0, 0.5)).x]
+    [0.707107, 0.707107]
+    """
+    refuse("root", settings, ("jac", "x0", "fun"))
+    form = start(params)
+    equations = Equations(primal(function, jit), function, form, args, jit, sparsity)
+    if method in ("hybr", "lm"):
+        settings["jac"] = equations.dense
+    elif sparsity is not None:
+        raise BadArgument(f"method={method!r} takes no Jacobian", hint='leave sparsity out, or use method="hybr"')
+    return with_tree(optimize.root(equations.values, form.vector(params, np.dtype(float)), method=method, **settings), form)
+
+
+@boundary
+def curve_fit(function: Callable[..., Any], xdata: Any, ydata: Any, params: Tree, *, jit: Jit = False, bounds: Any = None,
+              **settings: Any) -> Any:  # fmt: skip
+    """The parameters with which ``function(xdata, params)`` is closest to ``ydata``, and their covariance, by ``scipy.optimize.curve_fit``.
+
+    The function returns a vector. Its Jacobian is derived with ``jit``. What is returned is a tuple of the tree and the covariance, a
+    matrix in the order of ``symgrad.ravel(params)``, and with ``full_output=True`` of SciPy's three more. ``bounds`` are those of
+    ``minimize``, the other keywords SciPy's (``sigma``, ``absolute_sigma``, ``method``, ...).
+
+    >>> import symgrad
+    >>> line = symgrad.from_source("def line(x, p): return p['slope'] * x + p['start']")
+    >>> x = np.arange(5.0)
+    >>> best, covariance = curve_fit(line, x, 2.0 * x + 1.0, {"slope": 1.0, "start": 0.0})
+    >>> round(best["slope"], 6), round(best["start"], 6), covariance.shape
+    (2.0, 1.0, (2, 2))
+    """
+    refuse("curve_fit", settings, ("jac", "p0", "f"))
+    form, plain = start(params), primal(function, jit)
+    equations = Equations(plain, function, form, (), jit, None, before=True)
+    if bounds is not None:
+        settings["bounds"] = box_of(bounds, form)
+    vector, *rest = optimize.curve_fit(
+        lambda x, *numbers: equations.values(numbers, x),
+        xdata,
+        ydata,
+        p0=form.vector(params, np.dtype(float)),
+        jac=lambda x, *numbers: equations.dense(numbers, x),
+        **settings,
+    )
+    return form.tree(vector), *rest
+
+
+@boundary
+def solve_ivp(function: Callable[..., Any], t_span: Sequence[float], y0: Any, method: str = "RK45", *, args: Any = (),
+              jit: Jit = False, sparsity: Any = None, events: Any = None, **settings: Any) -> optimize.OptimizeResult:  # fmt: skip
+    """The solution of ``dy/dt = function(t, y, *args)`` with ``y = y0`` at first, by ``scipy.integrate.solve_ivp``.
+
+    ``y0`` is a tree of floats, and ``function`` returns a tree of its form. ``"Radau"``, ``"BDF"`` and ``"LSODA"`` have the Jacobian,
+    which is derived with ``jit``; with ``sparsity``, as in ``symgrad.jacobian``, ``"Radau"`` and ``"BDF"`` have it as a sparse array.
+    ``events`` are functions of ``t``, a tree and ``args``. The other keywords are SciPy's (``t_eval``, ``rtol``, ``dense_output``, ...).
+
+    The result is SciPy's, with a tree as ``y``: each leaf has an axis for the times as its last. All other fields are of vectors.
+    Raises BadArgument where ``sparsity`` would not be used, and where the function returns a tree of another form.
+
+    >>> import symgrad
+    >>> swing = symgrad.from_source("def swing(t, y): return {'angle': y['speed'], 'speed': -y['angle']}")
+    >>> run = solve_ivp(swing, (0.0, np.pi), {"angle": 1.0, "speed": 0.0}, method="Radau", rtol=1e-8, atol=1e-8)
+    >>> run.y["angle"][[0, -1]].round(4)
+    array([ 1., -1.])
+    """
+    refuse("solve_ivp", settings, ("jac", "jac_sparsity", "fun", "vectorized"))
+    form, args = start(y0), as_tuple(args)
+    equations = Equations(primal(function, jit), function, form, args, jit, sparsity, before=True, rows=form)
+    if sparsity is not None and method not in ("Radau", "BDF"):
+        raise BadArgument(f"method={method!r} takes no sparse Jacobian", hint='leave sparsity out, or use method="BDF"')
+    if method in ("Radau", "BDF", "LSODA"):
+        settings["jac"] = lambda t, y: equations.jacobian(y, t)
+    if events is not None:
+        settings["events"] = [event_of(event, form, args) for event in ([events] if callable(events) else events)]
+    first = form.vector(y0, np.dtype(float))
+    run = integrate.solve_ivp(lambda t, y: equations.values(y, t), t_span, first, method=method, **settings)
+    run.y = form.stack(run.y)
+    return run
+
+
+# ------------------------------------------------------------------ what solvers are handed
+
+
+def primal(function: Callable[..., Any], jit: Jit) -> Callable[..., Any]:
+    """The function itself, compiled if its derivatives are."""
+    if jit is False:
+        return function
+    compiled: Callable[..., Any] = derived(function, settings_of("primal", None, None, False, True, (), jit, False, None))
+    return compiled
+
+
+def value_and_vector(result: tuple[Any, Any], form: Form) -> tuple[float, np.ndarray]:
+    """Value and gradient, as SciPy takes them."""
+    value, gradient = result
+    return float(value), form.vector(gradient, np.dtype(float))
+
+
+def operator(times: HessianProduct, params: Any) -> LinearOperator:
+    """The Hessian at some parameters as an operator."""
+
+    def product(v: np.ndarray) -> np.ndarray:
+        return times(params, v)
+
+    size = times.form.size
+    return LinearOperator((size, size), matvec=product, rmatvec=product, dtype=np.dtype(float))
+
+
+def constraints_of(constraints: Any, form: Form, jit: Jit) -> list[Any]:
+    """Constraints on trees as constraints on vectors."""
+    alone = isinstance(constraints, dict | optimize.NonlinearConstraint | optimize.LinearConstraint)
+    each: Iterable[Any] = [constraints] if alone else constraints
+    return [constraint_of(one, form, jit) for one in each]
+
+
+def constraint_of(constraint: Any, form: Form, jit: Jit) -> Any:
+    """One constraint, with its Jacobian by symgrad."""
+    match constraint:
+        case dict():
+            refuse("the constraint", constraint, ("jac",))
+            function = constraint["fun"]
+            equations = Equations(primal(function, jit), function, form, constraint.get("args", ()), jit, None)
+            return {"type": constraint["type"], "fun": equations.values, "jac": equations.dense}
+        case optimize.NonlinearConstraint():
+            if callable(constraint.jac) or callable(constraint.hess):
+                raise BadArgument("symgrad derives the Jacobian of the constraint", hint="leave jac and hess out of NonlinearConstraint")
+            equations = Equations(primal(constraint.fun, jit), constraint.fun, form, (), jit, None)
+            return optimize.NonlinearConstraint(equations.values, constraint.lb, constraint.ub, jac=equations.dense, hess=constraint.hess,
+                                                keep_feasible=constraint.keep_feasible)  # fmt: skip
+    return constraint
+
+
+def callback_of(callback: Callable[..., Any], form: Form) -> Callable[..., Any]:
+    """A callback that is called with trees; SciPy looks at the name of the parameter for what to pass."""
+    if set(inspect.signature(callback).parameters) == {"intermediate_result"}:
+
+        def with_result(intermediate_result: Any) -> Any:
+            return callback(intermediate_result=with_tree(optimize.OptimizeResult(intermediate_result), form))
+
+        return with_result
+    return lambda x, *rest: callback(form.tree(x), *rest)
+
+
+def event_of(event: Callable[..., Any], form: Form, args: Any) -> Callable[..., Any]:
+    """An event as a function of a vector, with the attributes that SciPy asks for."""
+
+    def of_vector(t: float, y: np.ndarray) -> Any:
+        return event(t, form.tree(y), *args)
+
+    for name in ("terminal", "direction"):
+        if hasattr(event, name):
+            setattr(of_vector, name, getattr(event, name))
+    return of_vector
+
+
+def with_tree(solution: optimize.OptimizeResult, form: Form) -> optimize.OptimizeResult:
+    """SciPy's result with a tree as ``x``."""
+    solution.x = form.tree(solution.x)
+    return solution
