@@ -15,7 +15,7 @@ from typing import Any
 from symgrad.adjoint.fit import fitted
 from symgrad.errors import SymgradError
 from symgrad.ir.core import Call, Const, Operand, Value
-from symgrad.ir.types import Array, List, Scalar, Type, same_shape
+from symgrad.ir.types import Array, List, Scalar, Type, is_complex, same_shape
 from symgrad.ops.build import Builder
 from symgrad.ops.declare import ROWS, Row
 from symgrad.ops.elementwise import SLOPES
@@ -140,6 +140,8 @@ class Expansion:
             return fitted(self.builder, operand(self.value(node.args[0])), operand(self.value(shape.args[0])), hint)
         if node.func.id == "are_alike":
             return are_alike(*(operand(self.value(argument)).type for argument in node.args))
+        if node.func.id in OF_COMPLEX:
+            return self.of_complex(node, hint)
         row = ROWS[node.func.id]
         arguments: list[Any] = []
         for argument in node.args:
@@ -169,6 +171,28 @@ class Expansion:
             return self.builder.call(name, *params, hint=hint, **(settings if name == row.name else {}))
         except SymgradError as error:
             raise error.at(self.builder.loc) from None
+
+    def of_complex(self, node: ast.Call, hint: str | None) -> Any:
+        """``dual(x)``, ``unphased(v, m, other)``, ``turned(x, y)``: where no operand is complex they are the first argument."""
+        assert isinstance(node.func, ast.Name)
+        operands = [v for named in self.names.values() for v in (named if isinstance(named, list) else [named])]
+        if not any(is_complex(v.type) for v in operands if isinstance(v, Value)):
+            return self.value(node.args[0], hint)
+        first, *others = map(self.value, node.args)
+        if node.func.id == "dual":
+            is_plain = isinstance(first, Absent) or not is_complex(operand(first).type)
+            return first if is_plain else self.builder.call("conj", operand(first), via="numpy", hint=hint)
+        if node.func.id == "unphased":
+            turns = [Const(0.0) if isinstance(o, Absent) else operand(o) for o in (*others, Const(0.0))]
+            return self.builder.call("unphased", operand(first), *turns[:2], hint=hint)
+        if isinstance(others[0], Absent):
+            return first
+        turn = arithmetic(self.builder, "multiply", 1j, self.builder.call("imaginary", operand(others[0])))
+        return turn if isinstance(first, Absent) else arithmetic(self.builder, "add", first, turn, hint)
+
+
+#: what formulas say of complex operands alone: the conjugate, a check of phases, ``x + 1j * y.imag``
+OF_COMPLEX = frozenset({"dual", "unphased", "turned"})
 
 
 def are_alike(of: Type, value: Type) -> bool:

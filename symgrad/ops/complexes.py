@@ -83,7 +83,7 @@ NOT_HOLOMORPHIC = {
 #: rows that another one stands for where an operand is complex, and how that is spelt
 INSTEAD: dict[str, tuple[str, dict[str, Any]]] = {
     "abs": ("modulus", {}), "conjugate": ("conj", {"via": "numpy"}), "imag": ("imaginary", {}), "power": ("complex_power", {}),
-    "arccosh": ("complex_arccosh", {}),
+    "arccosh": ("complex_arccosh", {}), "symmetric": ("hermitian", {}),
 }  # fmt: skip
 
 
@@ -100,7 +100,8 @@ NAMES = """modulus conj unit_conjugate inverse_modulus real imaginary real_part 
     view take take_written set_at add_at add_written copy by_rows accumulate spread unbroadcast cast number
     push pop put get list_of list_append list_drop list_take list_set list_add_at list_add list_join list_slice list_add_slice array_of
     table_take table_set table_add_at list_from to_array stop_gradient list_zeros zeros_like zeros_as ones_like empty_like
-    fourier fourier_back fftshift ifftshift"""
+    fourier fourier_back fftshift ifftshift
+    cholesky eigh svd qr pinv slogdet var std half_tril hermitian diag_embed unphased"""
 #: rows that are right for complex numbers: what their rules say of real numbers holds of complex ones, or they are of complex ones only
 RIGHT = {*NAMES.split(), *(f"einsum{n}{part}" for n in range(1, 5) for part in ("", *(f"_part{k}" for k in range(n))))}
 

@@ -321,7 +321,12 @@ rule(
     emit="cofactors(a)",
     a_grad="over_matrix(det(a)) * (over_matrix(sum(out_grad * mT(inv(a)), axis=(-2, -1))) * mT(inv(a)) - mT(inv(a) @ out_grad @ inv(a)))",
 )
-rule("slogdet(a) -> sign, logdet", _slogdet_law, emit="np.linalg.slogdet(a)", a_grad="over_matrix(logdet_grad) * mT(inv(a))")
+rule(
+    "slogdet(a) -> sign, logdet",
+    _slogdet_law,
+    emit="np.linalg.slogdet(a)",
+    a_grad="over_matrix(turned(logdet_grad, sign_grad * sign)) * mT(inv(a))",
+)
 # a number for each matrix of a stack, to be multiplied with the matrices
 rule(
     "over_matrix(s)",
@@ -334,18 +339,26 @@ rule(
     linear="s",
     s_grad="reshape(out_grad, shape_of(s))",
 )
-# NumPy reads the lower triangle only, so the cotangent is lower triangular
+# ``dual`` is the conjugate of what is complex. NumPy reads the lower triangle only, so the cotangent is lower triangular
 rule("cholesky(a)", _matrix_law, batch=batched.stacks, emit="np.linalg.cholesky(a)",
-     a_grad="2 * half_tril(symmetric(solve(mT(out), mT(solve(mT(out), mT(half_tril(mT(out) @ tril(out_grad))))))))")  # fmt: skip
+     a_grad="2 * half_tril(symmetric(solve(mT(out), mT(solve(mT(dual(out)), mT(half_tril(mT(out) @ tril(out_grad))))))))")  # fmt: skip
 rule("half_tril(x)", same_law, batch=batched.same, emit="half_tril(x)", linear="x", x_grad="half_tril(out_grad)")
 rule("symmetric(x)", same_law, batch=batched.stacks,
      emit=lambda s, t: "0.5 * (x + x.T)" if rank_of(t[0]) == 2 else "0.5 * (x + x.swapaxes(-1, -2))", linear="x",
      x_grad="symmetric(out_grad)")  # fmt: skip
+rule("hermitian(x)", same_law, batch=batched.stacks,
+     emit=lambda s, t: "0.5 * (x + x.conj().T)" if rank_of(t[0]) == 2 else "0.5 * (x + x.conj().swapaxes(-1, -2))", linear="x",
+     x_grad="hermitian(out_grad)")  # fmt: skip
+# vectors are given up to a phase: the function must not depend on it. The vectors, once this has been tested
+rule("unphased(v, m, other)", lambda types, settings, dim: types[0], emit="unphased(v, m, other)", alias="view", linear="v",
+     v_grad="out_grad", m_grad=None, other_grad=None)  # fmt: skip
+# of complex matrices: Boeddeker, Hanebrink, Drude, Heymann, Haeb-Umbach, On the Computation of Complex-valued Gradients (2017)
 rule(
     "eigh(a) -> values, vectors",
     _eigh_law,
     emit="np.linalg.eigh(a)",
-    a_grad="2 * half_tril(symmetric(vectors @ (diag_embed(values_grad) + mT(vectors) @ vectors_grad * gaps(values)) @ mT(vectors)))",
+    a_grad="2 * half_tril(symmetric(dual(unphased(vectors, mT(vectors) @ vectors_grad)) @ (diag_embed(values_grad)"
+    " + mT(vectors) @ vectors_grad * gaps(values)) @ mT(vectors)))",
 )
 rule(
     "diag_embed(v)",
@@ -357,15 +370,18 @@ rule(
 # 1 / (w[j] - w[i]) off the diagonal, 0 on it
 rule("gaps(w)", layout_law(lambda shape, _: (*shape, *shape[-1:])), emit="gaps(w)",
      w_grad="sum(out_grad * out * out, axis=-1) - sum(out_grad * out * out, axis=-2)")  # fmt: skip
-# the singular values that are not zero, each another: Townsend, Differentiating the Singular Value Decomposition (2016)
+# the singular values that are not zero, each another: Townsend, Differentiating the Singular Value Decomposition (2016);
+# of complex matrices: Wan and Zhang, Automatic differentiation for complex valued SVD (2019)
 rule(
     "svd(a) -> u, s, vh",
     _svd_law,
     emit="np.linalg.svd(a, full_matrices=False)",
-    a_grad="u @ (gaps(s * s) * (mT(u) @ u_grad - mT(u_grad) @ u) * expand_dims(s, axis=-2) + diag_embed(s_grad)"
-    " + expand_dims(s, axis=-1) * (gaps(s * s) * (vh @ mT(vh_grad) - vh_grad @ mT(vh)))) @ vh"
-    " + (u_grad - u @ (mT(u) @ u_grad)) / expand_dims(s, axis=-2) @ vh"
-    " + u @ ((vh_grad - vh_grad @ mT(vh) @ vh) / expand_dims(s, axis=-1))",
+    a_grad="dual(unphased(u, mT(u) @ u_grad, dual(vh) @ mT(dual(vh_grad))))"
+    " @ (gaps(s * s) * (mT(u) @ u_grad - mT(dual(u_grad)) @ dual(u)) * expand_dims(s, axis=-2)"
+    " + diag_embed(turned(s_grad, diagonal(mT(u) @ u_grad, axis1=-2, axis2=-1) / s))"
+    " + expand_dims(s, axis=-1) * (gaps(s * s) * (dual(vh) @ mT(dual(vh_grad)) - vh_grad @ mT(vh)))) @ dual(vh)"
+    " + (u_grad - dual(u) @ (mT(u) @ u_grad)) / expand_dims(s, axis=-2) @ dual(vh)"
+    " + dual(u) @ ((vh_grad - vh_grad @ mT(vh) @ dual(vh)) / expand_dims(s, axis=-1))",
 )
 missing("singular_vectors(a) -> u, vh", lambda types, settings, dim: (UNKNOWN, UNKNOWN), "vectors of the singular value zero are not given "
         "by the matrix; full_matrices=False leaves them out", emit="np.linalg.svd(a)[::2]")  # fmt: skip
@@ -374,14 +390,14 @@ rule(
     "qr(a) -> q, r",
     _qr_law,
     emit="np.linalg.qr(a)",
-    a_grad="mT(solve(r, mT(q_grad + q @ (tril(r @ mT(r_grad) - mT(q_grad) @ q) + mT(tril(r @ mT(r_grad) - mT(q_grad) @ q, k=-1))))))",
+    a_grad="mT(solve(r, mT(q_grad + dual(q) @ (2 * symmetric(half_tril(dual(r) @ mT(dual(r_grad)) - mT(dual(q_grad)) @ dual(q)))))))",
 )
 missing("eig(a) -> values, vectors", lambda types, settings, dim: (UNKNOWN, UNKNOWN), "eigenvalues may be complex; eigh has a derivative",
         emit="np.linalg.eig(a)")  # fmt: skip
 # where the rank does not change
 rule("pinv(a)", lambda types, settings, dim: _flipped(_matrix_law(types, settings, dim)), emit="np.linalg.pinv(a)",
-     a_grad="(mT(out_grad) - a @ (out @ mT(out_grad))) @ out @ mT(out) - mT(out) @ out_grad @ mT(out) + "
-            "mT(out) @ out @ (mT(out_grad) - mT(out_grad) @ out @ a)")  # fmt: skip
+     a_grad="(mT(dual(out_grad)) - dual(a) @ (dual(out) @ mT(dual(out_grad)))) @ dual(out) @ mT(out) - mT(out) @ out_grad @ mT(out) + "
+            "mT(out) @ dual(out) @ (mT(dual(out_grad)) - mT(dual(out_grad)) @ dual(out) @ dual(a))")  # fmt: skip
 
 
 def _matrix_rank_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:

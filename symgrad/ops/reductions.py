@@ -98,14 +98,14 @@ rule(f"sum(x, {_AXES})", reduction_law(np.sum), batch=batched.along, emit=reduct
 rule(f"mean(x, {_AXES})", reduction_law(np.mean), batch=batched.along, emit=reduction_text("mean"), linear="x",
      x_grad="spread(out_grad / reduced_size(shape_of(x), axis=axis, divisor=True), shape_of(x), axis=axis, keepdims=keepdims)")  # fmt: skip
 rule(f"var(x, {_AXES}, ddof=0)", reduction_law(np.var), batch=batched.along, emit=reduction_text("var", "ddof"),
-     x_grad="(x - mean(x, axis=axis, keepdims=True)) * spread("
+     x_grad="dual(x - mean(x, axis=axis, keepdims=True)) * spread("
             "ratio(2 * out_grad, reduced_size(shape_of(x), axis=axis) - ddof), shape_of(x), axis=axis, keepdims=keepdims)")  # fmt: skip
 # the deviation of one element is zero whatever it is: the divisor is then 1, not zero
 _SIZE = "reduced_size(shape_of(x), axis=axis)"
 _ROOT = (f"out_grad / (out * ({_SIZE} - ddof) if ddof else out * {_SIZE} + ({_SIZE} == 1)), "
          "shape_of(x), axis=axis, keepdims=keepdims)")  # fmt: skip
 rule(f"std(x, {_AXES}, ddof=0)", reduction_law(np.std), batch=batched.along, emit=reduction_text("std", "ddof"),
-     x_grad="(x - mean(x, axis=axis, keepdims=True)) * spread(" + _ROOT)  # fmt: skip
+     x_grad="dual(x - mean(x, axis=axis, keepdims=True)) * spread(" + _ROOT)  # fmt: skip
 # how many elements make one; as a divisor 1 where there are none, and so no slopes: Python's numbers would raise
 constant("reduced_size(shape, axis=None, divisor=False)", _size_law, emit=_size_text, cheap=True, batch=batched.size_over)
 

@@ -30,7 +30,7 @@ for _count in (2, 3, 4):
 _SUMMED = "sum({share} * x_tangent, axis=axis, keepdims=keepdims)"
 _SPREADING = """(out * (reduced_size(shape_of(x), axis=axis) - ddof) if ddof
     else out * reduced_size(shape_of(x), axis=axis) + (reduced_size(shape_of(x), axis=axis) == 1))""".replace("\n", " ")
-_DEVIATION = "sum((x - mean(x, axis=axis, keepdims=True)) * x_tangent, axis=axis, keepdims=keepdims)"
+_DEVIATION = "sum(dual(x - mean(x, axis=axis, keepdims=True)) * x_tangent, axis=axis, keepdims=keepdims)"
 
 #: rows whose push-forward is a formula: for each operand, over operands, results, settings and the operand's tangent
 PUSHED: dict[str, dict[str, str]] = {

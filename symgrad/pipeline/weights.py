@@ -53,12 +53,14 @@ def tested(builder: Builder, value: Value, param: Value, text: str, like: str) -
     dtype = getattr(param.type, "dtype", None)
     if isinstance(param.type, Array) and getattr(value.type, "dtype", None) != dtype:
         return builder.call("cast", value, dtype=dtype, hint=value.name)
-    return builder.call("number", value, kind="float") if getattr(value.type, "kind", None) != "float" else value
+    kind = "complex" if getattr(param.type, "kind", None) == "complex" else "float"
+    return builder.call("number", value, kind=kind) if getattr(value.type, "kind", None) != kind else value
 
 
 def fits(passed: Type, param: Type) -> bool:
-    """Is it real, and of the rank of the parameter?"""
-    if getattr(passed, "kind", None) not in ("float", "int"):
+    """Is it real, or complex as the parameter is, and of the rank of the parameter?"""
+    kinds = ("float", "int", "complex") if getattr(param, "kind", None) == "complex" else ("float", "int")
+    if getattr(passed, "kind", None) not in kinds:
         return False
     if isinstance(passed, Array) and isinstance(param, Array):
         return passed.shape is not None and param.shape is not None and len(passed.shape) == len(param.shape)

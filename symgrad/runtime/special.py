@@ -37,6 +37,7 @@ from symgrad.runtime.cotangents import (
     tensordot_right,
     tile_back,
     trace_back,
+    unphased,
     weighted_after,
     weighted_before,
 )
@@ -305,6 +306,7 @@ __all__ = [
     "tensordot_right",
     "tile_back",
     "trace_back",
+    "unphased",
     "weighted_after",
     "weighted_before",
 ]

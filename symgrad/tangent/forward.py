@@ -15,7 +15,7 @@ from symgrad.adjoint.extents import know
 from symgrad.adjoint.fit import conformed
 from symgrad.adjoint.memory import Memory, has_memory
 from symgrad.adjoint.unread import alike
-from symgrad.ir.core import Block, Call, Const, Func, Op, Operand, Value
+from symgrad.ir.core import Block, Call, Const, Func, Op, Operand, Value, walk
 from symgrad.ir.layout import Layout
 from symgrad.ir.types import Array, List, Scalar, Tape, Type
 from symgrad.ir.unbound import Unbound, is_undefined
@@ -61,9 +61,11 @@ class Forward:
     tangents: dict[Value, Operand] = field(default_factory=dict)
     ledger: Ledger = field(init=False)
     memory: Memory = field(init=False)
+    unphased: set[Operand] = field(init=False)  #: vectors given up to a phase that a backward half has tested
 
     def __post_init__(self) -> None:
         know(self.builder, self.func)
+        self.unphased = {op.args[0] for op in walk(self.func.body) if isinstance(op, Call) and op.name == "unphased"}
         layout = Layout()
         layout.enter(self.func.body)
         self.memory = Memory.of(self.func, layout)

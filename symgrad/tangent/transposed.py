@@ -9,7 +9,9 @@ from typing import Any
 from symgrad.adjoint.custom import expanded
 from symgrad.adjoint.expand import Absent, Expansion, is_by_numpy, operand
 from symgrad.adjoint.reverse import gradient
-from symgrad.ir.core import Block, Call, Func, Operand, Value, clone_block, substitute, walk
+from symgrad.errors import NoDerivative
+from symgrad.ir.core import Block, Call, Const, Func, Operand, Value, clone_block, substitute, walk
+from symgrad.ir.types import is_complex
 from symgrad.ops.build import Builder
 from symgrad.ops.declare import Row
 from symgrad.tangent.forward import Forward, hinted, tangent_type
@@ -17,6 +19,7 @@ from symgrad.tangent.forward import Forward, hinted, tangent_type
 
 def transposed(forward: Forward, op: Call, row: Row, targets: list[tuple[int, int, str, Value]]) -> dict[Value, Operand]:
     """The tangents of the results of an op, by its results."""
+    refuse_phases(forward, op)
     fresh: dict[Value, Value] = {}
 
     def inside(value: Operand) -> Operand:
@@ -48,11 +51,24 @@ def transposed(forward: Forward, op: Call, row: Row, targets: list[tuple[int, in
             seeds.append(forward.tangents[source])
     block = builder.block
     block.args = [*fresh.values(), *grads.values()]
+    for one in walk(block):
+        if isinstance(one, Call) and one.name == "unphased":  # the cotangents here are stand-ins, which say nothing of phases
+            one.args[1:] = [Const(0.0), Const(0.0)]
     pullback = expanded(Func("pullback", block, [], op.loc), builder.taken)
     wrt = list(range(len(fresh), len(block.args)))
     linear = gradient(pullback, wrt, active_results=range(len(seeds)), value=False, seeds=True, taken=builder.taken)
     # a cotangent of the pullback is only asked for its form, which is that of the result
     return dict(zip(outs, inlined(forward, expanded(linear, builder.taken), [*fresh, *outs, *seeds]), strict=True))
+
+
+def refuse_phases(forward: Forward, op: Call) -> None:
+    """Vectors that are given up to a phase have tangents only where a backward half has tested what is computed of them."""
+    if op.name not in ("eigh", "svd"):
+        return
+    vectors = [out for out in op.outs if out in forward.active and is_complex(out.type)]
+    if vectors and not forward.unphased & set(vectors):
+        what = f"forward mode cannot tell whether the result depends on the phases of the vectors of {op.name} of a complex matrix"
+        raise NoDerivative(what, op.loc, "use reverse mode: grad, vjp or jacrev")
 
 
 def inlined(forward: Forward, func: Func, operands: list[Operand]) -> list[Operand]:

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import symgrad
+from symgrad.errors import NoDerivative
 from symgrad.ir.core import Call, walk
 from symgrad.ir.types import is_complex
 from symgrad.ops.complexes import RIGHT
@@ -49,6 +50,8 @@ cmath.exp(c)|cmath.log(c)|cmath.log(c, 3.0)|cmath.log10(c)|cmath.sqrt(c)|cmath.s
 cmath.tanh(c)|cmath.asinh(c)|cmath.acosh(c)|cmath.acosh(c - 3)|cmath.atanh(c)|cmath.phase(c)|cmath.polar(c)[0]|cmath.polar(c)[1] * c|cmath.rect(r, 0.4)|abs(c)|c.real * c.imag|c.conjugate() * c|c ** 2|c ** r|r ** c
 np.array(z)|z.item(1) * z|np.expand_dims(c, 0)|np.ones_like(z) * z|np.zeros_like(z) + z|np.asarray(c) * z|np.ascontiguousarray(m.T)|m.T.copy()|np.atleast_1d(c) * z
 np.fft.fft(z)|np.fft.fft(z, 3)|np.fft.rfft(x)|np.fft.irfft(z)|np.fft.fftshift(z)|np.fft.ifftshift(m, axes=0)|np.fft.fft2(m) * m
+np.linalg.cholesky(m @ m.conj().T)|np.linalg.qr(m)[0]|np.linalg.qr(m[:, :2])[1]|np.linalg.pinv(m[:, :2])|np.linalg.pinv(m[:2])|np.linalg.slogdet(m)[1]|np.linalg.slogdet(m)[0] * c|np.var(m, axis=0)|np.std(z, ddof=1)|np.linalg.lstsq(m[:, :2], z[:3])[0]
+np.abs(np.linalg.eigh(m + m.conj().T)[1])|np.linalg.eigvalsh(m)|np.linalg.svd(m, compute_uv=False)|np.abs(np.linalg.svd(m[:, :2], full_matrices=False)[0])|np.linalg.norm(m, 'nuc')|np.linalg.norm(m, 2)|np.linalg.norm(z, 1)|np.linalg.norm(z, 3)|np.linalg.norm(m, np.inf)
 pow(c, 3)|sum([c, r, z[0]])|sum(z)|np.float64(r) * c|np.complex128(c) ** 2|np.multiply.outer(z, x)|np.add.reduce(z)|np.multiply.reduce(z)|np.complex64(c) * r|z * np.array(c)|np.prod(z) * z"""
 EXPRESSIONS = [e for line in WORDS.splitlines() for e in line.split("|")]
 #: bodies that give ``made``
@@ -61,6 +64,8 @@ BODIES = {
     "stores in places": "made = z * 1\nmade[[0, 2]] = x[:2]\nmade[ib] += z[ib]",
     "store of a row": "made = m.copy()\nmade[0] = x[:3]\nmade[:, 1] = made[:, 0] * c",
     "view": "w = z * 2\nv = w[1:]\nv *= c\nmade = w",
+    "vectors and values": "w, v = np.linalg.eigh(m)\nmade = (v * w**2) @ v.conj().T",
+    "singular vectors together": "u, s, vh = np.linalg.svd(m[:, :2], full_matrices=False)\nmade = (u * np.sqrt(s)) @ vh",
     "branch": "if r > 0:\n    made = c * r\nelse:\n    made = r",
     "real on one path": "if r > 0:\n    made = r * 1.5\nelse:\n    made = c\nmade = made * c",
     "list": "items = []\nfor k in range(4):\n    items.append(z[k] * (1 + k * 1j))\nmade = np.array(items)",
@@ -241,6 +246,35 @@ def test_arrays_of_other_lengths(expression: str, count: int) -> None:
     assert along(made, steps, names) == pytest.approx(expected, rel=1e-6, abs=1e-7)
     for name, g in zip(names, made, strict=True):
         assert np.shape(g) == np.shape(given[name])
+
+
+# ------------------------------------------------------------------ vectors that are given up to a phase
+
+
+def phased(a: Any) -> Any:
+    return np.sum(np.linalg.eigh(a)[1] * np.arange(9.0).reshape(3, 3)).imag
+
+
+def unphased(a: Any) -> Any:
+    return np.sum(np.abs(np.linalg.eigh(a)[1]) ** 2 * np.arange(9.0).reshape(3, 3))
+
+
+def test_a_function_of_phases_is_refused_in_both_modes() -> None:
+    with pytest.raises(ValueError, match="depends on the phases"):
+        symgrad.grad(phased)(M)
+    with pytest.raises(NoDerivative, match="forward mode cannot tell"):
+        symgrad.jvp(phased, (M,), (M,))
+
+    step = symgrad.grad(unphased)(M)
+    assert np.sum(step * np.conj(step)).real == pytest.approx(
+        (unphased(M + 1e-6 * np.conj(step)) - unphased(M - 1e-6 * np.conj(step))) / 2e-6, rel=1e-6
+    )
+
+
+def test_a_product_with_the_hessian_takes_a_complex_direction() -> None:
+    along_m = symgrad.hvp(unphased, M, M * (0.3 - 1j))
+    gradient, h = symgrad.grad(unphased), 1e-6 * (0.3 - 1j)
+    np.testing.assert_allclose(along_m, (gradient(M + h * M) - gradient(M - h * M)) / 2e-6, rtol=1e-5, atol=1e-7)
 
 
 # ------------------------------------------------------------------ which rows there are

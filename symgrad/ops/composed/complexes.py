@@ -8,7 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.ops.composed.refusing import Numbers, need
+from symgrad.ops.composed.products import eigvalsh, lstsq, svdvals
+from symgrad.ops.composed.products import norm as norm_of_sizes
+from symgrad.ops.composed.products import vector_norm as vector_norm_of_sizes
+from symgrad.ops.composed.refusing import Numbers
 from symgrad.ops.composed.shapes import kept
 
 
@@ -39,16 +42,18 @@ def squares(x: Any) -> Any:
 
 
 def norm(x: Numbers, ord: Any = None, axis: Any = None, keepdims: Any = None) -> Any:
-    """``np.linalg.norm`` of vectors, and of Frobenius."""
+    """``np.linalg.norm``: those of squares, of Frobenius and vectors, here; the others are of absolute values or singular values."""
     vectors = axis is None and np.ndim(x) == 1 or isinstance(axis, int)
-    need(ord is None or vectors and ord == 2 or not vectors and ord == "fro", "this norm of complex numbers is not supported")
+    if not (ord is None or vectors and ord == 2 or not vectors and ord == "fro"):
+        return norm_of_sizes(x, ord, axis, keepdims)
     norms = np.sqrt(np.sum(squares(x), axis=axis))
     return kept(norms, x, axis) if keepdims else norms
 
 
 def vector_norm(x: Numbers, axis: Any = None, keepdims: Any = False, ord: Any = 2) -> Any:
     """``np.linalg.vector_norm``."""
-    need(ord == 2, "this norm of complex numbers is not supported")
+    if ord != 2:
+        return vector_norm_of_sizes(x, axis, keepdims, ord)
     return np.sqrt(np.sum(squares(x), axis=axis, keepdims=keepdims))
 
 
@@ -69,9 +74,10 @@ def rect(r: Any, phi: Any) -> Any:
 
 #: of complex numbers where ``composed`` has them of real ones
 OF_COMPLEX = {
-    np.vdot: vdot, np.angle: angle, np.linalg.norm: norm,
+    np.vdot: vdot, np.angle: angle, np.linalg.norm: norm, np.linalg.eigvalsh: eigvalsh, np.linalg.lstsq: lstsq,
     **{getattr(where, name): said for where, name, said in (
         (np, "vecdot", vecdot), (np.linalg, "vecdot", vecdot), (np, "vecmat", vecmat), (np.linalg, "vector_norm", vector_norm),
+        (np.linalg, "svdvals", svdvals),
     ) if hasattr(where, name)},
 }  # fmt: skip
 #: of the module of complex numbers, which makes a complex number of what it is given

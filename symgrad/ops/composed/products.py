@@ -185,7 +185,8 @@ def lstsq(a: Numbers, b: Numbers, rcond: Any = None) -> Any:
     must(np.min(values) > max(rows, columns) * EPSILON * np.max(values), "np.linalg.lstsq of a matrix without full rank is not supported")
     x = np.linalg.pinv(a) @ b
     apart = b - a @ x
-    left = np.ravel(np.sum(apart * apart, axis=0)) if rows > columns else np.zeros(0)
+    squares = np.square(apart.real) + np.square(apart.imag) if np.iscomplexobj(apart) else apart * apart
+    left = np.ravel(np.sum(squares, axis=0)) if rows > columns else np.zeros(0)
     return x, left, np.int32(min(rows, columns)), values
 
 
