@@ -37,6 +37,7 @@ from symgrad.frontend.exceptions import fail_unless, instance_of
 from symgrad.frontend.filling import extent_of
 from symgrad.frontend.flow import choose
 from symgrad.frontend.folding import fold
+from symgrad.frontend.growing_dicts import new_dict
 from symgrad.frontend.iterate import append, indices_of, items_of, known_items, sequence
 from symgrad.frontend.number_builtins import CONVERTING
 from symgrad.frontend.operands import static_key, unwrap
@@ -250,6 +251,11 @@ def rows_of(ctx: Lowering, array: Ref, node: ast.AST) -> list[Binding] | None:
 
 @special(dict)
 def dict_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    return new_dict(ctx, content_of(ctx, args, kwargs, node), node)
+
+
+def content_of(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> tuple[tuple[Any, Binding], ...]:
+    """The keys and items of the dict that is created of other dicts, of pairs and of keywords."""
     content: dict[Any, Binding] = {}
     for item in args:
         if (entries := entries_of(ctx, item, node)) is None:
@@ -258,8 +264,7 @@ def dict_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
                 raise UnsupportedSyntax("a dict is made of pairs that are known", ctx.loc(node))
             entries = {static_key(ctx, p.items[0], node): p.items[1] for p in pairs}  # type: ignore[attr-defined]
         content.update(entries)
-    content.update(kwargs)
-    return ctx.new_object("dict", content.items())
+    return tuple({**content, **kwargs}.items())
 
 
 @special(dataclasses.replace)
