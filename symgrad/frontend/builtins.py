@@ -37,7 +37,7 @@ from symgrad.frontend.exceptions import fail_unless, instance_of
 from symgrad.frontend.filling import extent_of
 from symgrad.frontend.flow import choose
 from symgrad.frontend.folding import fold
-from symgrad.frontend.growing_dicts import new_dict
+from symgrad.frontend.growing_dicts import check_attribute, new_dict
 from symgrad.frontend.iterate import append, indices_of, items_of, known_items, sequence
 from symgrad.frontend.number_builtins import CONVERTING
 from symgrad.frontend.operands import static_key, unwrap
@@ -300,6 +300,7 @@ def hasattr_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindin
     name = exact(unwrap(args[1]))
     if not isinstance(name, str):
         raise UnsupportedSyntax("the name of an attribute must be a text", ctx.loc(node))
+    check_attribute(ctx, args[0], name, node)
     several = classes_of(ctx, args[0], node)
     answers = [from_class(ctx, kind, name, MISSING) is not MISSING for kind in several]
     if len(several) > 1 and (all(answers) or not any(answers)):

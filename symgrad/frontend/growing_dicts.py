@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, Num, Obj, Static, is_long, is_plain_tuple, python_class
+from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, is_plain_tuple, python_class
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.interruptions import Raised
 from symgrad.frontend.operands import static_binding
 from symgrad.frontend.stepping import new_record, site_of
 from symgrad.frontend.tables import special
 from symgrad.ir.core import NONE, Const
-from symgrad.ir.types import Scalar
+from symgrad.ir.types import TEXT, UNDEFINED, List, Scalar, Struct, Type
 from symgrad.ops.composed import growing
 
 #: what a program may read of such a dict or a view of it
@@ -68,6 +68,13 @@ def note_new_key(ctx: Lowering, owner: Obj) -> None:
     ctx.growing_sites.update(ctx.dict_sites if owner.key.site is None else {owner.key.site: None})
 
 
+@special(growing.view_of)
+def view_of(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    held, kind = args
+    assert isinstance(kind, Static)
+    return new_record(ctx, kind.value, [held], node)
+
+
 @special(growing.key_for)
 def key_for(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """A key of the same kind as those that a dict has."""
@@ -76,11 +83,27 @@ def key_for(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node
     if kind is None:
         raise UnsupportedSyntax(KEYS, ctx.loc(node), "use an array or a list for other keys")
     assert isinstance(keys, Obj)
-    if not is_long(keys, ctx.state):
-        others = [kind_of(other) for _, other in ctx.state.entries(keys.key)]
-        if any(other != kind for other in others):
-            raise UnsupportedSyntax(KEYS, ctx.loc(node), "use a dict for each kind of key")
+    if not all_of_kind(ctx, keys, kind):
+        raise UnsupportedSyntax(KEYS, ctx.loc(node), "use a dict for each kind of key")
     return key
+
+
+def all_of_kind(ctx: Lowering, keys: Obj, kind: Any) -> bool:
+    """Are all keys of a dict of one kind?"""
+    content = ctx.state.heap[keys.key]
+    if not isinstance(content, Ref):
+        return all(kind_of(key) == kind for _, key in content)
+    type_ = ctx.type_of(content)
+    return isinstance(type_, List) and is_of_kind(type_.item, kind)
+
+
+def is_of_kind(type_: Type, kind: Any) -> bool:
+    """Is a type that of keys of a kind?  The head of a loop may not know the type yet."""
+    if isinstance(type_, Struct):
+        return isinstance(kind, tuple) and len(kind) == len(type_.items) and all(map(is_of_kind, type_.items, kind))
+    if isinstance(type_, List):  # a tuple of numbers, or of texts
+        return type_.of == "tuple" and isinstance(kind, tuple) and all(is_of_kind(type_.item, part) for part in kind)
+    return type_ == UNDEFINED or (type_ == TEXT if kind is str else kind is int and isinstance(type_, Scalar) and type_.kind == "int")
 
 
 def kind_of(key: Binding) -> Any:

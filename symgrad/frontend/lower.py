@@ -145,9 +145,7 @@ def attempt_until_known(source: Source, signature: Signature, wrt: frozenset[str
     except SymgradError as refusal:
         if not growing_sites or any(error.pin for error in refusal.errors):
             raise
-        with contextlib.suppress(SymgradError):
-            return attempt_with(source, signature, wrt, options, frozenset(growing_sites), {})
-        raise
+        return attempt_with(source, signature, wrt, options, frozenset(growing_sites), {})
     with contextlib.suppress(SymgradError):
         return attempt_with(source, signature, wrt, options, frozenset(growing_sites), {}) if growing_sites else result
     return result

@@ -16,6 +16,11 @@ def key_for(keys: Any, key: Any) -> Any:
     return key
 
 
+def view_of(held: Any, kind: type) -> Any:
+    """A view of a dict."""
+    return kind(held)
+
+
 def unanswered(what: str) -> Any:
     """Refuse a question to such a dict."""
     raise NotImplementedError(what)
@@ -135,13 +140,13 @@ class GrowingDict(Unanswered):
         return item
 
     def keys(self) -> Any:
-        return GrowingKeys(self)
+        return view_of(self, GrowingKeys)
 
     def values(self) -> Any:
-        return GrowingValues(self)
+        return view_of(self, GrowingValues)
 
     def items(self) -> Any:
-        return GrowingItems(self)
+        return view_of(self, GrowingItems)
 
 
 class GrowingDefaultDict(GrowingDict):
