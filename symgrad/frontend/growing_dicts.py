@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, is_plain_tuple, python_class
+from symgrad.frontend.bindings import Binding, Num, Obj, is_plain_tuple, known_key, memory_of, python_class
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.interruptions import Raised
-from symgrad.frontend.operands import static_binding
+from symgrad.frontend.operands import static_binding, unwrap
 from symgrad.frontend.stepping import new_record, site_of
 from symgrad.frontend.tables import special
 from symgrad.ir.core import NONE, Const
@@ -71,8 +71,7 @@ def note_new_key(ctx: Lowering, owner: Obj) -> None:
 @special(growing.view_of)
 def view_of(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     held, kind = args
-    assert isinstance(kind, Static)
-    return new_record(ctx, kind.value, [held], node)
+    return new_record(ctx, unwrap(kind), [held], node)
 
 
 @special(growing.key_for)
@@ -82,16 +81,15 @@ def key_for(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node
     kind = kind_of(key)
     if kind is None:
         raise UnsupportedSyntax(KEYS, ctx.loc(node), "use an array or a list for other keys")
-    assert isinstance(keys, Obj)
     if not all_of_kind(ctx, keys, kind):
         raise UnsupportedSyntax(KEYS, ctx.loc(node), "use a dict for each kind of key")
     return key
 
 
-def all_of_kind(ctx: Lowering, keys: Obj, kind: Any) -> bool:
+def all_of_kind(ctx: Lowering, keys: Any, kind: Any) -> bool:
     """Are all keys of a dict of one kind?"""
     content = ctx.state.heap[keys.key]
-    if not isinstance(content, Ref):
+    if memory_of(content) is None:
         return all(kind_of(key) == kind for _, key in content)
     type_ = ctx.type_of(content)
     return isinstance(type_, List) and is_of_kind(type_.item, kind)
@@ -110,11 +108,12 @@ def kind_of(key: Binding) -> Any:
     """The kind of a key: ``int``, ``str`` or a tuple of these; None for others, which may be equal to keys of other classes."""
     if python_class(key) is str:
         return str
+    value = known_key(key)
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        return int
+    if type(value) is str:
+        return str
     match key:
-        case Static(value) | Num(Const(value)):
-            if isinstance(value, int | np.integer) and not isinstance(value, bool):
-                return int
-            return str if type(value) is str else None
         case Num(operand) if isinstance(operand.type, Scalar) and operand.type.kind == "int":
             return int
     if is_plain_tuple(key):
@@ -126,18 +125,16 @@ def kind_of(key: Binding) -> Any:
 @special(growing.unanswered)
 def unanswered(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     (what,) = args
-    assert isinstance(what, Static)
     raise UnsupportedSyntax(
-        f"a dict whose keys are not known while compiling is {what.value}", ctx.loc(node), "go over its items, and use lists or numbers"
+        f"a dict whose keys are not known while compiling is {unwrap(what)}", ctx.loc(node), "go over its items, and use lists or numbers"
     )
 
 
 @special(growing.undecided)
 def undecided(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     (what,) = args
-    assert isinstance(what, Static)
     refused = ctx.constant(UnsupportedSyntax, "UnsupportedSyntax")
-    ctx.builder.call_many("raise_error", refused, Const(what.value), NONE, Const("go over list(d)"))
+    ctx.builder.call_many("raise_error", refused, Const(unwrap(what)), NONE, Const("go over list(d)"))
     ctx.state.dead = True
     raise Raised
 

@@ -15,7 +15,7 @@ from tests.plainly import HEAD, function_of, verdict
 NUMBERS = np.array([3, 5, 3, 2, 7, 5, 3, 2, 4, 1, 20])
 
 #: the key of a number ``n``
-KEYS = {"ints": "n", "of Python": "int(n)", "texts": "f'k{n}'", "pairs": "(n, n + 1)", "named pairs": "('a', int(n))"}
+KEYS = {"ints": "n", "of Python": "int(n)", "texts": "f'k{n}'", "pairs": "(n, n + 1)"}
 
 #: what is stored, and the number that is computed from an item ``v``
 VALUES = {
@@ -55,7 +55,7 @@ def program(key: str, operation: str, value: str, order: str) -> str:
 
 #: a diagonal of the product, in which each entry of each table stands
 FAST = [("ints", "stored", "floats", "items"), ("of Python", "memo", "floats", "keys"), ("texts", "get", "floats", "values"),
-        ("pairs", "setdefault", "floats", "values"), ("named pairs", "deleted", "floats", "keys"), ("ints", "popped", "arrays", "values"),
+        ("pairs", "setdefault", "floats", "values"), ("ints", "deleted", "floats", "keys"), ("ints", "popped", "arrays", "values"),
         ("ints", "pop with default", "floats", "items"), ("ints", "missing", "floats", "items")]  # fmt: skip
 
 
