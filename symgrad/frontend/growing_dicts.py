@@ -90,8 +90,8 @@ def all_of_kind(ctx: Lowering, keys: Any, kind: Any) -> bool:
     """Are all keys of a dict of one kind?"""
     content = ctx.state.heap[keys.key]
     if memory_of(content) is None:
-        return all(kind_of(key) == kind for _, key in content)
-    type_ = ctx.type_of(content)
+        return all(kind_of(key) == kind for _, key in content)  # type: ignore[union-attr]
+    type_ = ctx.type_of(content)  # type: ignore[arg-type]
     return isinstance(type_, List) and is_of_kind(type_.item, kind)
 
 
