@@ -9,7 +9,7 @@ from typing import Any
 
 from symgrad.ir.types import Type
 from symgrad.location import NOWHERE, Loc
-from symgrad.text import literal
+from symgrad.text import is_name, literal
 
 DECORATOR = '@njit(error_model="numpy", cache=True)'
 
@@ -100,7 +100,7 @@ class Seed:
         """The seed as the backward half takes it."""
         words = [self.argument, str(self.shape), "True"] if self.of_complex else filter(None, [self.argument, self.shape])
         words = [*words, *([] if self.dtype is None else [f"dtype={self.dtype}"])]
-        words = words if self.argument.isidentifier() else [*words, f"name={literal(f'the seed of {self.result}')}"]
+        words = words if is_name(self.argument) else [*words, f"name={literal(f'the seed of {self.result}')}"]
         return f"fitting_seed({', '.join(words)})" if self.fits else self.argument
 
 

@@ -74,6 +74,7 @@ class Attempt:
     recursive_sites: frozenset[Any] = frozenset()  #: functions that have turned out to call themselves
     loggers_change: bool = False  #: the function changes which messages loggers take
     met: set[Same] = field(default_factory=set)  #: those that are called, and not read
+    growing_sites: dict[Any, None] = field(default_factory=dict)  #: where dicts are created that get keys which are computed
     parted: bool = False  #: that was done
     laid: bool = False  #: it was asked how arrays lie in memory
     unsure: bool = False  #: it mattered which of several arrays is written to
@@ -110,6 +111,7 @@ class Attempt:
             keeps_text=self.keeps_text,
             read_sources=self.read_sources,
             met_sources=self.met,
+            growing_sites=self.growing_sites,
             recursive_sites=self.recursive_sites,
             global_sources=self.global_sources,
             loggers_change=self.loggers_change,

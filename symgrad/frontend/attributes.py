@@ -44,6 +44,7 @@ from symgrad.frontend.exact import exact_class, possible_classes
 from symgrad.frontend.exceptions import GIVEN
 from symgrad.frontend.filling import extent_of, size_of
 from symgrad.frontend.flow import choose
+from symgrad.frontend.growing_dicts import check_attribute
 from symgrad.frontend.opaque import GENERATORS, followed
 from symgrad.frontend.outside import outside, rely_on_class, variable_of_module
 from symgrad.frontend.overriding import check_reading
@@ -76,6 +77,7 @@ def attribute(ctx: Lowering, node: ast.Attribute) -> Binding:
 
 def attribute_of(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding:
     """``owner.attr`` for each kind of owner; ``attr`` is the name as Python looks it up: ``__private`` is mangled."""
+    check_attribute(ctx, owner, attr, node)
     if is_one_of_kinds(owner):
         return each(ctx, owner, node, lambda value: attribute_of(ctx, value, attr, node))
     if attr in EVERYWHERE and isinstance(owner := settled(owner, ctx.state), Maybe):

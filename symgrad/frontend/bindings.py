@@ -101,6 +101,7 @@ class HeapKey:
     doubtful: bool = False  #: there is no such object on one of the paths that lead here
     exact: type | None = None  #: its class, where that is none of ``list``, ``dict`` and ``cls``
     unordered: bool = False  #: a dict of which the order of the keys depends on the path taken
+    site: Any = None  #: where a dict is created, as far as that is known
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,7 @@ from symgrad.frontend.exceptions import fail_unless, instance_of
 from symgrad.frontend.filling import extent_of
 from symgrad.frontend.flow import choose
 from symgrad.frontend.folding import fold
+from symgrad.frontend.growing_dicts import check_attribute, new_dict
 from symgrad.frontend.iterate import append, indices_of, items_of, known_items, sequence
 from symgrad.frontend.number_builtins import CONVERTING
 from symgrad.frontend.operands import static_key, unwrap
@@ -251,6 +252,11 @@ def rows_of(ctx: Lowering, array: Ref, node: ast.AST) -> list[Binding] | None:
 
 @special(dict)
 def dict_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    return new_dict(ctx, content_of(ctx, args, kwargs, node), node)
+
+
+def content_of(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> tuple[tuple[Any, Binding], ...]:
+    """The keys and items of the dict that is created of other dicts, of pairs and of keywords."""
     content: dict[Any, Binding] = {}
     for item in args:
         if (entries := entries_of(ctx, item, node)) is None:
@@ -259,8 +265,7 @@ def dict_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
                 raise UnsupportedSyntax("a dict is made of pairs that are known", ctx.loc(node))
             entries = {static_key(ctx, p.items[0], node): p.items[1] for p in pairs}  # type: ignore[attr-defined]
         content.update(entries)
-    content.update(kwargs)
-    return ctx.new_object("dict", content.items())
+    return tuple({**content, **kwargs}.items())
 
 
 @special(dataclasses.replace)
@@ -296,6 +301,7 @@ def hasattr_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindin
     name = exact(unwrap(args[1]))
     if not isinstance(name, str):
         raise UnsupportedSyntax("the name of an attribute must be a text", ctx.loc(node), "write the name itself")
+    check_attribute(ctx, args[0], name, node)
     several = classes_of(ctx, args[0], node)
     answers = [from_class(ctx, kind, name, MISSING) is not MISSING for kind in several]
     if len(several) > 1 and (all(answers) or not any(answers)):

@@ -7,11 +7,12 @@ import itertools
 from typing import Any
 
 from symgrad.frontend.activation import holds_function
-from symgrad.frontend.bindings import MISSING, Binding, Fun, Generator, Num, Obj, Static, is_long
+from symgrad.frontend.bindings import MISSING, Binding, Fun, Generator, Missing, Num, Obj, Static, is_long, known_key
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.flow import branch, counted, guess_names, loop_key
 from symgrad.frontend.frames import Frame, Going
 from symgrad.frontend.generators import gathered
+from symgrad.frontend.growing_dicts import is_growing, new_dict, note_new_key
 from symgrad.frontend.iterate import append, held_lists, indices_of, items_now, items_of_loop
 from symgrad.frontend.live import rounds_from
 from symgrad.frontend.operands import static_key
@@ -38,14 +39,24 @@ def comprehension(ctx: Lowering, node: ast.ListComp | ast.GeneratorExp) -> Bindi
 def dict_comprehension(ctx: Lowering, node: ast.DictComp) -> Binding:
     def put(items: Binding) -> Binding:
         assert isinstance(items, Obj)
-        key = static_key(ctx, ctx.evaluate(node.key), node.key)
+        sought = ctx.evaluate(node.key)
+        if is_growing(items):
+            ctx.hold(sought)
+            return put_computed(items, sought, ctx.evaluate(node.value))
+        if isinstance(known_key(sought), Missing):
+            note_new_key(ctx, items)
+        key = static_key(ctx, sought, node.key)
         held = ctx.evaluate(node.value)
         content = dict(ctx.state.heap[items.key])  # type: ignore[arg-type]
         content[key] = held
         ctx.change(items.key, tuple(content.items()))
         return items
 
-    return gather(ctx, node.generators, lambda: ctx.new_object("dict", ()), put, node)
+    def put_computed(items: Obj, key: Binding, value: Binding) -> Binding:
+        ctx.apply_method(items, "__setitem__", [key, value], node)
+        return items
+
+    return gather(ctx, node.generators, lambda: new_dict(ctx, (), node), put, node)
 
 
 @expression(ast.SetComp)

@@ -35,6 +35,7 @@ from symgrad.frontend.bindings import (
 )
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.flow import choose, choose_in_turn
+from symgrad.frontend.growing_dicts import note_new_key
 from symgrad.frontend.interruptions import Raised
 from symgrad.frontend.operands import pinnable, pinned, static_binding
 from symgrad.frontend.python_values import python_comparison
@@ -261,11 +262,13 @@ def note(ctx: Lowering, test: Operand, where_false: Known, where_true: Known) ->
     ctx.decided.table[test] = ({**known[0], **where_false}, {**known[1], **where_true})
 
 
-def new_key(ctx: Lowering, held: Binding, is_possible: bool, node: ast.AST) -> Binding:
+def new_key(ctx: Lowering, owner: Obj, held: Binding, is_possible: bool, node: ast.AST) -> Binding:
     """A store under a key that is none of those that a dict has: it would have one more, which nobody knows while compiling.
 
-    Where the key may be one that the dict has, that is refused when it runs, if it is none.
+    Where the key may be one that the dict has, that is refused when it runs, if it is none. Before that, lowering is attempted
+    with a dict that can get such keys.
     """
+    note_new_key(ctx, owner)
     what = "a key that is computed is none of those that the dict has"
     hint = "make the dict with all of its keys, or use an array or a list for keys that are computed"
     if not ctx.unroll or not is_possible:

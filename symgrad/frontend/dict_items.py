@@ -45,7 +45,7 @@ def item_of_dict(ctx: Lowering, owner: Obj, held: Binding, node: ast.AST) -> Bin
         if not isinstance(key, Missing):
             return held_or_made(ctx, owner, key, node)
         word, value = owner.key.cls
-        return value if word == "counted" else new_key(ctx, sought, is_possible, node)
+        return value if word == "counted" else new_key(ctx, owner, sought, is_possible, node)
 
     return at_key(ctx, held, keys_of(ctx, owner), node, item, absent)
 
@@ -114,7 +114,7 @@ def store(ctx: Lowering, owner: Obj, held: Binding, value: Binding, node: ast.AS
 
     def absent(sought: Binding) -> Binding:
         key = known_key(sought)
-        return new_key(ctx, sought, is_possible, node) if isinstance(key, Missing) else stored(key, sought)
+        return new_key(ctx, owner, sought, is_possible, node) if isinstance(key, Missing) else stored(key, sought)
 
     return at_key(ctx, held, keys_of(ctx, owner), node, stored, absent)
 
@@ -180,7 +180,7 @@ def item_or_set(ctx: Lowering, owner: Obj, held: Binding, default: Binding, node
 
     def absent(sought: Binding) -> Binding:
         key = known_key(sought)
-        return new_key(ctx, sought, is_possible, node) if isinstance(key, Missing) else set_to_default(key, sought)
+        return new_key(ctx, owner, sought, is_possible, node) if isinstance(key, Missing) else set_to_default(key, sought)
 
     def where(key: Any, sought: Binding) -> Binding:
         return where_there(ctx, owner, key, node, lambda value: value, lambda: set_to_default(key, sought))

@@ -34,6 +34,7 @@ from symgrad.frontend.bindings import (
     python_class,
 )
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.growing_dicts import class_of_growing
 from symgrad.frontend.reading import attribute_text, from_class, users_bases
 from symgrad.frontend.stepping import class_of_iterator, is_iterator
 from symgrad.ir.core import Const, Operand
@@ -53,7 +54,7 @@ def classes_of(ctx: Lowering, binding: Binding, node: ast.AST) -> tuple[type, ..
     ctx.mixed.asked += 1
     if (held := class_of_iterator(binding, lambda inner: exact_class(ctx, inner, node))) is not None:
         return (held,)
-    if (held := python_class(binding)) is not None:
+    if (held := class_of_growing(binding) or python_class(binding)) is not None:
         return (held,)
     match binding:
         case Maybe(inner=inner, absent=Static(None)):

@@ -10,6 +10,7 @@ from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import as_python_does
 from symgrad.frontend.bindings import Binding, Fun, Num, Obj, Static, Tup
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.growing_dicts import new_dict
 from symgrad.frontend.iterate import indices_of, items_of
 from symgrad.frontend.memory import load
 from symgrad.frontend.operands import known_value, pinned_length, static_key
@@ -70,7 +71,7 @@ def dict_(ctx: Lowering, node: ast.Dict) -> Binding:
         else:
             known_key = static_key(ctx, ctx.evaluate(key), key)
             content[known_key] = ctx.evaluate(value)
-    return ctx.new_object("dict", content.items())
+    return new_dict(ctx, content.items(), node)
 
 
 def elements(

@@ -9,11 +9,12 @@ from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Num, Obj, Static, Tup
-from symgrad.frontend.builtins import dict_
+from symgrad.frontend.builtins import content_of
 from symgrad.frontend.containers import counts_of
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import ELEMENT, combined, elements_of, is_dict, is_set, new_set
 from symgrad.frontend.exceptions import fail, sees
+from symgrad.frontend.growing_dicts import new_dict
 from symgrad.frontend.iterate import items_of, sequence
 from symgrad.frontend.operands import known_value, static_binding, static_key, unwrap
 from symgrad.frontend.python_values import set_of_computed
@@ -29,31 +30,26 @@ COUNTED = ("counted", Num(ZERO))  #: the kind of a ``Counter``
 @special(collections.defaultdict)
 def defaultdict(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     """A dict that makes the item of a missing key when it is read."""
-    initial = dict_(ctx, args[1:], kwargs, node)
-    assert isinstance(initial, Obj)
+    content = content_of(ctx, args[1:], kwargs, node)
     maker = args[0] if args else Static(None)
     cls = None if maker == Static(None) else ("made", maker)
-    return ctx.new_object("dict", ctx.state.entries(initial.key), cls, collections.defaultdict)
+    return new_dict(ctx, content, node, cls, collections.defaultdict)
 
 
 @special(collections.OrderedDict)
 def ordered_dict(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    initial = dict_(ctx, args, kwargs, node)
-    assert isinstance(initial, Obj)
-    return ctx.new_object("dict", ctx.state.entries(initial.key), None, collections.OrderedDict)
+    return ctx.new_object("dict", content_of(ctx, args, kwargs, node), None, collections.OrderedDict)
 
 
 @special(collections.Counter)
 def counter(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     """The counts of known items; a dict is taken as counts."""
     if args and is_dict(args[0]):
-        initial = dict_(ctx, args, {}, node)
-        assert isinstance(initial, Obj)
-        content = ctx.state.entries(initial.key)
+        content = content_of(ctx, args, {}, node)
     else:
         counts = collections.Counter(known_elements(ctx, args[0], node) if args else ())
         content = tuple((k, Num(Const(n))) for k, n in counts.items())
-    return ctx.new_object("dict", {**dict(content), **kwargs}.items(), COUNTED, collections.Counter)
+    return new_dict(ctx, {**dict(content), **kwargs}.items(), node, COUNTED, collections.Counter)
 
 
 @special(dict.fromkeys)

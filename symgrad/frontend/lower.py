@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -137,10 +138,34 @@ class Result:
 
 
 def attempt_until_known(source: Source, signature: Signature, wrt: frozenset[str], options: Options) -> Result:
-    """Attempt it until an attempt knows all that it must."""
+    """Attempt it with dicts of known keys; where that is refused, or may be when it runs, with dicts that get keys which are computed."""
+    growing_sites: dict[Any, None] = {}
+    try:
+        result = attempt_with(source, signature, wrt, options, frozenset(), growing_sites)
+    except SymgradError as refusal:
+        if not growing_sites or any(error.pin for error in refusal.errors):
+            raise
+        return attempt_with(source, signature, wrt, options, frozenset(growing_sites), {})
+    with contextlib.suppress(SymgradError):
+        return attempt_with(source, signature, wrt, options, frozenset(growing_sites), {}) if growing_sites else result
+    return result
+
+
+def attempt_with(
+    source: Source,
+    signature: Signature,
+    wrt: frozenset[str],
+    options: Options,
+    stateful: frozenset[Any],
+    growing_sites: dict[Any, None],
+) -> Result:
+    """Attempt it until an attempt knows all that it must.
+
+    ``stateful`` are the places where iterators with a position, and dicts that get keys which are computed, are created.
+    ``growing_sites`` collects places of such dicts.
+    """
     captured: list[Captured] = []
     refused: SymgradError | None = None
-    stateful: frozenset[Any] = frozenset()
     stored: frozenset[str] = frozenset()
     recursive_sites: frozenset[Any] = frozenset()
     global_sources: dict[Any, Any] = {}
@@ -148,11 +173,15 @@ def attempt_until_known(source: Source, signature: Signature, wrt: frozenset[str
     for _ in range(RESTARTS):
         told = Notes() if options.tells else None
         unroll = refused is not None
+        new_sites: dict[Any, None] = {}
         attempt = Attempt(source, signature, captured, options.derive, options.no_grad, options.pins, unroll, told, stateful, tagged,
                           sequences, stored, wrt, options.keeps_text, options.read_sources, global_sources, recursive_sites,
-                          loggers_change, options.met)  # fmt: skip
+                          loggers_change, options.met, new_sites)  # fmt: skip
         try:
-            return Result(attempt.lowered(), told, refused)
+            lowered = attempt.lowered()
+            growing_sites.clear()
+            growing_sites.update(new_sites)
+            return Result(lowered, told, refused)
         except Recapture as request:
             captured.append(request.captured)
         except CallsItself as request:
@@ -169,6 +198,7 @@ def attempt_until_known(source: Source, signature: Signature, wrt: frozenset[str
                 raise UnsupportedSyntax("an iterator is used in several places", source.loc(source.node), "make it a list") from None
             stateful |= request.sites
         except (SymgradError, GivenUp) as error:
+            growing_sites.update(new_sites)
             laid = laid or attempt.laid
             if attempt.unsure and not tagged:
                 tagged = True  # it may be known which of several arrays is written to

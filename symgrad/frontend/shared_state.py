@@ -83,6 +83,8 @@ class SharedState:
     unsure: bool = False  #: that would have helped
     laid: bool = False  #: it was asked how arrays lie in memory
     stateful: frozenset[Any] = frozenset()  #: where iterators are made that are used in several places: see ``stepping``
+    dict_sites: dict[Any, None] = field(default_factory=dict)  #: where dicts of known keys are created
+    growing_sites: dict[Any, None] = field(default_factory=dict)  #: those that get keys which are computed: see ``growing_dicts``
     read_sources: frozenset[Same] = frozenset()  #: functions and classes of libraries whose source is read
     met_sources: set[Same] = field(default_factory=set)  #: those that are called, and not read
     sequences: bool = False  #: lists of any length may hold what has parts, and many items known one by one become such a list

@@ -11,6 +11,7 @@ from symgrad.frontend.absent import definite, definite_item
 from symgrad.frontend.bindings import MISSING, Binding, Bound, External, Obj, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exceptions import fail
+from symgrad.frontend.growing_dicts import check_attribute
 from symgrad.frontend.iterate import unpack
 from symgrad.frontend.opaque import followed
 from symgrad.frontend.outside import change_outside
@@ -61,6 +62,7 @@ def store_attribute(ctx: Lowering, owner: Binding, target: ast.Attribute, value:
     owner = definite(ctx, owner, target, AttributeError, f"'NoneType' object has no attribute {target.attr!r}")
     if isinstance(owner, Obj) and owner.key.kind == "record":
         name = ctx.frame.source.mangle(target.attr)
+        check_attribute(ctx, owner, name, target)
         if not owner.key.cls.__dictoffset__ and entry_of_class(ctx, owner.key.cls, name) is MISSING:
             fail(ctx, AttributeError, f"{owner.key.cls.__name__!r} object has no attribute {name!r}")
         if not own_setter(ctx, owner, name, value, target):

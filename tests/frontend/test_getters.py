@@ -39,6 +39,10 @@ REASONS: dict[tuple[str, str], tuple[int, str]] = {
     ("adapters", "*"): (12, "what a callable that was given stands for: made once, before a program is read; the table tells them apart"),
     ("attributes", "attribute_of"): (2, "names that tuples, texts and sets of Python's have"),
     ("attributes", "of_class"): (2, "the walk through the classes; each case notes what it takes"),
+    ("interpolants", "*"): (
+        7,
+        "what SciPy's splines say of themselves: classes and functions of one library, told apart by identity before",
+    ),
     ("calls", "-"): (1, "the code of a function of Python's own"),
     ("calls", "is_dispatching"): (1, "the same"),
     ("python_values", "*"): (2, "methods of texts and sets of Python's"),

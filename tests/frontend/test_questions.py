@@ -18,7 +18,7 @@ ANSWERS = {
     "texts and sets that are computed": "python_values", "absent": "absent", "kinds": "bindings", "kinship": "kinship", "ranges, counters": "containers", "copies": "copying", "patterns": "match", "loops": "carried",
     "examples of a batch": "batches", "results of a batch": "batch_results", "tangents": "directional", "rules for tangents": "pushed",
     "derivatives inside a function": "nested", "functions on parameters of their own": "inner",
-    "calls of solvers": "solving",
+    "calls of solvers": "solving", "calls of splines": "interpolants",
     "parts of arguments that a path names": "inner_parts",
 }  # fmt: skip
 #: how often other modules look at the kind of a binding: this may only become less

@@ -8,7 +8,10 @@ import math
 from tests.language.table import Section
 
 LISTS = Section("Methods of lists and tuples")
-DICTS = Section("Methods of dicts", "The keys of a dict are known while compiling; its values are followed.")
+DICTS = Section(
+    "Methods of dicts",
+    "The values of a dict are followed. Its keys are known while compiling, or are computed ints, texts and tuples of these.",
+)
 SETS = Section("Methods of sets", "Sets hold what is known while compiling.")
 DEQUES = Section("Methods of deques")
 TEXTS = Section("Methods of texts")
