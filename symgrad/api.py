@@ -121,22 +121,22 @@ value_and_grad.__symgrad_derives__ = "value_and_grad"  # type: ignore[attr-defin
 
 
 @overload
-def vjp(function: Callable[..., R], *args: Any, wrt: None = None, has_aux: Literal[False] = False, strict: bool = False,
-        no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None, checkpoints: Checkpoints = None,
+def vjp(function: Callable[..., R], *args: Any, wrt: None = None, argnums: None = None, has_aux: Literal[False] = False,
+        strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None, checkpoints: Checkpoints = None,
         memory: int | str | None = None, **kwargs: Any) -> tuple[R, Callable[..., tuple[Any, ...]]]: ...  # fmt: skip
 @overload
-def vjp(function: Callable[..., Any], *args: Any, wrt: Wrt = None, has_aux: bool = False, strict: bool = False,
+def vjp(function: Callable[..., Any], *args: Any, wrt: Wrt = None, argnums: Wrt = None, has_aux: bool = False, strict: bool = False,
         no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None, checkpoints: Checkpoints = None,
         memory: int | str | None = None, **kwargs: Any) -> Any: ...  # fmt: skip
 @boundary
-def vjp(function: Callable[..., Any], *args: Any, wrt: Wrt = None, has_aux: bool = False, strict: bool = False,
+def vjp(function: Callable[..., Any], *args: Any, wrt: Wrt = None, argnums: Wrt = None, has_aux: bool = False, strict: bool = False,
         no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None, checkpoints: Checkpoints = None,
         memory: int | str | None = None, **kwargs: Any) -> Any:  # fmt: skip
     """Run the function and return ``(out, pullback)``; ``pullback(seed)`` gives the gradients of ``sum(seed * out)``.
 
-    Without ``wrt`` it gives a tuple with one gradient for each positional argument that holds floats, also for those that the
-    result does not depend on; with ``wrt``, or with ``strict=True``, these are told or refused as ``grad`` does it.
-    The pullback may be called any number of times.
+    Without ``wrt``, which ``argnums`` is another name for, it gives a tuple with one gradient for each positional argument that holds
+    floats, also for those that the result does not depend on; with ``wrt``, or with ``strict=True``, these are told or refused as
+    ``grad`` does it. The pullback may be called any number of times.
 
     >>> import numpy as np
     >>> out, pullback = vjp(from_source("def scaled(x, s): return s * x"), np.array([1.0, 2.0]), 3.0)
@@ -144,7 +144,7 @@ def vjp(function: Callable[..., Any], *args: Any, wrt: Wrt = None, has_aux: bool
     >>> x_grad, float(s_grad)
     (array([ 3., 30.]), 21.0)
     """
-    settings = options("vjp", wrt, None, has_aux, False, no_grad, jit, strict, verify, checkpoints=checkpoints, memory=memory)
+    settings = options("vjp", wrt, argnums, has_aux, False, no_grad, jit, strict, verify, checkpoints=checkpoints, memory=memory)
     return derived(function, settings)(*args, **kwargs)
 
 

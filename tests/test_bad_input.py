@@ -86,6 +86,22 @@ def tree_of_results(x):
     return {"a": np.sin(x), "b": [x * 2.0, np.sum(x)]}
 
 
+@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize(("seed", "said"), [
+    ({"a": np.ones(3)}, "the seed of out has the keys 'a', and the result 'a', 'b'"),
+    ({"a": np.ones(3), "b": [np.ones(3), 1.0], "c": 0.0}, "the seed of out has the keys 'a', 'b', 'c', and the result 'a', 'b'"),
+    ({"a": np.ones(3), "b": [np.ones(3)]}, "the seed of out['b'] has 1 item, and the result 2"),
+    ({"a": np.ones(3), "b": [np.ones(3), 1.0, 2.0]}, "the seed of out['b'] has 3 items, and the result 2"),
+    ({"a": np.ones(3), "b": 1.0}, "the seed of out['b'] is of the class float, and the result has 2 items"),
+    ([np.ones(3), [np.ones(3), 1.0]], "the seed of out is of the class list, and the result a dict"),
+])  # fmt: skip
+def test_seeds_have_the_structure_of_the_result(jit, seed, said):
+    _, pullback = symgrad.vjp(tree_of_results, np.ones(3), jit=jit)
+    with pytest.raises((TypeError, ValueError), match=re.escape(said)):
+        pullback(seed)
+    assert pullback({"a": np.ones(3), "b": (np.ones(3), 1.0)})[0] == pytest.approx(3.0 + np.cos(np.ones(3)))
+
+
 @pytest.mark.parametrize(("leaf", "seed", "error"), [
     ("['a']", {"a": np.ones(2), "b": [np.ones(3), 1.0]}, ValueError),
     ("['b'][0]", {"a": np.ones(3), "b": [np.ones((3, 1)), 1.0]}, ValueError),

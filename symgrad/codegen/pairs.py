@@ -17,12 +17,13 @@ from symgrad.codegen.numba import LEFT, Spellings, Surface, distinct, filled, mo
 from symgrad.codegen.texts import Again, Pair, Seed
 from symgrad.ir.core import Func, uses
 from symgrad.ir.types import Array
-from symgrad.runtime.support import array_of, array_seed, fitting_seed, laid_alike, list_seed, tangent_of
+from symgrad.runtime.support import array_of, array_seed, check_items, check_keys, fitting_seed, laid_alike, list_seed, tangent_of
 from symgrad.text import docstring
 
 Item = TypeVar("Item")
 #: what a caller calls besides kernels and NumPy code
-CALLED: dict[str, Any] = {called.__name__: called for called in (array_of, array_seed, fitting_seed, laid_alike, list_seed, tangent_of)}
+HELPERS = (array_of, array_seed, check_items, check_keys, fitting_seed, laid_alike, list_seed, tangent_of)
+CALLED: dict[str, Any] = {called.__name__: called for called in HELPERS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,7 @@ class Halves:
     doc: str
     called: str = "pullback"  #: what is handed out, and what it takes
     argument: str = "out_grad"
+    checks: Sequence[str] = ()  #: the lines that hold the seeds to the structure of the result
 
     @property
     def residuals(self) -> int:
@@ -77,7 +79,7 @@ def emit_pair(surface: Surface, halves: Halves, again: Again) -> Pair:
     lines += [f"        {', '.join(words.results)} = {ahead}({', '.join(leaves)})", f"    except Exception:  {LEFT}"]
     lines += [f"        return {fallback}({surface.passed})", *(f"    {line}" for line in keeping)]
     lines += [f"    out = {out}", *(f"    {line}" for seed in halves.seeds for line in seed.kept)]
-    lines += ["", f"    def {halves.called}({halves.argument}):", "        try:"]
+    lines += ["", f"    def {halves.called}({halves.argument}):", *(f"        {line}" for line in halves.checks), "        try:"]
     lines += [f"            {', '.join(words.gradients)} = {back}({', '.join(passed)})", f"        except Exception:  {LEFT}"]
     lines += [f"            return {again.name}({', '.join([*kept, *(seed.fitted for seed in halves.seeds)])})"]
     lines += [f"        return {gradients}", "", f"    return {halves.returned}", ""]

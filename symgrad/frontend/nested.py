@@ -152,16 +152,19 @@ class Pullback(Binding):
 
 
 #: options of ``vjp`` that have no meaning inside a function
-UNSAID = ("has_aux", "strict", "no_grad", "jit", "verify")
+UNSAID = ("has_aux", "strict", "no_grad", "jit", "verify", "checkpoints", "memory")
 
 
 def make_pullback(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """``symgrad.vjp(g, x)`` inside a function: the value, and a pullback that is differentiated when it is called."""
-    keywords = {name: kwargs[name] for name in kwargs if name not in ("wrt", *UNSAID)}
+    keywords = {name: kwargs[name] for name in kwargs if name not in ("wrt", "argnums", *UNSAID)}
     if unsaid := sorted({*UNSAID} & set(kwargs)):
         raise UnsupportedSyntax(f"{unsaid[0]}= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
     of, *rest = args
-    wrt = unwrap(kwargs["wrt"]) if "wrt" in kwargs else tuple(k for k, a in enumerate(rest) if holds_floats(ctx, a))
+    if {"wrt", "argnums"} <= set(kwargs):
+        raise UnsupportedSyntax("wrt and argnums are one argument under two names", ctx.loc(node), "give one of them")
+    said = kwargs.get("wrt", kwargs.get("argnums"))
+    wrt = unwrap(said) if said is not None else tuple(k for k, a in enumerate(rest) if holds_floats(ctx, a))
     before = reached(ctx, of, [*rest, *keywords.values()], node)
     value = ctx.apply(of, rest, dict(keywords), node)
     return Tup((value, Pullback(of, tuple(rest), tuple(keywords.items()), wrt, before)))

@@ -35,7 +35,7 @@ from symgrad.ir.verify import verify
 from symgrad.passes.relations import relations
 from symgrad.pipeline.along import active_results, emission, kernel, result_text, tangent_words, written
 from symgrad.pipeline.checkpoints import budget_of
-from symgrad.pipeline.emission import Emission, argument_names, emitted_for, printed, run_once, saved, seeds_of
+from symgrad.pipeline.emission import Emission, argument_names, emitted_for, printed, run_once, saved, seed_checks, seeds_of
 from symgrad.pipeline.job import Job, numbered, sequence, with_leaves
 from symgrad.pipeline.kernel_texts import again, crossing_lists, halves_in_loops, whole_kernel
 from symgrad.pipeline.linear import emission as linear_emission
@@ -47,7 +47,7 @@ from symgrad.pipeline.runner import PassContext, run, timed
 from symgrad.pipeline.weights import places, weighted_by
 from symgrad.pipeline.words import document, free_name, lines_of, own_document, parameter_text, passed_text
 from symgrad.pipeline.wrt import check_active
-from symgrad.runtime.support import array_of, fitting_seed, list_seed
+from symgrad.runtime.support import array_of, check_items, check_keys, fitting_seed, list_seed
 from symgrad.signature import Related, Static, extent_words
 from symgrad.tangent.write import push_forward
 from symgrad.text import docstring
@@ -389,6 +389,8 @@ def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Deriv
 
     shapes = "".join(f"    {line}\n" for seed in seeds for line in seed.kept)
     passed = ", ".join(["*residuals", *(seed.fitted for seed in seeds)])
+    checks = seed_checks(job.output, "out_grad", "out[0]" if job.request.has_aux else "out")
+    checked = "".join(f"        {line}\n" for line in checks)
 
     def emission(job: Job) -> Emitted:
         last = printed(backward, job)
@@ -400,18 +402,19 @@ def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Deriv
             f"def {name}_vjp({parameter_text(job)}):\n"
             f"    {docstring(document(job, 'Value and pullback'))}\n"
             f"    out, residuals = {name}_forward({passed_text(job)})\n{shapes}\n"
-            f"    def pullback(out_grad):\n"
+            f"    def pullback(out_grad):\n{checked}"
             f"        return {name}_backward({passed})\n\n"
             f"    return {returned}\n"
         )
-        called = {"fitting_seed": fitting_seed, "list_seed": list_seed, "array_of": array_of}
+        called = {"fitting_seed": fitting_seed, "list_seed": list_seed, "array_of": array_of, "check_items": check_items,
+                  "check_keys": check_keys}  # fmt: skip
         return Emitted(text, {**first.namespace, **second.namespace, **called}, first.line_map)
 
     def kernels(job: Job, surface: Surface) -> Pair:
         doc = document(job, "Value and pullback")
         surface = surface.with_lists(crossing_lists([value for value, _ in job.lowered.inputs]), {})
         gradients_text = as_lists(header.result, crossing_lists(backward.body.yields))
-        halves = Halves(*halves_in_loops(job, count, len(seeds)), result, gradients_text, seeds, returned, doc)
+        halves = Halves(*halves_in_loops(job, count, len(seeds)), result, gradients_text, seeds, returned, doc, checks=checks)
         return emit_pair(surface, halves, again(job, whole, count, replace(header, name=f"{surface.name}_again")))
 
     return Derivation(job, f"{name}_vjp", emission, kernels)

@@ -26,7 +26,7 @@ from symgrad.pipeline.registry import FILED, LOWER, LOWER_HALVES, OPTIMISE, PRIN
 from symgrad.pipeline.runner import Stage, run, timed
 from symgrad.pipeline.words import lines_of, parameter_text, passed_text
 from symgrad.saving import module, outside, tested
-from symgrad.text import identifier, respelled
+from symgrad.text import identifier, literal, respelled
 
 #: NumPy's names of the dtypes that are narrower than Python's numbers
 NARROW = {"f16": "float16", "f32": "float32", "c64": "complex64"}
@@ -139,8 +139,34 @@ def seed_places(output: Result, path: str) -> list[tuple[str, Result]]:
     if not output.items:
         return [(path, output)] * output.count
     how = output.how or [f"{OWNER}[{place}]" for place in range(len(output.items))]
-    steps = [respelled(step, lambda name: path if name == OWNER else name) for step in how]
-    return [place for step, item in zip(steps, output.items, strict=True) for place in seed_places(item, step)]
+    return [place for step, item in zip(how, output.items, strict=True) for place in seed_places(item, under(path, step))]
+
+
+def seed_checks(output: Result, path: str, name: str) -> list[str]:
+    """The lines that hold the seeds of a pullback, read by ``path``, to the structure of the result, which is called ``name``."""
+    if not output.items:
+        return []
+    how = output.how or tuple(f"{OWNER}[{place}]" for place in range(len(output.items)))
+    keys = [key_of(step) for step in output.how]
+    lines = [] if output.how else [f"check_items({path}, {len(output.items)}, {literal(name)})"]
+    if keys and None not in keys:
+        lines.append(f"check_keys({path}, ({', '.join(filter(None, keys))},), {literal(name)})")
+    for step, item in zip(how, output.items, strict=True):
+        lines += seed_checks(item, under(path, step), under(name, step))
+    return lines
+
+
+def under(path: str, step: str) -> str:
+    """The path of an item, by the path of what holds it."""
+    return respelled(step, lambda word: path if word == OWNER else word)
+
+
+def key_of(step: str) -> str | None:
+    """The text of the key by which a step reads an item of a dict; None of what reads an attribute."""
+    match ast.parse(step, mode="eval").body:
+        case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant() as key) if name == OWNER:
+            return ast.unparse(key)
+    return None
 
 
 def seeds_of(output: Result, types: list[Type], out: str) -> list[Seed]:

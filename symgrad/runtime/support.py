@@ -6,7 +6,7 @@ Each function is a few lines of NumPy and stands alone, so that ``save`` can wri
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -73,6 +73,42 @@ def fitting_seed(seed: Any, shape: tuple[int, ...] | None = None, of_complex: bo
     except ValueError:
         __tracebackhide__ = True
         raise ValueError(f"{name} is of shape {array.shape}, and the result of shape {shape}") from None
+
+
+def check_items(seed: Any, count: int, name: str) -> None:
+    """Raise where the part of the seeds for a list or tuple of a result has not as many items; ``name`` is that of the part.
+
+    >>> check_items((1.0, 2.0), 2, "out")
+    >>> check_items([1.0], 2, "out['b']")
+    Traceback (most recent call last):
+    ValueError: the seed of out['b'] has 1 item, and the result 2
+    """
+    try:
+        length = len(seed)
+    except TypeError:
+        __tracebackhide__ = True
+        raise TypeError(f"the seed of {name} is of the class {type(seed).__name__}, and the result has {count} items") from None
+    if length != count or isinstance(seed, str | bytes | Mapping):
+        __tracebackhide__ = True
+        items = "1 item" if length == 1 else f"{length} items"
+        has = items if not isinstance(seed, str | bytes | Mapping) else f"the class {type(seed).__name__}"
+        raise ValueError(f"the seed of {name} has {has}, and the result {count}")
+
+
+def check_keys(seed: Any, keys: tuple[Any, ...], name: str) -> None:
+    """Raise where the part of the seeds for a dict of a result has not its keys; ``name`` is that of the part.
+
+    >>> check_keys({"a": 1.0}, ("a", "b"), "out")
+    Traceback (most recent call last):
+    ValueError: the seed of out has the keys 'a', and the result 'a', 'b'
+    """
+    if not isinstance(seed, Mapping):
+        __tracebackhide__ = True
+        raise TypeError(f"the seed of {name} is of the class {type(seed).__name__}, and the result a dict")
+    if set(seed) != set(keys):
+        __tracebackhide__ = True
+        has, wants = (", ".join(map(repr, words)) for words in (seed, keys))
+        raise ValueError(f"the seed of {name} has the keys {has}, and the result {wants}")
 
 
 def tangent_of(tangents: Any, read: Callable[[Any], Any], primal: Any, name: str) -> Any:

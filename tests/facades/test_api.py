@@ -544,7 +544,7 @@ def test_seeds_fit_the_results_or_are_refused(jit):
     for seed in (1.0, [1.0, 1.0, 1.0], np.ones(1), np.ones(3, int), np.broadcast_to(np.float32(1), 3)):
         np.testing.assert_array_equal(pullback(seed)[0], [2.0, 2.0, 2.0])
     for wrong in (np.ones(2), np.ones(4), np.ones((2, 3)), np.ones((3, 1))):
-        with pytest.raises(ValueError, match="for a result of shape"):
+        with pytest.raises(ValueError, match="and the result of shape"):
             pullback(wrong)
     pullback = symgrad.vjp(lambda x: np.sum(x * x), X, jit=jit)[1]
     np.testing.assert_array_equal(pullback(np.array(0.5))[0], X)
@@ -565,3 +565,15 @@ def test_a_pullback_takes_what_is_like_the_result(jit):
     out, pullback, aux = symgrad.vjp(lambda x: (3.0 * x, {"rounds": 4}), X, has_aux=True, jit=jit)
     assert aux == {"rounds": 4}
     np.testing.assert_array_equal(pullback(np.ones(3))[0], [3.0, 3.0, 3.0])
+
+
+def test_positions_of_a_pullback_have_two_names():
+    def f(x, y):
+        return np.sum(x * y * y)
+
+    for name in ("wrt", "argnums"):
+        assert symgrad.vjp(f, X, 2 * X, **{name: 1})[1](1.0) == pytest.approx(4 * X * X)
+    of_square = symgrad.grad(lambda x: np.sum(symgrad.vjp(f, x, x * x, argnums=1)[1](1.0)))
+    assert of_square(X) == pytest.approx(6 * X * X)
+    with pytest.raises(BadArgument, match="one argument under two names"):
+        symgrad.vjp(f, X, X, wrt=0, argnums=0)
