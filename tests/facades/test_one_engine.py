@@ -44,4 +44,4 @@ def test_no_function_is_a_derivative(path: Path) -> None:
 @pytest.mark.parametrize("path", [p for p in FILES if "functional" in p.parts], ids=lambda p: p.name)
 def test_functions_are_plain_numpy(path: Path) -> None:
     for node in ast.parse(path.read_text()).body:
-        assert isinstance(node, ast.Expr | ast.Import | ast.ImportFrom | ast.FunctionDef | ast.Assign), ast.dump(node)
+        assert isinstance(node, ast.Expr | ast.Import | ast.ImportFrom | ast.FunctionDef | ast.Assign | ast.AnnAssign), ast.dump(node)
