@@ -6,7 +6,7 @@ Each function is a few lines of NumPy and stands alone, so that ``save`` can wri
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -88,10 +88,10 @@ def check_items(seed: Any, count: int, name: str) -> None:
     except TypeError:
         __tracebackhide__ = True
         raise TypeError(f"the seed of {name} is of the class {type(seed).__name__}, and the result has {count} items") from None
-    if length != count or isinstance(seed, str | bytes | Mapping):
+    if length != count or isinstance(seed, str | bytes | dict):
         __tracebackhide__ = True
         items = "1 item" if length == 1 else f"{length} items"
-        has = items if not isinstance(seed, str | bytes | Mapping) else f"the class {type(seed).__name__}"
+        has = items if not isinstance(seed, str | bytes | dict) else f"the class {type(seed).__name__}"
         raise ValueError(f"the seed of {name} has {has}, and the result {count}")
 
 
@@ -102,7 +102,7 @@ def check_keys(seed: Any, keys: tuple[Any, ...], name: str) -> None:
     Traceback (most recent call last):
     ValueError: the seed of out has the keys 'a', and the result 'a', 'b'
     """
-    if not isinstance(seed, Mapping):
+    if not isinstance(seed, dict):
         __tracebackhide__ = True
         raise TypeError(f"the seed of {name} is of the class {type(seed).__name__}, and the result a dict")
     if set(seed) != set(keys):
