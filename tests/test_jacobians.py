@@ -393,12 +393,12 @@ def test_products_for_several_arguments_and_trees() -> None:
     assert ours["b"] == pytest.approx(6.0 * X @ V)
 
 
-Pair = collections.namedtuple("Pair", "w b")
+Line = collections.namedtuple("Line", "w b")
 
 
 @pytest.mark.parametrize("product", [symgrad.hvp, symgrad.vhp])
 def test_a_product_of_a_named_tuple(product: Any) -> None:
-    ours = product(lambda p: np.sum(p.w**2) * p.b, (Pair(X, 2.0),), Pair(V, 3.0))
+    ours = product(lambda p: np.sum(p.w**2) * p.b, (Line(X, 2.0),), Line(V, 3.0))
     np.testing.assert_allclose(ours.w, 4.0 * V + 6.0 * X)
     assert ours.b == pytest.approx(2.0 * X @ V)
 
