@@ -140,7 +140,7 @@ def form(tree: Any, depth: int = 0) -> Any:
             return type(tree)(*items)
         return items if isinstance(tree, list) else tuple(items)
     if is_object(tree):
-        return SimpleNamespace(**{name: form(getattr(tree, name), depth + 1) for name in record_names(tree)})
+        return SimpleNamespace(**{name: form(item, depth + 1) for name, item in attributes_of(tree).items()})
     return tree
 
 
@@ -157,8 +157,8 @@ def beside(path: str, gradient: Any, argument: Any) -> Iterator[tuple[str, Any, 
     elif isinstance(argument, np.ndarray | np.generic | float | complex):
         yield path, gradient, argument
     elif is_object(gradient):
-        for name in record_names(gradient):
-            yield from beside(f"{path}.{name}", getattr(gradient, name), getattr(argument, name, None))
+        for name, item in attributes_of(gradient).items():
+            yield from beside(f"{path}.{name}", item, getattr(argument, name, None))
 
 
 def misfit(gradient: Any, argument: Any) -> str | None:
@@ -197,8 +197,14 @@ def leaves(path: str, tree: Any, depth: int = 0) -> Iterator[Leaf]:
         for item in tree:
             yield from leaves(path, item, depth + 1)
     elif depth < 9 and is_object(tree) and not isinstance(tree, type) and not callable(tree):
-        for name in record_names(tree):
-            yield from leaves(path, getattr(tree, name), depth + 1)
+        for item in attributes_of(tree).values():
+            yield from leaves(path, item, depth + 1)
+
+
+def attributes_of(tree: Any) -> dict[str, Any]:
+    """What an instance holds in slots and in its ``__dict__``, where an attribute may have any name."""
+    own = vars(tree) if hasattr(tree, "__dict__") else {}
+    return {name: own[name] if name in own else getattr(tree, name) for name in record_names(tree)}
 
 
 def is_object(tree: Any) -> bool:
