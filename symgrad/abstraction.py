@@ -32,16 +32,16 @@ PYTHON_NUMBERS: dict[type, Scalar] = {float: FLOAT, int: INT, bool: BOOL, comple
 # ------------------------------------------------------------------ values to types
 
 
-def abstract(arguments: Mapping[str, Any], whole: bool = False, listed: bool = False) -> Signature:
+def abstract(arguments: Mapping[str, Any], whole: bool = False, listed: bool = False, least: int = FEW) -> Signature:
     """The signature of a call, from the user's parameter names and what they are bound to.
 
     ``whole``: with every item of long lists and tuples, however many there are. ``listed``: with every item of short lists of numbers,
-    which need no length otherwise.
+    which need no length otherwise. ``least``: a list of no more like items is known item by item, a longer one is of any length.
 
     >>> str(abstract({"x": np.ones(3), "w": 2.0, "n": 4}))
     'x: f64[!x0], w: float, n: int'
     """
-    params = tuple((name, abstract_value(value, symbol_of(name), whole, listed)) for name, value in arguments.items())
+    params = tuple((name, abstract_value(value, symbol_of(name), whole, listed, least)) for name, value in arguments.items())
     return Signature(params, same_objects(arguments), tuple(pair for name, value in arguments.items() for pair in conversions(name, value)))
 
 
@@ -50,8 +50,8 @@ def symbol_of(path: str) -> str:
     return "".join(c if c.isalnum() or c == "_" else "_" for c in path.replace("']", "").replace("]", "")).replace("__", "_")
 
 
-def abstract_value(value: Any, symbol: str, whole: bool = True, listed: bool = False) -> Abstract:
-    """What is known of one value; ``symbol`` is the stem of the names of its extents, ``whole`` and ``listed`` as in ``abstract``."""
+def abstract_value(value: Any, symbol: str, whole: bool = True, listed: bool = False, least: int = FEW) -> Abstract:
+    """What is known of one value; ``symbol`` is the stem of the names of its extents, the rest as in ``abstract``."""
     kind = type(value)
     if kind in PYTHON_NUMBERS:
         return PYTHON_NUMBERS[kind]
@@ -63,7 +63,7 @@ def abstract_value(value: Any, symbol: str, whole: bool = True, listed: bool = F
         return Static((kind, Same(value)), value) if name is None else Scalar(kind_of(name), name)
     if kind is list and is_plain_list(value) and not (listed and len(value) <= FEW):
         return List(PYTHON_NUMBERS[type(value[0])])
-    return _container(value, symbol, whole, listed, frozenset())
+    return _container(value, symbol, (whole, listed, least), frozenset())
 
 
 def _array(value: np.ndarray[Any, Any], symbol: str) -> Abstract:
@@ -105,7 +105,8 @@ def record_names(value: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*fields, *slots, *(exact(name) for name in getattr(value, "__dict__", {}) if isinstance(name, str))]))
 
 
-def _container(value: Any, symbol: str, whole: bool, listed: bool, above: frozenset[int]) -> Abstract:
+def _container(value: Any, symbol: str, how: tuple[bool, bool, int], above: frozenset[int]) -> Abstract:
+    whole, _, least = how
     if is_closed(value):
         return Static((type(value), id(value)), value)
     if id(value) in above:
@@ -115,13 +116,14 @@ def _container(value: Any, symbol: str, whole: bool, listed: bool, above: frozen
     def inner(name: Any, item: Any) -> Abstract:
         stem = symbol_of(f"{symbol}_{name}")
         plain = isinstance(item, np.ndarray | np.generic) or type(item) in PYTHON_NUMBERS or type(item) is list and is_plain_list(item)
-        return abstract_value(item, stem, whole, listed) if plain else _container(item, stem, whole, listed, above)
+        return abstract_value(item, stem, *how) if plain else _container(item, stem, how, above)
 
     kind = type(value)
-    if not whole and kind in (list, tuple) and len(value) > FEW and not any(conversions("", value)):
+    least = least if kind is list else FEW
+    if not whole and kind in (list, tuple) and len(value) > least and not any(conversions("", value)):
         item = _like_items(value, inner)
         if item is not None:
-            return Many(kind, item)
+            return Many(kind, item, least)
     match value:
         case tuple() if hasattr(value, "_fields"):
             names: tuple[Any, ...] = value._fields
@@ -155,8 +157,8 @@ def of_any_extent(item: Abstract) -> Abstract:
             return dataclasses.replace(item, shape=tuple(replace(e, symbol="?") if isinstance(e, Dim) else e for e in shape))
         case Tree(kind, names, items):
             return Tree(kind, names, tuple(map(of_any_extent, items)))
-        case Many(kind, inner):
-            return Many(kind, of_any_extent(inner))
+        case Many(kind, inner, least):
+            return Many(kind, of_any_extent(inner), least)
     return item
 
 
@@ -178,7 +180,7 @@ def alike(one: Abstract, other: Abstract) -> Abstract | None:
             common: Abstract | None = inner[0] if inner else None
             for item in inner[1:]:
                 common = common if common is None or common == item else alike(common, item)
-            return None if common is None else Many(a.kind, common)
+            return None if common is None else Many(a.kind, common, -1)
     return one if one == other else None
 
 
@@ -216,7 +218,7 @@ def _laid_out(item: Abstract, value: Any) -> Abstract:
             return Tree(item.kind, item.names, tuple(map(_laid_out, item.items, values)))
         case Many():
             items = [_laid_out(item.item, inner) for inner in value]
-            return Many(item.kind, functools.reduce(lambda a, b: alike(a, b) or a, items))
+            return Many(item.kind, functools.reduce(lambda a, b: alike(a, b) or a, items), item.least)
     return item
 
 

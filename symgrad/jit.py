@@ -67,6 +67,11 @@ class Pending:
                 self.outcome = CompilerFailed(f"a fault of symgrad, please report it ({type(fault).__name__}: {fault})")
         return self.outcome
 
+    def lines(self) -> int | None:
+        """How many lines the texts have; None where there are none."""
+        texts = self.texts()
+        return None if isinstance(texts, OutOfReach) else texts.shown.count("\n")
+
     def shown(self) -> Compiled:
         """With the source of the kernel and its caller, or of the NumPy code that runs."""
         kernels = self.texts()

@@ -68,17 +68,18 @@ class Tree:
 
 @dataclass(frozen=True, slots=True)
 class Many:
-    """A list or tuple of any number of like items, more than ``FEW``; ``kind`` is its class, ``item`` covers each of them."""
+    """A list or tuple of any number of like items, more than ``least``; ``kind`` is its class, ``item`` covers each of them."""
 
     kind: type
     item: Abstract
+    least: int
 
     def __str__(self) -> str:
         return f"{self.kind.__name__}[{self.item}, ...]"
 
 
 DISTRIBUTION = "distribution"  #: the first part of the key of a distribution of ``scipy.stats``, whose name is the second
-FEW = 8  #: a list or tuple with no more items is known item by item
+FEW = 8  #: a list or tuple with no more items is known item by item, unless it is asked for otherwise
 Abstract = Type | Static | Tree | Many
 ParameterKind = Literal["plain", "varargs", "keywords"]
 
@@ -243,6 +244,10 @@ class Pending(Protocol):
     numpy: Compiled  #: what runs where there is no kernel
     given_up: list[Callable[[], None]]  #: what is called when the kernel proves to be of no use
 
+    def lines(self) -> int | None:
+        """How many lines its texts have; None where there are none."""
+        ...
+
     def shown(self) -> Compiled:
         """What it will be, to be looked at: its text."""
         ...
@@ -400,7 +405,7 @@ def leaf_paths(item: Abstract, path: str) -> list[str]:
     """The expressions that read the parts of a long list or tuple, each a list of one part of every item; of anything else itself.
 
     >>> from symgrad.ir.types import FLOAT
-    >>> leaf_paths(Many(list, Tree(dict, ("w", "b"), (FLOAT, FLOAT))), "p")
+    >>> leaf_paths(Many(list, Tree(dict, ("w", "b"), (FLOAT, FLOAT)), FEW), "p")
     ["[item['w'] for item in p]", "[item['b'] for item in p]"]
     """
     if not isinstance(item, Many):

@@ -36,7 +36,7 @@ def condition(text: str, item: Abstract, names: Names) -> list[str] | None:
         case List() if is_numbers(item):
             return _number_tests(text, item, names, "==")
         case List(item=List() as inner, of="list"):
-            return _many_condition(text, Many(list, inner), names)
+            return _many_condition(text, Many(list, inner, FEW), names)
         case Many():
             return _many_condition(text, item, names)
         case Static():
@@ -61,7 +61,8 @@ def _number_tests(text: str, item: Abstract, names: Names, compared: str) -> lis
 
 def _many_condition(text: str, item: Many, names: Names) -> list[str] | None:
     """Tests of a long list or tuple: of its length, and of each item."""
-    first = [f"{names.of(type)}({text}) is {names.of(item.kind)}", f"{names.of(len)}({text}) > {FEW}"]
+    first = [f"{names.of(type)}({text}) is {names.of(item.kind)}"]
+    first += [f"{names.of(len)}({text}) > {item.least}"] if item.least >= 0 else []
     if isinstance(item.item, Scalar) and item.item.dtype is None:
         return [*first, f"{names.of(set)}({names.of(map)}({names.of(type)}, {text})) == {names.of({_python_type(item.item.kind)})}"]
     word = f"{names.prefix}item"

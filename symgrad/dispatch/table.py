@@ -62,6 +62,7 @@ class Table:
     latest: Entry | None = None
     refused: set[Signature] = field(default_factory=set)  #: with long lists of any length, of code that needs every item
     listed: set[Signature] = field(default_factory=set)  #: with every item of short lists of numbers, of code that needs them
+    opened: set[Signature] = field(default_factory=set)  #: with short lists of any length, of kernels that are shorter so
     untold: list[Entry] = field(default_factory=list)  #: of which it is not told yet that gradients are zero
     code: types.CodeType = field(init=False)
     parameters: inspect.Signature = field(init=False)
@@ -73,7 +74,8 @@ class Table:
     def reset(self) -> None:
         """Forget everything: the function is new, or its code has been replaced."""
         self.code, self.parameters = self.function.__code__, inspect.signature(self.function, follow_wrapped=False)
-        self.entries, self.latest, self.untold, self.refused, self.listed = {}, None, [], set(), set()
+        self.entries, self.latest, self.untold = {}, None, []
+        self.refused, self.listed, self.opened = set(), set(), set()
         self.install(write_guard(Users(self.function, self.code, self.parameters), self.find_slowly, []))
 
     def check_code(self) -> None:
@@ -204,7 +206,32 @@ class Table:
         self.install(write_guard(Users(self.function, self.code, self.parameters), self.find_slowly, recent[::-1]))
 
     def find(self, arguments: Mapping[str, Any]) -> Entry:
-        """The code for these arguments, compiled if need be: what is refused with lists of any length may be followed item by item."""
+        """The code for these arguments, compiled if need be."""
+        opened = abstract(arguments, least=0)
+        if opened in self.opened:
+            return self.tell(self.entry_for(opened, arguments))
+        entry = self.followed(arguments)
+        if opened != entry.signature and is_long(entry):
+            other = self.shorter(entry, opened, arguments)
+            if other is not None:
+                self.opened.add(opened)
+                entry = other
+            self.latest = entry
+        return self.tell(entry)
+
+    def shorter(self, entry: Entry, opened: Signature, arguments: Mapping[str, Any]) -> Entry | None:
+        """The code in which short lists are of any length too, if that has a kernel of at most half as many lines, or the only kernel."""
+        try:
+            other = self.entry_for(opened, arguments)
+        except SymgradError:
+            return None
+        assert entry.compiled.pending is not None
+        lines = entry.compiled.pending.lines()
+        fewer = None if other.compiled.pending is None else other.compiled.pending.lines()
+        return other if fewer is not None and (lines is None or 2 * fewer <= lines) else None
+
+    def followed(self, arguments: Mapping[str, Any]) -> Entry:
+        """The code for these arguments: what is refused with lists of any length may be followed item by item."""
         listed = abstract(arguments, whole=True, listed=True)
         if listed not in self.listed:
             try:
@@ -251,7 +278,7 @@ class Table:
         if entry.compiled.apart:
             refuse_shared(self.function, arguments, entry)
         self.latest = entry
-        return self.tell(entry)
+        return entry
 
     def fitting(self, signature: Signature, arguments: Mapping[str, Any]) -> Entry:
         """The code for a signature; how the arrays lie in memory is looked at only where it decides what a view is."""
@@ -379,6 +406,13 @@ def forget_all() -> None:
             table.reset()
 
 
+def is_long(entry: Entry) -> bool:
+    """Is the kernel of code that waits for its first call one that numba compiles for long, or is there none?"""
+    lines = 0 if entry.compiled.pending is None else entry.compiled.pending.lines()
+    return lines is None or lines > LONG
+
+
+LONG = 600  #: a kernel of more lines is made once more with short lists of any length: numba takes about a second for a hundred lines
 KNOWN = 300  #: arguments of more items are not tried item by item: time and memory of that grow with the square of their number
 LARGE = 64  #: sizes beyond this are not made part of a signature
 
