@@ -18,7 +18,7 @@ from symgrad.errors import BadArgument
 from symgrad.identity import Same
 from symgrad.ir.types import BOOL, COMPLEX, DTYPES, FLOAT, INT, Array, Dim, List, Scalar, Type, is_plural, kind_of
 from symgrad.kinds import conversion, distribution_name, is_closed, is_spline, native, row_of, slots_of
-from symgrad.signature import DISTRIBUTION, FEW, Abstract, Many, Signature, Static, Tree
+from symgrad.signature import CYCLE, DISTRIBUTION, FEW, Abstract, Many, Signature, Static, Tree
 from symgrad.text import attribute, exact, has_literal, has_plain_keys, plain_key
 from symgrad.text import item as item_of
 
@@ -63,7 +63,7 @@ def abstract_value(value: Any, symbol: str, whole: bool = True, listed: bool = F
         return Static((kind, Same(value)), value) if name is None else Scalar(kind_of(name), name)
     if kind is list and is_plain_list(value) and not (listed and len(value) <= FEW):
         return List(PYTHON_NUMBERS[type(value[0])])
-    return _container(value, symbol, (whole, listed, least), frozenset())
+    return _container(value, symbol, (whole, listed, least), ())
 
 
 def _array(value: np.ndarray[Any, Any], symbol: str) -> Abstract:
@@ -105,13 +105,13 @@ def record_names(value: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*fields, *slots, *(exact(name) for name in getattr(value, "__dict__", {}) if isinstance(name, str))]))
 
 
-def _container(value: Any, symbol: str, how: tuple[bool, bool, int], above: frozenset[int]) -> Abstract:
+def _container(value: Any, symbol: str, how: tuple[bool, bool, int], above: tuple[int, ...]) -> Abstract:
     whole, _, least = how
     if is_closed(value):
-        return Static((type(value), id(value)), value)
+        return Static((type(value), Same(value)), value)
     if id(value) in above:
-        return Static(("cycle", type(value)), value)
-    above = above | {id(value)}
+        return Static((CYCLE, above[::-1].index(id(value))), value)
+    above = (*above, id(value))
 
     def inner(name: Any, item: Any) -> Abstract:
         stem = symbol_of(f"{symbol}_{name}")
@@ -238,35 +238,35 @@ def same_objects(arguments: Mapping[str, Any]) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(group) for group in by_identity.values() if len(group) > 1)
 
 
-def array_leaves(path: str, value: Any, depth: int = 8) -> Iterator[tuple[str, Any]]:
+def array_leaves(path: str, value: Any, depth: int = 8, above: tuple[int, ...] = ()) -> Iterator[tuple[str, Any]]:
     """Every array (and every plain list, which is memory too) in a value, with the expression that reaches it."""
     if isinstance(value, np.ndarray) or type(value) is list and is_plain_list(value):
         yield path, value
-    elif depth:
+    elif depth and id(value) not in above:
         for spelled, item in children(path, value):
-            yield from array_leaves(spelled, item, depth - 1)
+            yield from array_leaves(spelled, item, depth - 1, (*above, id(value)))
 
 
-def conversions(path: str, value: Any, depth: int = 8) -> Iterator[tuple[str, str]]:
+def conversions(path: str, value: Any, depth: int = 8, above: tuple[int, ...] = ()) -> Iterator[tuple[str, str]]:
     """The arrays and numbers in a value that are taken as others: the expression that reaches each, and what is written behind it."""
     if isinstance(value, np.ndarray | np.generic):
         suffix = conversion(value)
         if suffix:
             yield path, suffix
     elif depth and type(value) not in PYTHON_NUMBERS and not (type(value) is list and is_plain_list(value)) and not is_closed(value):
-        for spelled, item in children(path, value):
-            yield from conversions(spelled, item, depth - 1)
+        for spelled, item in children(path, value) if id(value) not in above else ():
+            yield from conversions(spelled, item, depth - 1, (*above, id(value)))
 
 
-def mutable_parts(path: str, value: Any, depth: int = 8) -> Iterator[tuple[str, Any]]:
+def mutable_parts(path: str, value: Any, depth: int = 8, above: tuple[int, ...] = ()) -> Iterator[tuple[str, Any]]:
     """Every array, list, dict and instance in a value, itself included, with the expression that reaches it."""
     if type(value) in PYTHON_NUMBERS or is_closed(value):
         return
     if isinstance(value, np.ndarray | list | dict) or not isinstance(value, tuple) and is_record(value):
         yield path, value
-    if depth and not isinstance(value, np.ndarray) and not (type(value) is list and is_plain_list(value)):
+    if depth and not isinstance(value, np.ndarray) and not (type(value) is list and is_plain_list(value)) and id(value) not in above:
         for spelled, item in children(path, value):
-            yield from mutable_parts(spelled, item, depth - 1)
+            yield from mutable_parts(spelled, item, depth - 1, (*above, id(value)))
 
 
 def children(path: str, value: Any) -> Iterator[tuple[str, Any]]:

@@ -54,6 +54,6 @@ def examples_of(function: types.FunctionType, arguments: Mapping[str, Any]) -> t
             continue
         try:
             texts.append(example_text(arguments[p.name]))
-        except (ValueError, KeyError):
+        except (ValueError, KeyError, RecursionError):  # a list that holds itself has no text either
             return None
     return tuple(texts)

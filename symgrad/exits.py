@@ -186,19 +186,23 @@ def is_alike(gradient: Any, argument: Any) -> bool:
     return have == WIDEST.get(want.char, want)
 
 
-def leaves(path: str, tree: Any, depth: int = 0) -> Iterator[Leaf]:
-    """The arrays in lists, tuples, dicts and instances."""
+def leaves(path: str, tree: Any, above: tuple[int, ...] = ()) -> Iterator[Leaf]:
+    """The arrays in lists, tuples, dicts and instances; ``above`` are the identities of the containers around."""
     if isinstance(tree, np.ndarray):
         yield path, tree
-    elif isinstance(tree, dict):
+        return
+    if id(tree) in above:
+        return
+    around = (*above, id(tree))
+    if isinstance(tree, dict):
         for key, item in tree.items():
-            yield from leaves(f"{path} {key}", item, depth + 1)
+            yield from leaves(f"{path} {key}", item, around)
     elif isinstance(tree, list | tuple):
         for item in tree:
-            yield from leaves(path, item, depth + 1)
-    elif depth < 9 and is_object(tree) and not isinstance(tree, type) and not callable(tree):
+            yield from leaves(path, item, around)
+    elif len(above) < 9 and is_object(tree) and not isinstance(tree, type) and not callable(tree):
         for item in attributes_of(tree).values():
-            yield from leaves(path, item, depth + 1)
+            yield from leaves(path, item, around)
 
 
 def attributes_of(tree: Any) -> dict[str, Any]:

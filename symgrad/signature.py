@@ -79,6 +79,7 @@ class Many:
 
 
 DISTRIBUTION = "distribution"  #: the first part of the key of a distribution of ``scipy.stats``, whose name is the second
+CYCLE = "cycle"  #: the first part of the key of a container that holds itself; the second counts the containers between
 FEW = 8  #: a list or tuple with no more items is known item by item, unless it is asked for otherwise
 Abstract = Type | Static | Tree | Many
 ParameterKind = Literal["plain", "varargs", "keywords"]
@@ -424,6 +425,11 @@ def parts_of_items(item: Abstract, path: str) -> list[str]:
         case Type():
             return [path]
     return []
+
+
+def is_cycle(item: Abstract) -> bool:
+    """Is it a container that stands in itself?"""
+    return isinstance(item, Static) and isinstance(item.key, tuple) and item.key[0] is CYCLE
 
 
 def is_container(item: Abstract) -> bool:

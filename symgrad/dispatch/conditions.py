@@ -14,11 +14,13 @@ from symgrad.dispatch.watch import Names
 from symgrad.identity import Same
 from symgrad.ir.types import DTYPES, Array, List, Scalar
 from symgrad.kinds import distribution_name, slots_of
-from symgrad.signature import DISTRIBUTION, FEW, Abstract, Many, Static, Tree, part_of
+from symgrad.signature import DISTRIBUTION, FEW, Abstract, Many, Static, Tree, is_cycle, part_of
 from symgrad.text import keys_of, literal, respelled
 
+Around = tuple[str, ...]  #: the texts of the containers that a value stands in, from outside to inside
 
-def condition(text: str, item: Abstract, names: Names) -> list[str] | None:
+
+def condition(text: str, item: Abstract, names: Names, around: Around = ()) -> list[str] | None:
     """Tests, in order, that the value ``text`` is what ``item`` says; None where only the slow way can tell."""
     match item:
         case Scalar(kind=kind, dtype=None):
@@ -36,13 +38,13 @@ def condition(text: str, item: Abstract, names: Names) -> list[str] | None:
         case List() if is_numbers(item):
             return _number_tests(text, item, names, "==")
         case List(item=List() as inner, of="list"):
-            return _many_condition(text, Many(list, inner, FEW), names)
+            return _many_condition(text, Many(list, inner, FEW), names, around)
         case Many():
-            return _many_condition(text, item, names)
+            return _many_condition(text, item, names, around)
         case Static():
-            return _static_condition(text, item, names)
+            return _static_condition(text, item, names, around)
         case Tree():
-            return _tree_condition(text, item, names)
+            return _tree_condition(text, item, names, around)
     return None
 
 
@@ -59,7 +61,7 @@ def _number_tests(text: str, item: Abstract, names: Names, compared: str) -> lis
     return [f"{names.of(type)}({text}) is {names.of(list)}", f"{kinds} {compared} {names.of({_python_type(item.item.kind)})}"]
 
 
-def _many_condition(text: str, item: Many, names: Names) -> list[str] | None:
+def _many_condition(text: str, item: Many, names: Names, around: Around) -> list[str] | None:
     """Tests of a long list or tuple: of its length, and of each item."""
     first = [f"{names.of(type)}({text}) is {names.of(item.kind)}"]
     first += [f"{names.of(len)}({text}) > {item.least}"] if item.least >= 0 else []
@@ -68,7 +70,8 @@ def _many_condition(text: str, item: Many, names: Names) -> list[str] | None:
     word = f"{names.prefix}item"
     while word in text:
         word += "_"
-    tests = _number_tests(word, item.item, names, "<=") if is_numbers(item.item) else condition(word, item.item, names)
+    around = (*around, text)
+    tests = _number_tests(word, item.item, names, "<=") if is_numbers(item.item) else condition(word, item.item, names, around)
     return None if tests is None else [*first, f"{names.of(all)}({' and '.join(tests)} for {word} in {text})"]
 
 
@@ -92,14 +95,17 @@ def _extent_tests(text: str, single: list[bool], names: Names) -> list[str]:
     return [f"{text}.shape[{axis}] {'==' if one else '!='} 1" for axis, one in enumerate(single)]
 
 
-def _static_condition(text: str, item: Static, names: Names) -> list[str] | None:
+def _static_condition(text: str, item: Static, names: Names, around: Around) -> list[str] | None:
+    """Tests that the key of an object is as it was: they say the same of it as ``abstraction.static`` and the callers of that."""
     value = item.value
+    if is_cycle(item):
+        return [f"{text} is {around[-1 - item.key[1]]}"]
     if value is None:
         return [f"{text} is None"]
     if isinstance(value, enum.Enum):
         return [f"{text} is {names.of(value)}"]
-    if type(value) is str:
-        return [f"{names.of(type)}({text}) is {names.of(str)}", f"{text} == {literal(value)}"]
+    if type(value) in (str, bytes):
+        return [f"{names.of(type)}({text}) is {names.of(type(value))}", f"{text} == {literal(value)}"]
     if isinstance(value, str):  # who knows what a class of the user's compares
         return [f"{text} is {names.of(value)}"]
     if isinstance(value, types.FunctionType):
@@ -108,6 +114,11 @@ def _static_condition(text: str, item: Static, names: Names) -> list[str] | None
         return [f"{names.of(type)}({text}) is {names.of(type(value))}", f"{text} == {names.of(value)}"]
     if item.key == (type(value), Same(value)):
         return [f"{text} is {names.of(value)}"]
+    if isinstance(value, types.MethodType):
+        return _method_condition(text, value, names)
+    if type(value) is np.ndarray and item.key == (np.ndarray, value.dtype, value.ndim):
+        is_array = f"{names.of(type)}({text}) is {names.of(np.ndarray)}"
+        return [is_array, f"{text}.dtype == {names.of(value.dtype)}", f"{text}.ndim == {value.ndim}"]
     word = distribution_name(value)
     if word is not None and item.key == (DISTRIBUTION, word):
         return _distribution_condition(text, word, value, names)
@@ -124,7 +135,15 @@ def _distribution_condition(text: str, word: str, value: Any, names: Names) -> l
     return [f"{text} is {own}", *named, f"{names.of(public)}[{literal(word)}] is {own}"]
 
 
-def _tree_condition(text: str, tree: Tree, names: Names) -> list[str] | None:
+def _method_condition(text: str, method: types.MethodType, names: Names) -> list[str]:
+    """Tests that the value is a method of the same object, and the same function or one of the same code."""
+    function, code = method.__func__, getattr(method.__func__, "__code__", None)
+    of = f"{text}.__func__" if code is None else f"{names.of(getattr)}({text}.__func__, '__code__', None)"
+    return [f"{names.of(type)}({text}) is {names.of(types.MethodType)}", f"{text}.__self__ is {names.of(method.__self__)}",
+            f"{of} is {names.of(function if code is None else code)}"]  # fmt: skip
+
+
+def _tree_condition(text: str, tree: Tree, names: Names, around: Around) -> list[str] | None:
     tests = [f"{names.of(type)}({text}) is {names.of(tree.kind)}"]
     match tree.form:
         case "sequence":
@@ -138,7 +157,7 @@ def _tree_condition(text: str, tree: Tree, names: Names) -> list[str] | None:
             whole = f"{names.of(record_names)}({text})" if slots_of(tree.kind) else f"{names.of(tuple)}({text}.__dict__)"
             tests.append(f"{whole} == {names.of(tree.names)}")
     for name, inner in zip(tree.names, tree.items, strict=True):
-        inner_tests = condition(spelled(part_of(text, tree, name), names), inner, names)
+        inner_tests = condition(spelled(part_of(text, tree, name), names), inner, names, (*around, text))
         if inner_tests is None:
             return None
         tests += inner_tests

@@ -18,7 +18,7 @@ from typing import Any
 from symgrad.abstraction import mutable_parts
 from symgrad.errors import SymgradError, UnsupportedSyntax, UnsureAlias, together
 from symgrad.frontend.activation import body_result
-from symgrad.frontend.bindings import Binding, External, Location, Num, Obj, Ref, Static, Tup
+from symgrad.frontend.bindings import Binding, Broken, External, HeapKey, Location, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.caller import Captured
 from symgrad.frontend.columns import holds_parts, split
 from symgrad.frontend.context import Lowering
@@ -43,7 +43,19 @@ from symgrad.ir.core import Block, Call, Const, Func, If, Operand, Value
 from symgrad.ir.types import BOOL, Array, Dim, Extent, List, Struct, Type, is_plural
 from symgrad.notes import Notes
 from symgrad.ops.build import Builder
-from symgrad.signature import Abstract, Many, Relied, Signature, Tree, containers_of, leaf_paths, leaves_of, part_of, related_extents
+from symgrad.signature import (
+    Abstract,
+    Many,
+    Relied,
+    Signature,
+    Tree,
+    containers_of,
+    is_cycle,
+    leaf_paths,
+    leaves_of,
+    part_of,
+    related_extents,
+)
 from symgrad.signature import Static as StaticArgument
 from symgrad.text import array_copy_of, attribute, copy_of, is_name, root_of
 
@@ -82,6 +94,9 @@ class Attempt:
     locations: dict[str, Location] = field(default_factory=dict)
     joined: dict[str, str] = field(default_factory=dict)  #: values from outside that another expression reads too
     objects: dict[str, Obj] = field(default_factory=dict)  #: lists, dicts and instances among the arguments, by path
+    around: list[HeapKey | None] = field(
+        default_factory=list
+    )  #: the containers around the part of an argument that is bound; None: a tuple
     aliases: dict[str, str] = field(default_factory=dict)
     paths: dict[Value, list[str]] = field(default_factory=dict)  #: of the parts of the items of long lists
     relations: dict[str, Extent] = field(init=False)
@@ -221,6 +236,8 @@ class Attempt:
             for (spelled, leaf), (there, _) in zip(leaves_of(path, item), leaves_of(first, item), strict=True):
                 self.aliases |= dict(zip(leaf_paths(leaf, spelled), leaf_paths(leaf, there), strict=True))
             return self.objects[first]
+        if is_cycle(item):
+            return self.container_around(item, path)
         binding = self.new_argument(ctx, name, path, item)
         if isinstance(binding, Obj):
             self.objects[path] = binding
@@ -289,6 +306,8 @@ class Attempt:
             case Type():
                 types.append(item)
                 return Skeleton("array" if isinstance(item, Array) else "num")
+            case StaticArgument() if is_cycle(item):
+                return Skeleton("broken", same="it leads back to what it stands in")
             case StaticArgument(value=value) if not isinstance(value, MUTABLE):
                 return Skeleton("same", same=Static(value))
             case Tree(items=items, names=names, kind=kind, form=form):
@@ -310,21 +329,28 @@ class Attempt:
 
         return replace(item, shape=tuple(known(axis, extent) for axis, extent in enumerate(item.shape)))
 
+    def container_around(self, item: Abstract, path: str) -> Binding:
+        """The container that stands in itself at a path."""
+        assert isinstance(item, StaticArgument)
+        key = self.around[-1 - item.key[1]]
+        return Broken("it is a tuple that stands in itself") if key is None else Obj(key)
+
     def tree(self, ctx: Lowering, name: str, path: str, item: Tree) -> Binding:
+        is_tuple = item.form == "named" or item.form == "sequence" and issubclass(item.kind, tuple)
+        kind = {"sequence": "list", "mapping": "dict"}.get(item.form, "record")
+        own = None if is_tuple else HeapKey(kind, item.kind if kind == "record" else None)
+        self.around.append(own)
         parts = []
         for key, inner in zip(item.names, item.items, strict=True):
             word = str(key) if is_name(str(key)) else f"{name}_{key}" if str(key).isalnum() else name
             parts.append((key, self.argument(ctx, word, part_of(path, item, key), inner)))
+        self.around.pop()
         if item.form != "object":
             (check_named_tuple if item.form == "named" else check_container)(ctx, item.kind)
-        match item.form:
-            case "named":
-                return Tup(tuple(b for _, b in parts), item.kind)
-            case "sequence":
-                return Tup(tuple(b for _, b in parts)) if issubclass(item.kind, tuple) else ctx.new_object("list", parts)
-            case "mapping":
-                return ctx.new_object("dict", parts)
-        return ctx.new_object("record", parts, item.kind)
+        if own is None:
+            return Tup(tuple(b for _, b in parts), *([item.kind] if item.form == "named" else []))
+        ctx.state.heap[own] = tuple(parts)
+        return Obj(own)
 
     def restore(self, ctx: Lowering, captured: Captured) -> None:
         """Put an array, list, dict or instance from outside into memory before anything runs; one object has one place there."""
