@@ -208,12 +208,12 @@ def check_wrt(function: types.FunctionType, names: tuple[str, ...], signature: S
     """Refuse integers, booleans, and what holds no number at all."""
     for name in names:
         item = part_at(signature, name)
+        if item is not None and carries_derivative(item):
+            continue
         loc = function_loc(function, root_of(name))
         if item is None:
             error = no_part(signature, name)
             raise BadArgument(error.what, loc, error.hint)
-        if carries_derivative(item):
-            continue
         if number_leaves(item):
             example = {Scalar: f"float({name})", Array: f"{name}.astype(float)"}.get(type(item))
             hint = None if example is None else f"pass floats, for example {example}"

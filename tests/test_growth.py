@@ -17,10 +17,11 @@ import pytest
 
 import symgrad
 from symgrad.eager import Tensor
-from symgrad.errors import SymgradError, UnsupportedSyntax
+from symgrad.errors import IntegerArgument, SymgradError, UnsupportedSyntax
 from symgrad.frontend import aliases, recursion
 from symgrad.frontend.bindings import State
 from symgrad.frontend.joins import Joining
+from symgrad.frontend.source import read
 from symgrad.ir.core import TRUE, Block, If, walk
 from symgrad.location import NOWHERE
 from symgrad.pipeline.emission import argument_names
@@ -429,6 +430,30 @@ def test_words_for_many_parameters_are_found_at_once() -> None:
     words = argument_names(["x", "np", "x_1", "x", None, "for", "a b"] + ["x"] * 30_000)
     assert words[:7] == ["x", "np_1", "x_1", "x_2", "t", "for_", "a_b"]
     assert len(set(words)) == len(words)
+
+
+def test_a_function_is_found_in_a_long_text_as_soon_as_in_a_short_one() -> None:
+    """A text is gone through when it is read first, not for each function in it that is asked for."""
+
+    def calls(count: int) -> int:
+        text = "".join(f"def f_{k}(x):\n    return x * {k}.5\n" for k in range(count))
+        function = symgrad.from_source(text, f"f_{count // 2}")
+        read(function)
+        return calls_during(lambda: read(function))
+
+    assert calls(2000) <= calls(20) + 5
+
+
+def test_a_source_is_read_once_where_nothing_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The place of a parameter is for messages alone."""
+    asked: list[Any] = []
+    monkeypatch.setattr("symgrad.parameters.read", lambda function: asked.append(function) or read(function))
+    derived = symgrad.grad(symgrad.from_source("def f(x): return x * x"))
+    assert derived(3.0) == 6.0
+    assert not asked
+    with pytest.raises(IntegerArgument, match="integers and booleans"):
+        derived(3)
+    assert asked
 
 
 def test_a_long_record_is_swept() -> None:

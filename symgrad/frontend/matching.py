@@ -12,7 +12,7 @@ import inspect
 import itertools
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,10 +51,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A text's tree, its functions, and the names that its statements import."""
+    """A text's tree, its functions by name, and the names that its statements import."""
 
     tree: ast.Module
-    places: tuple[Place, ...]
+    places: Mapping[str, Sequence[Place]]
     imported: frozenset[str]
 
 
@@ -64,18 +64,19 @@ def parsed(text: str) -> Parsed:
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return Parsed(ast.Module([], []), (), frozenset())
-    places: list[Place] = []
+        return Parsed(ast.Module([], []), {}, frozenset())
+    places: dict[str, list[Place]] = {}
 
     def visit(node: ast.AST, class_name: str | None, statement: int) -> None:
         for child in ast.iter_child_nodes(node):
             if isinstance(child, FunctionNode):
-                places.append(Place(child, class_name, statement))
+                place = Place(child, class_name, statement)
+                places.setdefault(place.name, []).append(place)
             visit(child, child.name if isinstance(child, ast.ClassDef) else class_name, statement)
 
     for number, statement in enumerate(tree.body):
         visit(ast.Module([statement], []), None, number)
-    return Parsed(tree, tuple(places), frozenset(imported_names(tree)))
+    return Parsed(tree, places, frozenset(imported_names(tree)))
 
 
 def imported_names(node: ast.AST) -> Iterator[str]:
@@ -96,7 +97,7 @@ def locate(text: str, function: types.FunctionType, exactly: bool = False) -> Pl
     ``exactly`` demands that every instruction also comes from the same line and columns.
     """
     code = function.__code__
-    places = [place for place in parsed(text).places if place.name == code.co_name]
+    places = list(parsed(text).places.get(code.co_name, ()))
     if not places:
         return None
     if is_rewritten(code):

@@ -166,7 +166,7 @@ def read(function: Callable[..., Any]) -> Source:
         place = locate(text, plain)
         if place is not None:
             return _source(plain, place, text)
-        unlike = unlike or where.file not in SHARED or any(place.name == code.co_name for place in parsed(text).places)
+        unlike = unlike or where.file not in SHARED or code.co_name in parsed(text).places
     for text in texts_elsewhere(plain):
         place = locate(text, plain, exactly=True)
         if place is not None:
@@ -264,6 +264,7 @@ def run_text(tree: ast.Module, text: str, file: str, namespace: dict[str, Any]) 
     exec(compile(tree, file, "exec", dont_inherit=True), namespace)
 
 
+@functools.lru_cache(maxsize=16)
 def lines_of(text: str) -> tuple[str, ...]:
     """The lines of a text as Python counts them."""
     return tuple(text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n"))

@@ -151,9 +151,10 @@ class _Folder:
 
     def call(self, op: Call, block: Block, done: list[Op]) -> None:
         self.facts.recent = done
-        if len(op.outs) == 1:
+        tried = self.tried(op.name, ROWS[op.name].elementwise) if len(op.outs) == 1 else ()
+        if tried:
             exact = any(is_complex(o.type) for o in (*op.outs, *op.args))
-            for rewrite in self.tried(op.name, ROWS[op.name].elementwise):
+            for rewrite in tried:
                 if exact and rewrite not in OF_COMPLEX:
                     continue
                 replacement = rewrite(op, self.facts)
