@@ -17,6 +17,7 @@ import numpy as np
 
 from symgrad.abstraction import abstract, record_names
 from symgrad.errors import InvalidIR
+from symgrad.identity import Same
 from symgrad.kinds import slots_of
 from symgrad.parameters import resolve_wrt
 from symgrad.paths import value_at
@@ -186,14 +187,14 @@ def is_alike(gradient: Any, argument: Any) -> bool:
     return have == WIDEST.get(want.char, want)
 
 
-def leaves(path: str, tree: Any, above: tuple[int, ...] = ()) -> Iterator[Leaf]:
-    """The arrays in lists, tuples, dicts and instances; ``above`` are the identities of the containers around."""
+def leaves(path: str, tree: Any, above: tuple[Same, ...] = ()) -> Iterator[Leaf]:
+    """The arrays in lists, tuples, dicts and instances; ``above`` are the containers around."""
     if isinstance(tree, np.ndarray):
         yield path, tree
         return
-    if id(tree) in above:
+    if Same(tree) in above:
         return
-    around = (*above, id(tree))
+    around = (*above, Same(tree))
     if isinstance(tree, dict):
         for key, item in tree.items():
             yield from leaves(f"{path} {key}", item, around)

@@ -168,13 +168,25 @@ def test_a_kernel_takes_what_leads_back() -> None:
     assert "kernel" in derived.source(1.3, build(0.8, 0.6))
 
 
-def test_a_model_outside_that_holds_itself_is_changed_on_every_way() -> None:
+def test_a_model_outside_that_holds_itself_is_read_as_it_is_at_each_call() -> None:
+    """A store to it is refused; given as an argument, it is changed."""
     model = itself(2.0, 3.0)
+    derived = symgrad.grad(lambda x: x * model.me.w * model.me.me.v)
+    assert derived(1.5) == 6.0
+    model.w = 5.0
+    assert derived(1.5) == 15.0
+    model.me = itself(7.0, 1.0)
+    assert derived(1.5) == 7.0
 
-    def loss(x: float) -> float:
+    def stores(x: float, model: Any = model) -> float:
         model.me.w = model.w * x
         return float(model.w * model.me.v)
 
-    assert symgrad.grad(loss)(1.5) == 6.0
-    assert model.w == model.me.w == 3.0
-    assert symgrad.grad(loss)(1.0) == 9.0
+    def stores_outside(x: float) -> float:
+        return stores(x)
+
+    with pytest.raises(SymgradError, match="object from outside"):
+        symgrad.grad(stores_outside)(1.5)
+    own = itself(2.0, 3.0)
+    assert symgrad.grad(stores, wrt="x")(1.5, own) == 6.0
+    assert own.w == 3.0

@@ -26,7 +26,7 @@ def functions_of(text: str, name: str = "<text>", part: slice = slice(None)) -> 
     """Every function of a text that is a def or a lambda, made of code compiled from some of its statements."""
     tree = ast.parse(text)
     code = compile(ast.Module(tree.body[part], []), name, "exec", dont_inherit=True)
-    named = {place.name for place in parsed(text).places}
+    named = set(parsed(text).places)
     found = [c for c in inside(code) if c.co_name in named and c.co_flags & 0x3 == 0x3]
     return [types.FunctionType(c, {}, closure=tuple(types.CellType() for _ in c.co_freevars)) for c in found]
 
