@@ -116,6 +116,14 @@ def double_negative(op: Call, facts: Facts) -> Operand | None:
     return negated(op.args[0], facts)
 
 
+def compared_with_itself(op: Call, facts: Facts) -> Operand | None:
+    """An integer of Python's is equal to itself; a float may be nan."""
+    x, y = op.args
+    if x is not y or not isinstance(x, Value) or not isinstance(x.type, Scalar) or x.type.kind != "int" or x.type.dtype is not None:
+        return None
+    return Const(op.name in ("equal", "less_equal", "greater_equal"))
+
+
 def add_negative(op: Call, facts: Facts) -> Call | None:
     """``x + -y`` is ``x - y`` and ``x - -y`` is ``x + y``; in the backward half, which nobody wrote, also where ``y`` is a literal."""
     y: Operand | None = negated(op.args[1], facts)
@@ -429,6 +437,7 @@ IDENTITIES: dict[str, tuple[Rewrite, ...]] = {
     "multiply": (unit(0, 1.0), unit(1, 1.0), times_minus_one, plain_constant),
     "divide": (unit(1, 1.0, always_float=True),),
     "complex_power": (first_power,),
+    **dict.fromkeys(("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"), (compared_with_itself,)),
     "negative": (double_negative,),
     "accumulate": (nothing_accumulated, store_after_whole_zero, first_accumulation, spread_accumulated),
     "set_at": (spread_stored, whole_store),
