@@ -345,25 +345,6 @@ def gaps(w: Any) -> Any:
     return (1 / differences) * (1 - np.eye(w.shape[-1], dtype=w.dtype))
 
 
-def unphased(v: Any, m: Any, other: Any) -> Any:
-    """``v``, where the diagonal of ``m + other`` is real up to rounding.
-
-    Eigenvectors and singular vectors of complex matrices are given up to a factor of modulus 1 each. The diagonal is the derivative with
-    respect to the angle of this factor, so a function that has one depends on what the library happens to choose. Raises ValueError then.
-    """
-    both = m + other
-    if not isinstance(both, np.ndarray):
-        return v
-    turns = np.abs(np.imag(np.diagonal(both, axis1=-2, axis2=-1)))
-    scale = np.max(np.abs(m), initial=0.0) + np.max(np.abs(other), initial=0.0)
-    if np.any(turns > 10 * np.sqrt(np.finfo(v.dtype).eps) * scale):
-        raise ValueError(
-            "the result depends on the phases of complex eigenvectors or singular vectors, which the matrix does not determine: "
-            "use what does not change with them, such as np.abs(v) or v @ v.conj().T"
-        )
-    return v
-
-
 # ------------------------------------------------------------------ products of matrices and tensors
 
 

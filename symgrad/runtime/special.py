@@ -1,6 +1,6 @@
 """What generated code calls beyond NumPy: special functions, and here all of ``cotangents.py``.
 
-NumPy and ``math`` only. Each function takes numbers or arrays and keeps float32.
+NumPy and ``math`` only, but for slopes of splines, whose callers have SciPy. Each function takes numbers or arrays and keeps float32.
 """
 
 from __future__ import annotations
@@ -37,7 +37,6 @@ from symgrad.runtime.cotangents import (
     tensordot_right,
     tile_back,
     trace_back,
-    unphased,
     weighted_after,
     weighted_before,
 )
@@ -334,3 +333,22 @@ def inverse_modulus(x: Any) -> Any:
     if isinstance(x, np.ndarray):
         return np.where(size == 0, 0, 1 / np.where(size == 0, 1, size))[()]
     return 1 / size if size else size
+
+
+def unphased(v: Any, m: Any, other: Any) -> Any:
+    """``v``, where the diagonal of ``m + other`` is real up to rounding.
+
+    Eigenvectors and singular vectors of complex matrices are given up to a factor of modulus 1 each. The diagonal is the derivative with
+    respect to the angle of this factor, so a function that has one depends on what the library happens to choose. Raises ValueError then.
+    """
+    both = m + other
+    if not isinstance(both, np.ndarray):
+        return v
+    turns = np.abs(np.imag(np.diagonal(both, axis1=-2, axis2=-1)))
+    scale = np.max(np.abs(m), initial=0.0) + np.max(np.abs(other), initial=0.0)
+    if np.any(turns > 10 * np.sqrt(np.finfo(v.dtype).eps) * scale):
+        raise ValueError(
+            "the result depends on the phases of complex eigenvectors or singular vectors, which the matrix does not determine: "
+            "use what does not change with them, such as np.abs(v) or v @ v.conj().T"
+        )
+    return v
