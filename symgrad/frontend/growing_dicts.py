@@ -126,7 +126,7 @@ def kind_of(key: Binding) -> Any:
 def unanswered(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     (what,) = args
     raise UnsupportedSyntax(
-        f"a dict whose keys are not known while compiling is {unwrap(what)}", ctx.loc(node), "go over its items, and use lists or numbers"
+        f"a dict whose keys are not known while compiling is {unwrap(what)}", ctx.loc(node), "loop over its items, and use lists or numbers"
     )
 
 
@@ -134,7 +134,9 @@ def unanswered(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], n
 def undecided(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     (what,) = args
     refused = ctx.constant(UnsupportedSyntax, "UnsupportedSyntax")
-    ctx.builder.call_many("raise_error", refused, Const(unwrap(what)), NONE, Const("go over list(d)"))
+    ctx.builder.call_many(
+        "raise_error", refused, Const(unwrap(what)), NONE, Const("loop over a copy of its keys, collected in a list before")
+    )
     ctx.state.dead = True
     raise Raised
 

@@ -37,7 +37,7 @@ OPERATIONS = {
     "missing": "try:\n    v = d[k]\nexcept KeyError:\n    d[k] = VALUE\n",
 }
 
-#: how the loop behind it goes over the dict
+#: what the loop behind it iterates over
 ORDERS = {
     "keys": "for q in d:\n    v = d[q]\n    s = s * 0.9 + NUMBER\n",
     "values": "for v in d.values():\n    s = s * 0.9 + NUMBER\n",
@@ -211,5 +211,5 @@ def test_what_happens_to_keys_in_a_loop_over_them() -> None:
             d[k + 1000] = a
         return a
 
-    with pytest.raises(UnsupportedSyntax, match="while a loop goes over it"):
+    with pytest.raises(UnsupportedSyntax, match="a loop over a dict deletes keys"):
         symgrad.grad(exchanged)(0.7, NUMBERS)

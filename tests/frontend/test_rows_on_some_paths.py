@@ -1,4 +1,4 @@
-"""Lists in a list of lists that a name stands for on some paths only, beside other names for the outer list, against plain Python."""
+"""A name is bound to an inner list of a list of lists on some paths only; the outer list has other names: values against plain Python."""
 
 from __future__ import annotations
 

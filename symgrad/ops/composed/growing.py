@@ -110,7 +110,7 @@ class GrowingDict(Unanswered):
         self.version += 1
 
     def __iter__(self) -> Iterator[Any]:
-        return walk_over_keys(self, len(self.stored_keys), self.version)
+        return walk_over(self, len(self.stored_keys), self.version, key_at)
 
     def get(self, key: Any, default: Any = None, /) -> Any:
         sought = key_for(self.stored_keys, key)
@@ -187,8 +187,8 @@ class GrowingCounter(GrowingDict):
             self.version += 1
 
 
-class GrowingKeys(Unanswered):
-    """``d.keys()``."""
+class View(Unanswered):
+    """A view of a dict."""
 
     __slots__ = ("viewed",)
 
@@ -198,68 +198,61 @@ class GrowingKeys(Unanswered):
     def __len__(self) -> Any:
         return len(self.viewed.stored_keys)
 
+
+class GrowingKeys(View):
+    """``d.keys()``."""
+
+    __slots__ = ()
+
     def __iter__(self) -> Iterator[Any]:
-        return walk_over_keys(self.viewed, len(self.viewed.stored_keys), self.viewed.version)
+        return walk_over(self.viewed, len(self.viewed.stored_keys), self.viewed.version, key_at)
 
     def __contains__(self, key: Any) -> Any:
         return key_for(self.viewed.stored_keys, key) in self.viewed.stored_keys
 
 
-class GrowingValues(Unanswered):
+class GrowingValues(View):
     """``d.values()``."""
 
-    __slots__ = ("viewed",)
-
-    def __init__(self, viewed: Any) -> None:
-        self.viewed = viewed
-
-    def __len__(self) -> Any:
-        return len(self.viewed.stored_keys)
+    __slots__ = ()
 
     def __iter__(self) -> Iterator[Any]:
-        return walk_over_values(self.viewed, len(self.viewed.stored_keys), self.viewed.version)
+        return walk_over(self.viewed, len(self.viewed.stored_keys), self.viewed.version, item_at)
 
     def __contains__(self, item: Any) -> Any:
         return unanswered("searched for an item")
 
 
-class GrowingItems(Unanswered):
+class GrowingItems(View):
     """``d.items()``."""
 
-    __slots__ = ("viewed",)
-
-    def __init__(self, viewed: Any) -> None:
-        self.viewed = viewed
-
-    def __len__(self) -> Any:
-        return len(self.viewed.stored_keys)
+    __slots__ = ()
 
     def __iter__(self) -> Iterator[Any]:
-        return walk_over_items(self.viewed, len(self.viewed.stored_keys), self.viewed.version)
+        return walk_over(self.viewed, len(self.viewed.stored_keys), self.viewed.version, pair_at)
 
     def __contains__(self, item: Any) -> Any:
         return unanswered("searched for an item")
 
 
-def walk_over_keys(held: Any, count: Any, version: Any) -> Iterator[Any]:
+def walk_over(held: Any, count: Any, version: Any, part: Any) -> Iterator[Any]:
+    """What ``part`` reads of a dict at each place, in order of insertion."""
     for place in range(count):
         check_unchanged(held, count, version)
-        yield held.stored_keys[place]
+        yield part(held, place)
     check_unchanged(held, count, version)
 
 
-def walk_over_values(held: Any, count: Any, version: Any) -> Iterator[Any]:
-    for place in range(count):
-        check_unchanged(held, count, version)
-        yield held.stored_items[place]
-    check_unchanged(held, count, version)
+def key_at(held: Any, place: Any) -> Any:
+    return held.stored_keys[place]
 
 
-def walk_over_items(held: Any, count: Any, version: Any) -> Iterator[Any]:
-    for place in range(count):
-        check_unchanged(held, count, version)
-        yield held.stored_keys[place], held.stored_items[place]
-    check_unchanged(held, count, version)
+def item_at(held: Any, place: Any) -> Any:
+    return held.stored_items[place]
+
+
+def pair_at(held: Any, place: Any) -> Any:
+    return held.stored_keys[place], held.stored_items[place]
 
 
 def check_unchanged(held: Any, count: Any, version: Any) -> None:
@@ -267,7 +260,7 @@ def check_unchanged(held: Any, count: Any, version: Any) -> None:
     if held.version != version:
         if len(held.stored_keys) != count:
             raise RuntimeError("dictionary changed size during iteration")
-        undecided("keys of a dict are deleted and others stored while a loop goes over it")
+        undecided("a loop over a dict deletes keys and stores others")
 
 
 #: what the class of each is in Python
