@@ -303,7 +303,7 @@ expression("tee", SYNTAX, "use range, an array, a list or a tuple",
            "sum(v * w for v, w in zip(*itertools.tee([a, b])))", "sum(v * w for v, w in zip([a, b], [a, b]))")  # fmt: skip
 expression("UserDict", FUNCTION, "use a dict", "collections.UserDict(a=a)['a'] * b", "dict(a=a)['a'] * b")
 expression("UserList", FUNCTION, "use a list", "collections.UserList([a])[0] * b", "list([a])[0] * b")
-way("groupby", FUNCTION, "go over the items in a loop, and compare the key of each with the key before", """
+way("groupby", FUNCTION, "loop over the items, and compare the key of each with the key before", """
 import itertools
 
 def f(x):
