@@ -205,10 +205,10 @@ def function_loc(function: types.FunctionType, parameter: str | None = None) -> 
 
 
 def check_wrt(function: types.FunctionType, names: tuple[str, ...], signature: Signature) -> None:
-    """Refuse integers, booleans, and what holds no number at all."""
+    """Refuse integers, booleans, and what holds no number at all; the gradient of an empty list or dict is empty."""
     for name in names:
         item = part_at(signature, name)
-        if item is not None and carries_derivative(item):
+        if item is not None and (carries_derivative(item) or is_empty(item)):
             continue
         loc = function_loc(function, root_of(name))
         if item is None:
@@ -227,6 +227,11 @@ def check_wrt(function: types.FunctionType, names: tuple[str, ...], signature: S
 def carries_derivative(item: Abstract) -> bool:
     """Is there a float or a complex number in it?"""
     return any(leaf.kind not in ("int", "bool") for leaf in number_leaves(item))
+
+
+def is_empty(item: Abstract) -> bool:
+    """Is it a list, tuple or dict of nothing, or of such?"""
+    return isinstance(item, Tree) and item.form != "object" and all(map(is_empty, item.items))
 
 
 def number_leaves(item: Abstract) -> list[Scalar | Array]:

@@ -101,6 +101,18 @@ def test_bad_wrt(wrt):
         symgrad.grad(quadratic, wrt)
 
 
+def summed(rows, scale):
+    return scale * scale + sum(item * scale for row in rows for item in row)
+
+
+@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize("rows", [[], (), [[], ()]], ids=repr)
+def test_the_gradient_of_an_empty_container_is_empty(rows, jit):
+    derivative = symgrad.value_and_grad(summed, wrt=("rows", "scale"), jit=jit)
+    assert derivative(rows, 3.0) == (9.0, (rows, 6.0))
+    assert derivative([[0.5, 2.0]], 3.0) == (16.5, ([[3.0, 3.0]], 8.5))
+
+
 def test_bad_questions():
     for question in (lambda: symgrad.grad(3), lambda: symgrad.grad(quadratic, 0, argnums=1), lambda: symgrad.grad(quadratic, jit=1)):
         with pytest.raises(BadArgument):
