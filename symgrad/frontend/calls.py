@@ -55,7 +55,7 @@ from symgrad.frontend.operands import are_complex, known_value
 from symgrad.frontend.outside import entries_of, item_text, outside, rely_on_class, rely_on_keys
 from symgrad.frontend.printed import shown
 from symgrad.frontend.protocols import as_float, class_of
-from symgrad.frontend.python_values import items_listed, python_method
+from symgrad.frontend.python_values import items_listed, listed_for, python_method
 from symgrad.frontend.reading import LIBRARIES, from_class, owner_name
 from symgrad.frontend.rows import OF_PLACES, call_row, without_places
 from symgrad.frontend.several import each, is_one_of_kinds
@@ -315,9 +315,12 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
         return call_function(ctx, value.__func__, [owner, *args], kwargs, node)
     if isinstance(value, type):
         return construct(ctx, value, name, args, kwargs, node)
+    is_of_text = isinstance(value, types.BuiltinMethodType) and isinstance(value.__self__, str)
+    if is_of_text:
+        args = listed_for(ctx, Static(value.__self__), value.__name__, args, node)
     if (text := text_method(ctx, value, args, kwargs)) is not None:
         return text
-    if isinstance(value, types.BuiltinMethodType) and isinstance(value.__self__, str):
+    if is_of_text:
         if (answer := python_method(ctx, Static(value.__self__), value.__name__, args, kwargs, node)) is not None:
             return answer
         args, kwargs = [as_shown(ctx, a, node) for a in args], {k: as_shown(ctx, a, node) for k, a in kwargs.items()}

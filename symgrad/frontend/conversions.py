@@ -39,7 +39,7 @@ from symgrad.frontend.shared_state import SharedState
 from symgrad.frontend.skeletons import Skeleton, settled, skeleton
 from symgrad.frontend.tables import PARTS, SPREAD
 from symgrad.ir.core import Block, Const, If, Operand, Value
-from symgrad.ir.types import UNKNOWN, Array, List, Object, Struct, Type
+from symgrad.ir.types import UNKNOWN, Array, List, Object, Struct, Type, Unknown
 from symgrad.kinds import passed_instead, row_of, what_of
 from symgrad.ops.declare import ROWS
 
@@ -137,6 +137,8 @@ class Conversions(SharedState):
                 for k in range(len(values) - 2, -1, -1):
                     selection = self.one_or_other(self.call("equal", place, Const(k)), self.read(values[k]), selection)
                 return selection
+            case Bound(owner=Num(operand=Value(type=Unknown() | Object()) as held), name=name, function=None):
+                return self.call("opaque_attribute", held, attribute=name)  # of an object of Python's: it need be no method
             case Broken(why, hint):
                 self.check_position(binding)
                 raise self.refuse(UnknownType, why, node, hint or None)

@@ -35,6 +35,7 @@ from symgrad.frontend.exceptions import (
     opposite,
     reopen,
     taken_by,
+    told_by,
 )
 from symgrad.frontend.flow import branch, forget_result, fork, left, proceed
 from symgrad.frontend.frames import CODE, NEXT, RESULT
@@ -255,6 +256,19 @@ class Taken:
             return Num(self.ctx.constant(raisable.classes[0], raisable.classes[0].__name__))
         with self.ctx.unwatched():
             return Num(self.ctx.call("opaque_pure", Const(type, "type"), self.ctx.read(self.ctx.state.names[self.name(kind)])))
+
+    def as_python(self) -> Binding:
+        """The exception as an object of Python's, for a call that cannot be seen into."""
+        return self.chosen(self.as_python_of)
+
+    def as_python_of(self, kind: int) -> Binding:
+        names, raisable = self.ctx.state.names, self.ctx.raisables[kind]
+        if not raisable.own:
+            return names[self.name(kind)]
+        cls = raisable.classes[0]
+        with self.ctx.unwatched():
+            operands = [told_by(self.ctx, item) for item in items_in(names.get(self.name(f"{kind}.given"), MISSING))]
+            return Num(self.ctx.call("opaque_pure", self.ctx.constant(cls, cls.__name__), *operands))
 
     def chosen(self, make: Callable[[int], Binding]) -> Binding:
         """What is made of the exception, of each kind."""

@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import MISSING, Binding, Broken, Fun, Generator, Num, Static
+from symgrad.frontend.bindings import MISSING, Binding, Broken, External, Fun, Generator, Num, Static
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.flow import branch, proceed, run
 from symgrad.frontend.frames import CODE, NEXT
 from symgrad.frontend.generators import drive
 from symgrad.frontend.handling import Clause, Taken, caught, classes_in, kept_exit, on_all_ways
+from symgrad.frontend.opaque import opaque_method, root_of
 from symgrad.frontend.operands import known_value
 from symgrad.frontend.protocols import own_method
 from symgrad.frontend.reading import makes_manager
@@ -28,6 +29,7 @@ from symgrad.frontend.tables import special, statement
 from symgrad.frontend.targets import bind
 from symgrad.frontend.truths import truth
 from symgrad.ir.core import FALSE, Const, Operand
+from symgrad.ir.types import Object, Unknown
 
 MANAGERS = "use a class of your own with __enter__ and __exit__, or put the with around the call of the derivative"
 
@@ -50,21 +52,39 @@ def with_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
     refuse_generator(ctx, entry.context_expr)
     manager = ctx.evaluate(call)
     methods = [own_method(ctx, manager, word) for word in ("__enter__", "__exit__")]
-    if None in methods:
+    seen_into = None not in methods
+    if not seen_into and not is_python(ctx, manager):
         raise UnsupportedSyntax("this context manager cannot be differentiated", ctx.loc(call), MANAGERS)
-    entered = ctx.apply_method(manager, "__enter__", [], call)
+
+    def ask(word: str, *arguments: Binding) -> Binding:
+        if seen_into:
+            return ctx.apply_method(manager, word, [*arguments], call)
+        return opaque_method(ctx, manager, word, [*arguments], {}, call)
+
+    entered = ask("__enter__")
     if entry.optional_vars is not None:
         bind(ctx, entry.optional_vars, entered)
 
     def told(taken: Taken) -> None:
-        arguments = [taken.cls(), taken.shown(), Broken("it is a traceback")]
-        swallowed = truth(ctx, ctx.apply_method(manager, "__exit__", arguments, call), call)
+        if seen_into:
+            swallowed = truth(ctx, ask("__exit__", taken.cls(), taken.shown(), Broken("it is a traceback")), call)
+        else:
+            exception = taken.as_python()
+            cls = Num(ctx.call("opaque_pure", Const(type, "type"), ctx.read(exception)))
+            swallowed = truth(ctx, ask("__exit__", cls, exception, Static(None)), call)
         branch(ctx, swallowed, lambda: None, taken.again, [], ctx.loc(call))
 
     def left_without() -> None:
-        ctx.apply_method(manager, "__exit__", [Static(None)] * 3, node)
+        ask("__exit__", *[Static(None)] * 3)
 
     return on_all_ways(ctx, node, lambda: run(ctx, body), left_without, rest, told)
+
+
+def is_python(ctx: Lowering, manager: Binding) -> bool:
+    """Is it an object of a library, as a lock or a file is, whose methods are called in their order?  Those of ours would change derivatives."""
+    if isinstance(manager, External):
+        return hasattr(type(manager.value), "__exit__") and root_of(type(manager.value)) != "symgrad"
+    return isinstance(manager, Num) and isinstance(ctx.type_of(manager), Unknown | Object)
 
 
 def is_quiet(ctx: Lowering, entry: ast.withitem) -> bool:

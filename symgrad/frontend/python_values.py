@@ -14,7 +14,22 @@ from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import definite
-from symgrad.frontend.bindings import MISSING, Binding, Missing, Num, Obj, OneOf, Ref, Static, Tup, known_key, python_class
+from symgrad.frontend.bindings import (
+    MISSING,
+    Binding,
+    Generator,
+    Iter,
+    Missing,
+    Num,
+    Obj,
+    OneOf,
+    Ref,
+    Static,
+    Tup,
+    View,
+    known_key,
+    python_class,
+)
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import elements_of, is_set
 from symgrad.frontend.handed import with_tuples_in
@@ -184,6 +199,7 @@ def python_method(
     ctx: Lowering, owner: Binding, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST
 ) -> Binding | None:
     """A method of a computed text or set, or a method of a known text with a computed argument; None for all else."""
+    args = listed_for(ctx, owner, name, args, node)
     if is_text(owner) and name in METHODS_OF_TEXTS and all(is_plain(ctx, a) for a in (*args, *kwargs.values())):
         operands = [operand_of(ctx, a, node) for a in (*args, *kwargs.values())]
         return answer(ctx, getattr(str, name), [operand_of(ctx, owner, node), *operands], METHODS_OF_TEXTS[name], tuple(kwargs))
@@ -204,6 +220,13 @@ def python_method(
         return result
     function = getattr(frozenset if python_class(owner) is frozenset else set, name)
     return answer(ctx, function, [operand_of(ctx, one, node) for one in (owner, first, *more)], BOOL)
+
+
+def listed_for(ctx: Lowering, owner: Binding, name: str, args: list[Binding], node: ast.AST) -> list[Binding]:
+    """The arguments of a method of texts: ``join`` makes a list of an iterator before it reads the first item."""
+    if name != "join" or not is_text(owner):
+        return args
+    return [ctx.apply(Static(list), [a], {}, node) if isinstance(a, Iter | Generator | View) else a for a in args]
 
 
 def changed(ctx: Lowering, owner: Binding, name: str, node: ast.AST) -> Binding | None:
