@@ -127,13 +127,6 @@ def g(a, n=3):
 def f(a):
     return g(a)
 """, ("    return g(a, n", "    if n == 0:\n        return a\n    return g(a, n"), runs=False)  # fmt: skip
-way("a manager of Python's", SYNTAX, "use a class of your own with __enter__ and __exit__, or put the with around the call of the derivative", """
-import warnings
-
-def f(a):
-    with warnings.catch_warnings():
-        return a * a
-""", ("    with warnings.catch_warnings():\n        return", "    return"))  # fmt: skip
 way("an instance that __new__ makes", SYNTAX, "make it a plain class, or make the instance outside the function", """
 class Scale:
     def __new__(cls, value):
@@ -180,14 +173,6 @@ def f(a):
     delattr(point, "b")
     return point.a * a
 """, ('delattr(point, "b")', "del point.b"))  # fmt: skip
-way("a heap", SYNTAX, "sort the list, which makes it a heap too", """
-import heapq
-
-def f(a, b):
-    h = [a * a, b, a * b]
-    heapq.heapify(h)
-    return h[0] * a
-""", ("heapq.heapify(h)", "h.sort()"))  # fmt: skip
 way("closing", SYNTAX, "write try and finally, and call close() there", """
 import contextlib
 
@@ -207,19 +192,6 @@ import collections
 def f(a, b):
     return collections.ChainMap({"a": a}, {"b": b})["a"] * b
 """, ('collections.ChainMap({"a": a}, {"b": b})', '{**{"b": b}, **{"a": a}}'))  # fmt: skip
-way("an instance with items and no iterator", SYNTAX, "use range, an array, a list or a tuple", """
-class Twice:
-    def __init__(self, items):
-        self.items = items
-    def __getitem__(self, i):
-        return self.items[i] * 2
-
-def f(a, b):
-    total = 0.0
-    for v in Twice([a, b]):
-        total = total * 0.5 + v * v
-    return total
-""", ("    for v in Twice([a, b]):", "    twice = Twice([a, b])\n    for i in range(2):\n        v = twice[i]"))  # fmt: skip
 way("what next steps on outside", SYNTAX, "make the iterator inside of the function, with iter in a statement before", """
 IT = iter([2.0, 3.0])
 
@@ -330,14 +302,6 @@ expression("bit_count", FUNCTION, "write sum(n >> k & 1 for k in range(64))", "a
 expression("hypot of three", ARGUMENT, "call it as math.hypot(x, y)", "math.hypot(a, b, 2.0)", "math.hypot(math.hypot(a, b), 2.0)")
 expression("hypot of one", ARGUMENT, "call it as math.hypot(x, y)", "math.hypot(a)", "math.hypot(a, 0.0)")
 expression("casting", ARGUMENT, "leave it out", "np.exp(a, casting='unsafe') * b", "np.exp(a) * b")
-way("a date", SYNTAX, "add () to call it, or read it in a function of its own, declared with symgrad.constant or rule", """
-import datetime
-
-def f(a):
-    return a * a * (datetime.date(2020, 1, 3) - datetime.date(2020, 1, 1)).days
-""", ("def f(a):\n    return a * a * (datetime.date(2020, 1, 3) - datetime.date(2020, 1, 1)).days",
-      "@symgrad.constant\ndef days(last):\n    return (datetime.date(2020, 1, last) - datetime.date(2020, 1, 1)).days\n\n"
-      "def f(a):\n    return a * a * days(3)"))  # fmt: skip
 
 # ------------------------------------------------------------------ frames
 

@@ -38,9 +38,9 @@ from symgrad.frontend.folding import fold, fold_generator
 from symgrad.frontend.iterate import items_of, known_items, sequence
 from symgrad.frontend.memory import Index, load
 from symgrad.frontend.operands import unwrap
-from symgrad.frontend.protocols import ITERABLE, defines_any
+from symgrad.frontend.protocols import ITERABLE, defines_any, own_method
 from symgrad.frontend.several import each
-from symgrad.frontend.stepping import begin, held_now, is_iterator, is_record, iterator, own_iterator, record
+from symgrad.frontend.stepping import begin, held_now, is_iterator, is_record, iterator, own_iterator, record, stepped
 from symgrad.frontend.tables import SPECIAL, callee, special
 from symgrad.ir.core import ONE, ZERO, Const
 from symgrad.ops.composed import iterating
@@ -222,12 +222,19 @@ def iter_of(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
     if isinstance(binding, Static) and not defines_any(ctx, binding.value, *ITERABLE):
         return definite(ctx, MISSING, node, TypeError, f"{type(binding.value).__name__!r} object is not iterable")
     held = own_iterator(ctx, binding, node)
+    if not is_record(held) and own_method(ctx, held, "__next__") is not None:
+        return held
+    held = stepped(ctx, held, node)
     return held if is_iterator(held) else iterator(ctx, "iter", (held,), node)
 
 
 @special(next)
 def next_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     """The next item of an iterator: of a recipe the first, which lowering takes back should something ask for more."""
+    if not is_record(args[0]) and own_method(ctx, args[0], "__next__") is not None:
+        if len(args) > 1:
+            return ctx.apply(Static(iterating.next_or), args, {}, node)
+        return ctx.apply_method(args[0], "__next__", [], node)
     if not is_iterator(args[0]):
         hint = "make the iterator inside of the function, with iter in a statement before"
         raise UnsupportedSyntax("what next steps on is not known", ctx.loc(node), hint)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import MISSING, Binding, Broken, External, Fun, Generator, Num, Static
+from symgrad.frontend.bindings import MISSING, Binding, Broken, Fun, Generator, Num, Static
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.flow import branch, proceed, run
 from symgrad.frontend.frames import CODE, NEXT
@@ -22,14 +22,13 @@ from symgrad.frontend.generators import drive
 from symgrad.frontend.handling import Clause, Taken, caught, classes_in, kept_exit, on_all_ways
 from symgrad.frontend.opaque import opaque_method, root_of
 from symgrad.frontend.operands import known_value
-from symgrad.frontend.protocols import own_method
+from symgrad.frontend.protocols import manages_in_library, own_method
 from symgrad.frontend.reading import makes_manager
 from symgrad.frontend.scopes import body_nodes, own_nodes
 from symgrad.frontend.tables import special, statement
 from symgrad.frontend.targets import bind
 from symgrad.frontend.truths import truth
 from symgrad.ir.core import FALSE, Const, Operand
-from symgrad.ir.types import Object, Unknown
 
 MANAGERS = "use a class of your own with __enter__ and __exit__, or put the with around the call of the derivative"
 
@@ -45,6 +44,9 @@ def with_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
     call = entry.context_expr
     held = ctx.evaluate(call.func) if isinstance(call, ast.Call) and isinstance(call.func, ast.Name | ast.Attribute) else None
     values = [] if held is None else known_value(held)
+    if any(root_of(value) == "symgrad" for value in values):
+        what = "a context manager for tensors says nothing of what this function computes"
+        raise UnsupportedSyntax(what, ctx.loc(call), "name what carries no derivative in no_grad= of symgrad.grad")
     if any(value in (contextlib.nullcontext, contextlib.suppress) for value in values) and not call.keywords:
         return of_contextlib(ctx, node, values[0], body, rest)
     if any(map(makes_manager, values)) or can_manage(held):
@@ -53,7 +55,7 @@ def with_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
     manager = ctx.evaluate(call)
     methods = [own_method(ctx, manager, word) for word in ("__enter__", "__exit__")]
     seen_into = None not in methods
-    if not seen_into and not is_python(ctx, manager):
+    if not seen_into and not manages_in_library(ctx, manager):
         raise UnsupportedSyntax("this context manager cannot be differentiated", ctx.loc(call), MANAGERS)
 
     def ask(word: str, *arguments: Binding) -> Binding:
@@ -78,13 +80,6 @@ def with_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
         ask("__exit__", *[Static(None)] * 3)
 
     return on_all_ways(ctx, node, lambda: run(ctx, body), left_without, rest, told)
-
-
-def is_python(ctx: Lowering, manager: Binding) -> bool:
-    """Is it an object of a library, as a lock or a file is, whose methods are called in their order?  Those of ours would change derivatives."""
-    if isinstance(manager, External):
-        return hasattr(type(manager.value), "__exit__") and root_of(type(manager.value)) != "symgrad"
-    return isinstance(manager, Num) and isinstance(ctx.type_of(manager), Unknown | Object)
 
 
 def is_quiet(ctx: Lowering, entry: ast.withitem) -> bool:

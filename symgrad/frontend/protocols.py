@@ -13,9 +13,9 @@ from typing import Any
 from symgrad.errors import UnknownType
 from symgrad.frontend.bindings import Binding, External, Maybe, Num, Obj, Static, Tup
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.opaque import followed, is_own
+from symgrad.frontend.opaque import followed, is_own, root_of
 from symgrad.frontend.reading import from_class, methods_of
-from symgrad.ir.types import Scalar
+from symgrad.ir.types import Object, Scalar, Unknown
 
 #: operators that a class of the user's may define
 OWN_OPERATORS: dict[type[ast.AST], str] = {
@@ -91,6 +91,16 @@ def asked_of(ctx: Lowering, binding: Binding, word: str, args: list[Binding], no
     return ctx.apply_method(binding, word, args, node) if own_method(ctx, binding, word) is not None else None
 
 
+def manages_in_library(ctx: Lowering, binding: Binding) -> bool:
+    """Is it a context manager of a library, such as a lock or a file?  Those of symgrad's say what is differentiated, and are none."""
+    match binding:
+        case External(value):
+            return from_class(ctx, type(value), "__exit__") is not None and root_of(type(value)) != "symgrad"
+        case Num(operand):
+            return isinstance(operand.type, Unknown | Object)
+    return False
+
+
 def as_index(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
     """What stands between brackets or counts rounds: the integer that ``__index__`` gives, else the value itself."""
     return asked_of(ctx, binding, "__index__", [], node) or binding
@@ -125,5 +135,6 @@ __all__ = [
     "checked",
     "class_of",
     "defines_any",
+    "manages_in_library",
     "own_method",
 ]

@@ -27,10 +27,11 @@ from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import in_order, is_set
 from symgrad.frontend.interruptions import NeedsState
 from symgrad.frontend.operands import static_binding
+from symgrad.frontend.protocols import own_method
 from symgrad.frontend.reading import from_class
 from symgrad.frontend.tables import special
 from symgrad.ir.core import ONE, ZERO, Const
-from symgrad.ir.types import Scalar
+from symgrad.ir.types import List, Scalar
 from symgrad.ops.composed import iterating, stepping, without_lookahead
 
 FRESH, USED = Static("fresh"), Static("used")
@@ -108,7 +109,7 @@ def class_of_iterator(binding: Any, type_of: Callable[[Binding], type]) -> type 
 def begin(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
     """What something is to the one consumer that goes over it now: a container, a recipe without a key, or a generator."""
     ctx.check_position(binding)
-    binding = own_iterator(ctx, binding, node)
+    binding = stepped(ctx, own_iterator(ctx, binding, node), node)
     if is_record(binding):
         assert isinstance(binding, Obj)
         return ctx.apply(Static(binding.key.cls.__iter__), [binding], {}, node)
@@ -167,20 +168,35 @@ def with_position(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
 
 
 def own_iterator(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
-    """The iterator that ``__iter__`` of the user's class returns."""
+    """The iterator that ``__iter__`` of the user's class returns, which may be an instance with ``__next__``."""
     binding = definite(ctx, binding, node)
-    while (
-        isinstance(binding, Obj)
-        and isinstance(binding.key.cls, type)
-        and not is_record(binding)
-        and isinstance(from_class(ctx, binding.key.cls, "__iter__"), FunctionType)
-    ):
-        result = ctx.apply_method(binding, "__iter__", [], node)
-        if result == binding:
-            raise UnsupportedSyntax("an iterator that is an instance cannot be differentiated", ctx.loc(node), "yield in __iter__")
-        binding = definite(ctx, result, node)
+    if not is_record(binding) and own_method(ctx, binding, "__iter__") is not None:
+        result = definite(ctx, ctx.apply_method(binding, "__iter__", [], node), node)
+        if isinstance(result, Num | Tup | Obj | Ref) and not is_iterator(result) and own_method(ctx, result, "__next__") is None:
+            return definite(ctx, MISSING, node, TypeError, f"iter() returned non-iterator of type {kind_of(ctx, result)!r}")
+        return result
     if (word := never_iterable(ctx, binding)) is not None:
         return definite(ctx, MISSING, node, TypeError, f"{word!r} object is not iterable")
+    return binding
+
+
+def kind_of(ctx: Lowering, binding: Num | Tup | Obj | Ref) -> str:
+    """The name of the class of a number, an array, a tuple, a list, a dict or an instance."""
+    if isinstance(binding, Ref):
+        return "list" if isinstance(ctx.type_of(binding), List) else "numpy.ndarray"
+    if isinstance(binding, Obj):
+        return str(binding.key.cls.__name__) if binding.key.kind == "record" else binding.key.kind
+    return "tuple" if isinstance(binding, Tup) else getattr(binding.operand.type, "kind", "numpy.ndarray")
+
+
+def stepped(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
+    """An instance that says its items by ``__next__``, or by ``__getitem__`` alone, as a generator; everything else as it is."""
+    if is_record(binding):
+        return binding
+    if own_method(ctx, binding, "__next__") is not None:
+        return ctx.apply(Static(iterating.stepped), [binding], {}, node)
+    if own_method(ctx, binding, "__iter__") is None and own_method(ctx, binding, "__getitem__") is not None:
+        return ctx.apply(Static(iterating.by_places), [binding], {}, node)
     return binding
 
 
@@ -217,7 +233,7 @@ def runs(ctx: Lowering, binding: Binding) -> bool:
 
 def begin_zip(ctx: Lowering, whole: Iter, parts: tuple[Binding, ...], node: ast.AST) -> Binding:
     """Counted loops fuse; a generator beside them is run where it stands; all else has a position each."""
-    parts = tuple(own_iterator(ctx, part, node) for part in parts)
+    parts = tuple(stepped(ctx, own_iterator(ctx, part, node), node) for part in parts)
     if len(parts) == 0:
         return Tup(())
     if not any(is_record(part) or runs(ctx, part) for part in parts):
@@ -279,7 +295,7 @@ def new_record(ctx: Lowering, cls: type, args: list[Binding], node: ast.AST) -> 
 
 def record(ctx: Lowering, binding: Binding, node: ast.AST) -> Obj:
     """``iter`` of something as an object with a position."""
-    binding = own_iterator(ctx, binding, node)
+    binding = stepped(ctx, own_iterator(ctx, binding, node), node)
     if is_record(binding):
         assert isinstance(binding, Obj)
         return binding

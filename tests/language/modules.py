@@ -8,6 +8,7 @@ import collections
 import copy
 import dataclasses
 import functools
+import heapq
 import itertools
 import math
 import operator
@@ -383,6 +384,14 @@ read("dataclasses.replace", "dataclasses.asdict", "dataclasses.astuple", "datacl
 )
 read("types.SimpleNamespace")(lambda x, y: types.SimpleNamespace(a=x, b=y).a * y)
 read("bisect.bisect_left", "bisect.bisect_right")(lambda x, n: x * bisect.bisect_left([1, 2, 3], n) * bisect.bisect_right([1, 2, 3], n))
+read("heapq.heapify", "heapq.heappush", "heapq.heappop", "heapq.heapreplace", "heapq.heappushpop")(
+    lambda v: (
+        heapq.heapify(h := list(v))
+        or heapq.heappush(h, 0.1)
+        or heapq.heapreplace(h, v[0] * 2) * heapq.heappushpop(h, 0.5) * heapq.heappop(h)
+    )
+)
+read("heapq.nlargest", "heapq.nsmallest")(lambda v: heapq.nlargest(2, v)[1] * heapq.nsmallest(1, v)[0])
 read(
     "statistics.mean",
     "statistics.fmean",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from tests.language.table import Section
 
 STATEMENTS = Section("Statements")
 CALLS = 0
+LOCK = threading.Lock()
 
 read, carried_out, kept, refused = STATEMENTS.read, STATEMENTS.carried_out, STATEMENTS.kept, STATEMENTS.refused
 
@@ -175,6 +177,12 @@ def doubled(y):
 def entered_by_a_generator(x):
     with doubled(x * x) as y:
         return y * x
+
+
+@read("With")
+def entered_by_a_library(x):
+    with LOCK:
+        return x * x
 
 
 @kept("Expr")

@@ -279,6 +279,36 @@ def called(function: Any, sentinel: Any) -> Iterator[Any]:
 PLACES = (places_of_one, places_of_two, places_of_three, places_of_four)
 
 
+def by_places(items: Any) -> Iterator[Any]:
+    """``iter`` of an instance with ``__getitem__`` alone: the items at 0, 1, ... up to an ``IndexError``."""
+    place = 0
+    while True:
+        try:
+            value = items[place]
+        except IndexError:
+            return
+        yield value
+        place += 1
+
+
+def stepped(iterator: Any) -> Iterator[Any]:
+    """The items of an instance with ``__next__``, up to its ``StopIteration``."""
+    while True:
+        try:
+            value = iterator.__next__()
+        except StopIteration:
+            return
+        yield value
+
+
+def next_or(iterator: Any, default: Any) -> Any:
+    """``next`` of an instance with ``__next__``, with what is given where there is none."""
+    try:
+        return iterator.__next__()
+    except StopIteration:
+        return default
+
+
 def backwards(items: Any) -> Iterator[Any]:
     """``reversed`` of an instance with ``__len__`` and ``__getitem__``."""
     for place in range(len(items) - 1, -1, -1):
