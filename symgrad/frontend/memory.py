@@ -229,6 +229,8 @@ def load(ctx: Lowering, owner: Binding, node: ast.expr | Index, whole: ast.AST) 
             return joined(ctx, value, index_of(ctx, node), whole)
         case External(value) if value is np.mgrid or value is np.ogrid:
             return grid(ctx, value, index_of(ctx, node), whole)
+        case External(value) if type(value) in (list, tuple) and isinstance(node, ast.Slice):
+            return load(ctx, ctx.apply(Static(type(value)), [owner], {}, whole), node, whole)
         case External(value, text):
             return item_of_external(ctx, value, text, held_item(ctx, node, whole), whole)
         case Static(value) if is_enumeration(value):
