@@ -159,6 +159,20 @@ ROWS: weakref.WeakKeyDictionary[type, Kind | None] = weakref.WeakKeyDictionary()
 FRACTION = next(kind for kind in KINDS if kind.name == "a fractions.Fraction")
 
 
+#: modules whose objects never change, and are not looked into: what is asked of one is asked of the object itself
+UNCHANGING = frozenset({"datetime", "fractions", "pathlib"})
+
+
+def is_unchanging(value: Any) -> bool:
+    """Is it a date, a time, a span of time, a fraction or a path?
+
+    >>> import datetime
+    >>> is_unchanging(datetime.date(2020, 1, 1)), is_unchanging([1.0])
+    (True, False)
+    """
+    return not isinstance(value, type) and type(value).__module__.partition(".")[0] in UNCHANGING
+
+
 #: the slots of classes, each looked for once
 SLOTS: weakref.WeakKeyDictionary[type, tuple[types.MemberDescriptorType, ...]] = weakref.WeakKeyDictionary()
 
@@ -274,5 +288,5 @@ def passed_instead(kind: Kind, name: str) -> str:
 
 
 __all__ = [
-    "FRACTION", "KINDS", "Kind", "conversion", "is_closed", "native", "overrides", "passed_instead", "row_of", "what_of",
+    "FRACTION", "KINDS", "Kind", "conversion", "is_closed", "is_unchanging", "native", "overrides", "passed_instead", "row_of", "what_of",
 ]  # fmt: skip

@@ -40,11 +40,11 @@ from symgrad.frontend.interruptions import NeedsState
 from symgrad.frontend.members import is_enumeration
 from symgrad.frontend.operands import pinned_extent, static_binding
 from symgrad.frontend.outside import outside, rely_on_keys
-from symgrad.frontend.python_values import python_items
+from symgrad.frontend.python_values import answer, python_items
 from symgrad.frontend.sequences import FEW, item_value, see_within, sequence_of, shares, takes_over
 from symgrad.frontend.stepping import begin
 from symgrad.ir.core import ONE, ZERO, Const, Operand
-from symgrad.ir.types import Array, List
+from symgrad.ir.types import UNKNOWN, Array, List, Unknown
 from symgrad.kinds import passed_instead, row_of, what_of
 
 
@@ -110,6 +110,9 @@ def items_of(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | 
             return items_of(ctx, collected, node)
         case Iter(kind, parts) if kind in ITERATORS:
             return ITERATORS[kind](ctx, parts, node)
+        case Num(operand) if isinstance(operand.type, Unknown) and isinstance(node, ast.Call | ast.Tuple | ast.List):
+            # an object of a library, which is all read at once: it is unpacked, or a call gives it and nobody else has it
+            return items_of(ctx, answer(ctx, list, [operand], List(UNKNOWN)), node)
     row = row_of(binding.value) if isinstance(binding, Static) else None
     if row is not None:
         name = getattr(binding, "name", None) or "x"

@@ -26,7 +26,7 @@ from symgrad.frontend.tables import expression
 from symgrad.identity import Same
 from symgrad.ir.core import Const, Value
 from symgrad.ir.types import BOOL, Array, List, Scalar
-from symgrad.kinds import conversion, is_closed
+from symgrad.kinds import conversion, is_closed, is_unchanging
 from symgrad.runtime.batches import Batch
 from symgrad.signature import Many, Tree, containers_of
 from symgrad.signature import Static as StaticArgument
@@ -104,7 +104,7 @@ def outside(ctx: Lowering, value: Any, text: str, name_: str) -> Binding:
     if isinstance(value, enum.Enum):
         ctx.rely(text, value)
         return Static(value, name_)
-    if is_closed(value):
+    if is_closed(value) or is_unchanging(value):
         ctx.rely(text, value)
         return Static(value, spelled_name(ctx, value, name_))
     known = abstract_value(value, symbol_of(name_))

@@ -250,7 +250,7 @@ class Spelling:
             try:
                 dtype = named_dtype(value)
             except (TypeError, ValueError):
-                raise BindError(f"the dtype {value!r} is not supported") from None
+                raise BindError(f"the dtype {value!r} is not supported", OF_NUMBERS) from None
             if self.row in CASTING and dtype[0] != "f":
                 said = f"the dtype {value!r} of {self.name} is not supported: it is not one of floats"
                 raise BindError(said, "use dtype=float, or leave it out")
@@ -286,12 +286,14 @@ def named_dtype(value: Any) -> str:
 
     if isinstance(value, str) and value in DTYPES and value not in ("i8", "u8", "f16"):  # which NumPy takes for other widths
         return value
-    name = dtype_name(value)
+    name = None if isinstance(value, tuple | list) else dtype_name(value)  # of fields
     if name is None:
         raise ValueError(f"the dtype {value!r} has no name")
     return name
 
 
+#: the way out of a dtype that the IR has no name for
+OF_NUMBERS = "use an array of numbers, one for each field"
 #: rows whose setting ``dtype`` is what they compute in
 CASTING = {"sum_of", "mean_of", "prod_of", "var_of", "std_of", "cumsum_of", "cumprod_of"}
 PAD_MODES = ("constant", "edge", "reflect", "symmetric", "wrap")

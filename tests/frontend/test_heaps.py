@@ -124,15 +124,3 @@ def f(x):
 
 def test_texts_joined_from_generators() -> None:
     assert verdict(JOINED, [0.7]) == "right"
-
-
-OPAQUE = """
-import datetime
-def f(x):
-    days = (datetime.date(2020, 3, 1) - datetime.date(2020, 1, 1)).days
-    return x ** (days / 365.25) * days
-"""
-
-
-def test_attributes_of_objects_of_libraries_are_data() -> None:
-    assert verdict(OPAQUE, [0.7]) == "right"
