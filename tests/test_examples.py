@@ -122,6 +122,28 @@ def test_heat_inversion_recovers_the_initial_temperature() -> None:
     assert np.sqrt(np.mean((found - start) ** 2)) < 0.1
 
 
+@pytest.mark.parametrize("jit", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_hand_tracking_has_the_jacobians_of_differences(jit: bool) -> None:
+    module = example("hand_tracking")
+    hand, triangles, pose = module.scene(count=20)
+    points, rng = module.skin(pose + 0.1, *hand), np.random.default_rng(2)
+    at, steps = rng.uniform(0.1, 0.4, (20, 2)), 1e-6 * np.eye(26)
+
+    columns = [
+        module.simple(pose + s, hand, triangles[:, 0], points) - module.simple(pose - s, hand, triangles[:, 0], points) for s in steps
+    ]
+    jacobian = symgrad.jacfwd(module.simple, jit=jit)(pose, hand, triangles[:, 0], points)
+    np.testing.assert_allclose(jacobian, np.transpose(columns) / 2e-6, rtol=1e-6, atol=1e-8)
+
+    derivative = symgrad.jacobian(module.complicated, wrt=("pose", "at"), sparsity="auto", jit=jit)
+    of_pose, of_places = derivative(pose, at, hand, triangles, points)
+    dense = symgrad.jacrev(module.complicated, wrt=("pose", "at"))(pose, at, hand, triangles, points)
+    np.testing.assert_allclose(of_pose.toarray(), dense[0], rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(of_places.toarray(), dense[1].reshape(60, 40), rtol=1e-10, atol=1e-12)
+    assert of_places.nnz <= 120
+    assert derivative.plan(pose, at, hand, triangles, points).sweeps <= 28
+
+
 def test_bundle_adjustment_finds_cameras_that_see_what_was_seen() -> None:
     module = example("bundle_adjustment")
     cameras, points, *seen = module.scene()
