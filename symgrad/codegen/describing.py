@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from symgrad.ir.core import Call, Func, Op, Value, walk
+from symgrad.ir.core import Call, Const, Func, Op, Value, walk
 from symgrad.ir.types import Array, List, Scalar, ShapeOf, Tape
 from symgrad.ops.declare import ROWS
 
@@ -60,9 +60,21 @@ def of_row(op: Call, value: Value, producer: Mapping[Value, Op]) -> str:
         return short(f"{base}_{PARTS[op.name]}" if base else "", PARTS[op.name])
     if op.name in NOUNS:
         return NOUNS[op.name]
+    if op.name in ("opaque", "opaque_pure") and isinstance(op.args[0], Const):
+        return of_call(op.args[0].value)
+    if op.name == "opaque_attribute":
+        return short(op.settings["attribute"].strip("_"), "attribute")
     if ROWS[op.name].elementwise and len(op.args) == 1:
         return short(f"{op.name}_{base}" if base else "", op.name)
     return op.name.rstrip("_")
+
+
+def of_call(function: object) -> str:
+    """A name after a function of a library that is called."""
+    if function is len:
+        return "length"
+    word = str(getattr(function, "__name__", "")).strip("_")
+    return short(f"{word}_result" if word.isidentifier() else "", "result")
 
 
 def of_type(value: Value, op: Op | None) -> str:

@@ -215,9 +215,8 @@ class Spelling:
 def imported(value: Any) -> ast.expr | None:
     """The expression for a function that was imported by its name."""
     name = str(getattr(value, "__name__", ""))
-    if getattr(np, name, None) is value is not None:
-        return ast.parse(f"np.{name}", mode="eval").body
-    return ast.parse(f"math.{name}", mode="eval").body if getattr(math, name, None) is value is not None else None
+    module = next((path for path, held in (("np", np), ("math", math)) if vars(held).get(name) is value is not None), None)
+    return None if module is None else ast.parse(f"{module}.{name}", mode="eval").body
 
 
 __all__ = ["as_written", "begin", "evaluated", "name_view"]

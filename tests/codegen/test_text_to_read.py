@@ -249,3 +249,41 @@ def test_a_negative_factor_is_subtracted() -> None:
     for gradient, by_hand in zip(gradients, expected, strict=True):
         np.testing.assert_array_equal(np.isnan(gradient), np.isnan(by_hand))
         np.testing.assert_allclose(gradient, by_hand, rtol=1e-14)
+
+
+def refused_above(v):
+    if v > 1.0:
+        raise ValueError("big")
+    return v * v
+
+
+def handled(x):
+    y = x
+    for k in range(3):
+        try:
+            y = refused_above(y)
+        except ValueError as error:
+            y = y * 0.5 + len(str(error))
+        y = y * x + k
+    return y
+
+
+def test_a_handler_asks_only_what_can_raise() -> None:
+    """Products of floats raise no ``ValueError``: the branch that raises is the handler's test."""
+    derivative = symgrad.value_and_grad(handled)
+    for x in (0.6, 0.9, 1.2):
+        value, slope = derivative(x)
+        assert value == handled(x)
+        assert slope == pytest.approx((handled(x + 1e-6) - handled(x - 1e-6)) / 2e-6, rel=1e-6)
+    text = derivative.source()
+    assert "failure" not in text and "isinstance" not in text
+    assert text.count("> 1.0:") == 2
+    assert "length = len(" in text
+
+
+def named_str(x, texts=("a", "bb")):
+    return x * len(str(texts)) + x * max(map(len, map(str, texts)))
+
+
+def test_builtins_that_numpy_has_had_are_not_asked_of_it() -> None:
+    assert symgrad.value_and_grad(named_str)(0.7) == (named_str(0.7), named_str(1.0))
