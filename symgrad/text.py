@@ -275,6 +275,16 @@ def root_of(path: str) -> str:
     return tree.id
 
 
+def last_word(text: str) -> str | None:
+    """The name that an expression ends with: of a variable, a key or an attribute; None where there is none.
+
+    >>> last_word("f.__globals__['LOCK']"), last_word("self.lock"), last_word("cell.cell_contents")
+    ('LOCK', 'lock', None)
+    """
+    match = re.search(r"\['(\w+)'\]$|\.((?!cell_contents)\w+)$|^(\w+)$", text)
+    return None if match is None else next(filter(None, match.groups()))
+
+
 def is_inside(path: str, owner: str) -> bool:
     """Does a path read something of what another one reads, or just that?
 
@@ -426,6 +436,6 @@ def docstring(words: str) -> str:
 __all__ = [
     "array_copy_of", "attribute", "copy_of", "docstring", "each",
     "exact", "has_literal", "has_plain_keys", "identifier", "is_dotted", "is_getattr", "is_inside",
-    "is_interned", "is_name", "item", "key_word", "keys_of", "literal", "names_in", "one_line", "plain_key", "quoted", "respelled",
-    "root_of", "tree_of", "value_of",
+    "is_interned", "is_name", "item", "key_word", "keys_of", "last_word", "literal", "names_in", "one_line", "plain_key", "quoted",
+    "respelled", "root_of", "tree_of", "value_of",
 ]  # fmt: skip

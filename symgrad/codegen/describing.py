@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from symgrad.ir.core import Call, Const, Func, Op, Value, walk
 from symgrad.ir.types import Array, List, Scalar, ShapeOf, Tape
 from symgrad.ops.declare import ROWS
+from symgrad.text import is_name
 
 #: what the results of rows are called
 NOUNS = {
@@ -74,7 +75,7 @@ def of_call(function: object) -> str:
     if function is len:
         return "length"
     word = str(getattr(function, "__name__", "")).strip("_")
-    return short(f"{word}_result" if word.isidentifier() else "", "result")
+    return short(f"{word}_result" if is_name(word) else "", "result")
 
 
 def of_type(value: Value, op: Op | None) -> str:

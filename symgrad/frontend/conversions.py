@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import enum
-import re
 from dataclasses import replace
 from typing import Any
 
@@ -42,6 +41,7 @@ from symgrad.ir.core import Block, Const, If, Operand, Value
 from symgrad.ir.types import UNKNOWN, Array, List, Object, Struct, Type, Unknown
 from symgrad.kinds import passed_instead, row_of, what_of
 from symgrad.ops.declare import ROWS
+from symgrad.text import last_word
 
 
 class Conversions(SharedState):
@@ -146,8 +146,7 @@ class Conversions(SharedState):
                 raise self.refuse(UnsupportedSyntax, "this name is not bound here", node)
         row = row_of(binding.value) if isinstance(binding, External) else None
         if row is not None and isinstance(binding, External):
-            name_match = re.search(r"\['(\w+)'\]$|\.((?!cell_contents)\w+)$|^(\w+)$", binding.text)
-            name = "x" if name_match is None else next(filter(None, name_match.groups()))
+            name = last_word(binding.text) or "x"
             raise self.refuse(BadArgument, what_of(row, name), node, passed_instead(row, name))
         raise self.refuse(UnsupportedSyntax, f"{kind_word(binding)} cannot be used as a number", node, NUMBER_OF.get(type(binding)))
 

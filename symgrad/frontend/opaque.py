@@ -18,6 +18,7 @@ from symgrad.frontend.shared_state import READABLE
 from symgrad.identity import Same
 from symgrad.ir.core import Const, Operand
 from symgrad.ops.instead import IN_A_LOOP, WRITE_OUT, instead_of
+from symgrad.text import last_word
 
 #: our own modules whose functions are looked into: they are written in the language that the frontend reads
 FOLLOWED = ("symgrad.ops.composed", "symgrad.functional.", "symgrad.implicit")
@@ -95,7 +96,7 @@ def opaque_operand(ctx: Lowering, binding: Binding, node: ast.AST, hint: str | N
     match binding:
         case External(value, text):
             ctx.rely(text, value)
-            return Const(value, owner_name(ctx, value))
+            return Const(value, owner_name(ctx, value, last_word(text)))
         case Static(value) if isinstance(value, GENERATORS):
             return Const(value, owner_name(ctx, value))
         case Static(value) if isinstance(value, enum.Enum):
