@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from symgrad.frontend.bindings import Num
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exceptions import Raisable, is_seen, kind_of, raise_here, raise_where
@@ -23,7 +25,7 @@ from symgrad.ir.types import Array, List, Scalar, ShapeOf, Type
 from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import OPERANDS, steps
 from symgrad.ops.parts import PATHS
-from symgrad.ops.raising import may_raise
+from symgrad.ops.raising import NO_ALGEBRA, may_raise
 from symgrad.ops.trying import lambda_of, lambda_that_raises
 
 Test = Callable[[], Operand]
@@ -33,7 +35,12 @@ DIVISION, OVERFLOW, DOMAIN = (Raisable((cls,), exact=True) for cls in (ZeroDivis
 OUT_OF_RANGE = Raisable((IndexError,), exact=True)
 #: what NumPy raises for arrays that do not fit; the errors of linear algebra are of this class too
 OF_NUMPY = Raisable((ValueError, TypeError, IndexError))
-OF_SHAPES = Raisable((ValueError,))
+#: what NumPy raises for shapes that cannot be broadcast together
+OF_SHAPES = Raisable((ValueError,), exact=True)
+#: what the rows raise that compute nothing of linear algebra
+OF_ARRAYS = Raisable((ValueError, TypeError, IndexError, np.exceptions.AxisError), exact=True)
+#: what ``np.array`` raises for lists of numbers and arrays
+OF_LISTS = Raisable((ValueError, TypeError, OverflowError), exact=True)
 OF_NUMBERS = Raisable((ValueError, TypeError, IndexError, ArithmeticError))
 #: conversions, and what they raise
 CONVERSIONS: dict[Any, tuple[type, ...]] = {
@@ -152,12 +159,20 @@ def failures_of(ctx: Lowering, op: Call) -> Iterator[Failure]:
     elif name == "number" and is_python(types[0]) and types[0].kind != "int" and settings["kind"] == "int":  # type: ignore[attr-defined]
         yield Failure(DOMAIN, lambda: ctx.call("isnan", args[0]))
         yield Failure(OVERFLOW, lambda: ctx.call("isinf", args[0]))
+    elif name == "array_of" and holds_numbers(types[0]):
+        yield Failure(OF_LISTS)
     elif all(isinstance(t, Scalar | Array | ShapeOf) or isinstance(a, Const) and is_plain(a) for t, a in zip(types, args, strict=True)):
         whole = any(isinstance(t, Array) for t in types)
         known = all(not isinstance(t, Array) or t.dtype is not None for t in types)
-        yield Failure(OF_SHAPES if whole and known and ROWS[name].elementwise else OF_NUMPY if whole else OF_NUMBERS)
+        of_arrays = OF_SHAPES if known and ROWS[name].elementwise else OF_ARRAYS if known and name in NO_ALGEBRA else OF_NUMPY
+        yield Failure(of_arrays if whole else OF_NUMBERS)
     else:
         yield Failure(ANYTHING)
+
+
+def holds_numbers(type_: Type) -> bool:
+    """Is it a list of numbers, of arrays, or of such lists?"""
+    return isinstance(type_, List) and (isinstance(type_.item, Scalar | Array) or holds_numbers(type_.item))
 
 
 def is_plain(const: Const) -> bool:

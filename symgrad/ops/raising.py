@@ -30,6 +30,14 @@ TOTAL = frozenset(
 #: elementwise rows that raise for Python numbers outside a domain, and the operand that alone decides whether they do; a number
 #: whose type is NumPy's may be Python's all the same, as the sum of a list that is empty
 PARTIAL = {"divide": 1, "floor_divide": 1, "mod": 1, "power": None, "left_shift": None, "right_shift": None}
+#: rows of arrays that compute nothing of linear algebra, so that what they raise is no ``LinAlgError``
+NO_ALGEBRA = frozenset(
+    {
+        *("matmul", "dot", "outer", "trace", "transpose", "mT", "reshape", "broadcast_to", "squeeze", "concatenate", "stack", "diag"),
+        *("sum", "mean", "prod", "max", "min", "cumsum", "sum_of", "mean_of", "prod_of", "max_of", "min_of", "cumsum_of", "any", "all"),
+        *("zeros", "ones", "empty", "full", "eye", "arange", "linspace", "zeros_like", "ones_like", "take", "view", "set_at", "add_at"),
+    }
+)
 #: reductions of all elements, which raise for no array
 QUIET = frozenset({"sum", "mean", "var", "std", "prod", "any", "all"})
 #: functions of ``math`` that take every number
