@@ -40,7 +40,7 @@ def jacobian(function: Callable[P, Any], wrt: Wrt = None, *, argnums: Wrt = None
 def jacobian(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, mode: Mode = "auto", has_aux: bool = False,
              allow_unused: bool = False, strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False,
              verify: Verify = None, checkpoints: Checkpoints = None, memory: int | str | None = None,
-             sparsity: Any = None) -> Any:  # fmt: skip
+             sparsity: Any = None, holomorphic: bool = False) -> Any:  # fmt: skip
     """The Jacobian of a function, as a function of the same arguments: the derivative of each element of what it returns.
 
     Where the function returns an array of shape ``m`` and the argument has shape ``n``, the Jacobian has the shape ``(*m, *n)``; numbers
@@ -64,8 +64,12 @@ def jacobian(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = No
     rows that share no column by one backward sweep (``mode="forward"``, ``mode="reverse"``; ``"auto"``: whichever takes fewer). The result
     has the methods ``plan(*args)`` and ``pattern(*args)`` too, and is not differentiated again.
 
-    Raises NotScalar where the function returns integers, complex numbers, or lists of any length; BadArgument where the pattern has another
-    shape than the Jacobian, or misses an entry; SciPyMissing where ``sparsity`` is given and SciPy is not installed.
+    With ``holomorphic=True`` results and arguments are complex, and each element is the complex derivative of an element of the result
+    with respect to an element of the argument, in either mode. A function that has none is refused, as ``grad`` refuses it.
+
+    Raises NotScalar where the function returns integers, lists of any length, or, without ``holomorphic``, complex numbers; NoDerivative
+    where there is no complex derivative; BadArgument where the pattern has another shape than the Jacobian, or misses an entry, and where
+    ``sparsity`` is given together with ``holomorphic``; SciPyMissing where ``sparsity`` is given and SciPy is not installed.
 
     >>> import numpy as np
     >>> jacobian(lambda x: np.array([x[0] * x[1], x[1] ** 2]))(np.array([2.0, 3.0]))
@@ -74,9 +78,13 @@ def jacobian(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = No
     >>> matrix = jacobian(lambda x: x[1:] * x[:-1], sparsity="auto")(np.arange(1000.0))
     >>> matrix.shape, matrix.nnz
     ((999, 1000), 1998)
+    >>> jacobian(lambda z: np.array([z[0] * z[1], 1j * z[1]]), holomorphic=True)(np.array([1j, 2.0]))
+    array([[2.+0.j, 0.+1.j],
+           [0.+0.j, 0.+1.j]])
     """
     kept = checkpoints is not None or memory is not None
     if sparsity is not None:
+        check_real(holomorphic)
         if kept:
             raise BadArgument("checkpoints and memory are not taken together with sparsity", hint="leave out one of them")
         settings = options("frame", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify)
@@ -84,17 +92,18 @@ def jacobian(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = No
     if kept and mode == "forward":
         raise BadArgument('mode="forward" keeps nothing of loops', hint='leave checkpoints and memory out, or use mode="reverse"')
     mode = "reverse" if kept and mode == "auto" else mode
-    settings = options("jacobian", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify, mode, checkpoints, memory)
+    settings = options("jacobian", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify, mode, checkpoints, memory,
+                       holomorphic)  # fmt: skip
     return derived(function, settings)
 
 
 @boundary
 def jacrev(function: Callable[P, Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False, allow_unused: bool = False,
            strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False,
-           verify: Verify = None) -> DerivedFunction[P, Any]:  # fmt: skip
+           verify: Verify = None, holomorphic: bool = False) -> DerivedFunction[P, Any]:  # fmt: skip
     """``jacobian`` with ``mode="reverse"``."""
     derivative: DerivedFunction[P, Any] = derived(
-        function, options("jacobian", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify)
+        function, options("jacobian", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify, holomorphic=holomorphic)
     )
     return derivative
 
@@ -102,7 +111,7 @@ def jacrev(function: Callable[P, Any], wrt: Wrt = None, *, argnums: Wrt = None, 
 @boundary
 def jacfwd(function: Callable[P, Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False, allow_unused: bool = False,
            strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False,
-           verify: Verify = None) -> DerivedFunction[P, Any]:  # fmt: skip
+           verify: Verify = None, holomorphic: bool = False) -> DerivedFunction[P, Any]:  # fmt: skip
     """``jacobian`` with ``mode="forward"``.
 
     >>> import numpy as np
@@ -110,7 +119,8 @@ def jacfwd(function: Callable[P, Any], wrt: Wrt = None, *, argnums: Wrt = None, 
     array([-0.,  1.])
     """
     derivative: DerivedFunction[P, Any] = derived(
-        function, options("jacobian", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify, "forward")
+        function,
+        options("jacobian", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify, "forward", holomorphic=holomorphic),
     )
     return derivative
 
@@ -126,14 +136,15 @@ def hessian(function: Callable[P, Any], wrt: Wrt = None, *, argnums: Wrt = None,
 @boundary
 def hessian(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, mode: Mode = "auto", has_aux: bool = False,
             allow_unused: bool = False, strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False,
-            verify: Verify = None, sparsity: Any = None) -> Any:  # fmt: skip
+            verify: Verify = None, sparsity: Any = None, holomorphic: bool = False) -> Any:  # fmt: skip
     """The second derivatives of a function that returns one number, as a function of the same arguments: the Jacobian of its gradient.
 
     For one argument of shape ``n`` the result has the shape ``(*n, *n)``. For a tuple in ``wrt``, or an argument that holds several
     arrays, it is nested: ``hessian(f, wrt=("x", "w"))(x, w)[0][1]`` has the axes of ``x``, then those of ``w``.
     ``mode`` is how the Jacobian of the gradient is computed: ``"forward"`` over reverse, ``"reverse"`` over reverse, or ``"auto"``, as
     ``jacobian`` says. ``sparsity`` is that of ``jacobian``: the Hessian is a ``scipy.sparse.csr_array`` then, computed in as many sweeps
-    as a star colouring has colours. The other parameters are those of ``grad``. BadArgument and SciPyMissing are raised as by
+    as a star colouring has colours. ``holomorphic`` is that of ``grad``: of a complex function of complex numbers, the second complex
+    derivatives. The other parameters are those of ``grad``. BadArgument and SciPyMissing are raised as by
     ``jacobian``.
 
     >>> import numpy as np
@@ -143,11 +154,19 @@ def hessian(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = Non
     >>> hessian(lambda x: np.sum(x[1:] ** 2 * x[:-1]), sparsity="auto")(np.ones(1000)).nnz
     2997
     """
-    inner = derived(function, options("grad", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify))
+    inner = derived(function, options("grad", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify, holomorphic=holomorphic))
     if sparsity is not None:
+        check_real(holomorphic)
         settings = options("frame", wrt, argnums, has_aux, allow_unused, (), jit, strict, verify)
         return sparse(inner, settings, sparsity, mode, symmetric=True)
-    return derived(inner, options("jacobian", wrt, argnums, has_aux, allow_unused, (), jit, strict, verify, mode))
+    settings = options("jacobian", wrt, argnums, has_aux, allow_unused, (), jit, strict, verify, mode, holomorphic=holomorphic)
+    return derived(inner, settings)
+
+
+def check_real(holomorphic: bool) -> None:
+    """Refuse sparse matrices of complex derivatives."""
+    if holomorphic:
+        raise BadArgument("sparse matrices of derivatives are of real numbers", hint="leave sparsity out, or holomorphic")
 
 
 def sparse(function: Any, settings: Options, sparsity: Any, mode: Mode, symmetric: bool = False) -> Any:

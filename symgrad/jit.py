@@ -30,9 +30,9 @@ from symgrad.signature import Compiled, Direct
 Jit = bool | str  #: True, False, "auto" or the name of a target
 
 #: numba's names of the types of numbers
-NUMBERS = {"float": "float64", "int": "int64", "bool": "boolean"}
-DTYPES = {"f32": "float32", "f64": "float64", "bool": "boolean"} | {f"{k}{n}": f"{word}{n}" for k, word in (("i", "int"), ("u", "uint"))
-                                                                    for n in (8, 16, 32, 64)}  # fmt: skip
+NUMBERS = {"float": "float64", "int": "int64", "bool": "boolean", "complex": "complex128"}
+INTEGERS = {f"{k}{n}": f"{word}{n}" for k, word in (("i", "int"), ("u", "uint")) for n in (8, 16, 32, 64)}
+DTYPES = {"f32": "float32", "f64": "float64", "c128": "complex128", "bool": "boolean"} | INTEGERS
 #: functions of the user's whose notice has been given
 TOLD: weakref.WeakSet[FunctionType] = weakref.WeakSet()
 

@@ -29,6 +29,7 @@ class Settings(Common, total=False):
     """The keywords of ``jacobian`` and others that may be told of arguments without influence."""
 
     allow_unused: bool
+    holomorphic: bool
 
 
 class Sweeping(Settings, total=False):
@@ -36,7 +37,6 @@ class Sweeping(Settings, total=False):
 
     checkpoints: Checkpoints
     memory: int | str | None
-    holomorphic: bool
 
 
 class DerivedFunction(Protocol[P, ROut]):

@@ -17,9 +17,7 @@ from symgrad.errors import (
     NoDerivative,
     NotCompiled,
     NotScalar,
-    SymgradError,
     UnknownFunction,
-    UnsureAlias,
 )
 from symgrad.testing import check_grads
 
@@ -167,27 +165,6 @@ def test_an_order_of_complex_numbers_is_refused_as_python_does() -> None:
         grad(f)(1 + 2j)
 
 
-def test_stores_to_a_part_are_refused() -> None:
-    def f(z: Any) -> Any:
-        w = z * 1
-        w.real = 0.0
-        return np.sum(np.abs(w))
-
-    with pytest.raises(SymgradError):
-        grad(f)(Z)
-
-
-def test_a_view_of_a_part_that_is_read_after_a_store_is_refused_or_right() -> None:
-    def f(z: Any) -> Any:
-        w = z * 1
-        part = w.real
-        w[0] = 3j * w[1]
-        return np.sum(part * part)
-
-    with pytest.raises(UnsureAlias):
-        grad(f)(Z)
-
-
 def test_functions_that_call_themselves_are_refused() -> None:
     def f(z: Any, n: float) -> Any:
         return z if abs(z) > 4 or n > 20 else f(z * z + 0.7, n + 1)
@@ -242,10 +219,10 @@ def test_what_has_been_given_a_type_is_known_to_be_complex() -> None:
 # ------------------------------------------------------------------ forms
 
 
-def test_kernels_leave_complex_numbers_to_numpy() -> None:
+def test_kernels_leave_short_complex_numbers_to_numpy() -> None:
     pytest.importorskip("numba")
-    with pytest.warns(NotCompiled, match="complex128"):
-        np.testing.assert_allclose(grad(energy, jit=True)(Z), 2 * Z.conj())
+    with pytest.warns(NotCompiled, match="complex64"):
+        np.testing.assert_allclose(grad(energy, jit=True)(Z.astype(np.complex64)), 2 * Z.conj(), rtol=1e-6)
 
 
 def test_a_saved_gradient(tmp_path: Path) -> None:

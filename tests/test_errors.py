@@ -28,7 +28,7 @@ TWO = np.array([1.0, 2.0])
 
 
 def unknown_function(x):
-    return np.linalg.eigvals(x).real.sum()
+    return np.roots(x).real.sum()
 
 
 def unsupported_syntax(x):
@@ -235,8 +235,8 @@ def test_what_is_refused_in_a_lambda_is_told(f: Any) -> None:
 
 
 def test_a_function_without_a_rule_is_named() -> None:
-    with pytest.raises(UnknownFunction, match="^eigvals has no rule"):
-        symgrad.grad(unknown_function)(np.eye(2))
+    with pytest.raises(UnknownFunction, match="^roots has no rule"):
+        symgrad.grad(unknown_function)(TWO)
 
 
 def test_the_array_of_integers_that_a_derivative_would_be_stored_in_is_named() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 
 from symgrad.adjoint.activity import closure, dependences, may_be_active, results_of
@@ -15,6 +16,7 @@ from symgrad.ir.types import Array, List, Scalar
 from symgrad.location import Loc
 from symgrad.notes import Notes
 from symgrad.ops.declare import Row
+from symgrad.ops.indexing import is_part
 
 SHAPES = frozenset({"shape_of", "extent"})  #: ops that ask for the shape only
 WIDEST = 40  #: of the user's expressions that are quoted
@@ -64,6 +66,10 @@ def why_inactive(value: Value, varied: set[Value], inputs: str) -> str:
 # ------------------------------------------------------------------ rules
 
 
+#: what a rule says of paths to parts of complex numbers
+OF_PART = re.compile(r"of_part\((.*?), index\)")
+
+
 def tell_rule(notes: Notes, op: Call, row: Row, params: Sequence[str]) -> None:
     """Which derivatives of a row were taken, in the row's own words."""
     if row.name == "as_written":  # the user's text beside the ops that it was lowered to
@@ -74,7 +80,7 @@ def tell_rule(notes: Notes, op: Call, row: Row, params: Sequence[str]) -> None:
         if (text := row.partials.get(param)) is not None:
             said[word] = "out_grad" if text == "1" else "-out_grad" if text == "-1" else f"out_grad * {grouped(text)}"
         elif (text := row.pullbacks.get(param)) is not None:
-            said[word] = text
+            said[word] = text if is_part(op.settings.get("index", "e")) else OF_PART.sub(r"\1", text)
     settings = "".join(f", {k}={v!r}" for k, v in op.settings.items() if v != row.settings.get(k) and isinstance(v, int | str | tuple))
     notes.add("reverse", "rule", op.loc, "; ".join(f"{word}_grad = {text}" for word, text in said.items()),
               name=f"{row.name.removeprefix('user_')}({', '.join(row.params)}{settings})")  # fmt: skip

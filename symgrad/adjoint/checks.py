@@ -10,7 +10,8 @@ from symgrad.identity import Same
 from symgrad.ir.core import Apply, Block, Call, Const, Func, Op, Operand, Value, holds_complex, walk
 from symgrad.ir.types import Array, Box, List, Object, Scalar, Type, Unknown, is_complex
 from symgrad.kinds import FRACTION, passed_instead, row_of, what_of
-from symgrad.ops.complexes import NOT_HOLOMORPHIC, RIGHT
+from symgrad.ops.complexes import NOT_HOLOMORPHIC, PARTLY_HOLOMORPHIC, RIGHT
+from symgrad.ops.indexing import is_part
 from symgrad.ops.instead import instead_of
 from symgrad.ops.spelling import CALLABLES
 
@@ -46,9 +47,25 @@ def check_holomorphic(func: Func, wrt: Sequence[int], active_results: Sequence[i
     varied = closure((func.params[k] for k in wrt), table.forward)
     active = varied & closure(results_of(func, active_results), table.backward)
     for op in walk(func.body):
-        if isinstance(op, Call) and op.name in NOT_HOLOMORPHIC and any(out in active for out in op.outs) and op.args[0] in varied:
-            raise NoDerivative(f"{NOT_HOLOMORPHIC[op.name]} has no complex derivative", op.loc,
+        if isinstance(op, Call) and (what := without_complex_derivative(op, varied, active)) is not None:
+            raise NoDerivative(f"{what} has no complex derivative", op.loc,
                                "leave it out of what is differentiated, or leave holomorphic out and return a real number")  # fmt: skip
+
+
+def without_complex_derivative(op: Call, varied: set[Value], active: set[Value]) -> str | None:
+    """What an op gives that has no complex derivative, in words, where one would have to pass through it."""
+    outs = [out for out in op.outs if out in active]
+    operands = [a for a in op.args if a in varied and is_complex(a.type)]
+    if not outs or not operands:
+        return None
+    if op.name in PARTLY_HOLOMORPHIC and op.outs[(place := PARTLY_HOLOMORPHIC[op.name])[0]] in active:
+        return place[1]
+    if op.name in NOT_HOLOMORPHIC:
+        return NOT_HOLOMORPHIC[op.name]
+    if is_part(op.settings.get("index", "e")):
+        return "a store to the real or imaginary part of a complex number"
+    is_real = any(isinstance(out.type, Scalar | Array) and out.type.kind in ("float", "int") for out in outs)
+    return "a real number that is computed from a complex one" if is_real else None
 
 
 def checked_when_run(func: Func, wrt: Sequence[int], active_results: Sequence[int]) -> Func:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from symgrad.ir.core import NONE, ONE, ZERO, Call, Const, Operand, Value
-from symgrad.ir.types import Array, Type
+from symgrad.ir.types import Array, Type, is_complex
 from symgrad.ops.build import Builder
 from symgrad.ops.seeds import NotBatched
 
@@ -40,7 +40,8 @@ class Elements:
         """Number the elements of one more number or array of real numbers."""
         size: Operand
         if isinstance(value.type, Array) and value.type.shape is None:
-            self.builder.block.ops.append(Call([], self.builder.loc, "check_real", [value], {}))
+            if not is_complex(value.type):
+                self.builder.block.ops.append(Call([], self.builder.loc, "check_real", [value], {}))
             size = self.builder.call("size", value)
         else:
             extents = self.extents(value)
@@ -79,7 +80,8 @@ class Elements:
     def one(self, type_: Type) -> Operand:
         """The number one, in the precision of a type."""
         dtype = getattr(type_, "dtype", None)
-        return self.builder.call("cast", Const(1.0), dtype=dtype) if dtype in ("f16", "f32") else Const(1.0)
+        number = Const(1 + 0j) if is_complex(type_) else Const(1.0)
+        return self.builder.call("cast", number, dtype=dtype) if dtype in ("f16", "f32", "c64") else number
 
     def directions(self, flat: Value, count: Operand, part: Part) -> Value:
         """Of so many vectors over all elements, side by side, what belongs to one part, each in the form of that.
@@ -93,9 +95,15 @@ class Elements:
             flat = call("take", flat, NONE, NONE, NONE, part.first, index="si")
         elif len(self.parts) > 1:
             flat = call("view", flat, NONE, NONE, NONE, part.first, self.stop(part), NONE, index="ss")
-        dtype = getattr(part.value.type, "dtype", None)
-        flat = call("cast", flat, dtype=dtype) if dtype in ("f16", "f32") else flat
+        flat = self.exact(flat, part)
         return flat if part.is_number or part.rank == 1 else call("reshape", flat, count, *self.extents(part.value))
+
+    def exact(self, flat: Value, part: Part) -> Value:
+        """Seeds in the dtype of the part that they belong to, where that is not the usual one."""
+        dtype = getattr(part.value.type, "dtype", None)
+        if is_complex(part.value.type):
+            dtype = "c64" if dtype == "c64" else "c128"
+        return self.builder.call("cast", flat, dtype=dtype) if dtype in ("f16", "f32", "c64", "c128") else flat
 
     def as_argument(self, derivative: Operand, part: Part, hint: str) -> Operand:
         """A derivative in the dtype of the part that it is with respect to."""

@@ -19,6 +19,7 @@ from symgrad.ir.types import Array, List, Scalar, Type, is_complex, same_shape
 from symgrad.ops.build import Builder
 from symgrad.ops.declare import ROWS, Row
 from symgrad.ops.elementwise import SLOPES
+from symgrad.ops.indexing import steps
 
 BINARY: dict[type[ast.operator], str] = {
     ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide", ast.Pow: "power", ast.MatMult: "matmul",
@@ -59,6 +60,12 @@ def operand(value: Any) -> Operand:
     if isinstance(value, Absent):
         return value.make()
     return value if isinstance(value, Value | Const) else Const(value)
+
+
+def without_imaginary(value: Any) -> Any:
+    """A complex literal that is real as a float: whether what it goes into is complex shows there (``adjoint/fit.py``)."""
+    held = value.value if isinstance(value, Const) else value
+    return held.real if type(held) is complex and held.imag == 0 else value
 
 
 def number(value: Any) -> Any:
@@ -140,6 +147,8 @@ class Expansion:
             return fitted(self.builder, operand(self.value(node.args[0])), operand(self.value(shape.args[0])), hint)
         if node.func.id == "are_alike":
             return are_alike(*(operand(self.value(argument)).type for argument in node.args))
+        if node.func.id == "of_part":
+            return self.of_part(node, hint)
         if node.func.id in OF_COMPLEX:
             return self.of_complex(node, hint)
         row = ROWS[node.func.id]
@@ -171,6 +180,12 @@ class Expansion:
             return self.builder.call(name, *params, hint=hint, **(settings if name == row.name else {}))
         except SymgradError as error:
             raise error.at(self.builder.loc) from None
+
+    def of_part(self, node: ast.Call, hint: str | None) -> Any:
+        """``of_part(g, index)``: the cotangent of a part of complex numbers, which is negative where that is the imaginary part."""
+        value, index = map(self.value, node.args)
+        is_plain = isinstance(value, Absent) or (".imag", 0) not in steps(index)
+        return value if is_plain else negated(self.builder, value, hint)
 
     def of_complex(self, node: ast.Call, hint: str | None) -> Any:
         """``dual(x)``, ``unphased(v, m, other)``, ``turned(x, y)``: where no operand is complex they are the first argument."""
@@ -245,6 +260,7 @@ def power_by_numpy(exponent: Operand, more: int = 0) -> tuple[str, dict[str, Any
 
 def arithmetic(builder: Builder, name: str, left: Any, right: Any, hint: str | None = None, by_numpy: bool = False) -> Any:
     """``left op right``; two literals are computed at once, and times one is nothing."""
+    left, right = without_imaginary(left), without_imaginary(right)
     a, b = number(left), number(right)
     if a is not None and b is not None:
         match name:

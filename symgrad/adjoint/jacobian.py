@@ -22,7 +22,7 @@ from symgrad.adjoint.reverse import gradient
 from symgrad.adjoint.together import together
 from symgrad.ir.core import NONE, ONE, ZERO, Block, Call, Const, For, Func, Op, Operand, Value, substitute
 from symgrad.ir.layout import Layout
-from symgrad.ir.types import INT, Array, Scalar, ShapeOf, Type
+from symgrad.ir.types import INT, Array, Scalar, ShapeOf, Type, is_complex
 from symgrad.ir.unbound import Unbound
 from symgrad.ops.build import Builder, symbols
 from symgrad.ops.declare import ROWS, USER_ROWS
@@ -134,7 +134,7 @@ class Rows:
     def buffer(self, grad: Operand, param: Value) -> Value:
         """Memory for the rows of one parameter."""
         dtype = getattr(grad.type, "dtype", None)
-        dtype = dtype if dtype not in (None, "any") else "f64"
+        dtype = dtype if dtype not in (None, "any") else "c128" if is_complex(grad.type) else "f64"
         return self.builder.call("empty", self.elements.total, *self.elements.extents(param), hint=name_of(param), dtype=dtype)
 
     def seeds(self, row: Value) -> list[Operand]:
@@ -274,6 +274,8 @@ def is_repeatable(op: Call) -> bool:
 
 def seed_dtype(types: Sequence[Type]) -> str:
     """The dtype that holds a seed of each type."""
+    if any(map(is_complex, types)):
+        return "c64" if all(getattr(t, "dtype", None) == "c64" for t in types) else "c128"
     first, *others = [getattr(t, "dtype", None) for t in types]
     return first if first in ("f16", "f32") and all(dtype == first for dtype in others) else "f64"
 

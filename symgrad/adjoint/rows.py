@@ -20,7 +20,7 @@ from symgrad.ir.core import ZERO, Call, Const, Op, Operand, Value
 from symgrad.ir.types import Array, List, Scalar
 from symgrad.ops.build import Builder
 from symgrad.ops.declare import ROWS, Row
-from symgrad.ops.indexing import has_arrays
+from symgrad.ops.indexing import has_arrays, is_part, steps
 
 
 @reverses(Call)
@@ -61,7 +61,8 @@ def augmented(sweep: Sweep, scope: Scope, op: Call) -> bool:
         whole = sweep.ledger.dense(grad.value, op.outs[0])
         row, settings = read_back(op)
         part = sweep.builder.call(row, whole, *path_of(op), hint=hinted(other), **settings)
-        cotangent = negated(sweep.builder, part, hinted(other)) if total.name == "subtract" else part
+        is_negative = (total.name == "subtract") != ((".imag", 0) in steps(op.settings.get("index", "e")))
+        cotangent = negated(sweep.builder, part, hinted(other)) if is_negative else part
         Keeping(sweep, scope, Cotangent(ZERO)).add(other, operand(cotangent), (), True)
     if isinstance(op.args[0], Value) and op.args[0] in sweep.active:
         sweep.ledger.contribute(scope, op.args[0], Cotangent(grad.value, grad.owned))
@@ -127,6 +128,8 @@ def scaled(builder: Builder, grad: Operand, text: str, names: dict[str, Any], hi
 def mask_of(sweep: Sweep, op: Call, row: Row, param: str, target: Value, grad: Cotangent | None, names: dict[str, Any]) -> Mask:
     """The mask of the cotangent of an operand, where its elements are those of the result's cotangent, or sums of them."""
     if grad is None or len(op.outs) > 1:
+        return ()
+    if is_part(op.settings.get("index", "e")):
         return ()
     mask, out, builder = grad.mask, op.outs[0], sweep.builder
     if op.name == "where":

@@ -23,7 +23,7 @@ from symgrad.codegen.seam import FIELDS
 from symgrad.codegen.trees import opposite
 from symgrad.ir.core import Call, Const, Undef, Value
 from symgrad.ops.declare import ROWS, Row
-from symgrad.ops.indexing import OPERANDS, steps
+from symgrad.ops.indexing import ATTRIBUTES, OPERANDS, steps
 from symgrad.text import exact, identifier, is_dotted
 from symgrad.text import respelled as path_respelled
 
@@ -118,6 +118,27 @@ def path_tree(path: str, names: Names) -> ast.expr:
 # ------------------------------------------------------------------ literals
 
 
+def sum_of_parts(value: complex) -> ast.expr | None:
+    """A complex number as ``1 + 2j``; None where Python would read another number from that, by the sign of a zero.
+
+    >>> [ast.unparse(sum_of_parts(z)) for z in (2j, -2j, 1 - 0.5j, 3 + 0j)], sum_of_parts(complex(0.0, -1.0))
+    (['2j', '-2j', '1 - 0.5j', '3 + 0j'], None)
+    """
+    if not (math.isfinite(value.real) and math.isfinite(value.imag)):
+        return None
+    is_below = math.copysign(1, value.imag) < 0
+    imaginary = ast.Constant(complex(0.0, abs(value.imag)))
+    if value.real == 0:
+        is_negative_zero = math.copysign(1, value.real) < 0
+        if is_below != is_negative_zero:
+            return None
+        return ast.UnaryOp(ast.USub(), imaginary) if is_below else imaginary
+    if is_below and value.imag == 0:
+        return None
+    is_whole = value.real.is_integer() and abs(value.real) < 2**53
+    return ast.BinOp(signed(int(value.real) if is_whole else value.real), ast.Sub() if is_below else ast.Add(), imaginary)
+
+
 def literal(value: Any, names: Names) -> ast.expr:
     """A Python or NumPy constant as an expression.
 
@@ -134,9 +155,8 @@ def literal(value: Any, names: Names) -> ast.expr:
             return real(exact(value), names)
         case complex():
             value = exact(value)
-            if value.real == 0 and math.copysign(1, value.real) > 0 and math.isfinite(value.imag) and math.copysign(1, value.imag) > 0:
-                return ast.Constant(value)
-            return ast.Call(names.use("complex"), [real(value.real, names), real(value.imag, names)], [])
+            written = sum_of_parts(value)
+            return written or ast.Call(names.use("complex"), [real(value.real, names), real(value.imag, names)], [])
         case slice():
             return ast.Call(names.use("slice"), [literal(v, names) for v in (value.start, value.stop, value.step)], [])
         case tuple():
@@ -352,7 +372,7 @@ def apply_step(base: ast.expr, step: str, operands: list[ast.expr]) -> ast.expr:
     attribute = ast.Attribute(base, step[1:])
     if step == ".reshape" and not operands:
         operands = [ast.Tuple([])]
-    return attribute if step == ".T" else ast.Call(attribute, list(operands), [])
+    return attribute if step in ATTRIBUTES else ast.Call(attribute, list(operands), [])
 
 
 def subscript(step: str, operands: list[ast.expr]) -> ast.expr:

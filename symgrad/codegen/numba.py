@@ -166,8 +166,8 @@ class Spellings:
     def seed(self, seed: Seed, type_: Type) -> str:
         """A seed as a kernel takes it."""
         match type_:
-            case Scalar(dtype=None | "any"):
-                return f"float({seed.argument})"
+            case Scalar(kind=kind, dtype=None | "any"):
+                return f"{'complex' if kind == 'complex' else 'float'}({seed.argument})"
             case Scalar(dtype=str() as dtype):
                 return f"{self.numpy}.{NUMPY_TYPES[dtype]}({seed.argument})"
             case Array(dtype=str() as dtype) if seed.shape is not None:
@@ -204,7 +204,7 @@ def as_lists(template: str, lists: Mapping[int, Crossing], numpy: str = "np") ->
 
 def is_reached(type_: Type) -> bool:
     """Can numba take an argument of this type, though nobody reads it?"""
-    return isinstance(type_, Scalar) and type_.kind != "complex" or isinstance(type_, Array) and type_.shape is not None
+    return isinstance(type_, Scalar) or isinstance(type_, Array) and type_.shape is not None
 
 
 def is_nest(template: ast.expr) -> bool:

@@ -16,7 +16,7 @@ from symgrad.frontend.besides import dtype_named, in_order, known
 from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Step, Tup, held_items, is_none
 from symgrad.frontend.builtins import list_
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.exact import is_anything, is_instance, is_single
+from symgrad.frontend.exact import check_kind, is_anything, is_instance, is_single
 from symgrad.frontend.opaque import opaque
 from symgrad.frontend.operands import array_of, as_array, unwrap, with_items
 from symgrad.frontend.rows import call_row
@@ -71,6 +71,7 @@ def _asks_for_complex(function: Any, when_complex: bool) -> Any:
         """Answered while compiling where the dtype is known."""
         dtype = dtype_of(ctx.type_of(args[0])) if len(args) == 1 and not kwargs else None
         if dtype is not None:
+            check_kind(ctx, ctx.type_of(args[0]), node)
             return Num(Const((dtype[0] == "c") is when_complex))
         spelled = spelling.spelled(function)
         assert spelled is not None

@@ -40,7 +40,7 @@ from symgrad.frontend.bindings import (
 )
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.distributions import distribution_of
-from symgrad.frontend.exact import exact_class, possible_classes
+from symgrad.frontend.exact import check_kind, exact_class, possible_classes
 from symgrad.frontend.exceptions import GIVEN
 from symgrad.frontend.filling import extent_of, size_of
 from symgrad.frontend.flow import choose
@@ -283,6 +283,7 @@ def of_array(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding
             case "size":
                 return Num(Const(1))
             case "dtype" if (name := dtype_of(type_)) is not None:
+                check_kind(ctx, type_, node)
                 return Static(np.dtype(DTYPES[name]), f"np.dtype({np.dtype(DTYPES[name]).name!r})")
             case "real" if type_.kind == "bool" and type_.dtype is None:
                 return Num(ctx.call("number", ctx.read(owner), kind="int"))
@@ -310,6 +311,7 @@ def of_array(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding
         case "size":
             return Num(size_of(ctx, owner) if isinstance(owner, Ref) else ctx.call("size", ctx.read(owner)))
         case "dtype" if type_.dtype is not None:
+            check_kind(ctx, type_, node)
             return Static(np.dtype(DTYPES[type_.dtype]), f"np.dtype({np.dtype(DTYPES[type_.dtype]).name!r})")
         case "mT" | "imag" if type_.shape is not None:
             return apply_row(ctx, attr, [owner], {}, node)

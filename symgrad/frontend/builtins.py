@@ -32,7 +32,7 @@ from symgrad.frontend.bindings import (
 )
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.conversions import standing_for
-from symgrad.frontend.exact import NUMBERS, classes_of, exact_class, is_callable, is_instance, possible_classes
+from symgrad.frontend.exact import NUMBERS, check_kind, classes_of, exact_class, is_callable, is_instance, possible_classes
 from symgrad.frontend.exceptions import fail_unless, instance_of
 from symgrad.frontend.filling import extent_of
 from symgrad.frontend.flow import choose
@@ -182,6 +182,8 @@ def isinstance_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bin
     as_python_does(ctx, node, lambda: isinstance(None, classes))  # which raises where these are no classes
 
     def is_one(held: Binding) -> Binding:
+        if isinstance(type_ := ctx.type_of(held), Scalar):
+            check_kind(ctx, type_, node)
         if isinstance(held, Num) and held.operand.type == FAILURE:
             return Num(instance_of(ctx, held.operand, classes))
         return Num(Const(is_instance(ctx, held, classes, node)))
@@ -197,6 +199,8 @@ def type_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
         return each(ctx, args[0], node, lambda held: type_(ctx, [held], {}, node))
     if isinstance(args[0], Num) and args[0].operand.type == FAILURE:
         return class_of_failure(ctx, args[0])
+    if isinstance(held := ctx.type_of(args[0]), Scalar):
+        check_kind(ctx, held, node)
     class_ = exact_class(ctx, args[0], node)
     return Static(class_, class_.__name__)
 

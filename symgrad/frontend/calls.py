@@ -324,7 +324,7 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
         if (answer := python_method(ctx, Static(value.__self__), value.__name__, args, kwargs, node)) is not None:
             return answer
         args, kwargs = [as_shown(ctx, a, node) for a in args], {k: as_shown(ctx, a, node) for k, a in kwargs.items()}
-    if (answer := dtype_question(ctx, value, args, kwargs)) is not None:
+    if (answer := dtype_question(ctx, value, args, kwargs, node)) is not None:
         return answer
     if is_dispatching(value) and args:
         cls = exact_class(ctx, args[0], node)

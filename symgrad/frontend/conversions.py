@@ -41,6 +41,7 @@ from symgrad.ir.core import Block, Const, If, Operand, Value
 from symgrad.ir.types import UNKNOWN, Array, List, Object, Struct, Type, Unknown
 from symgrad.kinds import passed_instead, row_of, what_of
 from symgrad.ops.declare import ROWS
+from symgrad.ops.indexing import is_part
 from symgrad.text import last_word
 
 
@@ -107,6 +108,16 @@ class Conversions(SharedState):
                 f"{name} may or may not share memory with what was written to at line {stored.line}",
                 self.builder.loc, notes=[(stored, "the store")])  # fmt: skip
 
+    def seen(self, value: Operand, path: tuple[Step, ...]) -> Operand:
+        """What a path of views shows of an array."""
+        part = next((k for k, step in enumerate(path) if is_part(step.spec)), None)
+        if part is not None:
+            whole = self.seen(value, path[:part])
+            value, path = self.call(path[part].spec[1:], whole), path[part + 1 :]
+        if not path:
+            return value
+        return self.call("view", value, *(o for step in path for o in step.operands), index=spelled(path), hint=None)
+
     def read(self, binding: Binding, node: ast.AST | None = None) -> Operand:
         """The operand of a binding; containers become lists, objects constants."""
         match binding:
@@ -119,10 +130,8 @@ class Conversions(SharedState):
                 if not path:
                     self.share_rows(location)
                     return self.state.memory[location]
-                value = self.state.memory[location]
-                operands = [o for step in path for o in step.operands]
                 with self.unwatched():  # the index was checked when the view was made
-                    return self.call("view", value, *operands, index=spelled(path), hint=None)
+                    return self.seen(self.state.memory[location], path)
             case Static(value, name):
                 return self.constant(value, name)
             case Tup(items, kind):

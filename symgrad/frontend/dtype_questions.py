@@ -6,12 +6,14 @@ the module that has the functions for such arrays. The function itself is asked,
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 import numpy as np
 
 from symgrad.frontend.bindings import Binding, Num, Static, held_items
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.exact import check_kind
 from symgrad.frontend.operands import known_value
 from symgrad.ir.core import Const
 from symgrad.ir.types import DTYPES, Array, Scalar
@@ -26,7 +28,7 @@ NUMBERS: dict[str, Any] = {"bool": False, "int": 0, "float": 0.0, "complex": 0j}
 UNKNOWN = object()
 
 
-def dtype_question(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding]) -> Binding | None:
+def dtype_question(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding | None:
     """What such a function gives for the operands; None for other functions, and where something that it asks for is not known."""
     if not any(function is one for one in OF_DTYPES) and not gives_namespace(function):
         return None
@@ -34,6 +36,8 @@ def dtype_question(ctx: Lowering, function: Any, args: list[Binding], kwargs: di
     keywords = {name: like(ctx, binding) for name, binding in kwargs.items()}
     if any(operand is UNKNOWN for operand in (*operands, *keywords.values())):
         return None
+    for binding in (*args, *kwargs.values()):
+        check_kind(ctx, ctx.type_of(binding), node)
     try:
         answer = function(*operands, **keywords)
     except Exception:  # it is called when the program runs, and raises what it raises

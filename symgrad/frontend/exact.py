@@ -38,7 +38,7 @@ from symgrad.frontend.growing_dicts import class_of_growing
 from symgrad.frontend.reading import attribute_text, from_class, users_bases
 from symgrad.frontend.stepping import class_of_iterator, is_iterator
 from symgrad.ir.core import Const, Operand
-from symgrad.ir.types import DTYPES, Array, List, Object, Scalar, Unknown
+from symgrad.ir.types import DTYPES, Array, List, Object, Scalar, Type, Unknown, is_complex
 from symgrad.ops.trying import class_of
 
 NUMBERS: dict[str, type] = {"bool": bool, "int": int, "float": float, "complex": complex}
@@ -123,6 +123,13 @@ def classes_of_scalar(type_: Scalar, mixed: bool) -> tuple[type, ...]:
         return (python, *narrower)
     numpy = {bool: np.bool_, int: np.int64, float: np.float64, complex: np.complex128}
     return (python, numpy[python], *narrower, *(numpy[kind] for kind in narrower))
+
+
+def check_kind(ctx: Lowering, type_: Type, node: ast.AST) -> None:
+    """Refuse a question for the dtype or class of complex numbers that may be real to NumPy: eigenvalues of a real matrix."""
+    if ctx.has_real_eig and ctx.frame.place is None and is_complex(type_):
+        what = "NumPy gives real eigenvalues where all of a matrix are real, and complex ones else, which shows when the program runs"
+        raise UnknownType(what, ctx.loc(node), "make the matrix complex before, with a + 0j")
 
 
 def exact_class(ctx: Lowering, binding: Binding, node: ast.AST) -> type:

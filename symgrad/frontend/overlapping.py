@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from symgrad.frontend.bindings import Ref, Step
 from symgrad.frontend.context import Lowering
 from symgrad.ir.core import Const, Operand
+from symgrad.ops.indexing import ATTRIBUTES, is_part
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ def axes_of(path: tuple[Step, ...], rank: int) -> list[Axis] | None:
     for step in path:
         if step.spec == ".T":
             order.reverse()
+        if step.spec in ATTRIBUTES:
             continue
         if set(step.spec) - {"i", "s", "e"} or step.spec.count("e") > 1:
             return None
@@ -62,6 +64,8 @@ def axes_of(path: tuple[Step, ...], rank: int) -> list[Axis] | None:
 def order_matters(ctx: Lowering, target: Ref, last: Step, source: Ref) -> bool:
     """May NumPy read what it has written, where one vector of an array is copied to another one?"""
     to, of = (*target.path, last), source.path
+    if len({step.spec for step in (*to, *of) if is_part(step.spec)}) > 1:
+        return False  # real and imaginary parts lie beside one another
     same = next(
         (k for k, (a, b) in enumerate(zip(to, of, strict=False)) if (a.spec, a.operands) != (b.spec, b.operands)), min(len(to), len(of))
     )

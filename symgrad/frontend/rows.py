@@ -15,7 +15,7 @@ from symgrad.frontend.context import Lowering
 from symgrad.frontend.operands import are_complex, pinned, row_operand, unwrap, with_items
 from symgrad.frontend.views import split_views, view_step
 from symgrad.ir.core import ZERO
-from symgrad.ir.types import List
+from symgrad.ir.types import List, is_complex
 from symgrad.ops import spelling
 from symgrad.ops.composed import WIDER, joining, products
 from symgrad.ops.declare import ROWS
@@ -25,7 +25,7 @@ ALIKE = frozenset({"take_items", "choose", "indices", "convolution"})
 #: rows of arrays that without an axis are of all elements in a row
 OF_ALL = frozenset({"sort", "argsort", "stable_argsort", "argpartition", "take_along_axis"})
 #: rows whose results NumPy does not let one write to
-READ_ONLY = frozenset({"broadcast_to", "diagonal"})
+READ_ONLY = frozenset({"broadcast_to", "diagonal", "imag"})
 #: rows of which an operand says places
 OF_PLACES = frozenset({"take_items", "delete"})
 #: rows that give numbers where NumPy's functions give arrays without axes
@@ -33,7 +33,7 @@ NUMBERED = frozenset({"tensordot", "reshape"})
 #: rows whose results NumPy gives as a named tuple
 RESULTS = {
     "eigh": type(np.linalg.eigh(np.eye(1))), "svd": type(np.linalg.svd(np.eye(1))), "qr": type(np.linalg.qr(np.eye(1))),
-    "slogdet": type(np.linalg.slogdet(np.eye(1))),
+    "slogdet": type(np.linalg.slogdet(np.eye(1))), "eig": type(np.linalg.eig(np.eye(1))),
 }  # fmt: skip
 
 
@@ -119,6 +119,7 @@ def apply_row(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any
     if apart and (parts := split_views(ctx, name, args[0], settings)):
         return ctx.new_object("list", enumerate(parts))
     operands = [row_operand(ctx, a, node) for a in args]
+    ctx.has_real_eig = ctx.has_real_eig or name == "eig" and not is_complex(operands[0].type)
     out = ctx.call_many(name, *operands, **settings)
     owners = [a for a in args if isinstance(a, Ref)] if row.alias in ("view", "depends", "same") else []
     results = [ctx.shared(value, *owners) for value in out]

@@ -82,6 +82,7 @@ class SharedState:
     tagged: bool = False  #: of arrays that are one of several it is asked which
     unsure: bool = False  #: that would have helped
     laid: bool = False  #: it was asked how arrays lie in memory
+    has_real_eig: bool = False  #: of a real matrix the eigenvalues are computed, which are complex here whatever they are to NumPy
     stateful: frozenset[Any] = frozenset()  #: where iterators are made that are used in several places: see ``stepping``
     dict_sites: dict[Any, None] = field(default_factory=dict)  #: where dicts of known keys are created
     growing_sites: dict[Any, None] = field(default_factory=dict)  #: those that get keys which are computed: see ``growing_dicts``

@@ -174,9 +174,10 @@ def in_place(ctx: Lowering, old: Binding, value: Binding, node: ast.AugAssign, b
 def check_cast(ctx: Lowering, type_: Array, value: Any, node: ast.AST) -> None:
     """NumPy refuses to put the float result of an augmented assignment into integers; so do we, before it runs."""
     kind = getattr(value.type, "kind", None)
-    if type_.kind in ("int", "bool") and kind in ("float", "complex"):
+    if type_.kind in ("int", "bool") and kind in ("float", "complex") or type_.kind == "float" and kind == "complex":
+        word = "complex" if kind == "complex" else "float"
         raise BadArgument(
-            f"an array of {type_.dtype} cannot take a {kind} in place", ctx.loc(node), "make the array float, for example dtype=float"
+            f"an array of {type_.dtype} cannot take a {kind} in place", ctx.loc(node), f"make the array {word}, for example dtype={word}"
         )
 
 

@@ -6,20 +6,23 @@ import ast
 import dataclasses
 import types
 
-from symgrad.errors import UnsupportedSyntax
+from symgrad.errors import UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import definite, definite_item
+from symgrad.frontend.attributes import attribute_of
 from symgrad.frontend.bindings import MISSING, Binding, Bound, External, Obj, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exceptions import fail
 from symgrad.frontend.growing_dicts import check_attribute
 from symgrad.frontend.iterate import unpack
+from symgrad.frontend.memory import Index
 from symgrad.frontend.opaque import followed
 from symgrad.frontend.outside import change_outside
 from symgrad.frontend.protocols import own_method
 from symgrad.frontend.reading import entry_of_class, from_class, generated, rely_on_entry
 from symgrad.frontend.several import each, is_one_of_kinds
-from symgrad.frontend.stores import done, store_item
+from symgrad.frontend.stores import done, store_array, store_item
 from symgrad.frontend.tables import special
+from symgrad.ir.types import Array
 
 
 def bind(ctx: Lowering, target: ast.expr, value: Binding) -> None:
@@ -68,6 +71,9 @@ def store_attribute(ctx: Lowering, owner: Binding, target: ast.Attribute, value:
         if not own_setter(ctx, owner, name, value, target):
             set_directly(ctx, owner, name, value)
         return
+    if isinstance(owner, Ref) and isinstance(type_ := ctx.type_of(owner), Array):
+        store_part(ctx, owner, type_, target, value)
+        return
     if isinstance(owner, External):
         change_outside(ctx, owner)
         raise UnsupportedSyntax(
@@ -77,6 +83,21 @@ def store_attribute(ctx: Lowering, owner: Binding, target: ast.Attribute, value:
         )
     raise UnsupportedSyntax(f"attribute {target.attr!r} cannot be assigned to", ctx.loc(target),
                             "assign it to a variable, or to an instance that the function makes or is given")  # fmt: skip
+
+
+def store_part(ctx: Lowering, owner: Ref, type_: Array, target: ast.Attribute, value: Binding) -> None:
+    """``z.real = value`` and ``z.imag = value``: every element is written to; a real array is its own real part."""
+    if target.attr not in ("real", "imag"):
+        raise UnsupportedSyntax(f"attribute {target.attr!r} of an array cannot be assigned to", ctx.loc(target),
+                                "make a new array, for example with np.reshape or astype")  # fmt: skip
+    if type_.kind is None or type_.shape is None:
+        raise UnknownType("whether this array is complex is not known", ctx.loc(target), "make it complex before, with dtype=complex")
+    if type_.kind != "complex" and target.attr == "imag":
+        fail(ctx, TypeError, "array does not have imaginary part to set")
+    part = attribute_of(ctx, owner, target.attr, target)
+    assert isinstance(part, Ref)
+    if not (isinstance(value, Ref) and value.location is part.location and value.path == part.path):  # else it is there already
+        store_array(ctx, part, Index("e", (), ()), value, target)
 
 
 #: what enters an attribute and does nothing else

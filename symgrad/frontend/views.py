@@ -63,6 +63,8 @@ def step_of(name: str, type_: Array, settings: dict[str, Any]) -> Step | None:
                 order = list(range(rank))
                 order[axes[0]], order[axes[1]] = order[axes[1]], order[axes[0]]
                 return Step(f".transpose:{rank}", tuple(map(Const, order)))
+        case "real" | "imag" if type_.kind == "complex":
+            return Step(f".{name}")
         case "transpose":
             axes = None if settings.get("axes") is None else axes_of(settings["axes"], rank)
             if axes is not None:
@@ -121,6 +123,8 @@ def view_step(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any
     type_ = ctx.type_of(args[0])
     if not isinstance(type_, Array) or type_.shape is None:
         return None
+    if name == "real" and type_.kind in ("float", "int", "bool"):
+        return args[0]
     step = step_of(name, type_, settings) if len(args) == 1 else None
     if step is not None:
         return Ref(args[0].location, (*args[0].path, step))

@@ -18,7 +18,7 @@ from symgrad.ops.shapes import axes_of
 
 def constant(dtype: str, value: float) -> Const:
     """0 or 1 as an element."""
-    return Const(float(value)) if dtype[0] == "f" else Const(bool(value)) if dtype == "bool" else Const(value)
+    return Const({"f": float, "b": bool, "c": complex}.get(dtype[0], int)(value))
 
 
 def dtype_of(op: Call) -> str:
@@ -40,7 +40,7 @@ def axes(op: Call, setting: object, rank: int) -> tuple[int, ...]:
 
 def constant_in(value: Const, dtype: str) -> Const:
     """A literal as NumPy stores it in an array."""
-    kind = {"f": float, "b": bool}.get(dtype[0], int)
+    kind = {"f": float, "b": bool, "c": complex}.get(dtype[0], int)
     return Const(kind(value.value)) if isinstance(value.value, bool | int | float) else value
 
 
@@ -79,10 +79,15 @@ def view(lowering: Context, op: Call) -> Thing:
     x = lowering.form(op.args[0])
     where = place(lowering, x, op, op.args[1:])
     if isinstance(op.outs[0].type, Scalar):
-        return x.at(where.at(()))
+        return part_of(lowering, x.at(where.at(())), where)
     form = shown(x, where.extents, where.at, 2 if where.arrays else 0)
     form.parts = (x, *where.arrays)
-    return form
+    return mapped(lowering.writer, "f64", [form], lambda e: part_of(lowering, e[0], where), 0) if where.part else form
+
+
+def part_of(lowering: Context, element: Operand, where: Place) -> Operand:
+    """What a place shows of an element: all of it, or one part of a complex number."""
+    return lowering.writer.call(where.part, element) if where.part else element
 
 
 def take_written(lowering: Context, op: Call) -> Thing:
@@ -91,6 +96,8 @@ def take_written(lowering: Context, op: Call) -> Thing:
     where = place(lowering, x, op, op.args[1:])
     if not where.repeats:
         return view(lowering, op)
+    if where.part:
+        raise OutOfReach("places that may be named twice, of parts of complex numbers", op.loc)
     stays = last_written(lowering, x.extents, where)
     zero = constant(x.dtype, 0)
 

@@ -14,7 +14,7 @@ from symgrad.ir.unbound import Side, Unbound, is_absent, is_undefined, present_i
 from symgrad.loops.reach import OutOfReach, in_words
 from symgrad.ops.build import Builder, symbols
 
-LITERALS = {"float": 0.0, "int": 0, "bool": False}
+LITERALS = {"float": 0.0, "int": 0, "bool": False, "complex": 0j}
 
 
 def doubtful_values(func: Func) -> set[Value]:

@@ -13,7 +13,7 @@ from symgrad.adjoint.extents import known_extents
 from symgrad.ir.core import Block, Call, Const, For, Func, Op, Operand, Undef, Value, While, walk
 from symgrad.ir.types import Array, Dim, Extent, List, Scalar, ShapeOf, Type, Undefined
 from symgrad.loops.bailouts import bail_out, if_zero, is_python, is_python_int
-from symgrad.loops.forms import Form, refuse, refuse_dtype, remember, stored
+from symgrad.loops.forms import DTYPES, Form, refuse, refuse_dtype, remember, stored
 from symgrad.loops.paths import Item
 from symgrad.loops.reach import OutOfReach, in_words, named
 from symgrad.loops.scalars import is_index_arithmetic, lower_scalar
@@ -217,8 +217,7 @@ class Context:
         if isinstance(lowered, tuple | Stacks | Slots | Listing) or not isinstance(lowered.type, Scalar):
             what = "a shape or a list" if isinstance(lowered, tuple | Stacks | Slots | Listing) else in_words(lowered.type)
             raise OutOfReach(f"{what} where an array is needed", self.writer.loc)
-        kind = {"float": "f64", "int": "i64", "bool": "bool"}
-        dtype = lowered.type.dtype if lowered.type.dtype not in (None, "any") else kind.get(lowered.type.kind)
+        dtype = lowered.type.dtype if lowered.type.dtype not in (None, "any") else DTYPES.get(lowered.type.kind)
         return Form(refuse_dtype(dtype), (), lambda index: lowered)
 
     def extents(self, operand: Operand) -> tuple[Operand, ...]:

@@ -18,7 +18,7 @@ Index = tuple[Operand, ...]
 At = Callable[[Index], Operand]
 
 #: how numbers of Python's lie in arrays
-DTYPES = {"float": "f64", "int": "i64", "bool": "bool"}
+DTYPES = {"float": "f64", "int": "i64", "bool": "bool", "complex": "c128"}
 #: what an element may cost and still be computed wherever it is read
 CHEAP = 2
 
@@ -145,6 +145,8 @@ def cast_to(writer: Writer, value: Operand, dtype: str) -> Operand:
         return value
     if isinstance(value, Const) and dtype == "f64" and isinstance(value.value, float):
         return value
+    if isinstance(value, Const) and dtype == "c128":
+        return Const(complex(value.value))
     return writer.call("cast", value, dtype=dtype)
 
 
@@ -164,7 +166,7 @@ def refuse_dtype(dtype: str | None) -> str:
     """The dtype, if loops can compute in it."""
     if dtype is None:
         raise OutOfReach("an array whose dtype is not known")
-    if dtype in ("f16", "c64", "c128"):
+    if dtype in ("f16", "c64"):
         raise OutOfReach(f"arrays of {dtype_in_words(dtype)}")
     return dtype
 
@@ -178,5 +180,7 @@ def dtype_in_array(item: Type) -> str:
 def as_kind(operand: Operand, type_: Type) -> Operand:
     """A literal as the kind of number that a variable holds."""
     if isinstance(operand, Const) and type(operand.value) in (bool, int) and isinstance(type_, Scalar):
-        return Const({"float": float, "int": int, "bool": bool}.get(type_.kind, float)(operand.value))
+        return Const({"float": float, "int": int, "bool": bool, "complex": complex}.get(type_.kind, float)(operand.value))
+    if isinstance(operand, Const) and isinstance(operand.value, float) and getattr(type_, "kind", None) == "complex":
+        return Const(complex(operand.value))
     return operand

@@ -61,7 +61,7 @@ def new_list(writer: Writer, held: Held, name: str | None = None) -> Value:
 
 
 def zero(type_: Scalar) -> Const:
-    return Const({"float": 0.0, "int": 0, "bool": False}[type_.kind])
+    return Const({"float": 0.0, "int": 0, "bool": False, "complex": 0j}[type_.kind])
 
 
 def is_sized(type_: Scalar) -> bool:

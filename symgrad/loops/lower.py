@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symgrad.ir.core import NONE, ONE, TRUE, ZERO, Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, walk
-from symgrad.ir.types import Array, Dim, List, Object, Scalar, ShapeOf, Tape, Type, Undefined
+from symgrad.ir.types import Array, Dim, List, Object, Scalar, ShapeOf, Tape, Type, Undefined, is_complex
 from symgrad.loops import lists, slots
 from symgrad.loops.arrays import as_float
 from symgrad.loops.bailouts import bail_out
+from symgrad.loops.complexes import OF_ARRAYS
 from symgrad.loops.context import Context, Frame, Stacks, Thing, is_nothing
 from symgrad.loops.forms import CHEAP, Form, as_kind, cast_to, mapped, refuse
 from symgrad.loops.reach import NoPlaces, OutOfReach, function_in_words, in_words, named
@@ -161,6 +162,8 @@ class Lowering(Context):
             what = "a function of Python" if name == op.name.replace("_", " ") else f"{name}, which is a function of Python"
             raise OutOfReach(f"a call of {what}", op.loc)
         elif rule is not None:
+            if op.name not in OF_ARRAYS and any(map(is_complex, types)):
+                raise OutOfReach(f"{function_in_words(op)} of complex numbers", op.loc)
             result = rule(self, op)
             self.env.update(zip(op.outs, result if isinstance(result, list) else [result], strict=True))
         elif all(is_number(t) for t in types) and all(isinstance(o.type, Scalar | Object) for o in op.outs):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Literal
 
 from symgrad.ir.core import ONE, ZERO, Const, Operand
 from symgrad.loops.forms import Form, Index, broadcast_extents, broadcast_index
@@ -24,6 +25,7 @@ class Place:
     at: Callable[[Index], Index]
     arrays: tuple[Form, ...] = ()  #: integer arrays that say where
     whole: bool = False  #: is it every element, in some order?
+    part: Literal["", "real", "imaginary"] = ""  #: of complex numbers, the part that it leads to
 
     @property
     def repeats(self) -> bool:
@@ -46,6 +48,8 @@ def follow(writer: Writer, base: Place, step: str, items: Sequence[Item], into_m
     """The place after one more step of a path."""
     if not step.startswith("."):
         place = subscript(writer, base.extents, step, items, into_memory)
+    elif step in (".real", ".imag"):
+        return replace(base, part="real" if step == ".real" else "imaginary")
     elif step == ".T":
         place = Place(base.extents[::-1], lambda i: i[::-1], whole=True)
     elif step == ".transpose":
@@ -58,7 +62,7 @@ def follow(writer: Writer, base: Place, step: str, items: Sequence[Item], into_m
         place = reshaped(writer, base.extents, reshape_extents(writer, base.extents, requested or [Const(-1)]))
     else:
         raise OutOfReach("this view of an array", writer.loc)
-    return Place(place.extents, lambda i: base.at(place.at(i)), (*base.arrays, *place.arrays), base.whole and place.whole)
+    return Place(place.extents, lambda i: base.at(place.at(i)), (*base.arrays, *place.arrays), base.whole and place.whole, base.part)
 
 
 def permuted(extents: Sequence[Operand], order: Sequence[int]) -> Place:

@@ -156,14 +156,14 @@ def unsure(lowering: Context, factor: Form | Operand) -> Operand:
 def sum_fold(writer: Writer, dtype: str) -> Fold:
     """A sum; short floats are added in 64 bits."""
     wide = "f64" if dtype == "f32" else dtype
-    start = Const(0.0) if wide == "f64" else Const(0)
+    start = Const(0.0) if wide == "f64" else constant(wide, 0)
     return Fold(
         wide, start, lambda total, v: writer.call("plus", total, v) if wide == "f64" else writer.call("add", total, v, via=None), sums=True
     )
 
 
 def product_fold(writer: Writer, dtype: str) -> Fold:
-    return Fold(dtype, Const(1.0) if dtype[0] == "f" else Const(1), lambda total, v: writer.call("multiply", total, v, via=None))
+    return Fold(dtype, constant(dtype, 1), lambda total, v: writer.call("multiply", total, v, via=None))
 
 
 def extreme_fold(writer: Writer, dtype: str, name: str) -> Fold:
@@ -243,7 +243,8 @@ def scaled(lowering: Context, total: Form | Operand, by: Operand, dtype: str) ->
 def mean(lowering: Context, op: Call) -> Thing:
     x, dtype = lowering.form(op.args[0]), dtype_of(op)
     gone = axes(op, op.settings["axis"], x.rank)
-    total = reduce(lowering, x, gone, bool(op.settings["keepdims"]), sum_fold(lowering.writer, "f64"), None)
+    wide = "c128" if dtype == "c128" else "f64"
+    total = reduce(lowering, x, gone, bool(op.settings["keepdims"]), sum_fold(lowering.writer, wide), None)
     return finish(lowering, op, scaled(lowering, total, count_of(lowering, x, gone), dtype))
 
 

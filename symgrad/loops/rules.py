@@ -38,7 +38,9 @@ Rule = Callable[["Context", Call], "Thing | list[Thing]"]
 #: exponents that are multiplications or a square root
 SMALL_POWERS = (-2, -1, -0.5, 0.5, 1, 1.5, 2, 3, 4)
 #: rows applied element by element that the table of rows does not mark as such
-POINTWISE = frozenset({"where", "share", "inside", "below", "above", "round", "real", "cast", "plus", "isrealobj"})
+POINTWISE = frozenset(
+    {"where", "share", "inside", "below", "above", "round", "real", "real_part", "imaginary", "cast", "plus", "isrealobj"}
+)
 #: what one element costs, in additions; 1 where nothing is said
 PRICES = {
     "positive": 0, "negative": 1, "cast": 0, "divide": 4, "floor_divide": 6, "mod": 8, "sqrt": 5, "reciprocal": 4, "share": 5,

@@ -11,8 +11,9 @@ from collections.abc import Callable
 import numpy as np
 
 from symgrad.ir.core import Call, Const, Operand, Value
-from symgrad.ir.types import Object, Scalar, Type
+from symgrad.ir.types import Object, Scalar, Type, is_complex
 from symgrad.loops.bailouts import bail_out, if_zero, is_python, is_python_int, unless_finite, unless_small, unless_whole
+from symgrad.loops.complexes import lower_complex
 from symgrad.loops.probabilities import OUTSIDE, PROBABILITIES, TAIL, erfcx_slope
 from symgrad.loops.reach import OutOfReach, check_integers, dtype_in_words, function_in_words
 from symgrad.ops.build import Builder
@@ -29,9 +30,12 @@ WIDTHS = {"bool": 0, "int": 1, "float": 2}
 
 def lower_scalar(build: Builder, op: Call, args: Args) -> list[Operand]:
     """Append the ops that compute ``op`` for these operands, all of them numbers; ``OutOfReach`` if there are none."""
-    for type_ in [*(a.type for a in args), *(o.type for o in op.outs)]:
-        if isinstance(type_, Scalar) and (type_.kind == "complex" or type_.dtype == "f16"):
-            raise OutOfReach("complex numbers" if type_.kind == "complex" else "numbers of 16 bits", op.loc)
+    types = [*(a.type for a in args), *(o.type for o in op.outs)]
+    if any(map(is_complex, types)):
+        return lower_complex(build, op, args)
+    for type_ in types:
+        if isinstance(type_, Scalar) and type_.dtype == "f16":
+            raise OutOfReach("numbers of 16 bits", op.loc)
         check_integers(op.name, type_, op.loc)
     if op.name in OF_BOOLEANS and args and all(isinstance(a.type, Scalar) and a.type.kind == "bool" for a in args):
         op = of_booleans(op, args)

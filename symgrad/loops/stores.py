@@ -62,7 +62,17 @@ def written(lowering: Context, op: Call, x: Form, where: Place, value: Form | Op
         element = value.at(broadcast_index(value, index)) if isinstance(value, Form) else value
         if stays is not None:
             element = cast_to(writer, writer.call("where", stays(index), element, constant(x.dtype, 0), via=None), x.dtype)
+        if where.part:
+            element, how = with_part(lowering, writer.read(x.memory, where.at(index)), element, where, how), "set_at"
         writer.store(x.memory, element, where.at(index), how)
+
+
+def with_part(lowering: Context, old: Operand, value: Operand, where: Place, how: str) -> Operand:
+    """A complex number, one part of which is set to a value, or has it added."""
+    call = lowering.writer.call
+    parts: dict[str, Operand] = {"real": call("real", old), "imaginary": call("imaginary", old)}
+    parts[where.part] = value if how == "set_at" else call("add", parts[where.part], value, via=None)
+    return call("complex_of", parts["real"], parts["imaginary"])
 
 
 def stored_value(lowering: Context, op: Call, where: Place) -> Form | Operand:
@@ -72,7 +82,7 @@ def stored_value(lowering: Context, op: Call, where: Place) -> Form | Operand:
     if isinstance(operand.type, Scalar):
         scalar_value = lowering.number(operand)
         if isinstance(scalar_value, Const) and isinstance(x_type, Array) and x_type.dtype is not None:
-            return constant_in(scalar_value, x_type.dtype)
+            return constant_in(scalar_value, "f64" if where.part else x_type.dtype)
         return scalar_value
     value = lowering.form(operand)
     while value.rank > len(where.extents) and number(value.extents[0]) == 1:

@@ -81,7 +81,7 @@ def exemplify(lowering: Context, lists: Iterable[Operand]) -> None:
 def example(lowering: Context, type_: Type) -> Operand:
     """A number or an array of a type."""
     if isinstance(type_, Scalar):
-        return Const({"float": 0.0, "int": 0, "bool": False}.get(type_.kind, 0.0))
+        return Const({"float": 0.0, "int": 0, "bool": False, "complex": 0j}.get(type_.kind, 0.0))
     assert isinstance(type_, Array)
     return lowering.writer.empty(type_.dtype or "f64", (Const(0),) * len(type_.shape or ()), "%nothing")
 

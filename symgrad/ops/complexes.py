@@ -72,13 +72,18 @@ elementwise("complex_log(x)", emit=_log_text, law=elementwise_law(lambda s: eval
             dx="where(x == 0, 0.0, 1.0 / where(x == 0, 1.0, x))")  # fmt: skip
 elementwise("complex_arccosh(x)", emit="np.arccosh(x)", math="math.acosh(x)", dx="1 / (sqrt(x - 1) * sqrt(x + 1))")
 
-#: rows that are not holomorphic in their first operand, in words
+#: rows that have no complex derivative, in words; what gives real numbers of complex ones has none either
 NOT_HOLOMORPHIC = {
     "modulus": "the absolute value of a complex number", "conj": "the conjugate of a complex number",
     "unit_conjugate": "the conjugate of a complex number", "inverse_modulus": "the absolute value of a complex number",
     "real": "the real part of a complex number", "real_part": "the real part of a complex number",
-    "imaginary": "the imaginary part of a complex number",
+    "imaginary": "the imaginary part of a complex number", "hermitian": "the Hermitian part of a matrix",
+    "cholesky": "a factor of a Hermitian matrix", "eigh": "the decomposition of a Hermitian matrix",
+    "svd": "the singular value decomposition",
+    "qr": "a factor with orthonormal columns", "slogdet": "the sign of a determinant", "pinv": "a pseudoinverse",
 }  # fmt: skip
+#: the results of rows that have none, where others have one
+PARTLY_HOLOMORPHIC = {"eig": (1, "an eigenvector of length one")}
 
 #: rows that another one stands for where an operand is complex, and how that is spelt
 INSTEAD: dict[str, tuple[str, dict[str, Any]]] = {
@@ -101,7 +106,7 @@ NAMES = """modulus conj unit_conjugate inverse_modulus real imaginary real_part 
     push pop put get list_of list_append list_drop list_take list_set list_add_at list_add list_join list_slice list_add_slice array_of
     table_take table_set table_add_at list_from to_array stop_gradient list_zeros zeros_like zeros_as ones_like empty_like
     fourier fourier_back fftshift ifftshift
-    cholesky eigh svd qr pinv slogdet var std half_tril hermitian diag_embed unphased"""
+    cholesky eig eigh svd qr pinv slogdet var std half_tril hermitian diag_embed gaps unphased"""
 #: rows that are right for complex numbers: what their rules say of real numbers holds of complex ones, or they are of complex ones only
 RIGHT = {*NAMES.split(), *(f"einsum{n}{part}" for n in range(1, 5) for part in ("", *(f"_part{k}" for k in range(n))))}
 

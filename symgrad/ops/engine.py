@@ -193,23 +193,25 @@ def _set_text(settings: dict[str, Any], types: list[Type]) -> str:
 
 # ------------------------------------------------------------------ reading and writing arrays
 
+# ``of_part`` is the negative where a path leads to imaginary parts: a cotangent of ``x + iy`` is ``df/dx - i df/dy``
 _PATH = 'index="e"'
 rule(f"view(x, *index, {_PATH})", _view, batch=batched.read, emit="x[path]", alias="view", cheap=True, linear="x",
-     x_grad="add_at(into, out_grad, *index, index=index)", index_grad=None)  # fmt: skip
+     x_grad="add_at(into, of_part(out_grad, index), *index, index=index)", index_grad=None)  # fmt: skip
 rule(f"take(x, *index, {_PATH})", _take, batch=batched.read, emit=_take_text, cheap=True, linear="x",
-     x_grad="add_at(into, out_grad, *index, index=index)", index_grad=None)  # fmt: skip
+     x_grad="add_at(into, of_part(out_grad, index), *index, index=index)", index_grad=None)  # fmt: skip
 rule(f"take_written(x, *index, {_PATH})", _take, batch=batched.read, emit=_take_written_text, linear="x",
-     x_grad="add_written(into, out_grad, *index, index=index)", index_grad=None)  # fmt: skip
+     x_grad="add_written(into, of_part(out_grad, index), *index, index=index)", index_grad=None)  # fmt: skip
 rule(f"set_at(x, v, *index, {_PATH})", _owned, batch=batched.written, emit=_set_text, consumes=True, statement=True, linear="x v",
      x_grad="set_at(taken, 0.0, *index, index=index)",
-     v_grad="fit(take_written(out_grad, *index, index=index), shape_of(v))", index_grad=None)  # fmt: skip
+     v_grad="fit(of_part(take_written(out_grad, *index, index=index), index), shape_of(v))", index_grad=None)  # fmt: skip
 # ``distinct``: no cell is named twice
 rule(f"add_at(x, v, *index, {_PATH}, distinct=False)", _owned, batch=batched.written, emit=_add_at_text,
      consumes=True, statement=True, linear="x v",
-     x_grad="out_grad", v_grad="fit(take(out_grad, *index, index=index), shape_of(v))", index_grad=None)  # fmt: skip
+     x_grad="out_grad", v_grad="fit(of_part(take(out_grad, *index, index=index), index), shape_of(v))", index_grad=None)  # fmt: skip
 rule(f"add_written(x, v, *index, {_PATH})", _owned, batch=batched.written, emit="add_written(x, path, v)",
      consumes=True, statement=True, linear="x v",
-     x_grad="out_grad", v_grad="fit(take_written(out_grad, *index, index=index), shape_of(v))", index_grad=None)  # fmt: skip
+     x_grad="out_grad", v_grad="fit(of_part(take_written(out_grad, *index, index=index), index), shape_of(v))",
+     index_grad=None)  # fmt: skip
 rule("copy(x)", _like, batch=batched.same, emit=_copy_text, linear="x", x_grad="out_grad")
 # what ``x.copy()`` of the user's does to an array that lies otherwise
 rule("copy_rows(x)", _by_rows, batch=batched.same, emit="x.copy()", linear="x", x_grad="out_grad")

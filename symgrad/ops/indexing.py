@@ -3,7 +3,7 @@
 A path is a string setting ``index`` of steps joined by ``;``, read with the operands beside it.
 An index step has one letter an item: ``i`` an int, an integer array or a mask (one operand),
 ``s`` a slice (three operands, None for what is left out), ``n`` None, ``e`` an ellipsis.
-A step ``.T`` or ``.reshape:2`` is a view method that takes that many operands.
+A step ``.T`` or ``.reshape:2`` is a view method that takes that many operands; ``.real`` and ``.imag`` are those parts of complex numbers.
 ``x[i, 1:-1]`` has index ``"is"`` and operands ``i, 1, -1, None``.
 """
 
@@ -19,6 +19,10 @@ from symgrad.ir.sums import ONE, Sum, combined, extent_of, follows, sum_of
 from symgrad.ir.types import UNKNOWN, Array, Dim, Extent, Object, Scalar, Shape, Type, kind_of
 
 OPERANDS = {"i": 1, "s": 3, "n": 0, "e": 0}
+#: steps that are attributes, and take no operands
+ATTRIBUTES = frozenset({".T", ".real", ".imag"})
+#: the dtypes of the parts of complex numbers
+PARTS = {"c64": "f32", "c128": "f64"}
 Extents = Callable[[int], Extent]
 MOST_FACTS = 12  #: how many a proof looks at
 
@@ -38,6 +42,15 @@ def steps(index: str) -> tuple[tuple[str, int], ...]:
         else:
             pairs.append((step, sum(OPERANDS[c] for c in step)))
     return tuple(pairs)
+
+
+def is_part(index: str) -> bool:
+    """Does a path lead to the real or imaginary parts of complex numbers?
+
+    >>> is_part(".real;i"), is_part(".reshape:2")
+    (True, False)
+    """
+    return any(step in (".real", ".imag") for step, _ in steps(index))
 
 
 def subscript(step: str, operands: Iterable[Any]) -> tuple[Any, ...]:
@@ -208,6 +221,8 @@ def index_type(x: Type, index: str, types: Sequence[Type], dim: Extents, copies:
 def _method_step(x: Type, step: str, here: list[int], dim: Extents) -> Type:
     if not isinstance(x, Array):
         return UNKNOWN
+    if step in (".real", ".imag"):
+        return Array(None if x.dtype is None else PARTS.get(x.dtype, x.dtype), x.shape)
     if x.shape is None:
         return Array(x.dtype, None)
     match step:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.ir.types import UNKNOWN, Array, Dim, Extent, Scalar, Shape, ShapeOf, Type, is_plural, same_extent
+from symgrad.ir.types import UNKNOWN, Array, Dim, Extent, Scalar, Shape, ShapeOf, Type, is_complex, is_plural, same_extent
 from symgrad.ops import batched
 from symgrad.ops.arrays import layout_law
 from symgrad.ops.declare import constant, missing, rule
@@ -309,6 +309,12 @@ def _eigh_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> tupl
     return Array(_float_dtype(types, REAL), None if shape is None else shape[:-1]), Array(dtype, shape)
 
 
+def _eig_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[Type, ...]:
+    """Complex, whatever the matrix is."""
+    shape, dtype = shape_of(types[0]), _float_dtype(types, "1j * x / 1")
+    return Array(dtype, None if shape is None else shape[:-1]), Array(dtype, shape)
+
+
 rule("inv(a)", _matrix_law, batch=batched.stacks, emit="np.linalg.inv(a)", a_grad="-(mT(out) @ out_grad @ mT(out))")
 rule("solve(a, b)", _solve_law, batch=batched.solved, emit="np.linalg.solve(a, b)",
      a_grad="-matmul_left(solve(mT(a), out_grad), out, shape_of(a))", b_grad="fit(solve(mT(a), out_grad), shape_of(b))")  # fmt: skip
@@ -392,8 +398,16 @@ rule(
     emit="np.linalg.qr(a)",
     a_grad="mT(solve(r, mT(q_grad + dual(q) @ (2 * symmetric(half_tril(dual(r) @ mT(dual(r_grad)) - mT(dual(q_grad)) @ dual(q)))))))",
 )
-missing("eig(a) -> values, vectors", lambda types, settings, dim: (UNKNOWN, UNKNOWN), "eigenvalues may be complex; eigh has a derivative",
-        emit="np.linalg.eig(a)")  # fmt: skip
+# the eigenvalues: Magnus, On Differentiating Eigenvalues and Eigenvectors (1985); the vectors: Giles, Collected Matrix Derivative
+# Results for Forward and Reverse Mode AD (2008), and a term that keeps each of length one, as NumPy gives it
+rule(
+    "eig(a) -> values, vectors",
+    _eig_law,
+    emit=lambda s, t: "np.linalg.eig(a)" if is_complex(t[0]) else "complex_eig(a)",
+    a_grad="solve(mT(vectors), (diag_embed(values_grad) + gaps(values) * (mT(vectors) @ vectors_grad"
+    " - mT(vectors) @ dual(vectors) * expand_dims(diagonal(mT(vectors) @ vectors_grad, axis1=-2, axis2=-1), axis=-2)))"
+    " @ mT(unphased(vectors, mT(vectors) @ vectors_grad)))",
+)
 # where the rank does not change
 rule("pinv(a)", lambda types, settings, dim: _flipped(_matrix_law(types, settings, dim)), emit="np.linalg.pinv(a)",
      a_grad="(mT(dual(out_grad)) - dual(a) @ (dual(out) @ mT(dual(out_grad)))) @ dual(out) @ mT(out) - mT(out) @ out_grad @ mT(out) + "

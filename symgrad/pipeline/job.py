@@ -104,16 +104,17 @@ class Job:
         if not is_one_number(type_):
             raise NotScalar(f"the output is {type_}, not one number", self.result_loc())
         if self.request.holomorphic:
-            self.check_complex(type_)
+            self.check_complex([type_])
         elif is_complex(type_):
             raise NotScalar("the output is complex, and a gradient is of a real number", self.result_loc(),
                             "return its real part or absolute value, use vjp with a complex seed, or holomorphic=True")  # fmt: skip
 
-    def check_complex(self, output: Type) -> None:
-        """A complex derivative is of a complex number with respect to complex ones."""
-        if not is_complex(output):
-            raise NotScalar(f"the output is {output}, and holomorphic=True is for functions that return a complex number",
-                            self.result_loc(), "leave holomorphic out")  # fmt: skip
+    def check_complex(self, outputs: Sequence[Type]) -> None:
+        """A complex derivative is of complex numbers with respect to complex ones."""
+        for output in outputs:
+            if not is_complex(output):
+                raise NotScalar(f"the output is {output}, and holomorphic=True is for functions that return a complex number",
+                                self.result_loc(), "leave holomorphic out")  # fmt: skip
         for k in self.requested():
             type_, text = self.lowered.func.params[k].type, self.lowered.inputs[k][1]
             if not is_complex(type_):
@@ -121,12 +122,15 @@ class Job:
                                   f"pass {text} + 0j, or leave holomorphic out")  # fmt: skip
 
     def check_matrices(self) -> None:
-        """A Jacobian is of real numbers and arrays of known rank, with respect to such."""
-        func, loc = self.lowered.func, self.result_loc()
-        for type_ in (operand.type for operand in func.body.yields[: self.output.count]):
-            if is_complex(type_):
+        """A Jacobian is of real numbers and arrays of known rank, with respect to such; a holomorphic one of complex ones."""
+        func, loc, is_real = self.lowered.func, self.result_loc(), not self.request.holomorphic
+        outputs = [operand.type for operand in func.body.yields[: self.output.count]]
+        if not is_real:
+            self.check_complex(outputs)
+        for type_ in outputs:
+            if is_complex(type_) and is_real:
                 raise NotScalar("the output is complex, and a Jacobian is of real numbers", loc,
-                                "return its real and its imaginary part, for example np.stack([out.real, out.imag])")  # fmt: skip
+                                "return its parts, for example np.stack([out.real, out.imag]), or pass holomorphic=True")  # fmt: skip
             if isinstance(type_, Scalar | Array) and not carries(type_):
                 raise NotScalar(f"the output holds {type_}: integers and booleans have no derivative", loc,
                                 "return them as auxiliary results: (out, aux), with has_aux=True")  # fmt: skip
@@ -135,9 +139,9 @@ class Job:
         for k in self.requested():
             type_, text = func.params[k].type, self.lowered.inputs[k][1]
             loc = self.parameter_loc(root_of(text))
-            if is_complex(type_):
+            if is_complex(type_) and is_real:
                 raise NotScalar(f"{text} is complex, and a Jacobian is with respect to real numbers", loc,
-                                "pass the real and the imaginary part as two arguments")  # fmt: skip
+                                "pass the real and the imaginary part as two arguments, or holomorphic=True")  # fmt: skip
             refuse_unless_array(f"{text} is {type_}", "with respect to", type_, loc, "pass an array")
 
     def result_loc(self) -> Loc:

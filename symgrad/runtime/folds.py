@@ -48,6 +48,16 @@ def smaller(least: float, x: float) -> float:
 
 
 @type_callable(plus)
+def type_of_sum(context: Any) -> Any:
+    """Of two doubles, or of complex numbers of two doubles each."""
+
+    def typed(total: Any, term: Any) -> Any:
+        is_complex = any(isinstance(one, types.Complex) for one in (total, term))
+        return types.complex128(types.complex128, types.complex128) if is_complex else types.float64(types.float64, types.float64)
+
+    return typed
+
+
 @type_callable(larger)
 @type_callable(smaller)
 def type_of_fold(context: Any) -> Any:
@@ -59,6 +69,16 @@ def type_of_fold(context: Any) -> Any:
 def add(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     """The code for ``plus``."""
     return builder.fadd(*args, flags=IN_ANY_ORDER)
+
+
+@lower_builtin(plus, types.complex128, types.complex128)
+def add_complex(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    """The code for ``plus`` of complex numbers: of their parts."""
+    one, other = (context.make_complex(builder, types.complex128, value=a) for a in args)
+    total = context.make_complex(builder, types.complex128)
+    total.real = builder.fadd(one.real, other.real, flags=IN_ANY_ORDER)
+    total.imag = builder.fadd(one.imag, other.imag, flags=IN_ANY_ORDER)
+    return total._getvalue()
 
 
 def choose(builder: Any, name: str, comparison: str, args: Any) -> Any:

@@ -335,6 +335,16 @@ def inverse_modulus(x: Any) -> Any:
     return 1 / size if size else size
 
 
+def complex_eig(a: Any) -> tuple[Any, Any]:
+    """``np.linalg.eig`` of a real matrix, as complex numbers also where all eigenvalues are real.
+
+    >>> complex_eig(np.diag([2.0, 3.0]))[0]
+    array([2.+0.j, 3.+0.j])
+    """
+    values, vectors = np.linalg.eig(a)
+    return values + 0j, vectors + 0j
+
+
 def unphased(v: Any, m: Any, other: Any) -> Any:
     """``v``, where the diagonal of ``m + other`` is real up to rounding.
 

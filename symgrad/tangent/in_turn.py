@@ -15,7 +15,7 @@ from symgrad.adjoint.elements import Elements, Part
 from symgrad.adjoint.jacobian import Rows, name_of
 from symgrad.adjoint.reverse import gradient
 from symgrad.ir.core import NONE, ONE, ZERO, Block, Const, For, Func, Operand, Value, substitute
-from symgrad.ir.types import INT
+from symgrad.ir.types import INT, is_complex
 from symgrad.tangent.half import linear_half
 
 
@@ -87,7 +87,7 @@ class InTurn:
         """Memory for the tangents of one result, those of unknown rank in one line."""
         dtype = getattr(tangent.type, "dtype", None)
         extents = [output.size] if output.rank is None else self.elements.extents(output.value)
-        dtype = dtype if dtype not in (None, "any") else "f64"
+        dtype = dtype if dtype not in (None, "any") else "c128" if is_complex(tangent.type) else "f64"
         return self.rows.builder.call("empty", self.elements.total, *extents, hint="columns", dtype=dtype)
 
     def seeds(self, column: Value) -> list[Operand]:
@@ -98,11 +98,10 @@ class InTurn:
         seeds: list[Operand] = []
         for part in elements.parts:
             if part.is_number:
-                seeds.append(call("take", flat, part.first, index="i"))
+                seeds.append(call("take", elements.exact(flat, part), part.first, index="i"))
                 continue
             own = flat if len(elements.parts) == 1 else call("view", flat, part.first, elements.stop(part), NONE, index="s")
-            dtype = getattr(part.value.type, "dtype", None)
-            own = call("cast", own, dtype=dtype) if dtype in ("f16", "f32") else own
+            own = elements.exact(own, part)
             seeds.append(own if part.rank == 1 else call("reshape", own, *elements.extents(part.value)))
         return seeds
 

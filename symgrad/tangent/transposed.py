@@ -63,9 +63,10 @@ def transposed(forward: Forward, op: Call, row: Row, targets: list[tuple[int, in
 
 def refuse_phases(forward: Forward, op: Call) -> None:
     """Vectors that are given up to a phase have tangents only where a backward half has tested what is computed of them."""
-    if op.name not in ("eigh", "svd"):
+    if op.name not in ("eig", "eigh", "svd"):
         return
-    vectors = [out for out in op.outs if out in forward.active and is_complex(out.type)]
+    outs = op.outs[1:] if op.name == "eig" else op.outs  # its values are complex, too, but have no phases
+    vectors = [out for out in outs if out in forward.active and is_complex(out.type)]
     if vectors and not forward.unphased & set(vectors):
         what = f"forward mode cannot tell whether the result depends on the phases of the vectors of {op.name} of a complex matrix"
         raise NoDerivative(what, op.loc, "use reverse mode: grad, vjp or jacrev")

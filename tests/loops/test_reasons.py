@@ -21,8 +21,7 @@ X, M = np.array([0.5, 1.5, 2.5]), np.array([[0.5, 1.5], [2.5, 3.5]])
 
 
 def complexes(x):
-    z = np.sum(x) + 1j * x[0]
-    return abs(z * z)
+    return abs(np.expm1(np.sum(x) + 1j * x[0]))
 
 
 def prints(x):
@@ -100,7 +99,7 @@ def remainders(x, n):
 
 #: the function, its arguments, the text above the carets, what is said
 PROGRAMS: list[tuple[Callable[..., Any], tuple[Any, ...], str, str]] = [
-    (complexes, (X,), "1j * x[0]", "complex numbers"),
+    (complexes, (X,), "np.expm1(np.sum(x) + 1j * x[0])", "np.expm1 of complex numbers"),
     (prints, (2.0,), 'print([x], end="")', "a call of print, which is a function of Python"),
     (half, (X,), "x.astype(np.float16)", "arrays of float16"),
     (padded, (X,), 'np.pad(x, 1, mode="reflect")', "np.pad with other than one value"),

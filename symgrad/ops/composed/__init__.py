@@ -63,6 +63,7 @@ from symgrad.ops.composed.polynomials import poly, polyadd, polyder, polyfit, po
 from symgrad.ops.composed.products import (
     cond,
     cross,
+    eigvals,
     eigvalsh,
     frobenius_norm,
     inner,
@@ -152,7 +153,7 @@ COMPOSED: dict[Callable[..., Any], Callable[..., Any]] = {
     np.vstack: vstack, np.hstack: hstack, np.dstack: dstack, np.column_stack: column_stack, np.ptp: ptp, np.inner: inner,
     np.vdot: vdot, np.kron: kron, np.cross: cross, np.average: average, np.diff: diff, np.trapezoid: trapezoid,
     np.interp: interp, np.correlate: correlate, np.gradient: gradient, np.linalg.norm: norm,
-    np.linalg.eigvalsh: eigvalsh, np.linalg.cond: cond, np.linalg.lstsq: lstsq, np.poly: poly,
+    np.linalg.eigvals: eigvals, np.linalg.eigvalsh: eigvalsh, np.linalg.cond: cond, np.linalg.lstsq: lstsq, np.poly: poly,
     np.linalg.matrix_power: matrix_power, np.linalg.multi_dot: multi_dot, np.logspace: logspace, np.geomspace: geomspace,
     np.meshgrid: meshgrid, np.nonzero: nonzero, np.atleast_1d: atleast_1d, np.atleast_2d: atleast_2d, np.rot90: rot90, np.divmod: divmod_,
     math.dist: dist, np.percentile: percentile, np.quantile: quantile, np.nanmedian: nanmedian, np.nanquantile: nanquantile,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.ops.composed.products import eigvalsh, lstsq, svdvals
+from symgrad.ops.composed.products import eigvals, eigvalsh, lstsq, svdvals
 from symgrad.ops.composed.products import norm as norm_of_sizes
 from symgrad.ops.composed.products import vector_norm as vector_norm_of_sizes
 from symgrad.ops.composed.refusing import Numbers
@@ -74,7 +74,7 @@ def rect(r: Any, phi: Any) -> Any:
 
 #: of complex numbers where ``composed`` has them of real ones
 OF_COMPLEX = {
-    np.vdot: vdot, np.angle: angle, np.linalg.norm: norm, np.linalg.eigvalsh: eigvalsh, np.linalg.lstsq: lstsq,
+    np.vdot: vdot, np.angle: angle, np.linalg.norm: norm, np.linalg.eigvals: eigvals, np.linalg.eigvalsh: eigvalsh, np.linalg.lstsq: lstsq,
     **{getattr(where, name): said for where, name, said in (
         (np, "vecdot", vecdot), (np.linalg, "vecdot", vecdot), (np, "vecmat", vecmat), (np.linalg, "vector_norm", vector_norm),
         (np.linalg, "svdvals", svdvals),

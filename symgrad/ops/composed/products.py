@@ -146,6 +146,11 @@ def eigvalsh(a: Numbers) -> Any:
     return np.linalg.eigh(a)[0]
 
 
+def eigvals(a: Numbers) -> Any:
+    """``np.linalg.eigvals``."""
+    return np.linalg.eig(a)[0]
+
+
 def cond(x: Numbers, p: Any = None) -> Any:
     """``np.linalg.cond`` of a matrix, or by singular values of each of a stack."""
     x = inexact(x)
