@@ -272,6 +272,8 @@ def arithmetic(builder: Builder, name: str, left: Any, right: Any, hint: str | N
                 return a * b
             case "divide" if b:
                 return a / b
+    if name == "multiply" and (scaled := scaled_literal(left, b) or scaled_literal(right, a)) is not None:
+        return scaled
     if name == "multiply" and b == 1 and keeps_float(left):
         return left
     if name == "multiply" and a == 1 and keeps_float(right):
@@ -279,6 +281,12 @@ def arithmetic(builder: Builder, name: str, left: Any, right: Any, hint: str | N
     operands = [operand(left), operand(right)]
     name, settings = unraised(name, operands) if by_numpy else (name, {})
     return builder.call(name, *operands, hint=hint, **settings)
+
+
+def scaled_literal(value: Any, by: float | None) -> complex | None:
+    """A complex literal with both parts multiplied by a known number."""
+    held = value.value if isinstance(value, Const) and value.name is None else value
+    return complex(held.real * by, held.imag * by) if type(held) is complex and by is not None else None
 
 
 def keeps_float(value: Any) -> bool:

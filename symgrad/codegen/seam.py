@@ -29,6 +29,8 @@ class Printer(SourceGenerator):  # type: ignore[misc]
         """Text of a literal; strings in double quotes, on one line."""
         if isinstance(node.value, str):
             self.write(quoted(node.value))
+        elif isinstance(node.value, complex):
+            self.write(ast.unparse(node))
         else:
             super().visit_Constant(node)
 

@@ -15,7 +15,7 @@ from symgrad.ir.types import is_complex
 from symgrad.ops.declare import ROWS
 from symgrad.passes.cheaper import CHEAPER, Rewrites
 from symgrad.passes.facts import Facts, covers, has_memory
-from symgrad.passes.identities import FOLDED, IDENTITIES, OF_COMPLEX, folded, spread_operand
+from symgrad.passes.identities import FIRST, FOLDED, IDENTITIES, OF_COMPLEX, folded, spread_operand
 
 VIEWS = frozenset({"view", "mT"})
 ROUNDS = 12  #: each round sees what the last one made; most programs need three
@@ -41,7 +41,7 @@ def rewritten(func: Func, table: Table) -> Func:
 def rewrites(name: str, elementwise: bool) -> tuple[Rewrites, ...]:
     """What is tried on an op of a row, in this order."""
     general = (folded,) if name in FOLDED else ()
-    return (*general, *((spread_operand,) if elementwise else ()), *IDENTITIES.get(name, ()), *CHEAPER.get(name, ()))
+    return (*general, *FIRST.get(name, ()), *((spread_operand,) if elementwise else ()), *IDENTITIES.get(name, ()), *CHEAPER.get(name, ()))
 
 
 class _Folder:

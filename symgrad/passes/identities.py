@@ -6,12 +6,14 @@ may be shared is not asked here; ``fold`` asks it of every entry.
 
 from __future__ import annotations
 
+import cmath
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
 
 from symgrad.ir.core import Apply, Call, Const, Operand, Value, same_operand, walk
-from symgrad.ir.types import Array, Dim, List, Scalar, Shape, ShapeOf, Type, is_plural, same_extent, same_shape
+from symgrad.ir.types import Array, Dim, List, Scalar, Shape, ShapeOf, Type, is_complex, is_plural, same_extent, same_shape
 from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import broadcast
 from symgrad.passes.facts import BORROWED, KEEPING, Facts
@@ -32,14 +34,24 @@ def folded(op: Call, facts: Facts) -> Operand | None:
     """The result for Python numbers that are known, unless computing it raises."""
     if op.settings.get("via") is not None or not isinstance(op.outs[0].type, Scalar):
         return None
-    values = [a.value for a in op.args if isinstance(a, Const) and type(a.value) in (bool, int, float)]
+    values = [a.value for a in op.args if isinstance(a, Const) and type(a.value) in (bool, int, float, complex)]
     if len(values) < len(op.args) or op.outs[0].type.dtype is not None or (op.name == "power" and abs(values[1]) > 64):
         return None
     try:
         value = FOLDED[op.name](*values)
     except (ArithmeticError, TypeError, ValueError):
         return None
+    if type(value) is complex:
+        return folded_complex(op, value)
     return Const(value) if type(value) in (bool, int, float) and not (type(value) is int and abs(value) > LARGEST) else None
+
+
+def folded_complex(op: Call, value: complex) -> Operand | None:
+    """A complex number that is known, where that is written as a sum of its parts; times one it is the number itself."""
+    if op.name == "multiply" and any(is_number(a, 1.0) for a in op.args):
+        return next(a for a in op.args if not is_number(a, 1.0))
+    has_plain_text = value.real != 0 or math.copysign(1, value.real) == math.copysign(1, value.imag)
+    return Const(value) if cmath.isfinite(value) and has_plain_text and not any(a.name for a in op.args) else None
 
 
 # ------------------------------------------------------------------ arithmetic
@@ -183,6 +195,17 @@ def spread_operand(op: Call, facts: Facts) -> Call | None:
         type_ = row.law(types, op.settings, lambda i: Dim("?"))
         if isinstance(type_, Array) and type_.dtype is not None and type_.dtype == out.dtype and alike(type_.shape, out.shape):
             return Call(op.outs, op.loc, op.name, args, op.settings)
+    return None
+
+
+def spread_one(op: Call, facts: Facts) -> Operand | None:
+    """``spread(1.0, shape) * z`` is ``z``, an array of complex numbers of that shape; only cotangents and tangents are spread."""
+    for spread, other in (op.args, op.args[::-1]):
+        source = plain_spread(spread, facts)
+        is_one = isinstance(source, Const) and type(source.value) in (int, float, complex) and source.value == 1
+        if is_one and is_complex(other.type) and isinstance(out := op.outs[0].type, Array) and isinstance(other.type, Array):
+            if other.type.dtype == out.dtype and equal_shape(other.type.shape, out.shape):
+                return other
     return None
 
 
@@ -431,6 +454,8 @@ def first_power(op: Call, facts: Facts) -> Operand | None:
     return op.args[0] if is_number(op.args[1], 1) and op.args[0].type == op.outs[0].type else None
 
 
+#: what is tried before a spread operand is taken as it is
+FIRST: dict[str, tuple[Rewrite, ...]] = {"multiply": (spread_one,)}
 IDENTITIES: dict[str, tuple[Rewrite, ...]] = {
     "add": (add_zero, add_negative),
     "subtract": (unit(1, 0.0), add_negative),
@@ -456,10 +481,11 @@ IDENTITIES: dict[str, tuple[Rewrite, ...]] = {
     **dict.fromkeys(("matmul_left", "matmul_right", "dot_left", "dot_right"), (one_times_vector,)),
 }
 
-#: what holds of complex numbers too: all that is not arithmetic
+#: what holds of complex numbers too: all that is not arithmetic, and what Python computes of literals
 OF_COMPLEX: frozenset[Any] = frozenset({
+    folded, spread_one,
     spread_operand, spread_stored, spread_accumulated, first_accumulation, nothing_accumulated, needless_unbroadcast, unbroadcast_spread,
     shape_of_zeros, shape_elsewhere, copy_of_copy, cast_to_itself, number_of_number, first_power,
 })  # fmt: skip
 
-__all__ = ["FOLDED", "IDENTITIES", "OF_COMPLEX", "folded", "spread_operand"]
+__all__ = ["FIRST", "FOLDED", "IDENTITIES", "OF_COMPLEX", "folded", "spread_operand"]

@@ -318,9 +318,12 @@ def unit_conjugate(x: Any) -> Any:
     (0.6-0.8j)
     """
     size = abs(x)
-    if isinstance(x, np.ndarray):
-        return np.conj(x) / np.where(size == 0, 1, size)
-    return x.conjugate() / (size if size else 1)
+    if not isinstance(x, np.ndarray):
+        return x.conjugate() / (size if size else 1)
+    size = np.where(size == 0, 1, size)
+    unit = np.empty_like(x)
+    unit.real, unit.imag = x.real / size, -x.imag / size  # NumPy divides by the reciprocal of ``size``, which may be infinite
+    return unit[()]
 
 
 def inverse_modulus(x: Any) -> Any:
