@@ -205,7 +205,8 @@ ALIKE: frozenset[Callable[..., Any]] = frozenset({
     vstack, hstack, dstack, column_stack, inner, kron, cross, diff, trapezoid, multi_dot, matrix_power, meshgrid, atleast_1d,
     atleast_2d, atleast_3d, rot90, broadcast_arrays, append, insert, block, hsplit, vsplit, dsplit, rollaxis, resize, diagflat, polyval,
     polymul, polyadd, polysub, vander, ediff1d, apply_along_axis, matvec, cumulative_sum, cumulative_prod, cast, unstack,
-    convolve_within, signal_convolve, fftconvolve, sliding_window_view, fill_diagonal, average, *FFT.values(),
+    convolve_within, signal_convolve, fftconvolve, sliding_window_view, fill_diagonal, average, gradient, select, put, putmask, place,
+    *FFT.values(),
 })  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from symgrad.ops.composed.products import eigvals, eigvalsh, lstsq, svdvals
 from symgrad.ops.composed.products import norm as norm_of_sizes
 from symgrad.ops.composed.products import vector_norm as vector_norm_of_sizes
 from symgrad.ops.composed.refusing import Numbers
+from symgrad.ops.composed.sequences import correlate as correlate_plainly
 from symgrad.ops.composed.shapes import kept
 
 
@@ -57,6 +58,11 @@ def vector_norm(x: Numbers, axis: Any = None, keepdims: Any = False, ord: Any = 
     return np.sqrt(np.sum(squares(x), axis=axis, keepdims=keepdims))
 
 
+def correlate(a: Numbers, v: Numbers, mode: str = "valid") -> Any:
+    """``np.correlate``: with the conjugate of the second vector."""
+    return correlate_plainly(a, np.conj(v), mode)
+
+
 def phase(z: Any) -> Any:
     """``cmath.phase``."""
     return math.atan2(z.imag, z.real)
@@ -74,7 +80,7 @@ def rect(r: Any, phi: Any) -> Any:
 
 #: of complex numbers where ``composed`` has them of real ones
 OF_COMPLEX = {
-    np.vdot: vdot, np.angle: angle, np.linalg.norm: norm, np.linalg.eigvals: eigvals, np.linalg.eigvalsh: eigvalsh, np.linalg.lstsq: lstsq,
+    np.vdot: vdot, np.angle: angle, np.correlate: correlate, np.linalg.norm: norm, np.linalg.eigvals: eigvals, np.linalg.eigvalsh: eigvalsh, np.linalg.lstsq: lstsq,
     **{getattr(where, name): said for where, name, said in (
         (np, "vecdot", vecdot), (np.linalg, "vecdot", vecdot), (np, "vecmat", vecmat), (np.linalg, "vector_norm", vector_norm),
         (np.linalg, "svdvals", svdvals),
