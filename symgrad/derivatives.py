@@ -151,15 +151,16 @@ class Derived:
         return self._table.entry(signature).compiled
 
     @property
-    def __symgrad_derivative__(self) -> tuple[Any, str, Any, bool, frozenset[str]] | None:
-        """For the frontend, when this is called inside another function: of what, which, wrt, has_aux, no_grad."""
+    def __symgrad_derivative__(self) -> tuple[Any, str, Any, bool, frozenset[str], bool] | None:
+        """For the frontend, when this is called inside another function: of what, which, wrt, has_aux, no_grad, holomorphic."""
         settings = self._options
         if settings.what in ("vjp", "linearize", "hvp", "vhp"):
             return None
         if settings.what == "jvp" and settings.wrt is None:
-            return self._of, settings.what, None, settings.has_aux, settings.no_grad
+            return self._of, settings.what, None, settings.has_aux, settings.no_grad, False
         names = resolve_wrt(settings, self._function)
-        return self._of, settings.word, names if isinstance(settings.wrt, tuple) else names[0], settings.has_aux, settings.no_grad
+        wrt = names if isinstance(settings.wrt, tuple) else names[0]
+        return self._of, settings.word, wrt, settings.has_aux, settings.no_grad, settings.holomorphic
 
     @property
     def __symgrad_inlines__(self) -> Any:

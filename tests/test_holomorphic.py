@@ -79,6 +79,51 @@ def test_products_with_a_jacobian() -> None:
     np.testing.assert_allclose(pullback(seed)[0], seed @ jacobian_matrix, rtol=1e-13)
 
 
+def of_gradient(z: Any) -> Any:
+    return np.sum(np.abs(grad(lambda w: np.sum(w**3) * w[1], holomorphic=True)(z)) ** 2)
+
+
+def of_rows(z: Any) -> Any:
+    return np.sum(np.abs(jacrev(lambda w: w * w[0], holomorphic=True)(z)) ** 2 * np.arange(9.0).reshape(3, 3))
+
+
+def of_columns(z: Any) -> Any:
+    return np.sum(np.abs(jacfwd(lambda w: w * w[0], holomorphic=True)(z)) ** 2 * np.arange(9.0).reshape(3, 3))
+
+
+def of_hessian(z: Any) -> Any:
+    return np.sum(np.abs(hessian(lambda w: np.sum(w**3) * w[1], holomorphic=True)(z)) ** 2)
+
+
+slope = grad(lambda w: w**3 - 1, holomorphic=True)
+
+
+def of_newton(z: Any) -> Any:
+    w = z[0]
+    for _ in range(3):
+        w = w - (w**3 - 1) / slope(w)
+    return abs(w)
+
+
+@pytest.mark.parametrize("function", [of_gradient, of_rows, of_columns, of_hessian, of_newton])
+def test_complex_derivatives_inside_other_functions(function: Any) -> None:
+    check_grads(function, (Z,), order=2, directions=1)
+
+
+@pytest.mark.parametrize(
+    ("function", "kind", "what"),
+    [
+        (lambda w: np.sum(w * w.conj()), NoDerivative, "the conjugate of a complex number has no complex derivative"),
+        (lambda w: np.sum(np.abs(w)), NotScalar, "for functions that return a complex number"),
+    ],
+)
+def test_the_same_is_refused_inside_other_functions(function: Any, kind: type[Exception], what: str) -> None:
+    with pytest.raises(kind, match=what):
+        grad(lambda z: np.abs(np.sum(grad(function, holomorphic=True)(z))))(Z)
+    with pytest.raises(BadArgument, match="for complex arguments"):
+        grad(lambda z: np.abs(np.sum(grad(lambda w: np.sum(w * 1j), holomorphic=True)(z.real))))(Z)
+
+
 @pytest.mark.slow
 def test_jax_gives_the_same() -> None:
     jax = pytest.importorskip("jax")

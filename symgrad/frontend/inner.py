@@ -41,6 +41,7 @@ class Derivative(Binding):
     has_aux: bool = False
     no_grad: frozenset[str] = frozenset()
     uncut: bool = False  #: must the function leave its derivatives as they are?
+    holomorphic: bool = False  #: the complex derivative of a complex function
 
 
 class Directional(Derivative):

@@ -23,6 +23,8 @@ from symgrad.ops.declare import CUTS, USER_ROWS
 MODES = {"auto": "jacobian", "reverse": "jacrev", "forward": "jacfwd"}
 #: words of matrices of derivatives, besides those of all derivatives
 MATRIX_WORDS = {"jacobian": ("mode", "sparsity"), "hessian": ("mode", "sparsity")}
+#: those that may be of complex functions
+OF_COMPLEX = ("grad", "value_and_grad", *MODES.values(), "hessian")
 
 
 def make_derivative(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
@@ -31,6 +33,7 @@ def make_derivative(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[
         raise BadArgument(f"{what} takes a function and wrt, and {len(args)} arguments are passed", ctx.loc(node))
     wrt = kwargs.get("wrt", kwargs.get("argnums", args[1] if len(args) > 1 else Static(None)))
     known = set(kwargs) - {"wrt", "argnums", "has_aux", "allow_unused", "strict", "jit", *MATRIX_WORDS.get(what, ())}
+    known -= {"holomorphic"} if what in OF_COMPLEX else set()
     if known:
         raise UnsupportedSyntax(f"{min(known)}= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
     if "strict" in kwargs and unwrap(kwargs["strict"]):
@@ -44,10 +47,11 @@ def make_derivative(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[
         message = f"sparsity= of {what} cannot be given inside a function that is differentiated"
         raise UnsupportedSyntax(message, ctx.loc(node), "leave it out: the matrix is an array then")
     aux, no_grad = own_options(args[0], kwargs)
-    of = args[0]
+    of, holomorphic = args[0], "holomorphic" in kwargs and bool(unwrap(kwargs["holomorphic"]))
     if what == "hessian":
-        of = Derivative(of, "grad", unwrap(wrt), aux, no_grad)
-    return Derivative(of, MODES[mode] if what in ("jacobian", "hessian") else what, unwrap(wrt), aux, no_grad)
+        of = Derivative(of, "grad", unwrap(wrt), aux, no_grad, holomorphic=holomorphic)
+    word = MODES[mode] if what in ("jacobian", "hessian") else what
+    return Derivative(of, word, unwrap(wrt), aux, no_grad, holomorphic=holomorphic)
 
 
 def own_options(of: Binding, kwargs: dict[str, Binding]) -> tuple[bool, frozenset[str]]:
@@ -185,13 +189,13 @@ def call_pullback(ctx: Lowering, pullback: Pullback, args: list[Binding], kwargs
 DERIVING = {"vjp": make_pullback, "hvp": make_product, "vhp": make_product}
 
 
-def derivative_of(description: tuple[Any, str, Any, bool, frozenset[str]]) -> Binding:
-    """The binding of a derived function made outside; ``description``: the function, which derivative, wrt, has_aux, no_grad."""
-    of, what, wrt, has_aux, no_grad = description
+def derivative_of(description: tuple[Any, str, Any, bool, frozenset[str], bool]) -> Binding:
+    """The binding of a derived function made outside; ``description`` is its ``__symgrad_derivative__``."""
+    of, what, wrt, has_aux, no_grad, holomorphic = description
     inner = getattr(of, "__symgrad_derivative__", None)
     function = Static(of) if inner is None else derivative_of(inner)
     kind = Directional if what == "jvp" else Derivative
-    return function if what == "primal" else kind(function, what, wrt, has_aux, no_grad)
+    return function if what == "primal" else kind(function, what, wrt, has_aux, no_grad, holomorphic=holomorphic)
 
 
 @callee(Derivative)
@@ -216,7 +220,8 @@ def call_derivative(ctx: Lowering, derivative: Derivative, args: list[Binding], 
         inner.block.ops.append(Call([], ctx.loc(node), "check_result", [outs[0]], {"one": True}))
     func, held = inner.function(outs)
     active = list(range(len(outs)))
-    adjoint = inner.derive(derivative.what, func, list(range(len(inner.fresh.pairs))), active, ctx.builder.taken)
+    wrt_places = list(range(len(inner.fresh.pairs)))
+    adjoint = inner.derive(derivative.what, func, wrt_places, active, ctx.builder.taken, derivative.holomorphic)
     results = inline(ctx, adjoint, [*(o for _, o in inner.fresh.pairs), *held])
     several = isinstance(derivative.wrt, tuple | list)
     if matrices:
@@ -233,11 +238,13 @@ def check_derivable(inner: Inner, outs: list[Operand], matrices: bool) -> None:
     if inner.derivative.uncut and any(isinstance(op, Call) and (op.name in CUTS or op.name in USER_ROWS) for op in walk(inner.block)):
         what = "the Hessian need not be symmetric: the function says derivatives of its own"
         raise UnsupportedSyntax(what, ctx.loc(node), "use vhp")
+    if inner.derivative.holomorphic:
+        check_complex(inner, outs)
     if not matrices:
         (out,) = outs
-        check_scalar(ctx, out, node)
+        check_scalar(ctx, out, node, inner.derivative.holomorphic)
         return
-    check_matrices(ctx, outs, node)
+    check_matrices(ctx, outs, node, inner.derivative.holomorphic)
     if not all(is_known(value.type) for value, _ in inner.fresh.pairs):
         what = "a Jacobian is taken with respect to what is no array of known rank, inside a function"
         raise UnsupportedSyntax(what, ctx.loc(node), "pass an array")
@@ -254,18 +261,29 @@ def is_known(type_: Type) -> bool:
     return isinstance(type_, Scalar) or isinstance(type_, Array) and type_.shape is not None
 
 
-def check_matrices(ctx: Lowering, outs: list[Operand], node: ast.AST) -> None:
+def check_complex(inner: Inner, outs: list[Operand]) -> None:
+    """A complex derivative is of complex numbers with respect to complex ones."""
+    ctx, node = inner.ctx, inner.node
     for type_ in (out.type for out in outs):
-        if not is_known(type_) or not is_float(type_) or is_complex(type_):
+        if not is_complex(type_):
+            what = f"the function differentiated here returns {type_}, and holomorphic=True is for functions that return a complex number"
+            raise NotScalar(what, ctx.loc(node), "leave holomorphic out")
+    if not all(is_complex(value.type) for value, _ in inner.fresh.pairs):
+        raise BadArgument("an argument is real, and holomorphic=True is for complex arguments", ctx.loc(node), "add 0j to it")
+
+
+def check_matrices(ctx: Lowering, outs: list[Operand], node: ast.AST, holomorphic: bool) -> None:
+    for type_ in (out.type for out in outs):
+        if not is_known(type_) or not is_float(type_) or is_complex(type_) and not holomorphic:
             what = f"the function differentiated here returns {type_}: a Jacobian is of real numbers and of arrays whose rank is known"
             raise NotScalar(what, ctx.loc(node), "return arrays of floats")
     if not outs:
         raise NotScalar("the function differentiated here returns no number", ctx.loc(node))
 
 
-def check_scalar(ctx: Lowering, out: Operand, node: ast.AST) -> None:
+def check_scalar(ctx: Lowering, out: Operand, node: ast.AST, holomorphic: bool) -> None:
     if isinstance(out.type, Array) and out.type.shape not in (None, ()) or not (out.type.is_number or not isinstance(out.type, Scalar)):
         raise NotScalar("the function differentiated here does not return one number", ctx.loc(node))
-    if is_complex(out.type):
+    if is_complex(out.type) and not holomorphic:
         raise NotScalar("the function differentiated here is complex, and a gradient is of a real number", ctx.loc(node),
-                        "return its real part, or its absolute value")  # fmt: skip
+                        "return its real part, or its absolute value, or pass holomorphic=True")  # fmt: skip

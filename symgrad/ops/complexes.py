@@ -98,11 +98,11 @@ NAMES = """modulus conj unit_conjugate inverse_modulus real imaginary real_part 
     where sum mean prod product_before product_after weighted_after weighted_before cumsum cumprod
     matmul matmul_left matmul_right dot dot_left dot_right outer tensordot tensordot_left tensordot_right
     convolution correlation inv solve det cofactors over_matrix mT trace trace_back diagonal diagonal_place diag diag_back
-    reshape ravel flatten moveaxis expand_dims broadcast_to item item_place flip roll tril triu
+    reshape ravel flatten transpose untranspose moveaxis expand_dims broadcast_to item item_place flip roll tril triu
     concatenate concatenate_part concatenate_place stack stack_part stack_place concatenate_list split_like
     concatenate_array split_array stack_array split array_split tile tile_back repeat repeat_back
     take_items take_items_back compress delete pad pad_back full full_like
-    view take take_written set_at add_at add_written copy by_rows accumulate spread unbroadcast cast number
+    view take take_written set_at add_at add_written copy copy_rows by_rows accumulate spread unbroadcast cast number
     push pop put get list_of list_append list_drop list_take list_set list_add_at list_add list_join list_slice list_add_slice array_of
     table_take table_set table_add_at list_from to_array stop_gradient list_zeros zeros_like zeros_as ones_like empty_like
     fourier fourier_back fftshift ifftshift

@@ -461,10 +461,12 @@ def frame_of_sparsity(job: Job, primal: Func, wrt: list[int], active: list[int])
     return Derivation(job, name, lambda job: frame_emission(job, primal, wrt, active, name), kernels)
 
 
-def derivative_inside(what: str, func: Func, wrt: list[int], active: list[int], taken: set[str]) -> Func:
+def derivative_inside(what: str, func: Func, wrt: list[int], active: list[int], taken: set[str], holomorphic: bool = False) -> Func:
     """The gradient of a function, its value and gradient, or its value and tangent, where that is taken inside another one."""
     func = run(SIMPLIFY, func)
     check(func, wrt, active)
+    if holomorphic:
+        check_holomorphic(func, wrt, active)
     func = checked_when_run(func, wrt, active)
     if what == "transpose":
         return run(SIMPLIFY, expanded(gradient(func, wrt, active_results=active, value=False, seeds=True, taken=taken), taken))

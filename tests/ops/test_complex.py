@@ -51,7 +51,7 @@ cmath.tanh(c)|cmath.asinh(c)|cmath.acosh(c)|cmath.acosh(c - 3)|cmath.atanh(c)|cm
 np.array(z)|z.item(1) * z|np.expand_dims(c, 0)|np.ones_like(z) * z|np.zeros_like(z) + z|np.asarray(c) * z|np.ascontiguousarray(m.T)|m.T.copy()|np.atleast_1d(c) * z
 np.fft.fft(z)|np.fft.fft(z, 3)|np.fft.rfft(x)|np.fft.irfft(z)|np.fft.fftshift(z)|np.fft.ifftshift(m, axes=0)|np.fft.fft2(m) * m
 np.linalg.cholesky(m @ m.conj().T)|np.linalg.qr(m)[0]|np.linalg.qr(m[:, :2])[1]|np.linalg.pinv(m[:, :2])|np.linalg.pinv(m[:2])|np.linalg.slogdet(m)[1]|np.linalg.slogdet(m)[0] * c|np.var(m, axis=0)|np.std(z, ddof=1)|np.linalg.lstsq(m[:, :2], z[:3])[0]
-np.gradient(z)|np.correlate(z, x[:2] * 1j)|np.select([ib], [z], c)|np.abs(np.linalg.eig(m)[1])|np.linalg.eigvals(m) ** 2|np.linalg.eig(m.real)[0]|np.abs(np.linalg.eigh(m + m.conj().T)[1])|np.linalg.eigvalsh(m)|np.linalg.svd(m, compute_uv=False)|np.abs(np.linalg.svd(m[:, :2], full_matrices=False)[0])|np.linalg.norm(m, 'nuc')|np.linalg.norm(m, 2)|np.linalg.norm(z, 1)|np.linalg.norm(z, 3)|np.linalg.norm(m, np.inf)
+np.gradient(z)|np.correlate(z, x[:2] * 1j)|np.select([ib], [z], c)|np.transpose([z, z * c])|np.asfortranarray(m).copy()|(m * c).T.copy()|np.abs(np.linalg.eig(m)[1])|np.linalg.eigvals(m) ** 2|np.linalg.eig(m.real)[0]|np.abs(np.linalg.eigh(m + m.conj().T)[1])|np.linalg.eigvalsh(m)|np.linalg.svd(m, compute_uv=False)|np.abs(np.linalg.svd(m[:, :2], full_matrices=False)[0])|np.linalg.norm(m, 'nuc')|np.linalg.norm(m, 2)|np.linalg.norm(z, 1)|np.linalg.norm(z, 3)|np.linalg.norm(m, np.inf)
 pow(c, 3)|sum([c, r, z[0]])|sum(z)|np.float64(r) * c|np.complex128(c) ** 2|np.multiply.outer(z, x)|np.add.reduce(z)|np.multiply.reduce(z)|np.complex64(c) * r|z * np.array(c)|np.prod(z) * z"""
 EXPRESSIONS = [e for line in WORDS.splitlines() for e in line.split("|")]
 #: bodies that give ``made``
@@ -64,6 +64,7 @@ BODIES = {
     "stores in places": "made = z * 1\nmade[[0, 2]] = x[:2]\nmade[ib] += z[ib]",
     "store of a row": "made = m.copy()\nmade[0] = x[:3]\nmade[:, 1] = made[:, 0] * c",
     "view": "w = z * 2\nv = w[1:]\nv *= c\nmade = w",
+    "lists in a list": "t = []\nfor v in z:\n    t.append([v, v * c])\nfor k in range(3):\n    t[k][1] = t[k + 1][0] * t[k][1]\nmade = np.array(t)",
     "values put": "made = z * 1\nnp.put(made, [0, 2], x[:2] * 1j)\nnp.putmask(made, ib, made.conj())",
     "stores to parts": "made = z * 1\nmade.real = x * z.imag\nmade.imag[1:] += x[1:] * made.real[:-1]",
     "vectors and values of any matrix": "w, v = np.linalg.eig(m)\nmade = (v * np.exp(w)) @ np.linalg.inv(v)",

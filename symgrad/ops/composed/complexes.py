@@ -80,7 +80,8 @@ def rect(r: Any, phi: Any) -> Any:
 
 #: of complex numbers where ``composed`` has them of real ones
 OF_COMPLEX = {
-    np.vdot: vdot, np.angle: angle, np.correlate: correlate, np.linalg.norm: norm, np.linalg.eigvals: eigvals, np.linalg.eigvalsh: eigvalsh, np.linalg.lstsq: lstsq,
+    np.vdot: vdot, np.angle: angle, np.correlate: correlate, np.linalg.norm: norm,
+    np.linalg.eigvals: eigvals, np.linalg.eigvalsh: eigvalsh, np.linalg.lstsq: lstsq,
     **{getattr(where, name): said for where, name, said in (
         (np, "vecdot", vecdot), (np.linalg, "vecdot", vecdot), (np, "vecmat", vecmat), (np.linalg, "vector_norm", vector_norm),
         (np.linalg, "svdvals", svdvals),
