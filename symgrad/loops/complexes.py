@@ -91,6 +91,11 @@ def modulus(build: Builder, op: Call, args: Args) -> Operand:
     return unless_both_finite(build, value) if is_python(args[0].type) else value
 
 
+def squared_modulus(build: Builder, op: Call, args: Args) -> Operand:
+    value = build.call("multiply", size := build.call("modulus", args[0], via=None), size, hint=op.outs[0].name, via=None)
+    return unless_both_finite(build, value) if is_python(args[0].type) else value
+
+
 def size_or_one(build: Builder, number: Operand) -> tuple[Operand, Operand]:
     """Is a number other than zero, and its modulus, but 1 for 0?"""
     size = build.call("modulus", number, via=None)
@@ -151,7 +156,8 @@ RULES: dict[str, Rule] = {
         ("exp", "log", "log10", "sqrt", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "arcsinh",
          "arctanh", "complex_log", "complex_arccosh"), function),
     "square": squared, "reciprocal": inverted, "complex_power": power, "lowered": lowered,
-    "modulus": modulus, "unit_conjugate": unit_conjugate, "inverse_modulus": inverse_modulus, "conj": conjugate, "real_part": real_part,
+    "modulus": modulus, "squared_modulus": squared_modulus, "unit_conjugate": unit_conjugate, "inverse_modulus": inverse_modulus,
+    "conj": conjugate, "real_part": real_part,
     **dict.fromkeys(("number", "cast"), converted),
     "where": chosen, "accumulate": added, **dict.fromkeys(("stop_gradient", "cut"), same),
 }  # fmt: skip

@@ -52,6 +52,9 @@ def conjugating(text: str, x_grad: str, emit: Any, linear: str = "") -> None:
 
 
 elementwise("modulus(x, via=None)", emit=_modulus_text, law=elementwise_law(_modulus_like), dx="unit_conjugate(x)")
+# with a derivative where the modulus has none, at 0
+elementwise("squared_modulus(x, via=None)", emit=lambda s, t: f"{_modulus_text(s, t)} ** 2", law=elementwise_law(_modulus_like),
+            dx="2 * conj(x, via='numpy')")  # fmt: skip
 conjugating("conj(x, via=None)", "conj(out_grad)", _conj_text, linear="x")
 # the conjugate of the number of size one in the same direction, 0 for 0
 conjugating("unit_conjugate(x)", "(conj(out_grad) - out_grad * (out * out)) * (0.5 * inverse_modulus(x))", "unit_conjugate(x)")
@@ -74,7 +77,8 @@ elementwise("complex_arccosh(x)", emit="np.arccosh(x)", math="math.acosh(x)", dx
 
 #: rows that have no complex derivative, in words; what gives real numbers of complex ones has none either
 NOT_HOLOMORPHIC = {
-    "modulus": "the absolute value of a complex number", "conj": "the conjugate of a complex number",
+    "modulus": "the absolute value of a complex number", "squared_modulus": "the absolute value of a complex number",
+    "conj": "the conjugate of a complex number",
     "unit_conjugate": "the conjugate of a complex number", "inverse_modulus": "the absolute value of a complex number",
     "real": "the real part of a complex number", "real_part": "the real part of a complex number",
     "imaginary": "the imaginary part of a complex number", "hermitian": "the Hermitian part of a matrix",
@@ -92,7 +96,8 @@ INSTEAD: dict[str, tuple[str, dict[str, Any]]] = {
 }  # fmt: skip
 
 
-NAMES = """modulus conj unit_conjugate inverse_modulus real imaginary real_part complex_of complex_power complex_log complex_arccosh
+NAMES = """modulus squared_modulus
+    conj unit_conjugate inverse_modulus real imaginary real_part complex_of complex_power complex_log complex_arccosh
     add subtract multiply divide negative positive square reciprocal ratio lowered
     exp exp2 expm1 log log2 log10 log1p sqrt sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arctanh
     where sum mean prod product_before product_after weighted_after weighted_before cumsum cumprod

@@ -14,8 +14,9 @@ from symgrad.ir.core import Block, Call, Const, For, Func, If, Op, Operand, Unde
 from symgrad.ir.types import is_complex
 from symgrad.ops.declare import ROWS
 from symgrad.passes.cheaper import CHEAPER, Rewrites
+from symgrad.passes.complexes import FIRST, OF_COMPLEX
 from symgrad.passes.facts import Facts, covers, has_memory
-from symgrad.passes.identities import FIRST, FOLDED, IDENTITIES, OF_COMPLEX, folded, spread_operand
+from symgrad.passes.identities import FOLDED, IDENTITIES, folded, spread_operand
 
 VIEWS = frozenset({"view", "mT"})
 ROUNDS = 12  #: each round sees what the last one made; most programs need three

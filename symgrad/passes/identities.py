@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from symgrad.ir.core import Apply, Call, Const, Operand, Value, same_operand, walk
-from symgrad.ir.types import Array, Dim, List, Scalar, Shape, ShapeOf, Type, is_complex, is_plural, same_extent, same_shape
+from symgrad.ir.types import Array, Dim, List, Scalar, Shape, ShapeOf, Type, is_plural, same_extent, same_shape
 from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import broadcast
 from symgrad.passes.facts import BORROWED, KEEPING, Facts
@@ -195,17 +195,6 @@ def spread_operand(op: Call, facts: Facts) -> Call | None:
         type_ = row.law(types, op.settings, lambda i: Dim("?"))
         if isinstance(type_, Array) and type_.dtype is not None and type_.dtype == out.dtype and alike(type_.shape, out.shape):
             return Call(op.outs, op.loc, op.name, args, op.settings)
-    return None
-
-
-def spread_one(op: Call, facts: Facts) -> Operand | None:
-    """``spread(1.0, shape) * z`` is ``z``, an array of complex numbers of that shape; only cotangents and tangents are spread."""
-    for spread, other in (op.args, op.args[::-1]):
-        source = plain_spread(spread, facts)
-        is_one = isinstance(source, Const) and type(source.value) in (int, float, complex) and source.value == 1
-        if is_one and is_complex(other.type) and isinstance(out := op.outs[0].type, Array) and isinstance(other.type, Array):
-            if other.type.dtype == out.dtype and equal_shape(other.type.shape, out.shape):
-                return other
     return None
 
 
@@ -454,8 +443,6 @@ def first_power(op: Call, facts: Facts) -> Operand | None:
     return op.args[0] if is_number(op.args[1], 1) and op.args[0].type == op.outs[0].type else None
 
 
-#: what is tried before a spread operand is taken as it is
-FIRST: dict[str, tuple[Rewrite, ...]] = {"multiply": (spread_one,)}
 IDENTITIES: dict[str, tuple[Rewrite, ...]] = {
     "add": (add_zero, add_negative),
     "subtract": (unit(1, 0.0), add_negative),
@@ -483,9 +470,9 @@ IDENTITIES: dict[str, tuple[Rewrite, ...]] = {
 
 #: what holds of complex numbers too: all that is not arithmetic, and what Python computes of literals
 OF_COMPLEX: frozenset[Any] = frozenset({
-    folded, spread_one,
+    folded,
     spread_operand, spread_stored, spread_accumulated, first_accumulation, nothing_accumulated, needless_unbroadcast, unbroadcast_spread,
     shape_of_zeros, shape_elsewhere, copy_of_copy, cast_to_itself, number_of_number, first_power,
 })  # fmt: skip
 
-__all__ = ["FIRST", "FOLDED", "IDENTITIES", "OF_COMPLEX", "folded", "spread_operand"]
+__all__ = ["FOLDED", "IDENTITIES", "OF_COMPLEX", "folded", "spread_operand"]
