@@ -11,6 +11,7 @@ import pytest
 
 import symgrad
 from symgrad.errors import BadArgument
+from symgrad.ops.declare import ROWS
 from symgrad.testing import check_grads, compare_grads
 
 X = np.array([0.3, 0.5])
@@ -156,6 +157,28 @@ def test_single_precision_and_many_leaves() -> None:
 
     with pytest.raises(AssertionError, match=r"p\[17\]"):
         check_grads(lambda p: p[0] * p[39] + square(p[17]), (items,), directions=1)
+
+
+def test_leaves_that_are_complex_are_checked_in_both_modes() -> None:
+    def f(p, r):
+        return p["z"] * p["c"].conjugate() * r, {"parts": [abs(p["c"]), np.sum(p["z"]).imag]}
+
+    leaves = {"z": np.array([0.9 + 0.4j, -1.3 + 0.8j]), "c": 0.6 - 1.1j}
+    comparisons = compare_grads(f, (leaves, 0.7), order=2, directions=1)
+
+    assert all(one.agrees for one in comparisons)
+    assert {one.leaf for one in comparisons} == {"p['z']", "p['c']", "r"}
+    assert {one.mode for one in comparisons if one.order == 1} == {"forward", "reverse", "forward and reverse"}
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_a_derivative_that_is_wrong_in_imaginary_directions_is_named(mode, monkeypatch):
+    monkeypatch.setitem(ROWS["sin"].partials, "x", "conj(cos(x))")
+    leaves = {"z": np.array([0.9 + 0.4j, -1.3 + 0.8j]), "r": 0.5}
+
+    with pytest.raises(AssertionError, match=rf"order 1, {mode}, p\['z'\]") as caught:
+        check_grads(lambda p: np.sum(np.abs(np.sin(p["z"]))) * p["r"], (leaves,), modes=(mode,))
+    assert "p['r']" not in str(caught.value)
 
 
 def test_a_complex_step_finds_what_differences_do_not() -> None:
