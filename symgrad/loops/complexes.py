@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from symgrad.ir.core import Call, Const, Operand
+from symgrad.ir.core import Call, Const, Operand, Value
 from symgrad.ir.types import Scalar, is_complex
 from symgrad.loops.bailouts import is_python, unless_finite
 from symgrad.loops.reach import OutOfReach, dtype_in_words, function_in_words
@@ -32,7 +32,10 @@ def lower_complex(build: Builder, op: Call, args: Args) -> list[Operand]:
     rule = RULES.get(op.name)
     if rule is None:
         raise OutOfReach(f"{function_in_words(op)} of complex numbers", op.loc)
-    return [rule(build, op, args)]
+    value = rule(build, op, args)
+    if isinstance(value, Value) and value not in args and is_complex(value.type) and is_complex(op.outs[0].type):
+        value.type = op.outs[0].type  # whether Python's or NumPy's, which are one to numba
+    return [value]
 
 
 def unless_both_finite(build: Builder, value: Operand) -> Operand:
@@ -69,7 +72,8 @@ def power(build: Builder, op: Call, args: Args) -> Operand:
     """A power; of a small integer as products, as Python and NumPy compute it."""
     base, exponent = args
     times = exponent.value if isinstance(exponent, Const) else None
-    if isinstance(times, int | float) and times == int(times) and 0 < abs(times) <= SMALL and is_complex(base.type):
+    value: Operand
+    if isinstance(times, int | float) and 0 < abs(times) <= SMALL and times == int(times) and is_complex(base.type):
         value = base
         for _ in range(int(abs(times)) - 1):
             value = build.call("multiply", value, base, via=None)
@@ -168,7 +172,8 @@ NAMES = """view take take_written set_at add_at add_written accumulate copy copy
     concatenate_part concatenate_place stack stack_part stack_place shape_of extent size to_array item item_place matmul dot
     matmul_left matmul_right dot_left dot_right outer convolution correlation eye cumsum cumprod product_before product_after
     weighted_before weighted_after tape push pop slots slots_like put get seeds list_of list_append list_drop list_take list_set
-    list_len array_of list_zeros list_add_at list_from list_add list_join list_slice table_take table_set table_add_at evaluated"""
+    list_len array_of list_zeros list_add_at list_from list_add list_join list_slice table_take table_set table_add_at
+    lists_from lengths_of numbers_of evaluated"""
 #: rows whose rules hold for arrays and lists of complex numbers
 OF_ARRAYS = frozenset(NAMES.split())
 

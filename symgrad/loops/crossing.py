@@ -29,7 +29,7 @@ def crosses(type_: Type) -> Crossing | None:
     (Crossing(dtype='f64', depth=2), None, None)
     """
     match type_:
-        case List(item=Scalar(kind="float" | "int" | "bool" as kind, dtype=dtype)) if dtype in (None, "any", DTYPES[kind]):
+        case List(item=Scalar(kind="float" | "int" | "bool" | "complex" as kind, dtype=dtype)) if dtype in (None, "any", DTYPES[kind]):
             return Crossing(DTYPES[kind])
         case List(item=List(item=Scalar()) as inner) if (one := crosses(inner)) is not None:
             return Crossing(one.dtype, 2)

@@ -377,6 +377,24 @@ def test_complex_derivatives_are_compiled() -> None:
         np.testing.assert_allclose(derivative(f, holomorphic=True, jit=True)(Z), derivative(f, holomorphic=True)(Z), rtol=1e-13)
 
 
+def test_lists_of_complex_numbers_are_handed_over() -> None:
+    def f(zs: Any, rows: Any) -> Any:
+        s = 0j
+        for z in zs:
+            s = s * 0.5 + z * z
+        for row in rows:
+            for z in row:
+                s = s * 0.5 + z.conjugate() * zs[0]
+        return abs(s)
+
+    arguments = ([0.3 + 1j, 2 - 1j, 0.5j], [[1j, 2 + 0j], [3 + 1j]] * 5)
+    expected, computed = (grad(f, wrt=(0, 1), jit=jit)(*arguments) for jit in (False, True))
+
+    assert computed[0] == pytest.approx(expected[0], rel=1e-13)
+    for one, other in zip(computed[1], expected[1], strict=True):
+        assert one == pytest.approx(other, rel=1e-13)
+
+
 def test_python_raises_where_a_kernel_is_left() -> None:
     def f(c: Any) -> Any:
         return abs(1 / (c - 2.0))
