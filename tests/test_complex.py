@@ -212,6 +212,19 @@ def test_what_turns_out_to_be_complex_is_refused_when_it_runs() -> None:
         df(x, [1.0, 2.0, 5.0])
 
 
+def test_the_square_of_a_modulus_is_smooth_at_zero() -> None:
+    def f(z: Any) -> Any:
+        return np.sum(np.abs(z) ** 2)
+
+    z, v = np.array([0j, 1j]), np.array([1 + 2j, 0.5])
+    check_grads(f, (z,), order=2)
+    np.testing.assert_array_equal(symgrad.hvp(f, z, v), 2 * v.conj())
+
+
+def test_a_number_that_fills_an_array_is_complex_in_forward_mode() -> None:
+    check_grads(lambda c, z: np.sum(np.abs(np.full(3, c) * z[:3]) ** 2), (0.6 - 1.1j, Z), order=2, directions=1)
+
+
 def test_what_has_been_given_a_type_is_known_to_be_complex() -> None:
     check_grads(lambda x: np.sum(np.abs(x * np.asarray(np.roots([1.0, 2.0, 5.0]), dtype=complex) + 1) ** 2), (np.array([1.0, 2.0]),))
 

@@ -70,7 +70,7 @@ def test_derivatives_agree_with_differences(name: str) -> None:
     check_grads(function, tuple(arguments.values()), order=2, directions=1)
 
 
-@pytest.mark.sweep(9)
+@pytest.mark.sweep(20)
 @pytest.mark.parametrize("name", BODIES)
 def test_kernels_give_what_numpy_code_gives(name: str) -> None:
     pytest.importorskip("numba")

@@ -9,7 +9,7 @@ from symgrad.adjoint.activity import parameters
 from symgrad.adjoint.expand import Expansion, is_by_numpy, operand
 from symgrad.adjoint.rows import meanings, scaled, squared
 from symgrad.ir.core import Call, Const, Operand, Value
-from symgrad.ir.types import Array, List, Object, Scalar, ShapeOf, Tape
+from symgrad.ir.types import Array, List, Object, Scalar, ShapeOf, Tape, is_complex
 from symgrad.notes import Notes
 from symgrad.ops.declare import ROWS, Row
 from symgrad.ops.tangents import PUSHED, apart, together
@@ -112,7 +112,10 @@ def mirrored(forward: Forward, op: Call, row: Row, at_once: frozenset[str], targ
             return
         arguments[0] = forward.tangents[first]
     out = op.outs[0]
-    tangent: Operand = forward.builder.call(op.name, *arguments, hint=hinted(out), **op.settings)
+    settings = op.settings
+    if settings.get("dtype", "") is None and isinstance(out.type, Array) and is_complex(out.type):  # that of numbers may be open
+        settings = {**settings, "dtype": out.type.dtype}
+    tangent: Operand = forward.builder.call(op.name, *arguments, hint=hinted(out), **settings)
     if not row.consumes and op.name in BROADCASTING and not isinstance(out.type, List | Tape):
         tangent = forward.settle(tangent, out, start, False)
     forward.tangents[out] = tangent
