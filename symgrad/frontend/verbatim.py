@@ -215,8 +215,9 @@ class Spelling:
 def imported(value: Any) -> ast.expr | None:
     """The expression for a function that was imported by its name."""
     name = str(getattr(value, "__name__", ""))
-    module = next((path for path, held in (("np", np), ("math", math)) if vars(held).get(name) is value is not None), None)
-    return None if module is None else ast.parse(f"{module}.{name}", mode="eval").body
+    if vars(np).get(name) is value is not None:
+        return ast.parse(f"np.{name}", mode="eval").body
+    return ast.parse(f"math.{name}", mode="eval").body if vars(math).get(name) is value is not None else None
 
 
 __all__ = ["as_written", "begin", "evaluated", "name_view"]
