@@ -22,6 +22,8 @@ from symgrad.text import last_word
 
 #: our own modules whose functions are looked into: they are written in the language that the frontend reads
 FOLLOWED = ("symgrad.ops.composed", "symgrad.functional.", "symgrad.implicit")
+#: those that call formulas of SciPy, which are read there
+READING = "symgrad.ops.composed.laws"
 #: keywords that hand an array to a function to be written to, beside those that begin with ``overwrite``
 OUTPUTS = ("out", "output")
 #: modules whose functions give something else each time
@@ -51,7 +53,10 @@ def followed(ctx: Lowering, function: Any) -> bool:
 
 def is_read(ctx: Lowering, value: Any) -> bool:
     """Is the source of a function or class of SciPy read?  So it is inside of another one that is."""
-    return root_of(value) in READABLE and (Same(value) in ctx.read_sources or root_of(ctx.frame.source.function) in READABLE)
+    if root_of(value) not in READABLE:
+        return False
+    inside = ctx.frame.source.function
+    return Same(value) in ctx.read_sources or root_of(inside) in READABLE or getattr(inside, "__module__", None) == READING
 
 
 def source_of_library(value: Any) -> types.FunctionType | type | None:

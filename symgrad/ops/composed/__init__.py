@@ -18,10 +18,16 @@ from typing import Any, TypeVar
 import numpy as np
 
 from symgrad.ops.composed.applying import apply_along_axis, apply_over_axes, fromfunction
+from symgrad.ops.composed.boost import OF_BOOST
 from symgrad.ops.composed.complexes import OF_COMPLEX
+from symgrad.ops.composed.convolving import CONVOLUTIONS, fftconvolve
+from symgrad.ops.composed.convolving import convolve as convolve_arrays
 from symgrad.ops.composed.cosines import COSINES
+from symgrad.ops.composed.filters import FILTERS
 from symgrad.ops.composed.fourier import FFT, hilbert
 from symgrad.ops.composed.heaps import HEAPS
+from symgrad.ops.composed.images import IMAGES
+from symgrad.ops.composed.integrating import INTEGRALS
 from symgrad.ops.composed.joining import (
     append,
     block,
@@ -95,15 +101,12 @@ from symgrad.ops.composed.sequences import (
     diff,
     dist,
     divmod_,
-    fftconvolve,
     geomspace,
     gradient,
     interp,
     logspace,
     modf,
     modf_of_number,
-    signal_convolve,
-    simpson,
     sorted_,
     trapezoid,
 )
@@ -119,7 +122,7 @@ from symgrad.ops.composed.shapes import (
     unstack,
 )
 from symgrad.ops.composed.solving import SOLVING
-from symgrad.ops.composed.special import SPECIAL
+from symgrad.ops.composed.special import SPECIAL, lambertw
 from symgrad.ops.composed.statistics import (
     OF_DATA,
     average,
@@ -193,8 +196,9 @@ WIDER: dict[str, Callable[..., Any]] = {
 
 #: functions of SciPy's modules by name
 SCIPY: dict[str, dict[str, Callable[..., Any]]] = {
-    "scipy.special": SPECIAL, "scipy.linalg": SOLVING, "scipy.integrate": {"trapezoid": trapezoid, "simpson": simpson},
-    "scipy.signal": {"convolve": signal_convolve, "fftconvolve": fftconvolve, "hilbert": hilbert}, "scipy.fft": FFT | COSINES,
+    "scipy.special": SPECIAL, "scipy.special._ufuncs": OF_BOOST, "scipy.linalg": SOLVING, "scipy.ndimage": IMAGES,
+    "scipy.integrate": {"trapezoid": trapezoid} | INTEGRALS, "scipy.fft": FFT | COSINES,
+    "scipy.signal": CONVOLUTIONS | FILTERS | {"hilbert": hilbert},
     "scipy.stats": SAMPLES, "scipy._lib.array_api_extra": SELECTING,
 }  # fmt: skip
 
@@ -204,7 +208,7 @@ ALIKE: frozenset[Callable[..., Any]] = frozenset({
     vstack, hstack, dstack, column_stack, inner, kron, cross, diff, trapezoid, multi_dot, matrix_power, meshgrid, atleast_1d,
     atleast_2d, atleast_3d, rot90, broadcast_arrays, append, insert, block, hsplit, vsplit, dsplit, rollaxis, resize, diagflat, polyval,
     polymul, polyadd, polysub, vander, ediff1d, apply_along_axis, matvec, cumulative_sum, cumulative_prod, cast, unstack,
-    convolve_within, signal_convolve, fftconvolve, sliding_window_view, fill_diagonal, average, *FFT.values(),
+    convolve_within, convolve_arrays, fftconvolve, sliding_window_view, fill_diagonal, average, lambertw, *FFT.values(),
 })  # fmt: skip
 
 

@@ -6,6 +6,7 @@ Formulas: Johnson, Kotz and Balakrishnan, Continuous Univariate Distributions (1
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 import numpy as np
@@ -445,6 +446,26 @@ def raised(logarithm: Any) -> Any:
 
 
 def name_of(owner: Any) -> str | None:
-    """The name of a distribution of SciPy's of which something is known."""
+    """The name of a distribution of SciPy's of which something is known: one of the table, or one of numbers, whose formulas are read."""
     name = distribution_name(owner)
-    return name if name in DISTRIBUTIONS else None
+    return name if name in DISTRIBUTIONS or name is not None and is_method(owner, "_parse_args") else None
+
+
+def of_name(name: str) -> Any:
+    """The distribution of SciPy's of a name."""
+    return getattr(sys.modules["scipy.stats"], name)
+
+
+def is_method(law: Any, name: str) -> bool:
+    """Has a distribution a method of this name?"""
+    return callable(getattr(law, name, None))
+
+
+def method_of(law: Any, name: str) -> Any:
+    """A method of a distribution."""
+    return getattr(law, name)
+
+
+def has_formula(law: Any, name: str) -> bool:
+    """Does SciPy compute a function of a distribution by a formula?  Only of the entropy this shows in its class."""
+    return name != "entropy" or type(law)._entropy is not sys.modules["scipy.stats"].rv_continuous._entropy
