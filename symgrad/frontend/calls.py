@@ -57,6 +57,8 @@ from symgrad.frontend.printed import shown
 from symgrad.frontend.protocols import as_float, class_of
 from symgrad.frontend.python_values import items_listed, listed_for, python_method
 from symgrad.frontend.reading import LIBRARIES, from_class, owner_name
+from symgrad.frontend.python_values import items_listed, python_method
+from symgrad.frontend.reading import LIBRARIES, from_class, owner_name, read_attribute
 from symgrad.frontend.rows import OF_PLACES, call_row, without_places
 from symgrad.frontend.several import each, is_one_of_kinds
 from symgrad.frontend.solvers import call_solver
@@ -70,7 +72,7 @@ from symgrad.frontend.verbatim import evaluated
 from symgrad.ir.core import Const
 from symgrad.kinds import is_closed
 from symgrad.ops import spelling
-from symgrad.ops.composed import composed, defaults, parameters_of, positional
+from symgrad.ops.composed import REBUILT, composed, defaults, parameters_of, positional
 from symgrad.ops.shapes import dtype_of
 from symgrad.runtime.batches import Batch
 from symgrad.runtime.marks import Checkpointed
@@ -145,6 +147,8 @@ def call_static(ctx: Lowering, held: Static, args: list[Binding], kwargs: dict[s
         return ctx.apply(distribution, args, kwargs, node)
     if is_interpolant(value):
         return call_interpolant(ctx, held, args, kwargs, node)
+    if type(value) in REBUILT:
+        return ctx.apply(rebuilt(ctx, value, owner_name(ctx, value, type(value).__name__.lower()), node), args, kwargs, node)
     if isinstance(value, enum.Enum) and isinstance(own := from_class(ctx, type(value), "__call__"), types.FunctionType):
         return call_function(ctx, own, [held, *args], kwargs, node)
     if (what := getattr(value, "__symgrad_derives__", None)) is not None:
@@ -158,6 +162,13 @@ def call_static(ctx: Lowering, held: Static, args: list[Binding], kwargs: dict[s
     if (refusal := getattr(type(value), "__symgrad_refuses__", None)) is not None:
         raise UnsupportedSyntax(refusal[0], ctx.loc(node), refusal[1])
     return call_object(ctx, value, held.name or str(getattr(value, "__name__", "object")), args, kwargs, node)
+
+
+def rebuilt(ctx: Lowering, value: Any, text: str, node: ast.AST) -> Binding:
+    """An object from outside, reached by ``text``, as its class would make it of what it holds, which is read at each call."""
+    ctx.rely(text, type(value), "type")
+    parts = [outside(ctx, read_attribute(value, name), f"{text}.{name}", name) for name in REBUILT[type(value)]]
+    return ctx.apply(Static(type(value)), parts, {}, node)
 
 
 def call_checkpointed(ctx: Lowering, value: Checkpointed, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
@@ -177,6 +188,8 @@ def call_external(ctx: Lowering, held: External, args: list[Binding], kwargs: di
         return ctx.apply(distribution, args, kwargs, node)
     if is_interpolant(value):
         return call_interpolant(ctx, held, args, kwargs, node)
+    if type(value) in REBUILT:
+        return ctx.apply(rebuilt(ctx, value, held.text, node), args, kwargs, node)
     if isinstance(own := from_class(ctx, type(value), "__call__"), types.FunctionType):
         rely_on_class(ctx, MISSING, type(value), "__call__", own)
         ctx.rely(held.text, type(value), "type")

@@ -17,6 +17,7 @@ from symgrad.ir.core import ZERO, Const
 from symgrad.ops.composed import laws, positional
 from symgrad.ops.composed.distributions import (
     DISTRIBUTIONS,
+    FREE,
     POSITIVE,
     RAISED,
     WITHOUT_LOGARITHM,
@@ -146,7 +147,7 @@ def checked(ctx: Lowering, function: Any, name: str, args: list[Binding], kwargs
         known = known_value(held)
         if word == "p" and not (known and isinstance(known[0], int | float) and 0 <= known[0] <= 1):
             return ctx.apply(Static(sound_proportion), [held], {}, node)
-        asked = word in POSITIVE or word == "scale" and name in WITHOUT_LOGARITHM
+        asked = word in POSITIVE and function not in FREE or word == "scale" and name in WITHOUT_LOGARITHM
         return positive(ctx, held, node) if asked else held
 
     words = positional(function) or ()

@@ -24,9 +24,9 @@ from symgrad.signature import QUESTIONS
 from symgrad.text import root_of
 
 #: libraries that are written in Python for a good part, and whose source is read where a derivative passes through it
-READABLE = ("scipy",)
+READABLE = ("scipy", "numpy")
 #: modules whose variables stay as they are
-UNCHANGED = ("scipy.", "symgrad.ops.composed.", "symgrad.functional.", "symgrad.implicit")
+UNCHANGED = ("scipy.", "numpy.", "symgrad.ops.composed.", "symgrad.functional.", "symgrad.implicit")
 
 
 @dataclass

@@ -23,6 +23,7 @@ from symgrad.ops.composed.complexes import OF_COMPLEX
 from symgrad.ops.composed.convolving import CONVOLUTIONS, fftconvolve
 from symgrad.ops.composed.convolving import convolve as convolve_arrays
 from symgrad.ops.composed.cosines import COSINES
+from symgrad.ops.composed.distances import DISTANCES
 from symgrad.ops.composed.filters import FILTERS
 from symgrad.ops.composed.fourier import FFT, hilbert
 from symgrad.ops.composed.heaps import HEAPS
@@ -65,7 +66,7 @@ from symgrad.ops.composed.places import (
     select,
     take_within,
 )
-from symgrad.ops.composed.polynomials import poly, polyadd, polyder, polyfit, polyint, polymul, polysub, polyval, vander
+from symgrad.ops.composed.polynomials import lagrange, poly, poly1d, polyadd, polyder, polyfit, polyint, polymul, polysub, polyval, vander
 from symgrad.ops.composed.products import (
     cond,
     cross,
@@ -87,7 +88,7 @@ from symgrad.ops.composed.products import (
     vector_norm,
 )
 from symgrad.ops.composed.samples import SAMPLES
-from symgrad.ops.composed.selecting import SELECTING
+from symgrad.ops.composed.selecting import SELECTING, SELECTING_LAZILY
 from symgrad.ops.composed.sequences import (
     angle,
     bisect_left,
@@ -123,6 +124,7 @@ from symgrad.ops.composed.shapes import (
 )
 from symgrad.ops.composed.solving import SOLVING
 from symgrad.ops.composed.special import SPECIAL, lambertw
+from symgrad.ops.composed.splines import PIECES
 from symgrad.ops.composed.statistics import (
     OF_DATA,
     average,
@@ -164,7 +166,7 @@ COMPOSED: dict[Callable[..., Any], Callable[..., Any]] = {
     np.block: block, np.hsplit: hsplit, np.vsplit: vsplit, np.dsplit: dsplit, np.rollaxis: rollaxis, np.resize: resize,
     np.trim_zeros: trim_zeros, np.diagflat: diagflat, np.extract: extract, np.select: select, np.piecewise: piecewise,
     np.partition: partition, np.ediff1d: ediff1d, np.union1d: union1d, np.setdiff1d: setdiff1d, np.vander: vander, np.polyval: polyval,
-    np.polymul: polymul, np.polyadd: polyadd, np.polysub: polysub, np.polyfit: polyfit,
+    np.polymul: polymul, np.polyadd: polyadd, np.poly1d: poly1d, np.polysub: polysub, np.polyfit: polyfit,
     np.apply_over_axes: apply_over_axes, np.polyder: polyder, np.polyint: polyint, np.cov: cov, np.corrcoef: corrcoef,
     np.apply_along_axis: apply_along_axis, np.fromfunction: fromfunction, np.ix_: ix_, np.fill_diagonal: fill_diagonal, np.put: put,
     np.putmask: putmask, np.place: place, np.put_along_axis: put_along_axis, np.modf: modf, np.angle: angle,
@@ -194,12 +196,23 @@ WIDER: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 
+#: classes of objects from outside that are called, and which of their attributes the composition for the class takes
+REBUILT: dict[type, tuple[str, ...]] = {
+    np.poly1d: ("coeffs",), **dict.fromkeys((
+        np.polynomial.Polynomial, np.polynomial.Chebyshev, np.polynomial.Legendre, np.polynomial.Laguerre, np.polynomial.Hermite,
+        np.polynomial.HermiteE,
+    ), ("coef", "domain", "window")),
+}  # fmt: skip
+
+
 #: functions of SciPy's modules by name
 SCIPY: dict[str, dict[str, Callable[..., Any]]] = {
     "scipy.special": SPECIAL, "scipy.special._ufuncs": OF_BOOST, "scipy.linalg": SOLVING, "scipy.ndimage": IMAGES,
+    "scipy.spatial.distance": DISTANCES, "scipy.interpolate": {"lagrange": lagrange},
+    "scipy.interpolate._ppoly": PIECES,
     "scipy.integrate": {"trapezoid": trapezoid} | INTEGRALS, "scipy.fft": FFT | COSINES,
     "scipy.signal": CONVOLUTIONS | FILTERS | {"hilbert": hilbert},
-    "scipy.stats": SAMPLES, "scipy._lib.array_api_extra": SELECTING,
+    "scipy.stats": SAMPLES, "scipy._lib.array_api_extra": SELECTING, "scipy._lib._util": SELECTING_LAZILY,
 }  # fmt: skip
 
 

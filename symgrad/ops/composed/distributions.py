@@ -15,6 +15,7 @@ from symgrad.kinds import distribution_name
 from symgrad.ops.composed.refusing import Numbers, must, need
 from symgrad.ops.composed.solving import triangular
 from symgrad.ops.composed.special import gammaln, scipy_special
+from symgrad.ops.composed.truncated import TRUNCATED
 
 #: the logarithm of the square root of two pi
 HALF_LOG = 0.5 * math.log(2 * math.pi)
@@ -408,6 +409,7 @@ DISTRIBUTIONS: dict[str, dict[str, Any]] = {
     "logistic": {"logpdf": logistic_logpdf, "cdf": logistic_cdf, "sf": logistic_sf, "ppf": logistic_ppf},
     "gumbel_r": {"logpdf": gumbel_r_logpdf, "cdf": gumbel_r_cdf, "ppf": gumbel_r_ppf},
     "gumbel_l": {"logpdf": gumbel_l_logpdf},
+    "truncnorm": TRUNCATED,
     "poisson": {"logpmf": poisson_logpmf},
     "bernoulli": {"logpmf": bernoulli_logpmf},
     "binom": {"logpmf": binom_logpmf},
@@ -418,6 +420,8 @@ DISTRIBUTIONS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 #: parameters that must be positive, for which SciPy gives nan where they are not; ``scale`` is one where its logarithm is not taken
 POSITIVE = frozenset({"a", "b", "c", "s", "df"})
+#: functions whose parameters of these names may be any numbers
+FREE = frozenset(TRUNCATED.values())
 #: functions that take no logarithm of the scale
 WITHOUT_LOGARITHM = frozenset({"pdf", "cdf", "sf", "logcdf", "logsf", "ppf", "isf"})
 

@@ -42,7 +42,8 @@ spherical_jn_row, spherical_yn_row = inlined("spherical_jn"), inlined("spherical
 spherical_in_row, spherical_kn_row = inlined("spherical_in"), inlined("spherical_kn")
 gammainc_row, gammaincc_row, gammainccinv_row = inlined("gammainc"), inlined("gammaincc"), inlined("gammainccinv")
 betainc_row, betaincc_row, betaincinv_row = inlined("betainc"), inlined("betaincc"), inlined("betaincinv")
-eval_jacobi_row, owens_t_row = inlined("eval_jacobi"), inlined("owens_t")
+ndtr_row, log_ndtr_row = inlined("ndtr"), inlined("log_ndtr")
+eval_jacobi_row, owens_t_row, ndtri_exp_row = inlined("eval_jacobi"), inlined("owens_t"), inlined("ndtri_exp")
 ROWS_OF: dict[Any, tuple[str, str]] = {
     gammaln: ("x", "lgamma(x, via='scipy')"),
     polygamma_row: ("n, x", "polygamma(n, x, via='scipy')"), yv_row: ("n, x", "bessel_y(n, x)"), kv_row: ("n, x", "bessel_k(n, x)"),
@@ -55,6 +56,7 @@ ROWS_OF: dict[Any, tuple[str, str]] = {
     spherical_kn_row: ("n, x", "spherical_kn(n, x)"), gammainc_row: ("a, x", "gammainc(a, x)"), gammaincc_row: ("a, x", "gammaincc(a, x)"),
     gammainccinv_row: ("a, x", "gammainccinv(a, x)"), betainc_row: ("a, b, x", "betainc(a, b, x)"),
     betaincc_row: ("a, b, x", "betaincc(a, b, x)"), owens_t_row: ("h, a", "owens_t(h, a)"),
+    ndtri_exp_row: ("x", "ndtri_exp(x)"), ndtr_row: ("x", "ndtr(x)"), log_ndtr_row: ("x", "log_ndtr(x)"),
     betaincinv_row: ("a, b, x", "betaincinv(a, b, x)"), eval_jacobi_row: ("n, a, b, x", "eval_jacobi(n, a, b, x)"),
 }  # fmt: skip
 
@@ -132,7 +134,7 @@ def logsumexp(a: Numbers, axis: Any = None, b: Numbers = None, keepdims: Any = F
     if whole:
         return np.log(np.sum(raised)) + top
     log_sum = np.log(np.sum(raised, axis=axis, keepdims=True)) + top
-    return log_sum if keepdims else np.squeeze(log_sum, axis=axis)
+    return log_sum if keepdims else np.squeeze(log_sum, axis=axis)[()]
 
 
 def softmax(x: Numbers, axis: Any = None) -> Any:
@@ -220,6 +222,22 @@ def fdtrc(dfn: Any, dfd: Any, x: Numbers) -> Any:
     return betainc_row(dfd / 2, dfn / 2, dfd / (dfd + dfn * x))
 
 
+def fdtri(dfn: Any, dfd: Any, p: Numbers) -> Any:
+    """``scipy.special.fdtri``: the inverse of ``fdtr``."""
+    share = betaincinv_row(dfn / 2, dfd / 2, p)
+    return dfd * share / (dfn * (1.0 - share))
+
+
+def pdtr(k: Numbers, m: Numbers) -> Any:
+    """``scipy.special.pdtr``: the distribution function of Poisson's distribution."""
+    return gammaincc_row(np.floor(k) + 1.0, m)
+
+
+def pdtrc(k: Numbers, m: Numbers) -> Any:
+    """``scipy.special.pdtrc``: one minus it."""
+    return gammainc_row(np.floor(k) + 1.0, m)
+
+
 SPECIAL: dict[str, Any] = {
     "polygamma": of_whole_order(polygamma_row), "yn": of_whole_order(yv_row), "kn": of_whole_order(kv_row), "logsumexp": logsumexp,
     "softmax": softmax, "log_softmax": log_softmax, "softplus": softplus, "betaln": betaln, "beta": beta, "multigammaln": multigammaln,
@@ -227,5 +245,5 @@ SPECIAL: dict[str, Any] = {
     "fresnel": fresnel, "spherical_jn": spherical(spherical_jn_row, 1, -1), "spherical_yn": spherical(spherical_yn_row, 1, -1),
     "spherical_in": spherical(spherical_in_row, 1, 1), "spherical_kn": spherical(spherical_kn_row, -1, 1),
     "voigt_profile": voigt_profile, "eval_sh_legendre": eval_sh_legendre, "chdtr": chdtr, "chdtrc": chdtrc, "chdtri": chdtri, "gdtr": gdtr,
-    "gdtrc": gdtrc, "fdtr": fdtr, "fdtrc": fdtrc,
+    "gdtrc": gdtrc, "fdtr": fdtr, "fdtrc": fdtrc, "fdtri": fdtri, "pdtr": pdtr, "pdtrc": pdtrc,
 }  # fmt: skip
