@@ -72,7 +72,7 @@ from symgrad.frontend.verbatim import evaluated
 from symgrad.ir.core import Const
 from symgrad.kinds import is_closed
 from symgrad.ops import spelling
-from symgrad.ops.composed import REBUILT, composed, defaults, parameters_of, positional
+from symgrad.ops.composed import composed, defaults, parameters_of, positional, rebuilt_from
 from symgrad.ops.shapes import dtype_of
 from symgrad.runtime.batches import Batch
 from symgrad.runtime.marks import Checkpointed
@@ -147,7 +147,7 @@ def call_static(ctx: Lowering, held: Static, args: list[Binding], kwargs: dict[s
         return ctx.apply(distribution, args, kwargs, node)
     if is_interpolant(value):
         return call_interpolant(ctx, held, args, kwargs, node)
-    if type(value) in REBUILT:
+    if rebuilt_from(type(value)) is not None:
         return ctx.apply(rebuilt(ctx, value, owner_name(ctx, value, type(value).__name__.lower()), node), args, kwargs, node)
     if isinstance(value, enum.Enum) and isinstance(own := from_class(ctx, type(value), "__call__"), types.FunctionType):
         return call_function(ctx, own, [held, *args], kwargs, node)
@@ -167,7 +167,7 @@ def call_static(ctx: Lowering, held: Static, args: list[Binding], kwargs: dict[s
 def rebuilt(ctx: Lowering, value: Any, text: str, node: ast.AST) -> Binding:
     """An object from outside, reached by ``text``, as its class would make it of what it holds, which is read at each call."""
     ctx.rely(text, type(value), "type")
-    parts = [outside(ctx, read_attribute(value, name), f"{text}.{name}", name) for name in REBUILT[type(value)]]
+    parts = [outside(ctx, read_attribute(value, name), f"{text}.{name}", name) for name in rebuilt_from(type(value)) or ()]
     return ctx.apply(Static(type(value)), parts, {}, node)
 
 
@@ -188,7 +188,7 @@ def call_external(ctx: Lowering, held: External, args: list[Binding], kwargs: di
         return ctx.apply(distribution, args, kwargs, node)
     if is_interpolant(value):
         return call_interpolant(ctx, held, args, kwargs, node)
-    if type(value) in REBUILT:
+    if rebuilt_from(type(value)) is not None:
         return ctx.apply(rebuilt(ctx, value, held.text, node), args, kwargs, node)
     if isinstance(own := from_class(ctx, type(value), "__call__"), types.FunctionType):
         rely_on_class(ctx, MISSING, type(value), "__call__", own)

@@ -7,7 +7,7 @@ import inspect
 from typing import Any
 
 from symgrad.errors import UnknownFunction, UnsupportedArgument
-from symgrad.frontend.bindings import Binding, External, Frozen, Num, Static, Tup
+from symgrad.frontend.bindings import Binding, External, Frozen, Num, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.opaque import is_read, opaque
 from symgrad.frontend.operands import known_value
@@ -30,6 +30,8 @@ from symgrad.ops.composed.distributions import (
     sound,
     sound_proportion,
 )
+from symgrad.ops.composed.sequences import in_double
+from symgrad.ops.shapes import dtype_of
 
 __all__ = ["call_distribution", "distribution_of"]
 
@@ -145,6 +147,8 @@ def checked(ctx: Lowering, function: Any, name: str, args: list[Binding], kwargs
 
     def one(word: str, held: Binding) -> Binding:
         known = known_value(held)
+        if isinstance(held, Num | Ref) and dtype_of(ctx.type_of(held)) in ("f16", "f32"):  # SciPy computes in double precision
+            held = ctx.apply(Static(in_double), [held], {}, node)
         if word == "p" and not (known and isinstance(known[0], int | float) and 0 <= known[0] <= 1):
             return ctx.apply(Static(sound_proportion), [held], {}, node)
         asked = word in POSITIVE and function not in FREE or word == "scale" and name in WITHOUT_LOGARITHM

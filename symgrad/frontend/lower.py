@@ -91,8 +91,10 @@ def with_sources_of_libraries(attempted: Callable[[frozenset[Same]], Result], me
     try:
         result = attempted(read_sources)
     except SymgradError:
-        read_sources = frozenset(met)
-        read = unless_refused(attempted, read_sources) if read_sources else None
+        read = None
+        while read is None and met - read_sources:  # what is read may call others
+            read_sources = frozenset(met)
+            read = unless_refused(attempted, read_sources)
         if read is None:
             raise
         result = read

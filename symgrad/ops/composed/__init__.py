@@ -27,6 +27,7 @@ from symgrad.ops.composed.distances import DISTANCES
 from symgrad.ops.composed.filters import FILTERS
 from symgrad.ops.composed.fourier import FFT, hilbert
 from symgrad.ops.composed.heaps import HEAPS
+from symgrad.ops.composed.grids import GRIDS
 from symgrad.ops.composed.images import IMAGES
 from symgrad.ops.composed.integrating import INTEGRALS
 from symgrad.ops.composed.joining import (
@@ -124,7 +125,7 @@ from symgrad.ops.composed.shapes import (
 )
 from symgrad.ops.composed.solving import SOLVING
 from symgrad.ops.composed.special import SPECIAL, lambertw
-from symgrad.ops.composed.splines import PIECES
+from symgrad.ops.composed.splines import CUBIC, PIECES, SPLINES
 from symgrad.ops.composed.statistics import (
     OF_DATA,
     average,
@@ -196,24 +197,31 @@ WIDER: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 
-#: classes of objects from outside that are called, and which of their attributes the composition for the class takes
-REBUILT: dict[type, tuple[str, ...]] = {
-    np.poly1d: ("coeffs",), **dict.fromkeys((
-        np.polynomial.Polynomial, np.polynomial.Chebyshev, np.polynomial.Legendre, np.polynomial.Laguerre, np.polynomial.Hermite,
-        np.polynomial.HermiteE,
-    ), ("coef", "domain", "window")),
-}  # fmt: skip
-
-
 #: functions of SciPy's modules by name
 SCIPY: dict[str, dict[str, Callable[..., Any]]] = {
     "scipy.special": SPECIAL, "scipy.special._ufuncs": OF_BOOST, "scipy.linalg": SOLVING, "scipy.ndimage": IMAGES,
-    "scipy.spatial.distance": DISTANCES, "scipy.interpolate": {"lagrange": lagrange},
-    "scipy.interpolate._ppoly": PIECES,
+    "scipy.spatial.distance": DISTANCES, "scipy.interpolate": {"lagrange": lagrange} | GRIDS | SPLINES,
+    "scipy.interpolate._ppoly": PIECES, "scipy.interpolate._cubic": CUBIC,
     "scipy.integrate": {"trapezoid": trapezoid} | INTEGRALS, "scipy.fft": FFT | COSINES,
     "scipy.signal": CONVOLUTIONS | FILTERS | {"hilbert": hilbert},
     "scipy.stats": SAMPLES, "scipy._lib.array_api_extra": SELECTING, "scipy._lib._util": SELECTING_LAZILY,
 }  # fmt: skip
+
+
+#: the attributes that the composition for a class takes, by which an object of the class from outside is made again where it is called
+POLYNOMIALS = (
+    np.polynomial.Polynomial, np.polynomial.Chebyshev, np.polynomial.Legendre, np.polynomial.Laguerre, np.polynomial.Hermite,
+    np.polynomial.HermiteE,
+)  # fmt: skip
+REBUILT: dict[type, tuple[str, ...]] = {np.poly1d: ("coeffs",), **dict.fromkeys(POLYNOMIALS, ("coef", "domain", "window"))}
+REBUILT_OF_SCIPY: dict[str, dict[str, tuple[str, ...]]] = {
+    "scipy.interpolate": {"RegularGridInterpolator": ("grid", "values", "method", "bounds_error", "fill_value")},
+}
+
+
+def rebuilt_from(cls: type) -> tuple[str, ...] | None:
+    """The attributes from which an object of a class is made again; None for classes of which that is not known."""
+    return REBUILT.get(cls) or in_scipy(cls, REBUILT_OF_SCIPY)
 
 
 #: compositions that say of complex numbers too what NumPy does to them

@@ -46,7 +46,9 @@ def windows(x: Any, axis: Any, size: Any, origin: Any, mode: Any, cval: Any) -> 
 def checked(x: Any, output: Any, mode: Any) -> None:
     """Hold a call to what is said here."""
     need(output is None, "output of filters of scipy.ndimage is not supported")
+    need(np.ndim(x) > 0, "filters of scipy.ndimage are supported for arrays with axes")
     need(x.dtype.kind == "f", "filters of scipy.ndimage are supported for floats")
+    need(isinstance(mode, str), "the mode of a filter is supported as one text for all axes")
     need(mode in MODES, "this mode of a filter of scipy.ndimage is not supported")
 
 
@@ -128,8 +130,8 @@ def for_each_axis(setting: Any, rank: Any) -> Any:
 def gaussian_filter(input: Numbers, sigma: Any, order: Any = 0, output: Any = None, mode: Any = "reflect", cval: Any = 0.0,
                     truncate: Any = 4.0, *, radius: Any = None, axes: Any = None) -> Any:  # fmt: skip
     """``scipy.ndimage.gaussian_filter`` of a positive ``sigma``."""
+    checked(input, output, mode)
     need(axes is None, "axes of scipy.ndimage.gaussian_filter is not supported")
-    need(isinstance(mode, str), "the mode of a filter is supported as one text for all axes")
     rank, smooth = np.ndim(input), input
     orders = [order] * rank if isinstance(order, int) else list(order)
     reaches = [radius] * rank if radius is None or isinstance(radius, int) else list(radius)
@@ -150,6 +152,7 @@ def uniform_filter1d(input: Numbers, size: Any, axis: Any = -1, output: Any = No
 def uniform_filter(input: Numbers, size: Any = 3, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0, *,
                    axes: Any = None) -> Any:  # fmt: skip
     """``scipy.ndimage.uniform_filter``."""
+    checked(input, output, mode)
     need(axes is None, "axes of scipy.ndimage.uniform_filter is not supported")
     rank, smooth = np.ndim(input), input
     for axis, (width, shift) in enumerate(zip(for_each_axis(size, rank), origins(origin, rank))):
@@ -179,6 +182,7 @@ def prewitt(input: Numbers, axis: Any = -1, output: Any = None, mode: Any = "ref
 
 def laplace(input: Numbers, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, *, axes: Any = None) -> Any:
     """``scipy.ndimage.laplace``."""
+    checked(input, output, mode)
     need(axes is None, "axes of scipy.ndimage.laplace is not supported")
     return sum([correlate1d(input, np.array([1.0, -2.0, 1.0]), axis, output, mode, cval) for axis in range(np.ndim(input))])
 
@@ -190,11 +194,13 @@ def bent(x: Any, sigma: Any, axis: Any, order: Any, output: Any, mode: Any, cval
 
 def gaussian_laplace(input: Numbers, sigma: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0.0) -> Any:
     """``scipy.ndimage.gaussian_laplace``."""
+    checked(input, output, mode)
     return sum([bent(input, sigma, axis, 2, output, mode, cval) for axis in range(np.ndim(input))])
 
 
 def gaussian_gradient_magnitude(input: Numbers, sigma: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0.0) -> Any:
     """``scipy.ndimage.gaussian_gradient_magnitude``."""
+    checked(input, output, mode)
     return np.sqrt(sum([bent(input, sigma, axis, 1, output, mode, cval) ** 2 for axis in range(np.ndim(input))]))
 
 
@@ -207,6 +213,7 @@ def map_coordinates(input: Numbers, coordinates: Numbers, output: Any = None, or
     need(order == 0 or order == 1, "scipy.ndimage.map_coordinates is supported with order=0 or order=1")
     need(mode == "constant" or mode == "nearest", "scipy.ndimage.map_coordinates is supported with the modes 'constant' and 'nearest'")
     checked(input, output, mode)
+    must(np.size(input) > 0, "scipy.ndimage.map_coordinates is supported for arrays with elements")
     rank = np.ndim(input)
     corners: Any = [(1.0, ())]
     inside: Any = True

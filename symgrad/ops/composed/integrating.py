@@ -27,7 +27,7 @@ def parabolas(y: Any, x: Any, dx: Any) -> Any:
 
 def simpson(y: Numbers, x: Numbers = None, *, dx: Any = 1.0, axis: Any = -1) -> Any:
     """``scipy.integrate.simpson``, of points that differ from their neighbours."""
-    y = np.moveaxis(y, axis, -1)
+    y = np.moveaxis(np.asarray(y, dtype=float), axis, -1)
     count = np.shape(y)[-1]
     must(count > 0, "scipy.integrate.simpson of no points is not supported")
     if x is not None:

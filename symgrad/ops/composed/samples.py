@@ -210,9 +210,10 @@ class Line(NamedTuple):
 def linregress(x: Numbers, y: Numbers, alternative: Any = "two-sided") -> Any:
     """``scipy.stats.linregress``: a straight line of least squares; what is probable of its slope by Student's distribution."""
     need(alternative in ("two-sided", "less", "greater"), "alternative must be 'two-sided', 'less' or 'greater'")
+    need(np.ndim(x) == 1 and np.ndim(y) == 1, "scipy.stats.linregress is supported for vectors")
     must(np.size(x) > 2, "scipy.stats.linregress is supported for more than two points")
     must(np.shape(x) == np.shape(y), "scipy.stats.linregress is supported for vectors of one length")
-    x, y = inexact(np.ravel(x)), inexact(np.ravel(y))
+    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     across, along = x - np.mean(x), y - np.mean(y)
     xx, xy, yy = np.mean(across * across), np.mean(across * along), np.mean(along * along)
     must(xx > 0, "Cannot calculate a linear regression if all x values are identical")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.ops.composed.refusing import Numbers, must, need
+from symgrad.ops.composed.sequences import in_double
 
 
 def scipy_special(name: str) -> Any:
@@ -119,8 +120,8 @@ def spherical(row: Any, sign: int, next_sign: int) -> Any:
 def voigt_profile(x: Numbers, sigma: Numbers, gamma: Numbers) -> Any:
     """``scipy.special.voigt_profile`` of a positive ``sigma``: DLMF 7.19."""
     must(np.all(sigma > 0), "scipy.special.voigt_profile is supported for a sigma that is positive")
-    width = sigma * math.sqrt(2)
-    return np.real(wofz_row((x + 1j * gamma) / width)) / (width * math.sqrt(math.pi))
+    x, width = in_double(x), in_double(sigma) * math.sqrt(2)
+    return np.real(wofz_row((x + 1j * in_double(gamma)) / width)) / (width * math.sqrt(math.pi))
 
 
 def logsumexp(a: Numbers, axis: Any = None, b: Numbers = None, keepdims: Any = False) -> Any:
@@ -228,14 +229,14 @@ def fdtri(dfn: Any, dfd: Any, p: Numbers) -> Any:
     return dfd * share / (dfn * (1.0 - share))
 
 
-def pdtr(k: Numbers, m: Numbers) -> Any:
+def pdtr(k: Any, m: Numbers) -> Any:
     """``scipy.special.pdtr``: the distribution function of Poisson's distribution."""
-    return gammaincc_row(np.floor(k) + 1.0, m)
+    return gammaincc_row((k if isinstance(k, int) else np.floor(k)) + 1.0, m)
 
 
-def pdtrc(k: Numbers, m: Numbers) -> Any:
+def pdtrc(k: Any, m: Numbers) -> Any:
     """``scipy.special.pdtrc``: one minus it."""
-    return gammainc_row(np.floor(k) + 1.0, m)
+    return gammainc_row((k if isinstance(k, int) else np.floor(k)) + 1.0, m)
 
 
 SPECIAL: dict[str, Any] = {
