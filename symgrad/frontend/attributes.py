@@ -65,7 +65,7 @@ from symgrad.frontend.source import seen_through
 from symgrad.frontend.tables import expression
 from symgrad.ir.core import FALSE, NONE, Const
 from symgrad.ir.types import DTYPES, Array, Object, Scalar, Unknown
-from symgrad.ops.composed.distributions import is_method
+from symgrad.ops.composed.distributions import is_datum
 from symgrad.ops.composed.operators import object_init
 from symgrad.ops.shapes import dtype_of
 from symgrad.ops.trying import FAILURE
@@ -133,9 +133,8 @@ def attribute_of(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bin
 
 def is_function_of_distribution(ctx: Lowering, owner: External | Static | Frozen, attr: str) -> bool:
     """Is it a public method of a distribution of SciPy?  Its formulas read its other attributes."""
-    return (
-        (isinstance(owner, Frozen) or is_method(owner.value, attr)) and not attr.startswith("_") and distribution_of(ctx, owner) is not None
-    )
+    is_seen = isinstance(owner, Frozen) or not is_datum(owner.value, attr)
+    return is_seen and not attr.startswith("_") and distribution_of(ctx, owner) is not None
 
 
 #: attributes of None that are no methods

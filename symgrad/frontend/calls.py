@@ -69,6 +69,7 @@ from symgrad.frontend.texts import text_method
 from symgrad.frontend.ufuncs import ufunc_method
 from symgrad.frontend.vectorize import from_outside
 from symgrad.frontend.verbatim import evaluated
+from symgrad.identity import Same
 from symgrad.ir.core import Const
 from symgrad.kinds import is_closed
 from symgrad.ops import spelling
@@ -81,6 +82,8 @@ from symgrad.runtime.marks import Checkpointed
 OF_ANYTHING = (isinstance, type, print, str, repr, callable, hasattr, getattr, next, bool)
 
 
+#: libraries whose functions are called as they are where what says them refuses a call, and no derivative passes through it
+CALLED_IN_PLACE = ("scipy",)
 #: functions of ``math`` that take the items of an iterable
 OF_ITEMS = ("prod", "fsum", "dist", "sumprod")
 #: libraries whose functions leave items untaken, or ask for them later, but for some
@@ -311,8 +314,9 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
         args = [as_float(ctx, a, node) for a in args]
     if spelled is not None:
         return call_row(ctx, spelled, args, {k: argument(ctx, a, node) for k, a in kwargs.items()}, node)
-    if (saying := composed(value, are_complex(ctx, [*args, *kwargs.values()]))) is not None:
-        return call_function(ctx, saying, *placed(value, saying, args, kwargs), node)
+    saying = composed(value, are_complex(ctx, [*args, *kwargs.values()]))
+    if saying is not None:
+        return call_composition(ctx, value, saying, name, args, kwargs, node)
     if (solution := call_solver(ctx, value, args, kwargs, node)) is not None:
         return solution
     if isinstance(value, types.BuiltinMethodType) and isinstance(value.__self__, np.ufunc):
@@ -349,6 +353,22 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
     if numba_kind(value) is not None or followed(ctx, seen_through(value)):
         return call_function(ctx, value, args, kwargs, node)
     return opaque(ctx, value, name, args, kwargs, node)
+
+
+def call_composition(
+    ctx: Lowering, value: Any, saying: Any, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST
+) -> Binding:
+    """A function of a library by what says it; of a call of SciPy's that this refuses, the function is called as it is."""
+    if Same(value) in ctx.read_sources:
+        return opaque(ctx, value, name, args, kwargs, node)
+    before, is_taken = len(ctx.refusals), False
+    try:
+        result = call_function(ctx, saying, *placed(value, saying, args, kwargs), node)
+        is_taken = len(ctx.refusals) == before
+        return result
+    finally:
+        if not is_taken and root_of(value) in CALLED_IN_PLACE:
+            ctx.met_sources.add(Same(value))
 
 
 def is_dispatching(value: Any) -> bool:

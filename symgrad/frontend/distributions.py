@@ -9,7 +9,7 @@ from typing import Any
 from symgrad.errors import UnknownFunction, UnsupportedArgument
 from symgrad.frontend.bindings import Binding, External, Frozen, Num, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.opaque import is_read, opaque
+from symgrad.frontend.opaque import is_read, opaque, opaque_method
 from symgrad.frontend.operands import known_value
 from symgrad.frontend.outside import item_text, outside, rely_on_keys
 from symgrad.frontend.tables import callee
@@ -87,6 +87,11 @@ def call_distribution(ctx: Lowering, held: Frozen, name: str, args: list[Binding
         return ctx.apply(Static(raised), [logarithm], {}, node)
     if (by_formula := call_formula(ctx, held.distribution, name, arguments, named, node)) is not None:
         return by_formula
+    if is_method(law := of_name(held.distribution), name):  # ``rvs``, ``fit`` and others, called as they are
+        if not held.args and not held.kwargs:
+            return opaque(ctx, method_of(law, name), name, args, kwargs, node)
+        frozen = opaque(ctx, law, held.distribution, list(held.args), dict(held.kwargs), node)
+        return opaque_method(ctx, frozen, name, args, kwargs, node)
     raise UnknownFunction(f"scipy.stats.{held.distribution}.{name} has no rule", ctx.loc(node), name=name, known=[*known, *RAISED])
 
 

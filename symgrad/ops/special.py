@@ -127,3 +127,15 @@ rule("triangle(x, lower=False)", _matrix_law, emit=lambda settings, types: "np.t
 rule("expm(a)", _matrix_law, emit="solving.expm(a)", a_grad="expm_frechet(mT(a), out_grad)")
 missing("expm_frechet(a, e)", _matrix_law, "second derivatives of the matrix exponential are not known",
         emit="solving.expm_frechet(a, e, compute_expm=False)")  # fmt: skip
+
+
+def _sylvester_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    """The shape of the right side; SciPy itself chooses the dtype of narrow operands."""
+    is_double = all(dtype_of(t) in ("f64", "i64") for t in types)
+    return Array("f64" if is_double else None, getattr(types[2], "shape", None))
+
+
+# A X + X B = Q; Kao and Hennequin, Automatic Differentiation of Sylvester, Lyapunov, and Algebraic Riccati Equations (2020)
+rule("sylvester(a, b, q)", _sylvester_law, emit="solving.solve_sylvester(a, b, q)",
+     a_grad="-matmul(sylvester(mT(a), mT(b), out_grad), mT(out))", b_grad="-matmul(mT(out), sylvester(mT(a), mT(b), out_grad))",
+     q_grad="sylvester(mT(a), mT(b), out_grad)")  # fmt: skip

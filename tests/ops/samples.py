@@ -113,6 +113,7 @@ SAMPLES += [
         (f"{name}(x, y, z, axis=0)", {"x": np.array([0.5, 0.3, -0.2]), "y": np.array([1.0, 0.4]), "z": signed(4, 2)})
         for name in ("lfilter", "lfilter_back")
     ),
+    ("sylvester(x, y, z)", {"x": matrix(3), "y": matrix(2), "z": signed(3, 2)}),
     ("lfilter(x, y, z)", {"x": 0.5, "y": np.array([1.5, 0.4]), "z": signed(2, 3)}),
     ("lagged(x, y, shape_of(iz))", {"x": signed(2, 4), "y": signed(2, 4), "iz": signed(3)}),
     ("lagged(x, y, shape_of(iz), axis=0)", {"x": signed(2, 3), "y": signed(2, 3), "iz": 1.5}),

@@ -232,6 +232,7 @@ TABLE: list[tuple[str, dict[str, Any], list[Any]]] = [
     ("boxcox(x, y)", {"x": 0.0, "y": 1.0}, [1.0, 1.0]), ("boxcox(x, y)", {"x": 0.0, "y": 0.5}, [INF, 4.0]),
     ("boxcox1p(x, y)", {"x": -1.0, "y": 1.0}, [1.0, 1.0]), ("inv_boxcox(x, iy)", {"x": -1.0, "iy": 1.0}, [1.0]),
     ("inv_boxcox1p(x, iy)", {"x": -1.0, "iy": 1.0}, [1.0]), ("powm1(x, y)", {"x": 0.0, "y": 2.0}, [0.0, 0.0]),
+    ("sylvester(x, y, z)", {"x": EYE, "y": EYE, "z": np.ones((2, 2))}, [np.full((2, 2), -0.5), np.full((2, 2), -0.5), np.full((2, 2), 0.5)]),
     # a filter of silence
     ("lfilter(x, y, z)", {"x": a(1.0, 0), "y": a(1.0, 0), "z": a(0.0, 0)}, [a(0, 0), a(0, 0), a(1, 1)]),
     ("lfilter_back(x, y, z)", {"x": a(1.0, 0), "y": a(1.0, 0), "z": a(0.0, 0)}, [a(0, 0), a(0, 0), a(1, 1)]),

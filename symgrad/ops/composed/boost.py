@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from symgrad.ops.composed.distributions import betainc, ndtr, xlog1py, xlogy
-from symgrad.ops.composed.special import betaincc_row, betaincinv_row, gammaln, owens_t_row
+from symgrad.ops.composed.special import betaincc_row, betaincinv_row, gammaln, narrowed, owens_t_row
 
 
 def beta_pdf(x: Any, a: Any, b: Any) -> Any:
     """The density of beta."""
-    return np.exp(xlogy(a - 1.0, x) + xlog1py(b - 1.0, -x) + gammaln(a + b) - gammaln(a) - gammaln(b))
+    return narrowed(np.exp(xlogy(a - 1.0, x) + xlog1py(b - 1.0, -x) + gammaln(a + b) - gammaln(a) - gammaln(b)), x)
 
 
 def beta_ppf(q: Any, a: Any, b: Any) -> Any:

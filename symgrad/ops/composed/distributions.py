@@ -465,6 +465,11 @@ def is_method(law: Any, name: str) -> bool:
     return callable(getattr(law, name, None))
 
 
+def is_datum(law: Any, name: str) -> bool:
+    """Is an attribute of a distribution no method, as the ends of its support are?"""
+    return hasattr(law, name) and not is_method(law, name)
+
+
 def method_of(law: Any, name: str) -> Any:
     """A method of a distribution."""
     return getattr(law, name)

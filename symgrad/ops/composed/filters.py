@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from symgrad.ops.composed.images import convolve1d
+from symgrad.ops.composed.images import convolve1d, for_each_axis, windows_of_size
 from symgrad.ops.composed.refusing import Numbers, inexact, must, need
 
 
@@ -100,7 +101,7 @@ def savgol_filter(x: Numbers, window_length: Any, polyorder: Any, deriv: Any = 0
                   cval: Any = 0.0) -> Any:  # fmt: skip
     """``scipy.signal.savgol_filter``: sums of neighbours by SciPy's weights, at the ends by those of the last window."""
     coefficients = sys.modules["scipy.signal"].savgol_coeffs
-    weights = coefficients(window_length, polyorder, deriv=deriv, delta=delta)
+    weights = np.reshape(np.asarray(coefficients(window_length, polyorder, deriv=deriv, delta=delta), dtype=float), (-1,))
     x = inexact(x)
     if mode != "interp":
         return convolve1d(x, weights, axis, None, mode, cval)
@@ -109,10 +110,72 @@ def savgol_filter(x: Numbers, window_length: Any, polyorder: Any, deriv: Any = 0
     must(window_length <= count, "If mode is 'interp', window_length must be less than or equal to the size of x.")
     inner = convolve1d(moved, weights, -1, None, "constant")
     by_place = [coefficients(window_length, polyorder, deriv=deriv, delta=delta, pos=k, use="dot") for k in range(window_length)]
-    at_ends = np.transpose(np.array(by_place))
+    at_ends = np.transpose(np.reshape(np.asarray(by_place, dtype=float), (window_length, window_length)))
     first, last = moved[..., :window_length] @ at_ends[:, :half], moved[..., -window_length:] @ at_ends[:, window_length - half :]
     smooth = np.concatenate([first, inner[..., half : count - half], last], axis=-1)
     return np.moveaxis(smooth, -1, axis).astype(x.dtype)
+
+
+def medfilt(volume: Numbers, kernel_size: Any = None) -> Any:
+    """``scipy.signal.medfilt``: the median of the neighbours in a box of odd extents, zeros beyond the edges."""
+    sizes = for_each_axis(3 if kernel_size is None else kernel_size, np.ndim(volume))
+    must(np.all(np.array(sizes) % 2 == 1), "Each element of kernel_size should be odd.")
+    return np.median(windows_of_size(inexact(volume), sizes, "constant", 0.0, 0), axis=-1)
+
+
+def freqz(b: Numbers, a: Numbers = 1, worN: Any = 512, whole: Any = False, plot: Any = None, fs: Any = 2 * math.pi,
+          include_nyquist: Any = False) -> Any:  # fmt: skip
+    """``scipy.signal.freqz``: the response of a filter at so many frequencies, or at given ones (Oppenheim and Schafer, chapter 5)."""
+    need(plot is None, "plot of scipy.signal.freqz is not supported")
+    need(np.ndim(b) == 1 and np.ndim(a) < 2, "scipy.signal.freqz is supported for vectors of coefficients")
+    if isinstance(worN, int):
+        places = np.linspace(0.0, 2 * math.pi if whole else math.pi, worN, endpoint=bool(include_nyquist and not whole))
+    else:
+        places = 2 * math.pi * np.asarray(worN, dtype=float) / fs
+    delay = np.exp(-1j * places)
+    response = np.polyval(b[::-1], delay) / np.polyval(np.atleast_1d(a)[::-1], delay)
+    return places * fs / (2 * math.pi), response
+
+
+def periodograms(x: Any, window: Any, size: Any, step: Any, fs: Any, nfft: Any, detrended: Any, scaling: Any) -> Any:
+    """The power at each frequency of each stretch of the samples, without negative frequencies."""
+    need(scaling == "density" or scaling == "spectrum", "scaling must be 'density' or 'spectrum'")
+    need(detrended in ("constant", "linear", False), "this detrend is not supported")
+    weights = window if isinstance(window, np.ndarray) else sys.modules["scipy.signal"].get_window(window, size)
+    count = (np.shape(x)[-1] - (size - step)) // step
+    stretches = x[..., (np.arange(count) * step)[:, None] + np.arange(size)]
+    if detrended:
+        stretches = detrend(stretches, -1, detrended)
+    spectrum = np.fft.rfft(stretches * weights, nfft)
+    power = np.real(spectrum) ** 2 + np.imag(spectrum) ** 2
+    total = fs * np.sum(weights * weights) if scaling == "density" else np.sum(weights) ** 2
+    places = np.arange(nfft // 2 + 1)
+    return power * np.where((places > 0) & (2 * places != nfft), 2.0, 1.0) / total, places * fs / nfft
+
+
+def welch(x: Numbers, fs: Any = 1.0, window: Any = "hann", nperseg: Any = None, noverlap: Any = None, nfft: Any = None,
+          detrend: Any = "constant", return_onesided: Any = True, scaling: Any = "density", axis: Any = -1,
+          average: Any = "mean") -> Any:  # fmt: skip
+    """``scipy.signal.welch`` of real samples: the mean, or the median, of the powers of stretches that overlap."""
+    need(return_onesided, "scipy.signal.welch is supported for one-sided spectra")
+    need(
+        isinstance(window, str | tuple) or nperseg is not None, "a window of scipy.signal.welch that is an array is supported with nperseg"
+    )
+    need(average == "mean", "average of scipy.signal.welch is supported as 'mean'")
+    moved = np.moveaxis(inexact(x), axis, -1)
+    length = np.shape(moved)[-1]
+    size = min(256, length) if nperseg is None else min(nperseg, length)
+    step = size - (size // 2 if noverlap is None else noverlap)
+    powers, places = periodograms(moved, window, size, step, fs, size if nfft is None else nfft, detrend, scaling)
+    return places, np.moveaxis(np.mean(powers, axis=-2), -1, axis)
+
+
+def periodogram(x: Numbers, fs: Any = 1.0, window: Any = "boxcar", nfft: Any = None, detrend: Any = "constant",
+                return_onesided: Any = True, scaling: Any = "density", axis: Any = -1) -> Any:  # fmt: skip
+    """``scipy.signal.periodogram`` of real samples."""
+    length = np.shape(x)[axis]
+    need(nfft is None, "nfft of scipy.signal.periodogram is not supported")
+    return welch(x, fs, window, length, 0, None, detrend, return_onesided, scaling, axis)
 
 
 FILTERS: dict[str, Callable[..., Any]] = {
@@ -121,4 +184,8 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "lfilter_zi": lfilter_zi,
     "sosfilt": sosfilt,
     "detrend": detrend,
+    "medfilt": medfilt,
+    "freqz": freqz,
+    "welch": welch,
+    "periodogram": periodogram,
 }

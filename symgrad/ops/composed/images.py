@@ -232,9 +232,45 @@ def map_coordinates(input: Numbers, coordinates: Numbers, output: Any = None, or
     return (np.where(inside, values, cval) if mode == "constant" else values).astype(input.dtype)
 
 
+def windows_of_size(x: Any, size: Any, mode: Any, cval: Any, origin: Any) -> Any:
+    """The neighbours of each place in a box, on a last axis."""
+    rank, around = np.ndim(x), x
+    sizes, shifts = for_each_axis(size, rank), origins(origin, rank)
+    for axis in range(rank - 1, -1, -1):
+        around = windows(around, axis, sizes[axis], shifts[axis], mode, cval)
+    order = tuple([2 * axis for axis in range(rank)] + [2 * axis + 1 for axis in range(rank)])
+    return np.reshape(np.transpose(around, order), (*np.shape(x), -1))
+
+
+def of_box(choose: Any) -> Any:
+    """A filter that chooses among the neighbours in a box."""
+
+    def function(input: Numbers, size: Any = None, footprint: Any = None, output: Any = None, mode: Any = "reflect", cval: Any = 0.0,
+                 origin: Any = 0) -> Any:  # fmt: skip
+        checked(input, output, mode)
+        need(size is not None and footprint is None, "this filter of scipy.ndimage is supported with size")
+        return choose(windows_of_size(input, size, mode, cval, origin), axis=-1)
+
+    return function
+
+
+def middle_of(around: Any, axis: Any) -> Any:
+    """The number in the middle of an order; of an even number of them the upper one."""
+    return np.sort(around, axis=axis)[..., np.shape(around)[-1] // 2]
+
+
+def center_of_mass(input: Numbers, labels: Any = None, index: Any = None) -> Any:
+    """``scipy.ndimage.center_of_mass`` of the whole array."""
+    need(labels is None and index is None, "labels of scipy.ndimage.center_of_mass are not supported")
+    total = np.sum(input)
+    places = np.indices(np.shape(input))
+    return tuple([np.sum(input * places[axis]) / total for axis in range(np.ndim(input))])
+
+
 IMAGES: dict[str, Callable[..., Any]] = {
     "correlate1d": correlate1d, "convolve1d": convolve1d, "correlate": correlate, "convolve": convolve, "sobel": sobel, "prewitt": prewitt,
     "gaussian_filter1d": gaussian_filter1d, "gaussian_filter": gaussian_filter, "uniform_filter1d": uniform_filter1d, "laplace": laplace,
     "uniform_filter": uniform_filter, "gaussian_laplace": gaussian_laplace, "map_coordinates": map_coordinates,
-    "gaussian_gradient_magnitude": gaussian_gradient_magnitude,
+    "gaussian_gradient_magnitude": gaussian_gradient_magnitude, "maximum_filter": of_box(np.max), "minimum_filter": of_box(np.min),
+    "median_filter": of_box(middle_of), "center_of_mass": center_of_mass,
 }  # fmt: skip

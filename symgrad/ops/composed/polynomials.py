@@ -36,11 +36,14 @@ def polysub(a1: Numbers, a2: Numbers) -> Any:
     return polyadd(a1, -a2)
 
 
-def polyfit(x: Numbers, y: Numbers, deg: Any) -> Any:
-    """``np.polyfit`` of a vector, or of several in columns."""
+def polyfit(x: Numbers, y: Numbers, deg: Any, rcond: Any = None, full: Any = False, w: Numbers = None, cov: Any = False) -> Any:
+    """``np.polyfit`` of a vector, or of several in columns; with weights of the differences."""
+    need(rcond is None and not full and not cov, "np.polyfit is supported for the coefficients alone")
     if x.shape[0] == 0:
         raise TypeError("expected non-empty vector for x")
     powers = vander(x, deg + 1)
+    if w is not None:
+        powers, y = powers * np.expand_dims(w, 1), y * (w if np.ndim(y) == 1 else np.expand_dims(w, 1))
     scale = np.sqrt(np.sum(powers * powers, axis=0))
     coefficients = np.linalg.pinv(powers / scale) @ y
     return coefficients / scale if np.ndim(y) == 1 else coefficients / np.expand_dims(scale, 1)

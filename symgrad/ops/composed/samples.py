@@ -173,6 +173,22 @@ def entropy(pk: Numbers, qk: Any = None, base: Any = None, axis: Any = 0, *, nan
     return out if base is None else out / math.log(base)
 
 
+def gstd(a: Numbers, axis: Any = 0, ddof: Any = 1, *, keepdims: Any = False, nan_policy: Any = "propagate") -> Any:
+    """``scipy.stats.gstd``, the geometric standard deviation."""
+    need(nan_policy == "propagate", PROPAGATE)
+    return np.exp(np.std(np.log(a), axis=axis, ddof=ddof, keepdims=keepdims))
+
+
+def median_abs_deviation(x: Numbers, axis: Any = 0, center: Any = None, scale: Any = 1.0, nan_policy: Any = "propagate", *,
+                         keepdims: Any = False) -> Any:  # fmt: skip
+    """``scipy.stats.median_abs_deviation`` about the median."""
+    need(nan_policy == "propagate", PROPAGATE)
+    need(center is None, "center of scipy.stats.median_abs_deviation is not supported")
+    need(scale == "normal" or not isinstance(scale, str), "scale of scipy.stats.median_abs_deviation is 'normal' or a number")
+    apart = np.abs(x - np.median(x, axis=axis, keepdims=True))
+    return np.median(apart, axis=axis, keepdims=keepdims) / (0.6744897501960817 if isinstance(scale, str) else scale)
+
+
 class Correlation(NamedTuple):
     """What ``scipy.stats.pearsonr`` returns, as a pair."""
 
@@ -229,5 +245,5 @@ def linregress(x: Numbers, y: Numbers, alternative: Any = "two-sided") -> Any:
 SAMPLES: dict[str, Callable[..., Any]] = {
     "gmean": gmean, "hmean": hmean, "pmean": pmean, "moment": moment, "skew": skew, "kurtosis": kurtosis, "sem": sem, "iqr": iqr,
     "variation": variation, "zscore": zscore, "zmap": zmap, "trim_mean": trim_mean, "entropy": entropy,
-    "pearsonr": pearsonr, "linregress": linregress,
+    "gstd": gstd, "median_abs_deviation": median_abs_deviation, "pearsonr": pearsonr, "linregress": linregress,
 }  # fmt: skip

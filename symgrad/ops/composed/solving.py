@@ -27,8 +27,14 @@ def expm_row(a: Any) -> Any:
     return sys.modules["scipy.linalg"].expm(a)
 
 
+def sylvester(a: Any, b: Any, q: Any) -> Any:
+    """The solution of ``a x + x b = q``: a row where it is inlined."""
+    return sys.modules["scipy.linalg"].solve_sylvester(a, b, q)
+
+
 #: the rows of these: their operands, and the call of the row
 ROWS_OF: dict[Any, tuple[str, str]] = {
+    sylvester: ("a, b, q", "sylvester(a, b, q)"),
     triangular: ("a, b, lower", "solve_triangular(a, b, lower=lower)"), transposed: ("a, b, lower", "solve_transposed(a, b, lower=lower)"),
     expm_row: ("a", "expm(a)"),
 }  # fmt: skip
@@ -235,7 +241,27 @@ def lstsq(a: Numbers, b: Numbers, cond: Any = None, overwrite_a: Any = False, ov
     return x, left[0], int(rank), values
 
 
+def solve_sylvester(a: Numbers, b: Numbers, q: Numbers) -> Any:
+    """``scipy.linalg.solve_sylvester``."""
+    return sylvester(a, b, q)
+
+
+def solve_continuous_lyapunov(a: Numbers, q: Numbers) -> Any:
+    """``scipy.linalg.solve_continuous_lyapunov`` of real matrices."""
+    return sylvester(a, np.transpose(a), q)
+
+
+def solve_discrete_lyapunov(a: Numbers, q: Numbers, method: Any = None) -> Any:
+    """``scipy.linalg.solve_discrete_lyapunov`` of real matrices, as a system of equations for all elements."""
+    need(method is None or method == "direct", "scipy.linalg.solve_discrete_lyapunov is supported with method='direct'")
+    count = np.shape(a)[0]
+    must(method == "direct" or count < 10, "scipy.linalg.solve_discrete_lyapunov of ten rows and more is supported with method='direct'")
+    return np.reshape(np.linalg.solve(np.eye(count * count) - np.kron(a, a), np.ravel(q)), (count, count))
+
+
 SOLVING: dict[str, Any] = {
+    "solve_sylvester": solve_sylvester, "solve_continuous_lyapunov": solve_continuous_lyapunov,
+    "solve_lyapunov": solve_continuous_lyapunov, "solve_discrete_lyapunov": solve_discrete_lyapunov,
     "solve_banded": solve_banded, "solveh_banded": solveh_banded, "solve_toeplitz": solve_toeplitz, "matmul_toeplitz": matmul_toeplitz,
     "hankel": hankel, "polar": polar, "lstsq": lstsq,
     "solve": solve, "solve_triangular": solve_triangular, "cholesky": cholesky, "cho_factor": cho_factor, "cho_solve": cho_solve,

@@ -188,55 +188,60 @@ def eval_sh_legendre(n: Any, x: Numbers) -> Any:
     return eval_jacobi_row(n, 0.0, 0.0, 2 * x - 1)
 
 
+def narrowed(result: Any, x: Any) -> Any:
+    """A result in single precision where the operand is."""
+    return result.astype(np.float32) if np.asarray(x).dtype == np.float32 else result
+
+
 def chdtr(v: Any, x: Numbers) -> Any:
     """``scipy.special.chdtr``: the distribution function of chi-square."""
-    return gammainc_row(v / 2, x / 2)
+    return narrowed(gammainc_row(v / 2, x / 2), x)
 
 
 def chdtrc(v: Any, x: Numbers) -> Any:
     """``scipy.special.chdtrc``: one minus it."""
-    return gammaincc_row(v / 2, x / 2)
+    return narrowed(gammaincc_row(v / 2, x / 2), x)
 
 
 def chdtri(v: Any, p: Numbers) -> Any:
     """``scipy.special.chdtri``: the inverse of that."""
-    return 2 * gammainccinv_row(v / 2, p)
+    return narrowed(2 * gammainccinv_row(v / 2, p), p)
 
 
 def gdtr(a: Numbers, b: Any, x: Numbers) -> Any:
     """``scipy.special.gdtr``: the distribution function of gamma."""
-    return gammainc_row(b, a * x)
+    return narrowed(gammainc_row(b, a * x), x)
 
 
 def gdtrc(a: Numbers, b: Any, x: Numbers) -> Any:
     """``scipy.special.gdtrc``: one minus it."""
-    return gammaincc_row(b, a * x)
+    return narrowed(gammaincc_row(b, a * x), x)
 
 
 def fdtr(dfn: Any, dfd: Any, x: Numbers) -> Any:
     """``scipy.special.fdtr``: the distribution function of F."""
-    return betainc_row(dfn / 2, dfd / 2, dfn * x / (dfd + dfn * x))
+    return narrowed(betainc_row(dfn / 2, dfd / 2, dfn * x / (dfd + dfn * x)), x)
 
 
 def fdtrc(dfn: Any, dfd: Any, x: Numbers) -> Any:
     """``scipy.special.fdtrc``: one minus it."""
-    return betainc_row(dfd / 2, dfn / 2, dfd / (dfd + dfn * x))
+    return narrowed(betainc_row(dfd / 2, dfn / 2, dfd / (dfd + dfn * x)), x)
 
 
 def fdtri(dfn: Any, dfd: Any, p: Numbers) -> Any:
     """``scipy.special.fdtri``: the inverse of ``fdtr``."""
     share = betaincinv_row(dfn / 2, dfd / 2, p)
-    return dfd * share / (dfn * (1.0 - share))
+    return narrowed(dfd * share / (dfn * (1.0 - share)), p)
 
 
 def pdtr(k: Any, m: Numbers) -> Any:
     """``scipy.special.pdtr``: the distribution function of Poisson's distribution."""
-    return gammaincc_row((k if isinstance(k, int) else np.floor(k)) + 1.0, m)
+    return narrowed(gammaincc_row((k if isinstance(k, int) else np.floor(k)) + 1.0, m), m)
 
 
 def pdtrc(k: Any, m: Numbers) -> Any:
     """``scipy.special.pdtrc``: one minus it."""
-    return gammainc_row((k if isinstance(k, int) else np.floor(k)) + 1.0, m)
+    return narrowed(gammainc_row((k if isinstance(k, int) else np.floor(k)) + 1.0, m), m)
 
 
 SPECIAL: dict[str, Any] = {
