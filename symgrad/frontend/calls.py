@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.errors import UnsupportedSyntax
+from symgrad.errors import SymgradError, UnsupportedSyntax
 from symgrad.frontend.absent import argument, definite
 from symgrad.frontend.adapters import GETTERS, adapted
 from symgrad.frontend.batches import batched_of, make_batched
@@ -56,8 +56,6 @@ from symgrad.frontend.outside import entries_of, item_text, outside, rely_on_cla
 from symgrad.frontend.printed import shown
 from symgrad.frontend.protocols import as_float, class_of
 from symgrad.frontend.python_values import items_listed, listed_for, python_method
-from symgrad.frontend.reading import LIBRARIES, from_class, owner_name
-from symgrad.frontend.python_values import items_listed, python_method
 from symgrad.frontend.reading import LIBRARIES, from_class, owner_name, read_attribute
 from symgrad.frontend.rows import OF_PLACES, call_row, without_places
 from symgrad.frontend.several import each, is_one_of_kinds
@@ -361,14 +359,21 @@ def call_composition(
     """A function of a library by what says it; of a call of SciPy's that this refuses, the function is called as it is."""
     if Same(value) in ctx.read_sources:
         return opaque(ctx, value, name, args, kwargs, node)
-    before, is_taken = len(ctx.refusals), False
+    before = len(ctx.refusals)
     try:
         result = call_function(ctx, saying, *placed(value, saying, args, kwargs), node)
-        is_taken = len(ctx.refusals) == before
-        return result
-    finally:
-        if not is_taken and root_of(value) in CALLED_IN_PLACE:
-            ctx.met_sources.add(Same(value))
+    except SymgradError:
+        note_refused(ctx, value)
+        raise
+    if len(ctx.refusals) > before:
+        note_refused(ctx, value)
+    return result
+
+
+def note_refused(ctx: Lowering, value: Any) -> None:
+    """Note that a call of a function of a library was refused by what says it: it may be called as it is."""
+    if root_of(value) in CALLED_IN_PLACE:
+        ctx.met_sources.add(Same(value))
 
 
 def is_dispatching(value: Any) -> bool:

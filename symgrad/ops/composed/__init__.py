@@ -26,8 +26,8 @@ from symgrad.ops.composed.cosines import COSINES
 from symgrad.ops.composed.distances import DISTANCES
 from symgrad.ops.composed.filters import FILTERS
 from symgrad.ops.composed.fourier import FFT, hilbert
-from symgrad.ops.composed.heaps import HEAPS
 from symgrad.ops.composed.grids import GRIDS
+from symgrad.ops.composed.heaps import HEAPS
 from symgrad.ops.composed.images import IMAGES
 from symgrad.ops.composed.integrating import INTEGRALS
 from symgrad.ops.composed.joining import (
