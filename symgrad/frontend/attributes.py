@@ -349,7 +349,7 @@ def kind_of_instance(binding: Binding) -> type:
     """The class of an instance."""
     if isinstance(binding, Obj):
         return binding.key.cls  # type: ignore[no-any-return]
-    return type(binding.value) if isinstance(binding, External) else object
+    return type(binding.value) if isinstance(binding, External | Static) else object
 
 
 def of_class(ctx: Lowering, owner: Binding, cls: type, attr: str, node: ast.AST, after: type | None = None) -> Binding:

@@ -476,5 +476,8 @@ def method_of(law: Any, name: str) -> Any:
 
 
 def has_formula(law: Any, name: str) -> bool:
-    """Does SciPy compute a function of a distribution by a formula?  Only of the entropy this shows in its class."""
-    return name != "entropy" or type(law)._entropy is not sys.modules["scipy.stats"].rv_continuous._entropy
+    """Is a function of a distribution what SciPy makes of a formula for all of them?  Some have a function of their own."""
+    stats = sys.modules["scipy.stats"]
+    general = stats.rv_discrete if is_method(law, "pmf") else stats.rv_continuous
+    is_general = getattr(type(law), name, None) is getattr(general, name)
+    return is_general and (name != "entropy" or type(law)._entropy is not stats.rv_continuous._entropy)

@@ -128,8 +128,9 @@ def freqz(b: Numbers, a: Numbers = 1, worN: Any = 512, whole: Any = False, plot:
     """``scipy.signal.freqz``: the response of a filter at so many frequencies, or at given ones (Oppenheim and Schafer, chapter 5)."""
     need(plot is None, "plot of scipy.signal.freqz is not supported")
     need(np.ndim(b) == 1 and np.ndim(a) < 2, "scipy.signal.freqz is supported for vectors of coefficients")
-    if isinstance(worN, int):
-        places = np.linspace(0.0, 2 * math.pi if whole else math.pi, worN, endpoint=bool(include_nyquist and not whole))
+    if worN is None or isinstance(worN, int):
+        count = 512 if worN is None else worN
+        places = np.linspace(0.0, 2 * math.pi if whole else math.pi, count, endpoint=bool(include_nyquist and not whole))
     else:
         places = 2 * math.pi * np.asarray(worN, dtype=float) / fs
     delay = np.exp(-1j * places)

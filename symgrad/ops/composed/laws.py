@@ -41,7 +41,7 @@ def chosen(valid: Any, inside: Any, value: Any, outside: Any) -> Any:
 def pdf(law: Any, x: Numbers, shapes: Any, loc: Any, scale: Any) -> Any:
     z = (x - loc) / scale
     low, high = law._get_support(*shapes)
-    inside = (low <= z) & (z <= high)
+    inside = law._support_mask(z, *shapes)
     height = law._pdf(np.where(inside, z, middle(low, high))[()], *shapes) / scale
     return chosen(can_be(law, shapes) & (z == z), inside, height, 0.0)
 
@@ -49,7 +49,7 @@ def pdf(law: Any, x: Numbers, shapes: Any, loc: Any, scale: Any) -> Any:
 def logpdf(law: Any, x: Numbers, shapes: Any, loc: Any, scale: Any) -> Any:
     z = (x - loc) / scale
     low, high = law._get_support(*shapes)
-    inside = (low <= z) & (z <= high)
+    inside = law._support_mask(z, *shapes)
     height = law._logpdf(np.where(inside, z, middle(low, high))[()], *shapes) - np.log(scale)
     return chosen(can_be(law, shapes) & (z == z), inside, height, -math.inf)
 
