@@ -29,6 +29,7 @@ def inlined(name: str, place: int | None = None) -> Any:
         results = scipy_special(name)(*operands)
         return results if place is None else results[place]
 
+    function.__name__ = name  # which refusals of the row say
     return function
 
 
