@@ -29,7 +29,8 @@ READABLE = ("scipy", "numpy.polynomial")
 
 def is_readable(value: Any) -> bool:
     """Does a function or class come from a library whose source is read?"""
-    return (getattr(value, "__module__", None) or "").startswith(READABLE)
+    module = getattr(value, "__module__", None) or ""
+    return any(module == home or module.startswith(f"{home}.") for home in READABLE)
 
 
 #: modules whose variables stay as they are
