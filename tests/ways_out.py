@@ -290,18 +290,19 @@ def f(x):
       "        before = v > 0.0\n        total"))  # fmt: skip
 way("a function of SciPy without a rule", FUNCTION, DECLARE, """
 def f(a, b):
-    return scipy.special.spence(a) * b
-""", ("def f", "spence = symgrad.elementwise(dx='log(x) / (1 - x)')(lambda x: scipy.special.spence(x))\n\ndef f"),
-    ("return scipy.special.spence(a)", "return spence(a)"))  # fmt: skip
-expression("an integral of SciPy", FUNCTION, "use scipy.integrate.quad",
-           "scipy.integrate.fixed_quad(lambda t: np.sin(a * t), 0.0, 1.0, n=20)[0] * b",
-           "scipy.integrate.quad(lambda t: np.sin(a * t), 0.0, 1.0)[0] * b")  # fmt: skip
+    return scipy.special.cosdg(a) * b
+""", ("def f", "cosdg = symgrad.elementwise(dx='-0.017453292519943295 * sin(0.017453292519943295 * x)')(lambda x: scipy.special.cosdg(x))\n\ndef f"),
+    ("return scipy.special.cosdg(a)", "return cosdg(a)"))  # fmt: skip
 expression("is_integer", FUNCTION, "write x == np.floor(x)", "a * a if a.is_integer() else 2 * a", "a * a if a == np.floor(a) else 2 * a")
 expression("bit_length", FUNCTION, "write len(f'{n:b}')", "a * a * n.bit_length()", "a * a * len(f'{n:b}')")
 expression("bit_count", FUNCTION, "write sum(n >> k & 1 for k in range(64))", "a * n.bit_count()", "a * sum(n >> k & 1 for k in range(64))")
 expression("hypot of three", ARGUMENT, "call it as math.hypot(x, y)", "math.hypot(a, b, 2.0)", "math.hypot(math.hypot(a, b), 2.0)")
 expression("hypot of one", ARGUMENT, "call it as math.hypot(x, y)", "math.hypot(a)", "math.hypot(a, 0.0)")
 expression("casting", ARGUMENT, "leave it out", "np.exp(a, casting='unsafe') * b", "np.exp(a) * b")
+way("a method that is not called", SYNTAX, "add () to call it, or read it in a function of its own, declared with symgrad.constant or rule", """
+def f(x):
+    return np.sum(x * x.mean)
+""", ("x.mean)", "x.mean())"), runs=False)  # fmt: skip
 
 # ------------------------------------------------------------------ frames
 

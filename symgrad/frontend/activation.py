@@ -29,14 +29,14 @@ from symgrad.frontend.flow import proceed, run
 from symgrad.frontend.frames import NEXT, RESULT, RETURN, Frame
 from symgrad.frontend.generators import called
 from symgrad.frontend.interruptions import Raised
-from symgrad.frontend.opaque import FOLLOWED, root_of
+from symgrad.frontend.opaque import FOLLOWED
 from symgrad.frontend.operands import as_array, static_binding
 from symgrad.frontend.outside import outside
 from symgrad.frontend.reach import functions_in
 from symgrad.frontend.reading import owner_name
 from symgrad.frontend.scopes import body_nodes, yields
 from symgrad.frontend.several import each
-from symgrad.frontend.shared_state import READABLE
+from symgrad.frontend.shared_state import is_readable
 from symgrad.frontend.source import Source
 from symgrad.text import has_literal, item
 
@@ -58,7 +58,7 @@ class Defaults(Mapping[str, Binding]):
     def __getitem__(self, name: str) -> Binding:
         function = self.source.function
         value, where = self.places[name]
-        if (function.__module__ or "").startswith(FOLLOWED) or root_of(function) in READABLE and has_literal(value):
+        if (function.__module__ or "").startswith(FOLLOWED) or is_readable(function) and has_literal(value):
             return static_binding(value)
         text = f"{owner_name(self.ctx, function)}.{where}"
         if value is None or isinstance(value, bool | str):

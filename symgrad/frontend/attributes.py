@@ -65,6 +65,8 @@ from symgrad.frontend.source import seen_through
 from symgrad.frontend.tables import expression
 from symgrad.ir.core import FALSE, NONE, Const
 from symgrad.ir.types import DTYPES, Array, Object, Scalar, Unknown
+from symgrad.ops.composed.distributions import is_datum
+from symgrad.ops.composed.operators import object_init
 from symgrad.ops.shapes import dtype_of
 from symgrad.ops.trying import FAILURE
 from symgrad.text import attribute as path
@@ -102,7 +104,7 @@ def attribute_of(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bin
             return each(ctx, owner, node, lambda value: attribute_of(ctx, value, attr, node))
         case Static(value) if isinstance(value, GENERATORS):
             return Bound(owner, attr)
-        case External() | Static() | Frozen() if distribution_of(ctx, owner) is not None and not attr.startswith("_"):
+        case External() | Static() | Frozen() if is_function_of_distribution(ctx, owner, attr):
             return Bound(owner, attr)
         case Static(value) if isinstance(value, enum.Enum):
             return of_member(ctx, owner, value, attr, node)
@@ -127,6 +129,12 @@ def attribute_of(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bin
             if from_class(ctx, kind, attr, MISSING) is not MISSING:
                 return of_class(ctx, owner, kind, attr, node)
     return of_builtin(ctx, owner, attr, node)
+
+
+def is_function_of_distribution(ctx: Lowering, owner: External | Static | Frozen, attr: str) -> bool:
+    """Is it a public method of a distribution of SciPy?  Its formulas read its other attributes."""
+    is_seen = isinstance(owner, Frozen) or not is_datum(owner.value, attr)
+    return is_seen and not attr.startswith("_") and distribution_of(ctx, owner) is not None
 
 
 #: attributes of None that are no methods
@@ -246,6 +254,8 @@ def of_static(ctx: Lowering, value: Any, name_: str, attr: str, node: ast.AST) -
     if is_of_library(value):
         if of_space and isinstance(attribute, float | int) and not isinstance(attribute, bool) and value.__name__ in ("numpy", "math"):
             return Num(Const(attribute, f"{name_}.{attr}"))
+        if not of_space and type(attribute) in (int, float):
+            return Num(Const(attribute))
         if not of_space or isinstance(attribute, AS_IT_IS):
             return Static(attribute, f"{name_}.{attr}")
     text = attribute_text(ctx, value, attr)
@@ -341,7 +351,7 @@ def kind_of_instance(binding: Binding) -> type:
     """The class of an instance."""
     if isinstance(binding, Obj):
         return binding.key.cls  # type: ignore[no-any-return]
-    return type(binding.value) if isinstance(binding, External) else object
+    return type(binding.value) if isinstance(binding, External | Static) else object
 
 
 def of_class(ctx: Lowering, owner: Binding, cls: type, attr: str, node: ast.AST, after: type | None = None) -> Binding:
@@ -390,6 +400,8 @@ def of_class(ctx: Lowering, owner: Binding, cls: type, attr: str, node: ast.AST,
                     break
                 case held if callable(held) and from_class(ctx, type(held), "__get__") is not None:
                     rely_on_entry(ctx, seen, attr)
+                    if held is object.__init__ and after is not None:
+                        return Bound(owner, attr, object_init)
                     is_init = attr == "__init__" and after is not None and issubclass(base, BaseException)
                     return Bound(owner, GIVEN if is_init else attr)  # a method that is not written in Python
                 case _ if isinstance(owner, External) and after is None:  # of a descriptor, what the instance holds there

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.errors import UnsupportedSyntax
+from symgrad.errors import SymgradError, UnsupportedSyntax
 from symgrad.frontend.absent import argument, definite
 from symgrad.frontend.adapters import GETTERS, adapted
 from symgrad.frontend.batches import batched_of, make_batched
@@ -56,7 +56,7 @@ from symgrad.frontend.outside import entries_of, item_text, outside, rely_on_cla
 from symgrad.frontend.printed import shown
 from symgrad.frontend.protocols import as_float, class_of
 from symgrad.frontend.python_values import items_listed, listed_for, python_method
-from symgrad.frontend.reading import LIBRARIES, from_class, owner_name
+from symgrad.frontend.reading import LIBRARIES, from_class, owner_name, read_attribute
 from symgrad.frontend.rows import OF_PLACES, call_row, without_places
 from symgrad.frontend.several import each, is_one_of_kinds
 from symgrad.frontend.solvers import call_solver
@@ -67,10 +67,11 @@ from symgrad.frontend.texts import text_method
 from symgrad.frontend.ufuncs import ufunc_method
 from symgrad.frontend.vectorize import from_outside
 from symgrad.frontend.verbatim import evaluated
+from symgrad.identity import Same
 from symgrad.ir.core import Const
 from symgrad.kinds import is_closed
 from symgrad.ops import spelling
-from symgrad.ops.composed import composed, defaults, parameters_of, positional
+from symgrad.ops.composed import composed, defaults, parameters_of, positional, rebuilt_from
 from symgrad.ops.shapes import dtype_of
 from symgrad.runtime.batches import Batch
 from symgrad.runtime.marks import Checkpointed
@@ -79,6 +80,8 @@ from symgrad.runtime.marks import Checkpointed
 OF_ANYTHING = (isinstance, type, print, str, repr, callable, hasattr, getattr, next, bool)
 
 
+#: libraries whose functions are called as they are where what says them refuses a call, and no derivative passes through it
+CALLED_IN_PLACE = ("scipy",)
 #: functions of ``math`` that take the items of an iterable
 OF_ITEMS = ("prod", "fsum", "dist", "sumprod")
 #: libraries whose functions leave items untaken, or ask for them later, but for some
@@ -145,6 +148,8 @@ def call_static(ctx: Lowering, held: Static, args: list[Binding], kwargs: dict[s
         return ctx.apply(distribution, args, kwargs, node)
     if is_interpolant(value):
         return call_interpolant(ctx, held, args, kwargs, node)
+    if rebuilt_from(type(value)) is not None:
+        return ctx.apply(rebuilt(ctx, value, owner_name(ctx, value, type(value).__name__.lower()), node), args, kwargs, node)
     if isinstance(value, enum.Enum) and isinstance(own := from_class(ctx, type(value), "__call__"), types.FunctionType):
         return call_function(ctx, own, [held, *args], kwargs, node)
     if (what := getattr(value, "__symgrad_derives__", None)) is not None:
@@ -158,6 +163,13 @@ def call_static(ctx: Lowering, held: Static, args: list[Binding], kwargs: dict[s
     if (refusal := getattr(type(value), "__symgrad_refuses__", None)) is not None:
         raise UnsupportedSyntax(refusal[0], ctx.loc(node), refusal[1])
     return call_object(ctx, value, held.name or str(getattr(value, "__name__", "object")), args, kwargs, node)
+
+
+def rebuilt(ctx: Lowering, value: Any, text: str, node: ast.AST) -> Binding:
+    """An object from outside, reached by ``text``, as its class would make it of what it holds, which is read at each call."""
+    ctx.rely(text, type(value), "type")
+    parts = [outside(ctx, read_attribute(value, name), f"{text}.{name}", name) for name in rebuilt_from(type(value)) or ()]
+    return ctx.apply(Static(type(value)), parts, {}, node)
 
 
 def call_checkpointed(ctx: Lowering, value: Checkpointed, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
@@ -177,6 +189,8 @@ def call_external(ctx: Lowering, held: External, args: list[Binding], kwargs: di
         return ctx.apply(distribution, args, kwargs, node)
     if is_interpolant(value):
         return call_interpolant(ctx, held, args, kwargs, node)
+    if rebuilt_from(type(value)) is not None:
+        return ctx.apply(rebuilt(ctx, value, held.text, node), args, kwargs, node)
     if isinstance(own := from_class(ctx, type(value), "__call__"), types.FunctionType):
         rely_on_class(ctx, MISSING, type(value), "__call__", own)
         ctx.rely(held.text, type(value), "type")
@@ -298,8 +312,9 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
         args = [as_float(ctx, a, node) for a in args]
     if spelled is not None:
         return call_row(ctx, spelled, args, {k: argument(ctx, a, node) for k, a in kwargs.items()}, node)
-    if (saying := composed(value, are_complex(ctx, [*args, *kwargs.values()]))) is not None:
-        return call_function(ctx, saying, *placed(value, saying, args, kwargs), node)
+    saying = composed(value, are_complex(ctx, [*args, *kwargs.values()]))
+    if saying is not None:
+        return call_composition(ctx, value, saying, name, args, kwargs, node)
     if (solution := call_solver(ctx, value, args, kwargs, node)) is not None:
         return solution
     if isinstance(value, types.BuiltinMethodType) and isinstance(value.__self__, np.ufunc):
@@ -336,6 +351,29 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
     if numba_kind(value) is not None or followed(ctx, seen_through(value)):
         return call_function(ctx, value, args, kwargs, node)
     return opaque(ctx, value, name, args, kwargs, node)
+
+
+def call_composition(
+    ctx: Lowering, value: Any, saying: Any, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST
+) -> Binding:
+    """A function of a library by what says it; of a call of SciPy's that this refuses, the function is called as it is."""
+    if Same(value) in ctx.read_sources:
+        return opaque(ctx, value, name, args, kwargs, node)
+    before = len(ctx.refusals)
+    try:
+        result = call_function(ctx, saying, *placed(value, saying, args, kwargs), node)
+    except SymgradError:
+        note_refused(ctx, value)
+        raise
+    if len(ctx.refusals) > before:
+        note_refused(ctx, value)
+    return result
+
+
+def note_refused(ctx: Lowering, value: Any) -> None:
+    """Note that a call of a function of a library was refused by what says it: it may be called as it is."""
+    if root_of(value) in CALLED_IN_PLACE:
+        ctx.met_sources.add(Same(value))
 
 
 def is_dispatching(value: Any) -> bool:

@@ -18,7 +18,7 @@ from symgrad.frontend.declared import call_function
 from symgrad.frontend.exceptions import GIVEN, fail
 from symgrad.frontend.frames import Frame
 from symgrad.frontend.members import is_enumeration
-from symgrad.frontend.opaque import is_read, opaque
+from symgrad.frontend.opaque import FOLLOWED, is_read, opaque
 from symgrad.frontend.operands import unwrap
 from symgrad.frontend.outside import outside, rely_on_class
 from symgrad.frontend.overriding import check_making, check_named_tuple
@@ -50,7 +50,8 @@ def construct(ctx: Lowering, cls: type, name: str, args: list[Binding], kwargs: 
             fail(ctx, TypeError, f"{cls.__name__}.__new__() missing 1 required positional argument: {missing[0]!r}")
         return Tup(tuple(arguments[f] for f in fields), cls)
     is_exception = is_plain_exception(ctx, cls) and not (kwargs and cls.__module__ == "builtins")
-    if cls.__module__.split(".")[0] in LIBRARIES and not is_exception and not is_read(ctx, cls):
+    is_followed = cls.__module__.startswith(FOLLOWED) or is_read(ctx, cls) and is_made_in_python(cls)
+    if cls.__module__.split(".")[0] in LIBRARIES and not is_exception and not is_followed:
         return opaque(ctx, cls, name, args, kwargs, node)
     if not is_exception:
         check_making(ctx, cls)
@@ -71,6 +72,13 @@ def construct(ctx: Lowering, cls: type, name: str, args: list[Binding], kwargs: 
         rely_on_class(ctx, instance, cls, "__init__", init)
         call_function(ctx, init, [instance, *args], kwargs, node)
     return instance
+
+
+def is_made_in_python(cls: type) -> bool:
+    """Does Python code fill the instances of a class of a library?  Those of a class in C have attributes that nobody sees."""
+    init: Any = cls.__init__  # type: ignore[misc]
+    new: Any = cls.__new__
+    return isinstance(init, types.FunctionType) or init is object.__init__ and new is object.__new__
 
 
 def is_plain_exception(ctx: Lowering, cls: type) -> bool:

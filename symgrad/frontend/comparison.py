@@ -99,7 +99,16 @@ def check_filled(ctx: Lowering, a: Binding, b: Binding) -> None:
         raise UnsupportedSyntax(what, ctx.builder.loc, "keep what says that it has been in a list of its own")
 
 
+def as_attribute(ctx: Lowering, held: Binding) -> Binding:
+    """An attribute of an object that cannot be seen into as a value: it may be no method, and be equal to anything."""
+    match held:
+        case Bound(owner=Num(operand=owner), function=None) if isinstance(owner.type, Unknown | Object):
+            return Num(ctx.read(held))
+    return held
+
+
 def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.AST) -> Binding:
+    a, b = as_attribute(ctx, a), as_attribute(ctx, b)
     if is_one_of_kinds(a):
         return each(ctx, a, node, lambda value: comparison(ctx, op, value, b, node))
     if is_one_of_kinds(b):

@@ -12,11 +12,11 @@ from symgrad.frontend.bindings import Binding, Fun, Obj, Ref
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.frames import Frame
 from symgrad.frontend.interruptions import CallsItself
-from symgrad.frontend.opaque import FOLLOWED, root_of
+from symgrad.frontend.opaque import FOLLOWED
 from symgrad.frontend.operands import known_value
 from symgrad.frontend.recursion import call_nested_recursive, call_recursive
 from symgrad.frontend.scopes import local_names, yields
-from symgrad.frontend.shared_state import READABLE
+from symgrad.frontend.shared_state import is_readable
 from symgrad.frontend.source import read
 
 NESTED = 24  #: how deep a function that calls itself is written out
@@ -36,7 +36,7 @@ def inline(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, 
         ctx.notes.add("frontend", "inlined", ctx.loc(node), "its lines become part of this function", name=source.name)
     check_depth(ctx, node, plain.__code__)
     place = ctx.loc(node) if (source.function.__module__ or "").startswith(FOLLOWED) else None
-    called_at = ctx.loc(node) if root_of(source.function) in READABLE else None
+    called_at = ctx.loc(node) if is_readable(source.function) else None
     frame = Frame(source, None, local_names(source.node), place=place, called_at=called_at)
     return activate(ctx, frame, source.node, args, kwargs, default_bindings(ctx, source), node, plain)
 

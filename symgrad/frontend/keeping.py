@@ -13,12 +13,11 @@ from typing import Any
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Num, Static, Tup
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.opaque import root_of
 from symgrad.frontend.operands import known_value, pinned
 from symgrad.frontend.outside import outside
 from symgrad.frontend.purity import is_pure
 from symgrad.frontend.reading import is_of_library, owner_name
-from symgrad.frontend.shared_state import READABLE
+from symgrad.frontend.shared_state import is_readable
 from symgrad.ir.core import Block, Call, Const, walk
 from symgrad.ir.types import Scalar
 from symgrad.text import has_literal
@@ -43,7 +42,7 @@ def kept_result(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[
     """
     positional = [constant_of(binding) for binding in args]
     named = {name: constant_of(binding) for name, binding in kwargs.items()}
-    of_library = root_of(function) in READABLE
+    of_library = is_readable(function)
     if any(value is UNKNOWN for value in (*positional, *named.values())) or not (of_library or is_pure(function)):
         return None
     try:

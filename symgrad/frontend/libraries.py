@@ -28,6 +28,14 @@ def unread_sources(lowered: Lowered, wrt: Iterable[str], varied: Varied) -> froz
     return frozenset(Same(source) for op, source in calls if any(operand in values for operand in op.operands))
 
 
+def passes_unread(lowered: Lowered, wrt: Iterable[str], varied: Varied) -> bool:
+    """May a derivative by a parameter in ``wrt`` pass through a call of a library that is not looked into?"""
+    funcs = reachable(lowered.func)
+    calls = [op for func in funcs for op in walk(func.body) if isinstance(op, Call) and op.name in UNREAD]
+    values = varied(funcs, [value for value, text in lowered.inputs if meet(text, wrt)]) if calls else set()
+    return any(operand in values for op in calls for operand in op.operands)
+
+
 def source_called(op: Op) -> types.FunctionType | type | None:
     """The function or class of a library that an op calls without looking into it, if it is written in Python."""
     if not isinstance(op, Call) or op.name not in UNREAD or not op.args or not isinstance(op.args[0], Const):
@@ -35,4 +43,4 @@ def source_called(op: Op) -> types.FunctionType | type | None:
     return source_of_library(op.args[0].value)
 
 
-__all__ = ["Varied", "unread_sources"]
+__all__ = ["Varied", "passes_unread", "unread_sources"]

@@ -41,12 +41,13 @@ from symgrad.frontend import (
 from symgrad.frontend.attempt import Attempt
 from symgrad.frontend.caller import Captured
 from symgrad.frontend.interruptions import CallsItself, GivenUp, GlobalAssigned, LoggersChange, NeedsState, Recapture, StoredOutside
-from symgrad.frontend.libraries import Varied, unread_sources
+from symgrad.frontend.libraries import Varied, passes_unread, unread_sources
 from symgrad.frontend.lowered_function import Lowered
 from symgrad.frontend.source import Source
 from symgrad.identity import Same
 from symgrad.ir.show import reachable
 from symgrad.notes import Note, Notes
+from symgrad.ops.composed import composed
 from symgrad.signature import Signature, is_relation
 
 #: they fill the tables
@@ -91,9 +92,11 @@ def with_sources_of_libraries(attempted: Callable[[frozenset[Same]], Result], me
     try:
         result = attempted(read_sources)
     except SymgradError:
-        read_sources = frozenset(met)
-        read = unless_refused(attempted, read_sources) if read_sources else None
-        if read is None:
+        read = None
+        while read is None and met - read_sources:  # what is read may call others
+            read_sources = frozenset(met)
+            read = unless_refused(attempted, read_sources)
+        if read is None or has_composition(read_sources) and passes_unread(read.lowered, wrt, varied):
             raise
         result = read
     while unread := unread_sources(result.lowered, wrt, varied) - read_sources:
@@ -103,6 +106,11 @@ def with_sources_of_libraries(attempted: Callable[[frozenset[Same]], Result], me
             break
         result = further
     return result
+
+
+def has_composition(sources: frozenset[Same]) -> bool:
+    """Is one of these said by a composition, which has refused the call?  What it says is of more use than what is refused later."""
+    return any(composed(source.value) is not None for source in sources)
 
 
 def unless_refused(attempted: Callable[[frozenset[Same]], Result], read_sources: frozenset[Same]) -> Result | None:

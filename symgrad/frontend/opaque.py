@@ -14,7 +14,7 @@ from symgrad.frontend.bindings import Binding, External, Maybe, Num, Obj, OneOf,
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.handed import with_tuples_in
 from symgrad.frontend.reading import LIBRARIES, owner_name
-from symgrad.frontend.shared_state import READABLE
+from symgrad.frontend.shared_state import is_readable
 from symgrad.identity import Same
 from symgrad.ir.core import Const, Operand
 from symgrad.ops.instead import IN_A_LOOP, WRITE_OUT, instead_of
@@ -22,6 +22,8 @@ from symgrad.text import last_word
 
 #: our own modules whose functions are looked into: they are written in the language that the frontend reads
 FOLLOWED = ("symgrad.ops.composed", "symgrad.functional.", "symgrad.implicit")
+#: those that call formulas of SciPy, which are read there
+READING = "symgrad.ops.composed.laws"
 #: keywords that hand an array to a function to be written to, beside those that begin with ``overwrite``
 OUTPUTS = ("out", "output")
 #: modules whose functions give something else each time
@@ -51,13 +53,16 @@ def followed(ctx: Lowering, function: Any) -> bool:
 
 def is_read(ctx: Lowering, value: Any) -> bool:
     """Is the source of a function or class of SciPy read?  So it is inside of another one that is."""
-    return root_of(value) in READABLE and (Same(value) in ctx.read_sources or root_of(ctx.frame.source.function) in READABLE)
+    if not is_readable(value):
+        return False
+    inside = ctx.frame.source.function
+    return Same(value) in ctx.read_sources or is_readable(inside) or getattr(inside, "__module__", None) == READING
 
 
 def source_of_library(value: Any) -> types.FunctionType | type | None:
     """The function or class of a library that is called, if it is one whose source could be read."""
     source = value.__func__ if isinstance(value, types.MethodType) else value
-    return source if isinstance(source, types.FunctionType | type) and root_of(source) in READABLE else None
+    return source if isinstance(source, types.FunctionType | type) and is_readable(source) else None
 
 
 def may_write(value: Any, kwargs: dict[str, Binding]) -> bool:

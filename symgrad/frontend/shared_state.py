@@ -24,9 +24,17 @@ from symgrad.signature import QUESTIONS
 from symgrad.text import root_of
 
 #: libraries that are written in Python for a good part, and whose source is read where a derivative passes through it
-READABLE = ("scipy",)
+READABLE = ("scipy", "numpy.polynomial")
+
+
+def is_readable(value: Any) -> bool:
+    """Does a function or class come from a library whose source is read?"""
+    module = getattr(value, "__module__", None) or ""
+    return any(module == home or module.startswith(f"{home}.") for home in READABLE)
+
+
 #: modules whose variables stay as they are
-UNCHANGED = ("scipy.", "symgrad.ops.composed.", "symgrad.functional.", "symgrad.implicit")
+UNCHANGED = ("scipy.", "numpy.polynomial.", "symgrad.ops.composed.", "symgrad.functional.", "symgrad.implicit")
 
 
 @dataclass

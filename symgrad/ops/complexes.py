@@ -73,6 +73,9 @@ elementwise("complex_power(x, y)", emit="x ** y", numpy="np.power(x, y)", cheap=
             dy="out * complex_log(x)")  # fmt: skip
 elementwise("complex_log(x)", emit=_log_text, law=elementwise_law(lambda s: evaluator(("x",), "np.log(x + 0j)")),
             dx="where(x == 0, 0.0, 1.0 / where(x == 0, 1.0, x))")  # fmt: skip
+elementwise("complex_gamma(x)", emit="special.gamma(x)", dx="out * complex_digamma(x)")
+elementwise("complex_digamma(x)", emit="special.psi(x)", dx="complex_polygamma(1, x)")
+elementwise("complex_polygamma(n, x)", emit="polygamma(n, x)", like="np.log(x + 0j)", dn=None, dx="complex_polygamma(n + 1, x)")
 elementwise("complex_arccosh(x)", emit="np.arccosh(x)", math="math.acosh(x)", dx="1 / (sqrt(x - 1) * sqrt(x + 1))")
 
 #: rows that have no complex derivative, in words; what gives real numbers of complex ones has none either
@@ -92,7 +95,8 @@ PARTLY_HOLOMORPHIC = {"eig": (1, "an eigenvector of length one")}
 #: rows that another one stands for where an operand is complex, and how that is spelt
 INSTEAD: dict[str, tuple[str, dict[str, Any]]] = {
     "abs": ("modulus", {}), "conjugate": ("conj", {"via": "numpy"}), "imag": ("imaginary", {}), "power": ("complex_power", {}),
-    "arccosh": ("complex_arccosh", {}), "symmetric": ("hermitian", {}),
+    "arccosh": ("complex_arccosh", {}), "symmetric": ("hermitian", {}), "gamma": ("complex_gamma", {}),
+    "digamma": ("complex_digamma", {}),
 }  # fmt: skip
 
 
@@ -111,6 +115,8 @@ NAMES = """modulus squared_modulus
     push pop put get list_of list_append list_drop list_take list_set list_add_at list_add list_join list_slice list_add_slice array_of
     table_take table_set table_add_at list_from to_array stop_gradient list_zeros zeros_like zeros_as ones_like empty_like
     fourier fourier_back fftshift ifftshift
+    complex_gamma complex_digamma complex_polygamma loggamma lambertw wofz wofz_slope erfi exp1 expi
+    bessel_j bessel_y bessel_iv bessel_k hankel1 hankel2
     cholesky eig eigh svd qr pinv slogdet var std half_tril hermitian diag_embed gaps unphased"""
 #: rows that are right for complex numbers: what their rules say of real numbers holds of complex ones, or they are of complex ones only
 RIGHT = {*NAMES.split(), *(f"einsum{n}{part}" for n in range(1, 5) for part in ("", *(f"_part{k}" for k in range(n))))}

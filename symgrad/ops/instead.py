@@ -29,7 +29,6 @@ FUNCTIONS = {
     "collections.UserDict": "use a dict",
     "collections.UserList": "use a list",
     "collections.UserString": "use a str",
-    "scipy.integrate._quadrature.fixed_quad": "use scipy.integrate.quad",
     "contextlib.closing": "write try and finally, and call close() there",
     "builtins.delattr": "write del with the name, as in del point.name",
 }

@@ -18,10 +18,14 @@ from symgrad.ops.shapes import dtype_of
 __all__: list[str] = []
 
 
-def special(text: str, scipy: str | None = None, **partials: Any) -> None:
-    """Declare a function applied element by element; SciPy is asked which dtype it gives."""
+def special(text: str, scipy: str | None = None, *, part: tuple[str, int] | None = None, **partials: Any) -> None:
+    """Declare a function applied element by element; SciPy is asked which dtype it gives.
+
+    ``scipy`` is SciPy's name where the row has another one; ``part`` says which of several results of a function it is.
+    """
     name, inside = text.partition(")")[0].split("(")
-    elementwise(text, emit=f"special.{scipy or name}({inside})", **partials)
+    called, place = part or (scipy or name, None)
+    elementwise(text, emit=f"special.{called}({inside}){'' if place is None else f'[{place}]'}", **partials)
 
 
 # ------------------------------------------------------------------ of the normal distribution
@@ -36,6 +40,10 @@ special("ndtr(x)", dx="0.3989422804014327 * exp(-0.5 * (x * x))")
 special("log_ndtr(x)", dx="where(x < 0, 0.7978845608028654 / erfcx(where(x < 0, -0.7071067811865476 * x, 0.0)),"
                           " 0.3989422804014327 * exp(-0.5 * (x * x) - out))")  # fmt: skip
 special("ndtri(x)", dx="2.5066282746310002 * exp(0.5 * (out * out))")
+special("ndtri_exp(x)", dx="2.5066282746310002 * exp(x + 0.5 * (out * out))")
+# Owen, Tables for Computing Bivariate Normal Probabilities (1956)
+special("owens_t(h, a)", dh="-0.19947114020071635 * exp(-0.5 * (h * h)) * erf(0.7071067811865476 * a * h, via='scipy')",
+        da="0.15915494309189535 * exp(-0.5 * (h * h) * (1 + a * a)) / (1 + a * a)")  # fmt: skip
 # the n-th derivative; the function's own value, its second operand, does not count as one
 for _name in ("erfcx_slope", "dawsn_slope"):
     elementwise(f"{_name}(x, value, n)", emit=f"{_name}(x, value, n)", like=FLOAT_OF, dx=f"{_name}(x, value, n + 1)", dvalue=None, dn=None)
@@ -51,24 +59,6 @@ special("xlog1py(x, y)", dx="log1p(1.0 * y)", dy="x / where(x == 0, 1.0, 1 + y)"
 special("entr(x)", dx="-1 - log(x)")
 special("rel_entr(x, y)", dx="log(x / y) + 1", dy="-(x / where(x == 0, 1.0, y))")
 special("kl_div(x, y)", dx="log(x / y)", dy="1 - x / where(x == 0, 1.0, y)")
-
-# ------------------------------------------------------------------ Bessel functions of whole order
-
-special("bessel_j0(x)", "j0", dx="-bessel_j1(x)")
-special("bessel_j1(x)", "j1", dx="0.5 * (bessel_j0(x) - bessel_j(2, x))")
-special("bessel_j(n, x)", "jv", dn=None, dx="0.5 * (bessel_j(n - 1, x) - bessel_j(n + 1, x))")
-special("bessel_y0(x)", "y0", dx="-bessel_y1(x)")
-special("bessel_y1(x)", "y1", dx="bessel_y0(x) - out / x")
-special("bessel_y(n, x)", "yv", dn=None, dx="0.5 * (bessel_y(n - 1, x) - bessel_y(n + 1, x))")
-special("bessel_i0(x)", "i0", dx="bessel_i1(x)")
-special("bessel_i1(x)", "i1", dx="0.5 * (bessel_i0(x) + bessel_iv(2, x))")
-special("bessel_iv(n, x)", "iv", dn=None, dx="0.5 * (bessel_iv(n - 1, x) + bessel_iv(n + 1, x))")
-special("bessel_k0(x)", "k0", dx="-bessel_k1(x)")
-special("bessel_k1(x)", "k1", dx="-(bessel_k0(x) + out / x)")
-special("bessel_k(n, x)", "kv", dn=None, dx="-0.5 * (bessel_k(n - 1, x) + bessel_k(n + 1, x))")
-special("i0e(x)", dx="i1e(x) - sign(x) * out")
-special("i1e(x)", dx="0.5 * (i0e(x) + ive(2, x)) - sign(x) * out")
-special("ive(n, x)", dn=None, dx="0.5 * (ive(n - 1, x) + ive(n + 1, x)) - sign(x) * out")
 
 # ------------------------------------------------------------------ incomplete gamma and beta functions
 
@@ -92,6 +82,25 @@ special("betainc(a, b, x)", da="no_slope(a, of='the first argument of betainc')"
 special("poch(z, m)", dz="out * (digamma(z + m, via='scipy') - digamma(z, via='scipy'))", dm="out * digamma(z + m, via='scipy')")
 special("binom(n, k)", dn="out * (digamma(n + 1, via='scipy') - digamma(n - k + 1, via='scipy'))",
         dk="out * (digamma(n - k + 1, via='scipy') - digamma(k + 1, via='scipy'))")  # fmt: skip
+
+# the inverses: their slopes are one over the densities
+for _name, _sign in (("gammaincinv", ""), ("gammainccinv", "-")):
+    special(f"{_name}(a, x)", da=f"no_slope(a, of='the first argument of {_name}')",
+            dx=f"{_sign}exp(out - xlogy(a - 1, out) + lgamma(a, via='scipy'))")  # fmt: skip
+_LOG_BETA = "lgamma(a, via='scipy') + lgamma(b, via='scipy') - lgamma(a + b, via='scipy')"
+for _name, _slope in (
+    ("betaincc", f"-exp(xlogy(a - 1, x) + xlog1py(b - 1, -x) - ({_LOG_BETA}))"),
+    ("betaincinv", f"exp({_LOG_BETA} - xlogy(a - 1, out) - xlog1py(b - 1, -out))"),
+    ("betainccinv", f"-exp({_LOG_BETA} - xlogy(a - 1, out) - xlog1py(b - 1, -out))"),
+):
+    special(f"{_name}(a, b, x)", da=f"no_slope(a, of='the first argument of {_name}')",
+            db=f"no_slope(b, of='the second argument of {_name}')", dx=_slope)  # fmt: skip
+# Student's distribution function and its inverse
+_LOG_HEIGHT = "lgamma(0.5 * df + 0.5, via='scipy') - lgamma(0.5 * df, via='scipy') - 0.5 * log(3.141592653589793 * df)"
+special("stdtr(df, x)", ddf="no_slope(df, of='the first argument of stdtr')",
+        dx=f"exp({_LOG_HEIGHT} - 0.5 * (df + 1) * log1p(x * x / df))")  # fmt: skip
+special("stdtrit(df, x)", ddf="no_slope(df, of='the first argument of stdtrit')",
+        dx=f"exp(0.5 * (df + 1) * log1p(out * out / df) - ({_LOG_HEIGHT}))")  # fmt: skip
 
 # ------------------------------------------------------------------ linear algebra
 
@@ -118,3 +127,15 @@ rule("triangle(x, lower=False)", _matrix_law, emit=lambda settings, types: "np.t
 rule("expm(a)", _matrix_law, emit="solving.expm(a)", a_grad="expm_frechet(mT(a), out_grad)")
 missing("expm_frechet(a, e)", _matrix_law, "second derivatives of the matrix exponential are not known",
         emit="solving.expm_frechet(a, e, compute_expm=False)")  # fmt: skip
+
+
+def _sylvester_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    """The shape of the right side; SciPy itself chooses the dtype of narrow operands."""
+    is_double = all(dtype_of(t) in ("f64", "i64") for t in types)
+    return Array("f64" if is_double else None, getattr(types[2], "shape", None))
+
+
+# A X + X B = Q; Kao and Hennequin, Automatic Differentiation of Sylvester, Lyapunov, and Algebraic Riccati Equations (2020)
+rule("sylvester(a, b, q)", _sylvester_law, emit="solving.solve_sylvester(a, b, q)",
+     a_grad="-matmul(sylvester(mT(a), mT(b), out_grad), mT(out))", b_grad="-matmul(mT(out), sylvester(mT(a), mT(b), out_grad))",
+     q_grad="sylvester(mT(a), mT(b), out_grad)")  # fmt: skip

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.ir.core import Const, Operand
-from symgrad.ops.composed import distributions, solving, special
+from symgrad.ops.composed import distributions, filters, solving, special
 from symgrad.ops.composed.refusing import refuse
 from symgrad.ops.composed.shapes import may_share
 from symgrad.ops.declare import ROWS, parse_signature
@@ -334,6 +334,7 @@ def load_rows() -> None:
     """Fill the row table."""
     from symgrad.ops import (
         arrays,
+        bessel,
         constants,
         convolutions,
         custom,
@@ -341,7 +342,9 @@ def load_rows() -> None:
         engine,
         engine_lists,
         engine_opaque,
+        filters,
         fourier,
+        hypergeometric,
         implicit,
         interpolants,
         joining,
@@ -352,8 +355,8 @@ def load_rows() -> None:
         trying,
     )
 
-    modules = (arrays, constants, convolutions, custom, elementwise, engine, engine_lists, engine_opaque)
-    assert all((*modules, fourier, implicit, interpolants, joining, linalg, making, reductions, special, trying))
+    modules = (arrays, bessel, constants, convolutions, custom, elementwise, engine, engine_lists, engine_opaque)
+    assert all((*modules, filters, fourier, hypergeometric, implicit, interpolants, joining, linalg, making, reductions, special, trying))
 
 
 load_rows()
@@ -390,7 +393,7 @@ def _other_callables() -> dict[Any, Spelling]:
             spellings[getattr(math, name)] = Spelling(f"math.{name}", *plain_call(row, "math"))
     spellings[refuse] = Spelling("refuse", "what", "refuse(what=what)")
     spellings[may_share] = Spelling("may_share", "x, y", "may_share(x, y)")
-    for table in (special.ROWS_OF, solving.ROWS_OF, distributions.ROWS_OF):
+    for table in (special.ROWS_OF, solving.ROWS_OF, distributions.ROWS_OF, filters.ROWS_OF):
         spellings |= {function: Spelling(function.__name__, *two) for function, two in table.items()}
     spellings[math.fsum] = Spelling("math.fsum", "seq, /", "fsum(seq)")
     spellings[math.log] = Spelling("math.log", "x, base=None, /", "log_to_base(x, base)")

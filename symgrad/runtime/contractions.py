@@ -1,10 +1,12 @@
-"""What generated code calls for sums of products over axes that have names: products of stacks of matrices. NumPy only."""
+"""What generated code calls for sums of products over axes that have names, as products of stacks of matrices, and at lags. NumPy only."""
 
 from __future__ import annotations
 
 import math
 from functools import lru_cache
 from typing import Any
+
+import numpy as np
 
 
 @lru_cache
@@ -28,7 +30,6 @@ def layout_of_contraction(subscripts: str) -> tuple[tuple[int, ...], tuple[int, 
 def contraction(a: Any, b: Any, subscripts: str) -> Any:
     """``np.einsum`` of two arrays, as a product of stacks of matrices; every summed axis is an axis of both.
 
-    >>> import numpy as np
     >>> contraction(np.ones((2, 3)), np.arange(12.0).reshape(2, 3, 2), "ij,ijk->ik")
     array([[ 6.,  9.],
            [24., 27.]])
@@ -39,3 +40,14 @@ def contraction(a: Any, b: Any, subscripts: str) -> Any:
     which, count = a.shape[:stack], math.prod(a.shape[over:])
     product = a.reshape(*which, math.prod(a.shape[stack:over]), count) @ b.reshape(*which, count, math.prod(b.shape[end:]))
     return product.reshape(a.shape[:over] + b.shape[end:]).transpose(back)
+
+
+def lagged(g: Any, u: Any, shape: tuple[int, ...], axis: int) -> Any:
+    """The sum of ``g[n] * u[n - k]`` over all n along an axis, and over all other axes, for each lag k of an array of a shape.
+
+    >>> lagged(np.array([1.0, 2.0, 3.0]), np.array([1.0, 10.0, 100.0]), (2,), -1)
+    array([321.,  32.])
+    """
+    g, u = np.moveaxis(g, axis, -1), np.moveaxis(u, axis, -1)
+    count = u.shape[-1]
+    return np.array([np.sum(g[..., k:] * u[..., : max(count - k, 0)]) for k in range(math.prod(shape))]).reshape(shape)[()]

@@ -11,7 +11,10 @@ MODULES = tuple(
     f"symgrad.runtime.{name}" for name in ("support", "special", "cotangents", "contractions", "fourier", "schedules", "marks", "solvers")
 )
 #: modules by the names that emitted text has for them: those of SciPy stand in what was made of functions that call SciPy
-SCIPY = {"special": "scipy.special", "solving": "scipy.linalg", "interpolate": "scipy.interpolate", "cmath": "cmath"}
+SCIPY = {
+    "special": "scipy.special", "solving": "scipy.linalg", "interpolate": "scipy.interpolate", "filtering": "scipy.signal",
+    "cmath": "cmath",
+}  # fmt: skip
 #: functions that only kernels call, by the module that defines them: it imports numba
 KERNEL = {
     **dict.fromkeys(("plus", "larger", "smaller"), "symgrad.runtime.folds"),

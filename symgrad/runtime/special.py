@@ -88,7 +88,7 @@ def digamma(x: Any) -> Any:
 
 
 def polygamma(n: int, x: Any) -> Any:
-    """The n-th derivative of ``digamma``.
+    """The n-th derivative of ``digamma``, of complex numbers too: DLMF 5.15.
 
     >>> abs(polygamma(1, 1.0) - math.pi**2 / 6) < 1e-14
     True
@@ -96,12 +96,13 @@ def polygamma(n: int, x: Any) -> Any:
     if isinstance(x, float | int) and not isinstance(x, np.generic):
         return float(polygamma(n, np.float64(x)))
     x = np.asarray(x)
-    y = x.astype(float)
-    mirrored = y < 0.5
+    wide = complex if x.dtype.kind == "c" else float
+    y = x.astype(wide)
+    mirrored = y.real < 0.5
     y = np.where(mirrored, 1 - y, y)
     sign = (-1.0) ** (n + 1)
     total = np.zeros_like(y)
-    while np.any(small := y < 16 + n):
+    while np.any(small := y.real < 16 + n):
         total += np.where(small, -1 / y if n == 0 else sign * math.factorial(n) / y ** (n + 1), 0.0)
         y = np.where(small, y + 1, y)
     if n == 0:
@@ -111,15 +112,15 @@ def polygamma(n: int, x: Any) -> Any:
         series += sum(b * (math.factorial(2 * k + n - 1) / math.factorial(2 * k)) / y ** (2 * k + n) for k, b in enumerate(BERNOULLI, 1))
         total += sign * series
     if np.any(mirrored):
-        total = np.where(mirrored, (-1.0) ** n * total - math.pi * _cot_derivative(n, x.astype(float)), total)
-    return total.astype(x.dtype if x.dtype.kind == "f" else float)[()]
+        total = np.where(mirrored, (-1.0) ** n * total - math.pi * _cot_derivative(n, x.astype(wide)), total)
+    return total.astype(x.dtype if x.dtype.kind in "fc" else float)[()]
 
 
 def _cot_derivative(n: int, x: Any) -> Any:
     """The n-th derivative of ``cot(pi * x)`` divided by nothing, as a polynomial in the cotangent."""
-    whole = x == np.floor(x)
+    whole = x == np.floor(x.real)
     with np.errstate(all="ignore"):
-        c = np.where(whole, np.nan, 1 / np.tan(math.pi * (x - np.round(x))))
+        c = np.where(whole, np.nan, 1 / np.tan(math.pi * (x - np.round(x.real))))
     p = np.polynomial.Polynomial([0.0, 1.0])
     for _ in range(n):
         p = p.deriv() * np.polynomial.Polynomial([-math.pi, 0.0, -math.pi])
@@ -191,6 +192,23 @@ def dawsn_slope(x: Any, value: Any, n: int) -> Any:
     return _slope_with_tail(x, value, n, -2.0, 1.0, lambda y: np.abs(y) > TAIL)
 
 
+def wofz_slope(x: Any, value: Any, n: int) -> Any:
+    """The n-th derivative of ``scipy.special.wofz``, a complex number, whose value at ``x`` is given; n is at least 1.
+
+    By the recurrence of DLMF 7.10; far from 0, where that has no digits, by the asymptotic series, DLMF 7.12.1, where it holds.
+
+    >>> complex(wofz_slope(0.0, 1.0, 1)), complex(wofz_slope(1e8j, 0.0, 1)).real
+    (1.1283791670955126j, 0.0)
+    """
+    slope = _slope_with_tail(np.asarray(x) + 0j, value, n, -2.0, 2j / math.sqrt(math.pi), _is_far_from_zero)
+    return np.where(np.isinf(x), 0j, slope).astype(slope.dtype)[()]
+
+
+def _is_far_from_zero(z: Any) -> Any:
+    """Does the asymptotic series of ``wofz`` hold, up to rounding?  Below the real axis a multiple of ``exp(-z * z)`` is beside it."""
+    return (np.abs(z) > TAIL) & ((z.imag >= 0) | (z.real**2 - z.imag**2 > 40))
+
+
 def kaiser_slope(n: int, beta: float) -> Any:
     """The derivative of ``np.kaiser(n, beta)`` by ``beta``; a window of one point is 1 whatever ``beta`` is.
 
@@ -250,22 +268,24 @@ def bisplev_slope(x: float, y: float, tck: Any, across: int, along: int) -> floa
     return float(weights[0] @ np.reshape(tck[2], (len(weights[0]), -1)) @ weights[1])
 
 
-def _slope_with_tail(x: Any, value: Any, n: int, factor: float, rest: float, is_far: Callable[[Any], Any]) -> Any:
+def _slope_with_tail(x: Any, value: Any, n: int, factor: float, rest: complex, is_far: Callable[[Any], Any]) -> Any:
     """The n-th derivative of the function ``y`` with ``y' = factor * x * y + rest``: in its tail, ``y ~ -rest / (factor * x)``."""
     if isinstance(x, float | int) and not isinstance(x, np.generic):
         return float(_slope_with_tail(np.float64(x), value, n, factor, rest, is_far))
     x = np.asarray(x)
-    y = x.astype(float)
+    wide = complex if x.dtype.kind == "c" else float
+    y = x.astype(wide)
     far = is_far(y)
-    near, tail = np.where(far, 0.0, y), np.where(far, y, math.inf)
-    before, slope = np.asarray(value, float), factor * near * np.where(far, 0.0, value) + rest
+    near, tail = np.where(far, 0.0, y), np.where(far, y, 1.0)
+    before, slope = np.asarray(value, wide), factor * near * np.where(far, 0.0, value) + rest
     for k in range(1, n):
         before, slope = slope, factor * (near * slope + k * before)
-    term, series = -rest / factor * (-1.0) ** n * math.factorial(n) / tail ** (n + 1), np.zeros_like(y)
+    inverse = 1 / tail
+    term, series = -rest / factor * (-1.0) ** n * math.factorial(n) * inverse ** (n + 1), np.zeros_like(y)
     for k in range(1, 16):
         series += term
-        term = -term * ((2 * k + n - 1) * (2 * k + n) / (2 * k * factor)) / tail**2
-    return np.where(far, series, slope).astype(x.dtype if x.dtype.kind == "f" else float)[()]
+        term = -term * ((2 * k + n - 1) * (2 * k + n) / (2 * k * factor)) * inverse**2
+    return np.where(far, series, slope).astype(x.dtype if x.dtype.kind in "fc" else float)[()]
 
 
 __all__ = [
@@ -308,6 +328,7 @@ __all__ = [
     "unphased",
     "weighted_after",
     "weighted_before",
+    "wofz_slope",
 ]
 
 

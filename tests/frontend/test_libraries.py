@@ -53,8 +53,8 @@ def test_one_that_cannot_be_read_is_called_where_it_carries_no_derivative() -> N
 
 
 def test_a_refusal_names_the_function_that_has_no_rule() -> None:
-    function = function_of(f"{HEAD}def f(x):\n    return np.sum(signal.savgol_filter(x, 3, 1))\n")
-    with pytest.raises(UnknownFunction, match="savgol_filter has no rule"):
+    function = function_of(f"{HEAD}def f(x):\n    return np.sum(stats.rankdata(x))\n")
+    with pytest.raises(UnknownFunction, match="rankdata has no rule"):
         symgrad.grad(function)(X)
 
 

@@ -77,7 +77,7 @@ def test_the_page_is_what_the_examples_say() -> None:
 
 
 def test_the_page_can_be_read() -> None:
-    assert len(page().splitlines()) <= 920
+    assert len(page().splitlines()) <= 925  # a line for each module of NumPy and SciPy among them
 
 
 def test_nothing_is_left_out_unsaid() -> None:

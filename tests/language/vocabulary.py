@@ -66,7 +66,8 @@ def known() -> dict[str, dict[str, str]]:
     for function in (*COMPOSED, *SPECIAL):
         if (module := module_of(function)) and not module.startswith("numpy.random"):
             kinds[module].setdefault(function.__name__, kind_of_composition(function.__name__))
-    for module, table in (("numpy", VERSIONED), ("numpy.linalg", VERSIONED_LINALG), *SCIPY.items()):
+    public = [(module, table) for module, table in SCIPY.items() if "._" not in module]  # the others serve SciPy's own source
+    for module, table in (("numpy", VERSIONED), ("numpy.linalg", VERSIONED_LINALG), *public):
         kinds[module] |= {name: kind_of_composition(name) for name in table}
     for module, solvers in SOLVERS.items():
         kinds[module] |= dict.fromkeys(solvers, DIFFERENTIABLE)

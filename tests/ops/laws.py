@@ -204,7 +204,10 @@ def varied(text: str, sample: dict[str, Any]) -> list[str]:
 OF_COTANGENTS = re.compile(r"\w+_(back|place|part|part\d|left|right|before|after)|spread|unbroadcast|array_or_zeros|masked")
 #: rows of what was made of floating matrices
 OF_MATRICES = frozenset({"half_tril", "symmetric", "gaps", "cofactors"})
-OF_COMPLEX = frozenset("modulus conj unit_conjugate inverse_modulus imaginary complex_power complex_log complex_arccosh".split())
+OF_COMPLEX = frozenset(
+    """modulus conj unit_conjugate inverse_modulus imaginary complex_power complex_log complex_arccosh
+    complex_gamma complex_digamma complex_polygamma wofz_slope lambertw wofz hankel1 hankel2""".split()
+)
 #: rows of the exponents and bases of powers, and of functions of real numbers
 OF_EXPONENTS = frozenset({"lowered", "log_of_base", "slope_power"})
 OF_REAL = frozenset({"erf", "erfc", "gamma", "lgamma", "digamma", "polygamma", "bessel_i", "sinc_slope", "erfcx_slope", "dawsn_slope"})
@@ -226,6 +229,8 @@ def takes(name: str, text: str, operands: list[Any]) -> bool:
         return not all(type(x) in (int, bool) for x in operands)  # made floats before
     if name in OF_REAL:
         return not any(np.asarray(x).dtype.kind == "c" for x in operands)
+    if name in ("lfilter", "lfilter_back"):
+        return np.result_type(*map(np.atleast_1d, operands)) in (np.float32, np.float64)  # SciPy filters no others
     if name in OF_EXPONENTS:
         return not any(np.asarray(x).dtype.kind == "b" for x in operands)
     if name == "diag_indices_from":

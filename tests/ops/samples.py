@@ -62,9 +62,10 @@ for _draw, _names in BINARY.items():
 
 #: rows whose text is SciPy's
 SCIPY = {
-    signed: "erfcx erfi dawsn ndtr log_ndtr expit log_expit bessel_j0 bessel_j1 bessel_i0 bessel_i1 i0e i1e",
-    positive: "bessel_y0 bessel_y1 bessel_k0 bessel_k1 entr",
-    small: "erfinv",
+    signed: """erfcx erfi dawsn ndtr log_ndtr expit log_expit bessel_j0 bessel_j1 bessel_i0 bessel_i1 i0e i1e expi exp10 exprel cosm1
+    sine_integral sinh_integral fresnel_sine fresnel_cosine airy_ai airy_ai_slope airy_bi airy_bi_slope""",
+    positive: "bessel_y0 bessel_y1 bessel_k0 bessel_k1 entr k0e k1e exp1 spence loggamma wrightomega cosine_integral cosh_integral",
+    small: "erfinv ellipk ellipe",
     share: "erfcinv ndtri logit",
 }
 for _draw, _names in SCIPY.items():
@@ -74,6 +75,49 @@ for _name in ("xlogy", "xlog1py", "rel_entr", "kl_div", "poch"):
     SAMPLES += [(f"{_name}(x, y)", {"x": positive(*a), "y": positive(*b)}) for a, b in SHAPES[:4]]
 for _name in ("bessel_j", "bessel_y", "bessel_iv", "bessel_k", "ive"):
     SAMPLES += [(f"{_name}(2, x)", {"x": positive(3)})]
+for _name in ("bessel_j", "bessel_y", "bessel_iv", "bessel_k", "ive", "kve", "jve", "yve"):
+    SAMPLES += [(f"{_name}(iv, x)", {"iv": np.array([0.0, 0.5, 1.7]), "x": positive(2, 3)})]
+for _name in ("spherical_jn", "spherical_yn", "spherical_in", "spherical_kn", "expn", "eval_legendre", "eval_chebyt", "eval_chebyu",
+              "eval_hermite", "eval_hermitenorm", "eval_laguerre"):  # fmt: skip
+    SAMPLES += [(f"{_name}({n}, x)", {"x": positive(3)}) for n in (0, 1, 3)]
+for _name in ("eval_gegenbauer", "eval_genlaguerre"):
+    SAMPLES += [(f"{_name}({n}, ia, x)", {"ia": 0.7, "x": small(3)}) for n in (0, 1, 3)]
+for _name in ("boxcox", "boxcox1p"):
+    SAMPLES += [(f"{_name}(x, y)", {"x": positive(3), "y": np.array([[0.0], [-0.7], [2.0]])})]
+for _name in ("inv_boxcox", "inv_boxcox1p"):
+    SAMPLES += [(f"{_name}(x, iy)", {"x": share(3), "iy": np.array([[0.0], [-0.7], [2.0]])})]
+for _name in ("gammaincinv", "gammainccinv"):
+    SAMPLES += [(f"{_name}(ia, x)", {"ia": 2.5, "x": share(3)})]
+for _name in ("betaincc", "betaincinv", "betainccinv"):
+    SAMPLES += [(f"{_name}(ia, ib, x)", {"ia": 2.5, "ib": 1.5, "x": share(3)})]
+SAMPLES += [
+    ("eval_jacobi(2, 0.3, ia, x)", {"ia": np.array([[0.7], [1.2]]), "x": small(3)}),
+    ("eval_legendre(0.4, x)", {"x": small(3)}),
+    ("ndtri_exp(x)", {"x": -positive(3)}),
+    ("owens_t(x, y)", {"x": signed(3), "y": signed(2, 1)}),
+    ("powm1(x, y)", {"x": positive(3), "y": signed(2, 1)}),
+    ("stdtr(idf, x)", {"idf": 3.2, "x": signed(3)}),
+    ("stdtrit(idf, x)", {"idf": 3.2, "x": share(3)}),
+    ("hyp0f1(ia, x)", {"ia": 1.5, "x": signed(3)}),
+    ("hyp1f1(ia, 1.5, x)", {"ia": 0.5, "x": signed(3)}),
+    ("hyperu(ia, 1.5, x)", {"ia": 0.5, "x": positive(3)}),
+    ("hyp2f1(ia, 1.0, 1.5, x)", {"ia": 0.5, "x": small(3)}),
+    ("ellipkinc(x, im)", {"im": 0.3, "x": signed(3)}),
+    ("ellipeinc(x, im)", {"im": 0.3, "x": signed(3)}),
+    ("zeta(ix, q)", {"ix": 2.5, "q": positive(3)}),
+    *(
+        (f"{name}(x, y, z)", {"x": np.array([0.5, 0.3]), "y": np.array([2.0, -0.4, 0.2]), "z": signed(5)})
+        for name in ("lfilter", "lfilter_back")
+    ),
+    *(
+        (f"{name}(x, y, z, axis=0)", {"x": np.array([0.5, 0.3, -0.2]), "y": np.array([1.0, 0.4]), "z": signed(4, 2)})
+        for name in ("lfilter", "lfilter_back")
+    ),
+    ("sylvester(x, y, z)", {"x": matrix(3), "y": matrix(2), "z": signed(3, 2)}),
+    ("lfilter(x, y, z)", {"x": 0.5, "y": np.array([1.5, 0.4]), "z": signed(2, 3)}),
+    ("lagged(x, y, shape_of(iz))", {"x": signed(2, 4), "y": signed(2, 4), "iz": signed(3)}),
+    ("lagged(x, y, shape_of(iz), axis=0)", {"x": signed(2, 3), "y": signed(2, 3), "iz": 1.5}),
+]
 SAMPLES += [
     ("binom(x, y)", {"x": 3.0 + positive(3), "y": positive(2, 3)}),
     ("gammainc(ia, x)", {"ia": 2.5, "x": positive(3)}),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import cmath
+import importlib.util
 import math
 from typing import Any
 
@@ -24,7 +25,10 @@ from symgrad.pipeline.job import Job
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 RNG = np.random.default_rng(4)
 HEAD = "import cmath\nimport math\nimport symgrad\nimport numpy as np\n\n"
-SPACE = {"np": np, "math": math, "cmath": cmath, "symgrad": symgrad}
+SPACE: dict[str, Any] = {"np": np, "math": math, "cmath": cmath, "symgrad": symgrad}
+if importlib.util.find_spec("scipy") is not None:
+    HEAD = "from scipy import special\n" + HEAD
+    SPACE["special"] = importlib.import_module("scipy.special")
 Z = np.array([0.9 + 0.4j, -1.3 + 0.8j, 0.7 - 1.1j, 0.3 + 1.6j])
 M = np.array([[0.9 - 0.2j, -1.3 + 1.1j, 0.4j], [0.7 + 0.3j, 1.6 - 0.8j, 2.2 + 0.5j], [-0.4 - 0.6j, 0.8 + 0.1j, 1.9 - 1.2j]])
 X = np.array([0.9, -1.3, 0.7, 1.6])
@@ -53,7 +57,10 @@ np.fft.fft(z)|np.fft.fft(z, 3)|np.fft.rfft(x)|np.fft.irfft(z)|np.fft.fftshift(z)
 np.linalg.cholesky(m @ m.conj().T)|np.linalg.qr(m)[0]|np.linalg.qr(m[:, :2])[1]|np.linalg.pinv(m[:, :2])|np.linalg.pinv(m[:2])|np.linalg.slogdet(m)[1]|np.linalg.slogdet(m)[0] * c|np.var(m, axis=0)|np.std(z, ddof=1)|np.linalg.lstsq(m[:, :2], z[:3])[0]
 np.gradient(z)|np.correlate(z, x[:2] * 1j)|np.select([ib], [z], c)|np.transpose([z, z * c])|np.asfortranarray(m).copy()|(m * c).T.copy()|np.abs(np.linalg.eig(m)[1])|np.linalg.eigvals(m) ** 2|np.linalg.eig(m.real)[0]|np.abs(np.linalg.eigh(m + m.conj().T)[1])|np.linalg.eigvalsh(m)|np.linalg.svd(m, compute_uv=False)|np.abs(np.linalg.svd(m[:, :2], full_matrices=False)[0])|np.linalg.norm(m, 'nuc')|np.linalg.norm(m, 2)|np.linalg.norm(z, 1)|np.linalg.norm(z, 3)|np.linalg.norm(m, np.inf)
 pow(c, 3)|sum([c, r, z[0]])|sum(z)|np.float64(r) * c|np.complex128(c) ** 2|np.multiply.outer(z, x)|np.add.reduce(z)|np.multiply.reduce(z)|np.complex64(c) * r|z * np.array(c)|np.prod(z) * z"""
-EXPRESSIONS = [e for line in WORDS.splitlines() for e in line.split("|")]
+OF_SCIPY = """special.wofz(z)|special.wofz(x)|special.lambertw(z)|special.lambertw(x)|special.lambertw(z, 1)|special.loggamma(z)|special.gamma(z)|special.psi(z - 2)
+special.erfi(z)|special.exp1(z)|special.expi(z)|special.jv(1.5, z)|special.yv(1.5, z)|special.iv(0.3, z)|special.kv(1, z)|special.hankel1(0.5, z)|special.hankel2(1, z)
+special.hankel1(1.5, x + 2.0)|special.wofz(3 * z)"""
+EXPRESSIONS = [e for line in (f"{WORDS}\n{OF_SCIPY}" if "special" in SPACE else WORDS).splitlines() for e in line.split("|")]
 #: bodies that give ``made``
 BODIES = {
     "loop that carries": "made = 0\nfor v in z:\n    made = made * c + v ** 2",

@@ -18,10 +18,18 @@ from typing import Any, TypeVar
 import numpy as np
 
 from symgrad.ops.composed.applying import apply_along_axis, apply_over_axes, fromfunction
+from symgrad.ops.composed.boost import OF_BOOST
 from symgrad.ops.composed.complexes import OF_COMPLEX
+from symgrad.ops.composed.convolving import CONVOLUTIONS, fftconvolve
+from symgrad.ops.composed.convolving import convolve as convolve_arrays
 from symgrad.ops.composed.cosines import COSINES
+from symgrad.ops.composed.distances import DISTANCES
+from symgrad.ops.composed.filters import FILTERS
 from symgrad.ops.composed.fourier import FFT, hilbert
+from symgrad.ops.composed.grids import GRIDS
 from symgrad.ops.composed.heaps import HEAPS
+from symgrad.ops.composed.images import IMAGES
+from symgrad.ops.composed.integrating import INTEGRALS
 from symgrad.ops.composed.joining import (
     append,
     block,
@@ -59,7 +67,7 @@ from symgrad.ops.composed.places import (
     select,
     take_within,
 )
-from symgrad.ops.composed.polynomials import poly, polyadd, polyder, polyfit, polyint, polymul, polysub, polyval, vander
+from symgrad.ops.composed.polynomials import lagrange, poly, poly1d, polyadd, polyder, polyfit, polyint, polymul, polysub, polyval, vander
 from symgrad.ops.composed.products import (
     cond,
     cross,
@@ -82,7 +90,7 @@ from symgrad.ops.composed.products import (
     vector_norm,
 )
 from symgrad.ops.composed.samples import SAMPLES
-from symgrad.ops.composed.selecting import SELECTING
+from symgrad.ops.composed.selecting import SELECTING, SELECTING_LAZILY
 from symgrad.ops.composed.sequences import (
     angle,
     bisect_left,
@@ -96,15 +104,12 @@ from symgrad.ops.composed.sequences import (
     diff,
     dist,
     divmod_,
-    fftconvolve,
     geomspace,
     gradient,
     interp,
     logspace,
     modf,
     modf_of_number,
-    signal_convolve,
-    simpson,
     sorted_,
     trapezoid,
 )
@@ -120,7 +125,8 @@ from symgrad.ops.composed.shapes import (
     unstack,
 )
 from symgrad.ops.composed.solving import SOLVING
-from symgrad.ops.composed.special import SPECIAL
+from symgrad.ops.composed.special import SPECIAL, lambertw
+from symgrad.ops.composed.splines import CUBIC, PIECES, SPLINES
 from symgrad.ops.composed.statistics import (
     OF_DATA,
     average,
@@ -162,7 +168,7 @@ COMPOSED: dict[Callable[..., Any], Callable[..., Any]] = {
     np.block: block, np.hsplit: hsplit, np.vsplit: vsplit, np.dsplit: dsplit, np.rollaxis: rollaxis, np.resize: resize,
     np.trim_zeros: trim_zeros, np.diagflat: diagflat, np.extract: extract, np.select: select, np.piecewise: piecewise,
     np.partition: partition, np.ediff1d: ediff1d, np.union1d: union1d, np.setdiff1d: setdiff1d, np.vander: vander, np.polyval: polyval,
-    np.polymul: polymul, np.polyadd: polyadd, np.polysub: polysub, np.polyfit: polyfit,
+    np.polymul: polymul, np.polyadd: polyadd, np.poly1d: poly1d, np.polysub: polysub, np.polyfit: polyfit,
     np.apply_over_axes: apply_over_axes, np.polyder: polyder, np.polyint: polyint, np.cov: cov, np.corrcoef: corrcoef,
     np.apply_along_axis: apply_along_axis, np.fromfunction: fromfunction, np.ix_: ix_, np.fill_diagonal: fill_diagonal, np.put: put,
     np.putmask: putmask, np.place: place, np.put_along_axis: put_along_axis, np.modf: modf, np.angle: angle,
@@ -194,10 +200,29 @@ WIDER: dict[str, Callable[..., Any]] = {
 
 #: functions of SciPy's modules by name
 SCIPY: dict[str, dict[str, Callable[..., Any]]] = {
-    "scipy.special": SPECIAL, "scipy.linalg": SOLVING, "scipy.integrate": {"trapezoid": trapezoid, "simpson": simpson},
-    "scipy.signal": {"convolve": signal_convolve, "fftconvolve": fftconvolve, "hilbert": hilbert}, "scipy.fft": FFT | COSINES,
-    "scipy.stats": SAMPLES, "scipy._lib.array_api_extra": SELECTING,
+    "scipy.special": SPECIAL, "scipy.special._ufuncs": OF_BOOST, "scipy.linalg": SOLVING, "scipy.ndimage": IMAGES,
+    "scipy.spatial.distance": DISTANCES, "scipy.interpolate": {"lagrange": lagrange} | GRIDS | SPLINES,
+    "scipy.interpolate._ppoly": PIECES, "scipy.interpolate._cubic": CUBIC,
+    "scipy.integrate": {"trapezoid": trapezoid} | INTEGRALS, "scipy.fft": FFT | COSINES,
+    "scipy.signal": CONVOLUTIONS | FILTERS | {"hilbert": hilbert},
+    "scipy.stats": SAMPLES, "scipy._lib.array_api_extra": SELECTING, "scipy._lib._util": SELECTING_LAZILY,
 }  # fmt: skip
+
+
+#: the attributes that the composition for a class takes, by which an object of the class from outside is made again where it is called
+POLYNOMIALS = (
+    np.polynomial.Polynomial, np.polynomial.Chebyshev, np.polynomial.Legendre, np.polynomial.Laguerre, np.polynomial.Hermite,
+    np.polynomial.HermiteE,
+)  # fmt: skip
+REBUILT: dict[type, tuple[str, ...]] = {np.poly1d: ("coeffs",), **dict.fromkeys(POLYNOMIALS, ("coef", "domain", "window"))}
+REBUILT_OF_SCIPY: dict[str, dict[str, tuple[str, ...]]] = {
+    "scipy.interpolate": {"RegularGridInterpolator": ("grid", "values", "method", "bounds_error", "fill_value")},
+}
+
+
+def rebuilt_from(cls: type) -> tuple[str, ...] | None:
+    """The attributes from which an object of a class is made again; None for classes of which that is not known."""
+    return REBUILT.get(cls) or in_scipy(cls, REBUILT_OF_SCIPY)
 
 
 #: compositions that say of complex numbers too what NumPy does to them
@@ -205,8 +230,8 @@ ALIKE: frozenset[Callable[..., Any]] = frozenset({
     vstack, hstack, dstack, column_stack, inner, kron, cross, diff, trapezoid, multi_dot, matrix_power, meshgrid, atleast_1d,
     atleast_2d, atleast_3d, rot90, broadcast_arrays, append, insert, block, hsplit, vsplit, dsplit, rollaxis, resize, diagflat, polyval,
     polymul, polyadd, polysub, vander, ediff1d, apply_along_axis, matvec, cumulative_sum, cumulative_prod, cast, unstack,
-    convolve_within, signal_convolve, fftconvolve, sliding_window_view, fill_diagonal, average, gradient, select, put, putmask, place,
-    *FFT.values(),
+    convolve_within, convolve_arrays, fftconvolve, sliding_window_view, fill_diagonal, average, gradient, select, put, putmask, place,
+    lambertw, *FFT.values(),
 })  # fmt: skip
 
 

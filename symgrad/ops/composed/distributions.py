@@ -6,6 +6,7 @@ Formulas: Johnson, Kotz and Balakrishnan, Continuous Univariate Distributions (1
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from symgrad.kinds import distribution_name
 from symgrad.ops.composed.refusing import Numbers, must, need
 from symgrad.ops.composed.solving import triangular
 from symgrad.ops.composed.special import gammaln, scipy_special
+from symgrad.ops.composed.truncated import TRUNCATED
 
 #: the logarithm of the square root of two pi
 HALF_LOG = 0.5 * math.log(2 * math.pi)
@@ -407,6 +409,7 @@ DISTRIBUTIONS: dict[str, dict[str, Any]] = {
     "logistic": {"logpdf": logistic_logpdf, "cdf": logistic_cdf, "sf": logistic_sf, "ppf": logistic_ppf},
     "gumbel_r": {"logpdf": gumbel_r_logpdf, "cdf": gumbel_r_cdf, "ppf": gumbel_r_ppf},
     "gumbel_l": {"logpdf": gumbel_l_logpdf},
+    "truncnorm": TRUNCATED,
     "poisson": {"logpmf": poisson_logpmf},
     "bernoulli": {"logpmf": bernoulli_logpmf},
     "binom": {"logpmf": binom_logpmf},
@@ -417,6 +420,8 @@ DISTRIBUTIONS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 #: parameters that must be positive, for which SciPy gives nan where they are not; ``scale`` is one where its logarithm is not taken
 POSITIVE = frozenset({"a", "b", "c", "s", "df"})
+#: functions whose parameters of these names may be any numbers
+FREE = frozenset(TRUNCATED.values())
 #: functions that take no logarithm of the scale
 WITHOUT_LOGARITHM = frozenset({"pdf", "cdf", "sf", "logcdf", "logsf", "ppf", "isf"})
 
@@ -445,6 +450,34 @@ def raised(logarithm: Any) -> Any:
 
 
 def name_of(owner: Any) -> str | None:
-    """The name of a distribution of SciPy's of which something is known."""
+    """The name of a distribution of SciPy's of which something is known: one of the table, or one of numbers, whose formulas are read."""
     name = distribution_name(owner)
-    return name if name in DISTRIBUTIONS else None
+    return name if name in DISTRIBUTIONS or name is not None and is_method(owner, "_parse_args") else None
+
+
+def of_name(name: str) -> Any:
+    """The distribution of SciPy's of a name."""
+    return getattr(sys.modules["scipy.stats"], name)
+
+
+def is_method(law: Any, name: str) -> bool:
+    """Has a distribution a method of this name?"""
+    return callable(getattr(law, name, None))
+
+
+def is_datum(law: Any, name: str) -> bool:
+    """Is an attribute of a distribution no method, as the ends of its support are?"""
+    return hasattr(law, name) and not is_method(law, name)
+
+
+def method_of(law: Any, name: str) -> Any:
+    """A method of a distribution."""
+    return getattr(law, name)
+
+
+def has_formula(law: Any, name: str) -> bool:
+    """Is a function of a distribution what SciPy makes of a formula for all of them?  Some have a function of their own."""
+    stats = sys.modules["scipy.stats"]
+    general = stats.rv_discrete if is_method(law, "pmf") else stats.rv_continuous
+    is_general = getattr(type(law), name, None) is getattr(general, name)
+    return is_general and (name != "entropy" or type(law)._entropy is not stats.rv_continuous._entropy)

@@ -170,3 +170,7 @@ FUNCTIONS: dict[Any, Any] = {
 } | {operator.inv: invert, operator.countOf: count_of, operator.indexOf: index_of}  # fmt: skip
 
 __all__ = ["FUNCTIONS"]
+
+
+def object_init(self: Any) -> None:
+    """``object.__init__``, which does nothing."""

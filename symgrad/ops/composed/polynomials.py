@@ -36,11 +36,14 @@ def polysub(a1: Numbers, a2: Numbers) -> Any:
     return polyadd(a1, -a2)
 
 
-def polyfit(x: Numbers, y: Numbers, deg: Any) -> Any:
-    """``np.polyfit`` of a vector, or of several in columns."""
+def polyfit(x: Numbers, y: Numbers, deg: Any, rcond: Any = None, full: Any = False, w: Numbers = None, cov: Any = False) -> Any:
+    """``np.polyfit`` of a vector, or of several in columns; with weights of the differences."""
+    need(rcond is None and not full and not cov, "np.polyfit is supported for the coefficients alone")
     if x.shape[0] == 0:
         raise TypeError("expected non-empty vector for x")
     powers = vander(x, deg + 1)
+    if w is not None:
+        powers, y = powers * np.expand_dims(w, 1), y * (w if np.ndim(y) == 1 else np.expand_dims(w, 1))
     scale = np.sqrt(np.sum(powers * powers, axis=0))
     coefficients = np.linalg.pinv(powers / scale) @ y
     return coefficients / scale if np.ndim(y) == 1 else coefficients / np.expand_dims(scale, 1)
@@ -101,3 +104,85 @@ def polyint(p: Numbers, m: int = 1, k: Any = None) -> Any:
     if m > 2:
         integral = np.concatenate([integral / np.arange(integral.shape[0], 0, -1), constants[2:]])
     return integral
+
+
+class Poly1d:
+    """A polynomial as ``np.poly1d`` has it: called, differentiated, integrated, added and multiplied."""
+
+    def __init__(self, held: Any) -> None:
+        self.held = held
+
+    def __call__(self, val: Any) -> Any:
+        need(not isinstance(val, Poly1d), "a polynomial of a polynomial is not supported")
+        return np.polyval(self.held, val)
+
+    @property
+    def coef(self) -> Any:
+        """The coefficients; NumPy leaves out those in front that are zero."""
+        must(np.shape(self.held)[0] == 1 or self.held[0] != 0, "the coefficients of a polynomial that begin with 0 are not supported")
+        return self.held
+
+    @property
+    def order(self) -> Any:
+        """The degree."""
+        return np.shape(self.coef)[0] - 1
+
+    @property
+    def roots(self) -> Any:
+        """The zeros, which have no rule."""
+        need(False, "the roots of a polynomial are not supported")
+
+    coeffs = c = coefficients = coef
+    o = order
+    r = roots
+
+    def deriv(self, m: Any = 1) -> Any:
+        return Poly1d(np.polyder(self.held, m))
+
+    def integ(self, m: Any = 1, k: Any = 0) -> Any:
+        need(m == 1, "np.poly1d.integ is supported once")
+        return Poly1d(np.append(np.polyint(self.held)[:-1], k))
+
+    def __neg__(self) -> Any:
+        return Poly1d(-self.held)
+
+    def __add__(self, other: Any) -> Any:
+        return Poly1d(np.polyadd(self.held, coefficients_of(other)))
+
+    def __radd__(self, other: Any) -> Any:
+        return Poly1d(np.polyadd(coefficients_of(other), self.held))
+
+    def __sub__(self, other: Any) -> Any:
+        return Poly1d(np.polysub(self.held, coefficients_of(other)))
+
+    def __rsub__(self, other: Any) -> Any:
+        return Poly1d(np.polysub(coefficients_of(other), self.held))
+
+    def __mul__(self, other: Any) -> Any:
+        return Poly1d(np.polymul(self.held, coefficients_of(other)))
+
+    def __rmul__(self, other: Any) -> Any:
+        return Poly1d(np.polymul(coefficients_of(other), self.held))
+
+    def __truediv__(self, other: Any) -> Any:
+        return Poly1d(self.held / other)
+
+
+def coefficients_of(other: Any) -> Any:
+    """The coefficients of a polynomial, or of a number."""
+    return other.held if isinstance(other, Poly1d) else np.atleast_1d(other)
+
+
+def poly1d(c_or_r: Numbers, r: Any = False, variable: Any = None) -> Any:
+    """``np.poly1d`` of coefficients, or of roots."""
+    need(variable is None, "variable of np.poly1d is not supported")
+    return Poly1d(np.poly(c_or_r) if r else np.atleast_1d(c_or_r))
+
+
+def lagrange(x: Numbers, w: Numbers) -> Any:
+    """``scipy.interpolate.lagrange``: the polynomial through points, whose coefficients are those of products (DLMF 3.3(i))."""
+    total = np.zeros(np.shape(x)[0])
+    for j in range(np.shape(x)[0]):
+        others = np.concatenate([x[:j], x[j + 1 :]])
+        total = total + np.poly(others) * (w[j] / np.prod(x[j] - others))
+    return Poly1d(total)

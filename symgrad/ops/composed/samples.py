@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from symgrad.ops.composed.refusing import Numbers, must, need
+from symgrad.ops.composed.refusing import Numbers, inexact, must, need
 from symgrad.ops.composed.special import scipy_special
 
 PROPAGATE = "nan_policy is supported as 'propagate'"
@@ -173,7 +173,77 @@ def entropy(pk: Numbers, qk: Any = None, base: Any = None, axis: Any = 0, *, nan
     return out if base is None else out / math.log(base)
 
 
+def gstd(a: Numbers, axis: Any = 0, ddof: Any = 1, *, keepdims: Any = False, nan_policy: Any = "propagate") -> Any:
+    """``scipy.stats.gstd``, the geometric standard deviation."""
+    need(nan_policy == "propagate", PROPAGATE)
+    return np.exp(np.std(np.log(a), axis=axis, ddof=ddof, keepdims=keepdims))
+
+
+def median_abs_deviation(x: Numbers, axis: Any = 0, center: Any = None, scale: Any = 1.0, nan_policy: Any = "propagate", *,
+                         keepdims: Any = False) -> Any:  # fmt: skip
+    """``scipy.stats.median_abs_deviation`` about the median."""
+    need(nan_policy == "propagate", PROPAGATE)
+    need(center is None, "center of scipy.stats.median_abs_deviation is not supported")
+    need(scale == "normal" or not isinstance(scale, str), "scale of scipy.stats.median_abs_deviation is 'normal' or a number")
+    apart = np.abs(x - np.median(x, axis=axis, keepdims=True))
+    return np.median(apart, axis=axis, keepdims=keepdims) / (0.6744897501960817 if isinstance(scale, str) else scale)
+
+
+class Correlation(NamedTuple):
+    """What ``scipy.stats.pearsonr`` returns, as a pair."""
+
+    statistic: Any
+    pvalue: Any
+
+
+def pearsonr(x: Numbers, y: Numbers, *, alternative: Any = "two-sided", method: Any = None, axis: Any = 0) -> Any:
+    """``scipy.stats.pearsonr``: the coefficient, and by the beta distribution how probable it is (Student, 1908)."""
+    need(method is None, "method of scipy.stats.pearsonr is not supported")
+    need(alternative in ("two-sided", "less", "greater"), "alternative must be 'two-sided', 'less' or 'greater'")
+    must(extent_along(x, axis) > 2, "scipy.stats.pearsonr is supported for more than two pairs")
+    must(np.shape(x) == np.shape(y), "scipy.stats.pearsonr is supported for samples of one shape")
+    x, y = inexact(x), inexact(y)
+    across, along = x - np.mean(x, axis=axis, keepdims=True), y - np.mean(y, axis=axis, keepdims=True)
+    sizes = np.sqrt(np.sum(across * across, axis=axis)) * np.sqrt(np.sum(along * along, axis=axis))
+    is_flat = (np.ptp(x, axis=axis) == 0) | (np.ptp(y, axis=axis) == 0)
+    r = np.clip(np.sum(across * along, axis=axis) / np.where(is_flat, math.nan, sizes), -1.0, 1.0)[()]
+    half = extent_along(x, axis) / 2 - 1
+    tail = {"two-sided": np.abs(r), "greater": r, "less": -r}[alternative]
+    pvalue = scipy_special("betaincc")(half, half, (tail + 1) / 2) * (2 if alternative == "two-sided" else 1)
+    return Correlation(r, pvalue)
+
+
+class Line(NamedTuple):
+    """What ``scipy.stats.linregress`` returns, as five numbers."""
+
+    slope: Any
+    intercept: Any
+    rvalue: Any
+    pvalue: Any
+    stderr: Any
+
+
+def linregress(x: Numbers, y: Numbers, alternative: Any = "two-sided") -> Any:
+    """``scipy.stats.linregress``: a straight line of least squares; what is probable of its slope by Student's distribution."""
+    need(alternative in ("two-sided", "less", "greater"), "alternative must be 'two-sided', 'less' or 'greater'")
+    need(np.ndim(x) == 1 and np.ndim(y) == 1, "scipy.stats.linregress is supported for vectors")
+    must(np.size(x) > 2, "scipy.stats.linregress is supported for more than two points")
+    must(np.shape(x) == np.shape(y), "scipy.stats.linregress is supported for vectors of one length")
+    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    across, along = x - np.mean(x), y - np.mean(y)
+    xx, xy, yy = np.mean(across * across), np.mean(across * along), np.mean(along * along)
+    must(xx > 0, "Cannot calculate a linear regression if all x values are identical")
+    slope = xy / xx
+    r = np.clip(xy / np.sqrt(xx * yy), -1.0, 1.0) if yy > 0 else 0.0 * xy
+    df = np.size(x) - 2
+    t = r * np.sqrt(df / ((1.0 - r + 1e-20) * (1.0 + r + 1e-20)))
+    tail = {"two-sided": -np.abs(t), "greater": -t, "less": t}[alternative]
+    pvalue = scipy_special("stdtr")(float(df), tail) * (2 if alternative == "two-sided" else 1)
+    return Line(slope, np.mean(y) - slope * np.mean(x), r, pvalue, np.sqrt((1 - r * r) * yy / xx / df))
+
+
 SAMPLES: dict[str, Callable[..., Any]] = {
     "gmean": gmean, "hmean": hmean, "pmean": pmean, "moment": moment, "skew": skew, "kurtosis": kurtosis, "sem": sem, "iqr": iqr,
     "variation": variation, "zscore": zscore, "zmap": zmap, "trim_mean": trim_mean, "entropy": entropy,
+    "gstd": gstd, "median_abs_deviation": median_abs_deviation, "pearsonr": pearsonr, "linregress": linregress,
 }  # fmt: skip

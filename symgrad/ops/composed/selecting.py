@@ -36,4 +36,17 @@ def apply_where(cond: Any, args: Any, f1: Any, f2: Any = None, /, *, fill_value:
     return out
 
 
+def lazyselect(condlist: Any, choicelist: Any, arrays: Any, default: Any = 0) -> Any:
+    """For each element what the function of the last condition that holds gives; each function is called with its elements alone."""
+    operands = [np.ravel(operand) for operand in np.broadcast_arrays(*arrays)]
+    shape = np.shape(np.broadcast_arrays(*arrays)[0])
+    out = np.full(np.shape(operands[0]), default, dtype=float)
+    for cond, choice in zip(condlist, choicelist):
+        held = np.ravel(np.broadcast_to(cond, shape))
+        out[held] = choice(*[operand[held] for operand in operands])
+    return np.reshape(out, shape)
+
+
 SELECTING = {"apply_where": apply_where}
+#: the same of the module that distributions take it from
+SELECTING_LAZILY = {"_lazyselect": lazyselect}

@@ -84,31 +84,6 @@ def trapezoid(y: Numbers, x: Numbers = None, dx: Any = 1.0, axis: Any = None) ->
     return np.sum(pairs * steps_between(x), axis=-1) / 2.0
 
 
-def simpson(y: Numbers, x: Numbers = None, dx: Any = 1.0, axis: Any = -1) -> Any:
-    """``scipy.integrate.simpson`` of a vector at points that are evenly spaced; the last interval of an even number as Cartwright says."""
-    need(x is None, "scipy.integrate.simpson is supported for points that are evenly spaced; give dx")
-    need(np.ndim(y) == 1, "scipy.integrate.simpson is supported for vectors")
-    must(y.shape[0] > 2, "scipy.integrate.simpson of fewer than three points is not supported")
-    odd = y if y.shape[0] % 2 == 1 else y[:-1]
-    last = 0.0 if y.shape[0] % 2 == 1 else 5.0 / 12.0 * y[-1] + 2.0 / 3.0 * y[-2] - y[-3] / 12.0
-    return dx * ((odd[0] + odd[-1] + 4.0 * np.sum(odd[1:-1:2]) + 2.0 * np.sum(odd[2:-1:2])) / 3.0 + last)
-
-
-def signal_convolve(in1: Numbers, in2: Numbers, mode: str = "full", method: str = "auto") -> Any:
-    """``scipy.signal.convolve`` of vectors, which keeps the extent of the first."""
-    need(np.ndim(in1) == 1 and np.ndim(in2) == 1, "scipy.signal.convolve is supported for vectors")
-    if mode == "same":
-        whole = np.convolve(in1, in2)
-        first = (in2.shape[0] - 1) // 2
-        return whole[first : first + in1.shape[0]]
-    return np.convolve(in1, in2, mode)  # type: ignore[call-overload]
-
-
-def fftconvolve(in1: Numbers, in2: Numbers, mode: str = "full") -> Any:
-    """``scipy.signal.fftconvolve`` of vectors, summed as it is."""
-    return signal_convolve(in1, in2, mode)
-
-
 def interp(x: Numbers, xp: Numbers, fp: Numbers, left: Any = None, right: Any = None, period: Any = None) -> Any:
     """``np.interp``: linear between the points, constant outside, in float64; of points at the same place the last one counts."""
     x, xp, fp = in_double(x), in_double(xp), in_double(fp)

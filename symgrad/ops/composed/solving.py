@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.ops.composed.products import norm as numpy_norm
-from symgrad.ops.composed.refusing import Numbers, need
+from symgrad.ops.composed.refusing import Numbers, must, need
 
 
 def triangular(a: Any, b: Any, lower: bool) -> Any:
@@ -27,8 +27,14 @@ def expm_row(a: Any) -> Any:
     return sys.modules["scipy.linalg"].expm(a)
 
 
+def sylvester(a: Any, b: Any, q: Any) -> Any:
+    """The solution of ``a x + x b = q``: a row where it is inlined."""
+    return sys.modules["scipy.linalg"].solve_sylvester(a, b, q)
+
+
 #: the rows of these: their operands, and the call of the row
 ROWS_OF: dict[Any, tuple[str, str]] = {
+    sylvester: ("a, b, q", "sylvester(a, b, q)"),
     triangular: ("a, b, lower", "solve_triangular(a, b, lower=lower)"), transposed: ("a, b, lower", "solve_transposed(a, b, lower=lower)"),
     expm_row: ("a", "expm(a)"),
 }  # fmt: skip
@@ -41,6 +47,8 @@ def solve(a: Numbers, b: Numbers, lower: Any = False, overwrite_a: Any = False, 
     need(
         assume_a is None or assume_a in ("gen", "general", "sym", "symmetric", "pos", "positive definite"), "this assume_a is not supported"
     )
+    if assume_a in ("sym", "symmetric", "pos", "positive definite"):  # one triangle is read
+        return np.linalg.solve(np.tril(a) + np.transpose(np.tril(a, -1)) if lower else np.triu(a) + np.transpose(np.triu(a, 1)), b)
     return np.linalg.solve(np.transpose(a) if transposed else a, b)
 
 
@@ -87,8 +95,13 @@ def det(a: Numbers, overwrite_a: Any = False, check_finite: Any = True) -> Any:
 
 
 def eigh(a: Numbers, b: Any = None, lower: Any = True, eigvals_only: Any = False) -> Any:
-    """``scipy.linalg.eigh`` of a symmetric matrix, all of its values."""
-    need(b is None, "the generalized eigenvalue problem is not supported")
+    """``scipy.linalg.eigh`` of a symmetric matrix, all of its values; with ``b``, ``a v = w b v``, by the Cholesky factor of ``b``."""
+    if b is not None:
+        a, b = (a, b) if lower else (np.transpose(a), np.transpose(b))
+        factor = np.linalg.cholesky(b)
+        whole = np.tril(a) + np.transpose(np.tril(a, -1))
+        values, inner = np.linalg.eigh(triangular(factor, np.transpose(triangular(factor, whole, True)), True))
+        return values if eigvals_only else (values, transposed(factor, inner, True))
     values, vectors = np.linalg.eigh(a) if lower else np.linalg.eigh(np.transpose(a))
     return values if eigvals_only else (values, vectors)
 
@@ -165,7 +178,92 @@ def circulant(c: Numbers) -> Any:
     return c[(np.expand_dims(np.arange(n), 1) - np.arange(n)) % n]
 
 
+def band(ab: Any, above: Any) -> Any:
+    """The matrix whose diagonals are rows, from the one so many places above the main diagonal on."""
+    count = ab.shape[1]
+    row = np.expand_dims(np.arange(count), 1) + (above - np.arange(count))
+    column = np.arange(count) + np.zeros_like(row)
+    return np.where((row >= 0) & (row < ab.shape[0]), ab[np.clip(row, 0, ab.shape[0] - 1), column], 0.0)
+
+
+def solve_banded(l_and_u: Any, ab: Numbers, b: Numbers, overwrite_ab: Any = False, overwrite_b: Any = False,
+                 check_finite: Any = True) -> Any:  # fmt: skip
+    """``scipy.linalg.solve_banded``, by the whole matrix."""
+    need(not overwrite_ab and not overwrite_b, "scipy.linalg.solve_banded is supported where it does not write to its arguments")
+    lower, upper = l_and_u
+    must(lower + upper + 1 == ab.shape[0], "invalid values for the number of lower and upper diagonals")
+    return np.linalg.solve(band(ab, upper), b)
+
+
+def solveh_banded(ab: Numbers, b: Numbers, overwrite_ab: Any = False, overwrite_b: Any = False, lower: Any = False,
+                  check_finite: Any = True) -> Any:  # fmt: skip
+    """``scipy.linalg.solveh_banded``, by the whole matrix."""
+    need(not overwrite_ab and not overwrite_b, "scipy.linalg.solveh_banded is supported where it does not write to its arguments")
+    half = band(ab, 0 if lower else ab.shape[0] - 1)
+    return np.linalg.solve(half + np.transpose(half) - np.diag(np.diagonal(half)), b)
+
+
+def solve_toeplitz(c_or_cr: Any, b: Numbers, check_finite: Any = True) -> Any:
+    """``scipy.linalg.solve_toeplitz``, by the whole matrix."""
+    matrix = toeplitz(c_or_cr[0], c_or_cr[1]) if isinstance(c_or_cr, tuple) else toeplitz(c_or_cr)
+    return np.linalg.solve(matrix, b)
+
+
+def matmul_toeplitz(c_or_cr: Any, x: Numbers, check_finite: Any = False, workers: Any = None) -> Any:
+    """``scipy.linalg.matmul_toeplitz``, by the whole matrix."""
+    return (toeplitz(c_or_cr[0], c_or_cr[1]) if isinstance(c_or_cr, tuple) else toeplitz(c_or_cr)) @ x
+
+
+def hankel(c: Numbers, r: Numbers = None) -> Any:
+    """``scipy.linalg.hankel`` of vectors."""
+    first = np.ravel(c)
+    last = np.zeros_like(first) if r is None else np.ravel(r)
+    values = np.concatenate([first, last[1:]])
+    return values[np.expand_dims(np.arange(first.shape[0]), 1) + np.arange(last.shape[0])]
+
+
+def polar(a: Numbers, side: Any = "right") -> Any:
+    """``scipy.linalg.polar``, by the singular values."""
+    need(side == "right" or side == "left", "`side` must be either 'right' or 'left'")
+    w, s, vh = np.linalg.svd(a, full_matrices=False)
+    return w @ vh, (np.transpose(vh) * s) @ vh if side == "right" else (w * s) @ np.transpose(w)
+
+
+def lstsq(a: Numbers, b: Numbers, cond: Any = None, overwrite_a: Any = False, overwrite_b: Any = False, check_finite: Any = True,
+          lapack_driver: Any = None) -> Any:  # fmt: skip
+    """``scipy.linalg.lstsq`` of a matrix of full rank."""
+    need(not overwrite_a and not overwrite_b, "scipy.linalg.lstsq is supported where it does not write to its arguments")
+    need(cond is None, "cond of scipy.linalg.lstsq is not supported")
+    x, left, rank, values = np.linalg.lstsq(a, b)
+    if np.ndim(b) > 1:
+        return x, left, int(rank), values
+    must(a.shape[0] > a.shape[1], "scipy.linalg.lstsq of a vector is supported for more rows than columns")
+    return x, left[0], int(rank), values
+
+
+def solve_sylvester(a: Numbers, b: Numbers, q: Numbers) -> Any:
+    """``scipy.linalg.solve_sylvester``."""
+    return sylvester(a, b, q)
+
+
+def solve_continuous_lyapunov(a: Numbers, q: Numbers) -> Any:
+    """``scipy.linalg.solve_continuous_lyapunov`` of real matrices."""
+    return sylvester(a, np.transpose(a), q)
+
+
+def solve_discrete_lyapunov(a: Numbers, q: Numbers, method: Any = None) -> Any:
+    """``scipy.linalg.solve_discrete_lyapunov`` of real matrices, as a system of equations for all elements."""
+    need(method is None or method == "direct", "scipy.linalg.solve_discrete_lyapunov is supported with method='direct'")
+    count = np.shape(a)[0]
+    must(method == "direct" or count < 10, "scipy.linalg.solve_discrete_lyapunov of ten rows and more is supported with method='direct'")
+    return np.reshape(np.linalg.solve(np.eye(count * count) - np.kron(a, a), np.ravel(q)), (count, count))
+
+
 SOLVING: dict[str, Any] = {
+    "solve_sylvester": solve_sylvester, "solve_continuous_lyapunov": solve_continuous_lyapunov,
+    "solve_lyapunov": solve_continuous_lyapunov, "solve_discrete_lyapunov": solve_discrete_lyapunov,
+    "solve_banded": solve_banded, "solveh_banded": solveh_banded, "solve_toeplitz": solve_toeplitz, "matmul_toeplitz": matmul_toeplitz,
+    "hankel": hankel, "polar": polar, "lstsq": lstsq,
     "solve": solve, "solve_triangular": solve_triangular, "cholesky": cholesky, "cho_factor": cho_factor, "cho_solve": cho_solve,
     "inv": inv, "det": det, "eigh": eigh, "eigvalsh": eigvalsh, "svd": svd, "svdvals": svdvals, "qr": qr, "pinv": pinv, "expm": expm,
     "norm": norm, "block_diag": block_diag, "toeplitz": toeplitz, "circulant": circulant,

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.ops.composed.refusing import Numbers, need
+from symgrad.ops.composed.refusing import Numbers, must, need
+from symgrad.ops.composed.sequences import in_double
 
 
 def scipy_special(name: str) -> Any:
@@ -21,32 +22,107 @@ def gammaln(x: Any) -> Any:
     return scipy_special("gammaln")(x)
 
 
-def of_order(name: str) -> Any:
-    """A function of SciPy's of an order and a number: a row where it is inlined."""
-    return lambda n, x: scipy_special(name)(n, x)
+def inlined(name: str, place: int | None = None) -> Any:
+    """A function of SciPy's, or one of its results: a row where it is inlined."""
+
+    def function(*operands: Any) -> Any:
+        results = scipy_special(name)(*operands)
+        return results if place is None else results[place]
+
+    function.__name__ = name  # which refusals of the row say
+    return function
 
 
-#: the rows of functions of an order that is an integer: their calls
-ORDERS: dict[str, str] = {
-    "polygamma": "polygamma(n, x, via='scipy')", "jv": "bessel_j(n, x)", "yv": "bessel_y(n, x)", "kv": "bessel_k(n, x)",
-    "iv": "bessel_iv(n, x)", "ive": "ive(n, x)",
-}  # fmt: skip
-INLINED = {name: of_order(name) for name in ORDERS}
-#: the rows of what is inlined: their operands, and the call of the row
+#: what is inlined as rows: the function, its operands, and the call of the row
+polygamma_row, yv_row, kv_row = inlined("polygamma"), inlined("yv"), inlined("kv")
+lambertw_row, zeta_row, wofz_row = inlined("lambertw"), inlined("zeta"), inlined("wofz")
+airy_ai, airy_ai_slope, airy_bi, airy_bi_slope = (inlined("airy", place) for place in range(4))
+sine_integral, cosine_integral = (inlined("sici", place) for place in range(2))
+sinh_integral, cosh_integral = (inlined("shichi", place) for place in range(2))
+fresnel_sine, fresnel_cosine = (inlined("fresnel", place) for place in range(2))
+spherical_jn_row, spherical_yn_row = inlined("spherical_jn"), inlined("spherical_yn")
+spherical_in_row, spherical_kn_row = inlined("spherical_in"), inlined("spherical_kn")
+gammainc_row, gammaincc_row, gammainccinv_row = inlined("gammainc"), inlined("gammaincc"), inlined("gammainccinv")
+betainc_row, betaincc_row, betaincinv_row = inlined("betainc"), inlined("betaincc"), inlined("betaincinv")
+ndtr_row, log_ndtr_row = inlined("ndtr"), inlined("log_ndtr")
+eval_jacobi_row, owens_t_row, ndtri_exp_row = inlined("eval_jacobi"), inlined("owens_t"), inlined("ndtri_exp")
 ROWS_OF: dict[Any, tuple[str, str]] = {
     gammaln: ("x", "lgamma(x, via='scipy')"),
-    **{INLINED[name]: ("n, x", call) for name, call in ORDERS.items()},
-}
+    polygamma_row: ("n, x", "polygamma(n, x, via='scipy')"), yv_row: ("n, x", "bessel_y(n, x)"), kv_row: ("n, x", "bessel_k(n, x)"),
+    lambertw_row: ("z, k", "lambertw(z, k)"), zeta_row: ("x, q", "zeta(x, q)"), wofz_row: ("z", "wofz(z)"),
+    airy_ai: ("z", "airy_ai(z)"), airy_ai_slope: ("z", "airy_ai_slope(z)"), airy_bi: ("z", "airy_bi(z)"),
+    airy_bi_slope: ("z", "airy_bi_slope(z)"), sine_integral: ("x", "sine_integral(x)"), cosine_integral: ("x", "cosine_integral(x)"),
+    sinh_integral: ("x", "sinh_integral(x)"), cosh_integral: ("x", "cosh_integral(x)"), fresnel_sine: ("x", "fresnel_sine(x)"),
+    fresnel_cosine: ("x", "fresnel_cosine(x)"), spherical_jn_row: ("n, x", "spherical_jn(n, x)"),
+    spherical_yn_row: ("n, x", "spherical_yn(n, x)"), spherical_in_row: ("n, x", "spherical_in(n, x)"),
+    spherical_kn_row: ("n, x", "spherical_kn(n, x)"), gammainc_row: ("a, x", "gammainc(a, x)"), gammaincc_row: ("a, x", "gammaincc(a, x)"),
+    gammainccinv_row: ("a, x", "gammainccinv(a, x)"), betainc_row: ("a, b, x", "betainc(a, b, x)"),
+    betaincc_row: ("a, b, x", "betaincc(a, b, x)"), owens_t_row: ("h, a", "owens_t(h, a)"),
+    ndtri_exp_row: ("x", "ndtri_exp(x)"), ndtr_row: ("x", "ndtr(x)"), log_ndtr_row: ("x", "log_ndtr(x)"),
+    betaincinv_row: ("a, b, x", "betaincinv(a, b, x)"), eval_jacobi_row: ("n, a, b, x", "eval_jacobi(n, a, b, x)"),
+}  # fmt: skip
 
 
 def of_whole_order(row: Any) -> Any:
-    """The same of an order that is held to be an integer, since the derivative by it is not known."""
+    """A function of an order that is held to be an integer, since SciPy takes no other."""
 
     def function(n: Any, x: Numbers) -> Any:
         need(isinstance(n, int), "this function is supported for an order that is an integer")
         return row(n, x)
 
     return function
+
+
+def lambertw(z: Numbers, k: Any = 0, tol: Any = 1e-8) -> Any:
+    """``scipy.special.lambertw``, a complex number; at the branch point ``-exp(-1)`` its slope is infinite."""
+    need(tol == 1e-8, "tol of scipy.special.lambertw is not supported")
+    return lambertw_row(z, k)
+
+
+def zeta(x: Numbers, q: Any = None) -> Any:
+    """``scipy.special.zeta`` of Hurwitz, whose slope by ``q`` is known."""
+    need(q is not None, "scipy.special.zeta is supported with its second argument, q, and has a slope by q only")
+    return zeta_row(x, q)
+
+
+def airy(z: Numbers) -> Any:
+    """``scipy.special.airy``: Ai, its slope, Bi, and its slope."""
+    return airy_ai(z), airy_ai_slope(z), airy_bi(z), airy_bi_slope(z)
+
+
+def sici(x: Numbers) -> Any:
+    """``scipy.special.sici``."""
+    return sine_integral(x), cosine_integral(x)
+
+
+def shichi(x: Numbers) -> Any:
+    """``scipy.special.shichi``."""
+    return sinh_integral(x), cosh_integral(x)
+
+
+def fresnel(z: Numbers) -> Any:
+    """``scipy.special.fresnel``."""
+    return fresnel_sine(z), fresnel_cosine(z)
+
+
+def spherical(row: Any, sign: int, next_sign: int) -> Any:
+    """A spherical Bessel function, or its slope by DLMF 10.51."""
+
+    def function(n: Any, z: Numbers, derivative: Any = False) -> Any:
+        need(isinstance(n, int), "the order of spherical Bessel functions is supported as an integer")
+        if not derivative:
+            return row(n, z)
+        below = n * row(n - 1, z) if n > 0 else 0.0
+        return sign * (below + next_sign * (n + 1) * row(n + 1, z)) / (2 * n + 1)
+
+    return function
+
+
+def voigt_profile(x: Numbers, sigma: Numbers, gamma: Numbers) -> Any:
+    """``scipy.special.voigt_profile`` of a positive ``sigma``: DLMF 7.19."""
+    must(np.all(sigma > 0), "scipy.special.voigt_profile is supported for a sigma that is positive")
+    x, width = in_double(x), in_double(sigma) * math.sqrt(2)
+    return np.real(wofz_row((x + 1j * in_double(gamma)) / width)) / (width * math.sqrt(math.pi))
 
 
 def logsumexp(a: Numbers, axis: Any = None, b: Numbers = None, keepdims: Any = False) -> Any:
@@ -60,7 +136,7 @@ def logsumexp(a: Numbers, axis: Any = None, b: Numbers = None, keepdims: Any = F
     if whole:
         return np.log(np.sum(raised)) + top
     log_sum = np.log(np.sum(raised, axis=axis, keepdims=True)) + top
-    return log_sum if keepdims else np.squeeze(log_sum, axis=axis)
+    return log_sum if keepdims else np.squeeze(log_sum, axis=axis)[()]
 
 
 def softmax(x: Numbers, axis: Any = None) -> Any:
@@ -108,9 +184,73 @@ def pseudo_huber(delta: Numbers, r: Numbers) -> Any:
     return delta * delta * (np.sqrt(1 + (r / delta) ** 2) - 1)
 
 
+def eval_sh_legendre(n: Any, x: Numbers) -> Any:
+    """``scipy.special.eval_sh_legendre``."""
+    return eval_jacobi_row(n, 0.0, 0.0, 2 * x - 1)
+
+
+def narrowed(result: Any, x: Any) -> Any:
+    """A result in single precision where the operand is."""
+    return result.astype(np.float32) if np.asarray(x).dtype == np.float32 else result
+
+
+def chdtr(v: Any, x: Numbers) -> Any:
+    """``scipy.special.chdtr``: the distribution function of chi-square."""
+    return narrowed(gammainc_row(v / 2, x / 2), x)
+
+
+def chdtrc(v: Any, x: Numbers) -> Any:
+    """``scipy.special.chdtrc``: one minus it."""
+    return narrowed(gammaincc_row(v / 2, x / 2), x)
+
+
+def chdtri(v: Any, p: Numbers) -> Any:
+    """``scipy.special.chdtri``: the inverse of that."""
+    return narrowed(2 * gammainccinv_row(v / 2, p), p)
+
+
+def gdtr(a: Numbers, b: Any, x: Numbers) -> Any:
+    """``scipy.special.gdtr``: the distribution function of gamma."""
+    return narrowed(gammainc_row(b, a * x), x)
+
+
+def gdtrc(a: Numbers, b: Any, x: Numbers) -> Any:
+    """``scipy.special.gdtrc``: one minus it."""
+    return narrowed(gammaincc_row(b, a * x), x)
+
+
+def fdtr(dfn: Any, dfd: Any, x: Numbers) -> Any:
+    """``scipy.special.fdtr``: the distribution function of F."""
+    return narrowed(betainc_row(dfn / 2, dfd / 2, dfn * x / (dfd + dfn * x)), x)
+
+
+def fdtrc(dfn: Any, dfd: Any, x: Numbers) -> Any:
+    """``scipy.special.fdtrc``: one minus it."""
+    return narrowed(betainc_row(dfd / 2, dfn / 2, dfd / (dfd + dfn * x)), x)
+
+
+def fdtri(dfn: Any, dfd: Any, p: Numbers) -> Any:
+    """``scipy.special.fdtri``: the inverse of ``fdtr``."""
+    share = betaincinv_row(dfn / 2, dfd / 2, p)
+    return narrowed(dfd * share / (dfn * (1.0 - share)), p)
+
+
+def pdtr(k: Any, m: Numbers) -> Any:
+    """``scipy.special.pdtr``: the distribution function of Poisson's distribution."""
+    return narrowed(gammaincc_row((k if isinstance(k, int) else np.floor(k)) + 1.0, m), m)
+
+
+def pdtrc(k: Any, m: Numbers) -> Any:
+    """``scipy.special.pdtrc``: one minus it."""
+    return narrowed(gammainc_row((k if isinstance(k, int) else np.floor(k)) + 1.0, m), m)
+
+
 SPECIAL: dict[str, Any] = {
-    **{name: of_whole_order(row) for name, row in INLINED.items()}, "logsumexp": logsumexp, "softmax": softmax,
-    "log_softmax": log_softmax, "softplus": softplus, "betaln": betaln, "beta": beta, "multigammaln": multigammaln, "huber": huber,
-    "pseudo_huber": pseudo_huber,
+    "polygamma": of_whole_order(polygamma_row), "yn": of_whole_order(yv_row), "kn": of_whole_order(kv_row), "logsumexp": logsumexp,
+    "softmax": softmax, "log_softmax": log_softmax, "softplus": softplus, "betaln": betaln, "beta": beta, "multigammaln": multigammaln,
+    "huber": huber, "pseudo_huber": pseudo_huber, "lambertw": lambertw, "zeta": zeta, "airy": airy, "sici": sici, "shichi": shichi,
+    "fresnel": fresnel, "spherical_jn": spherical(spherical_jn_row, 1, -1), "spherical_yn": spherical(spherical_yn_row, 1, -1),
+    "spherical_in": spherical(spherical_in_row, 1, 1), "spherical_kn": spherical(spherical_kn_row, -1, 1),
+    "voigt_profile": voigt_profile, "eval_sh_legendre": eval_sh_legendre, "chdtr": chdtr, "chdtrc": chdtrc, "chdtri": chdtri, "gdtr": gdtr,
+    "gdtrc": gdtrc, "fdtr": fdtr, "fdtrc": fdtrc, "fdtri": fdtri, "pdtr": pdtr, "pdtrc": pdtrc,
 }  # fmt: skip
-SPECIAL |= {older: SPECIAL[name] for older, name in (("jn", "jv"), ("yn", "yv"), ("kn", "kv"))}

@@ -1,0 +1,192 @@
+"""Filters of ``scipy.signal``: recursive ones by their row, and what is made of these; trends of straight lines."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from symgrad.ops.composed.images import convolve1d, for_each_axis, windows_of_size
+from symgrad.ops.composed.refusing import Numbers, inexact, must, need
+
+
+def filtered(b: Any, a: Any, x: Any, axis: Any) -> Any:
+    """``lfilter`` at rest: a row where it is inlined."""
+    return sys.modules["scipy.signal"].lfilter(b, a, x, axis)
+
+
+#: the rows of these: their operands, and the call of the row
+ROWS_OF: dict[Any, tuple[str, str]] = {filtered: ("b, a, x, axis", "lfilter(b, a, x, axis=axis)")}
+
+
+def lengthened(x: Any, count: Any, axis: Any) -> Any:
+    """Zeros after the last sample."""
+    moved = np.moveaxis(x, axis, 0)
+    return np.moveaxis(np.concatenate([moved, np.zeros((count, *moved.shape[1:]))]), 0, axis)
+
+
+def lfilter(b: Numbers, a: Numbers, x: Numbers, axis: Any = -1, zi: Numbers = None) -> Any:
+    """``scipy.signal.lfilter``; with a state ``zi``, which acts like samples at the poles alone, also the state afterwards."""
+    if zi is None:
+        return filtered(b, a, x, axis)
+    b, a = np.atleast_1d(b), np.atleast_1d(a)
+    need(np.ndim(zi) == np.ndim(x), "zi of scipy.signal.lfilter is supported with as many axes as x")
+    poles, zeros = a / a[0], b / a[0]
+    count, samples = np.shape(zi)[axis], np.shape(x)[axis]
+    must(count == max(len(a), len(b)) - 1, "zi of scipy.signal.lfilter must have max(len(a), len(b)) - 1 elements along the axis")
+    state = lengthened(zi, samples, axis)
+    first = np.moveaxis(np.moveaxis(state, axis, 0)[:samples], 0, axis)
+    y = filtered(b, a, x, axis) + filtered(1.0, poles, first, axis)
+    after = filtered(zeros, 1.0, lengthened(x, count, axis), axis) - filtered(poles, 1.0, lengthened(y, count, axis), axis) + state
+    return y, np.moveaxis(np.moveaxis(after, axis, 0)[samples:], 0, axis)
+
+
+def lfilter_zi(b: Numbers, a: Numbers) -> Any:
+    """``scipy.signal.lfilter_zi``: the state in which a filter answers a constant with a constant, of one pole at least."""
+    b, a = np.atleast_1d(b), np.atleast_1d(a)
+    need(np.ndim(b) == 1 and np.ndim(a) == 1, "numerator and denominator must be vectors")
+    must(a[0] != 0, "scipy.signal.lfilter_zi is supported for a first denominator coefficient that is not 0")
+    size = max(len(a), len(b))
+    must(size > 1, "scipy.signal.lfilter_zi is supported for filters with a state")
+    poles = lengthened(a / a[0], size - len(a), 0)
+    zeros = lengthened(b / a[0], size - len(b), 0)
+    step = np.eye(size - 1) - np.eye(size - 1, k=1)
+    step[:, 0] += poles[1:]
+    return np.linalg.solve(step, zeros[1:] - poles[1:] * zeros[0])
+
+
+def sosfilt(sos: Numbers, x: Numbers, axis: Any = -1, zi: Numbers = None) -> Any:
+    """``scipy.signal.sosfilt``: one section after the other."""
+    y = x
+    if zi is None:
+        for section in sos:
+            y = filtered(section[:3], section[3:], y, axis)
+        return y
+    states = []
+    for section, state in zip(sos, zi):
+        y, after = lfilter(section[:3], section[3:], y, axis, state)
+        states.append(after)
+    return y, np.array(states)
+
+
+def without_line(x: Any) -> Any:
+    """Rows less their straight line of least squares: one that is the only one has no slope."""
+    count = np.shape(x)[-1]
+    place = np.arange(count) - 0.5 * (count - 1)
+    slope = np.sum(x * place, axis=-1, keepdims=True) / (1.0 if count == 1 else np.sum(place * place))
+    return x - np.mean(x, axis=-1, keepdims=True) - slope * place
+
+
+def detrend(data: Numbers, axis: Any = -1, type: Any = "linear", bp: Any = 0, overwrite_data: Any = False) -> Any:
+    """``scipy.signal.detrend``: less the mean, or less a straight line between each two breaks."""
+    need(not overwrite_data, "scipy.signal.detrend is supported where it does not write to its argument")
+    need(type in ("linear", "l", "constant", "c"), "trend type must be 'linear' or 'constant'")
+    data = inexact(data)
+    if type in ("constant", "c"):
+        return data - np.mean(data, axis=axis, keepdims=True)
+    moved = np.moveaxis(data, axis, -1)
+    if isinstance(bp, int) and bp == 0:
+        return np.moveaxis(without_line(moved), -1, axis)
+    count = np.shape(moved)[-1]
+    breaks = np.unique(np.concatenate([np.zeros(1, int), np.atleast_1d(bp), np.full(1, count)]))
+    must(np.all(breaks <= count), "breakpoints must be no more than the length of the data along the axis")
+    pieces = [without_line(moved[..., breaks[k] : breaks[k + 1]]) for k in range(len(breaks) - 1)]
+    return np.moveaxis(np.concatenate(pieces, axis=-1), -1, axis)
+
+
+def savgol_filter(x: Numbers, window_length: Any, polyorder: Any, deriv: Any = 0, delta: Any = 1.0, axis: Any = -1, mode: Any = "interp",
+                  cval: Any = 0.0) -> Any:  # fmt: skip
+    """``scipy.signal.savgol_filter``: sums of neighbours by SciPy's weights, at the ends by those of the last window."""
+    coefficients = sys.modules["scipy.signal"].savgol_coeffs
+    weights = np.reshape(np.asarray(coefficients(window_length, polyorder, deriv=deriv, delta=delta), dtype=float), (-1,))
+    x = inexact(x)
+    if mode != "interp":
+        return convolve1d(x, weights, axis, None, mode, cval)
+    moved = np.moveaxis(x, axis, -1)
+    count, half = np.shape(moved)[-1], window_length // 2
+    must(window_length <= count, "If mode is 'interp', window_length must be less than or equal to the size of x.")
+    inner = convolve1d(moved, weights, -1, None, "constant")
+    by_place = [coefficients(window_length, polyorder, deriv=deriv, delta=delta, pos=k, use="dot") for k in range(window_length)]
+    at_ends = np.transpose(np.reshape(np.asarray(by_place, dtype=float), (window_length, window_length)))
+    first, last = moved[..., :window_length] @ at_ends[:, :half], moved[..., -window_length:] @ at_ends[:, window_length - half :]
+    smooth = np.concatenate([first, inner[..., half : count - half], last], axis=-1)
+    return np.moveaxis(smooth, -1, axis).astype(x.dtype)
+
+
+def medfilt(volume: Numbers, kernel_size: Any = None) -> Any:
+    """``scipy.signal.medfilt``: the median of the neighbours in a box of odd extents, zeros beyond the edges."""
+    sizes = for_each_axis(3 if kernel_size is None else kernel_size, np.ndim(volume))
+    must(np.all(np.array(sizes) % 2 == 1), "Each element of kernel_size should be odd.")
+    return np.median(windows_of_size(inexact(volume), sizes, "constant", 0.0, 0), axis=-1)
+
+
+def freqz(b: Numbers, a: Numbers = 1, worN: Any = 512, whole: Any = False, plot: Any = None, fs: Any = 2 * math.pi,
+          include_nyquist: Any = False) -> Any:  # fmt: skip
+    """``scipy.signal.freqz``: the response of a filter at so many frequencies, or at given ones (Oppenheim and Schafer, chapter 5)."""
+    need(plot is None, "plot of scipy.signal.freqz is not supported")
+    need(np.ndim(b) == 1 and np.ndim(a) < 2, "scipy.signal.freqz is supported for vectors of coefficients")
+    if worN is None or isinstance(worN, int):
+        count = 512 if worN is None else worN
+        places = np.linspace(0.0, 2 * math.pi if whole else math.pi, count, endpoint=bool(include_nyquist and not whole))
+    else:
+        places = 2 * math.pi * np.asarray(worN, dtype=float) / fs
+    delay = np.exp(-1j * places)
+    response = np.polyval(b[::-1], delay) / np.polyval(np.atleast_1d(a)[::-1], delay)
+    return places * fs / (2 * math.pi), response
+
+
+def periodograms(x: Any, window: Any, size: Any, step: Any, fs: Any, nfft: Any, detrended: Any, scaling: Any) -> Any:
+    """The power at each frequency of each stretch of the samples, without negative frequencies."""
+    need(scaling == "density" or scaling == "spectrum", "scaling must be 'density' or 'spectrum'")
+    need(detrended in ("constant", "linear", False), "this detrend is not supported")
+    weights = window if isinstance(window, np.ndarray) else sys.modules["scipy.signal"].get_window(window, size)
+    count = (np.shape(x)[-1] - (size - step)) // step
+    stretches = x[..., (np.arange(count) * step)[:, None] + np.arange(size)]
+    if detrended:
+        stretches = detrend(stretches, -1, detrended)
+    spectrum = np.fft.rfft(stretches * weights, nfft)
+    power = np.real(spectrum) ** 2 + np.imag(spectrum) ** 2
+    total = fs * np.sum(weights * weights) if scaling == "density" else np.sum(weights) ** 2
+    places = np.arange(nfft // 2 + 1)
+    return power * np.where((places > 0) & (2 * places != nfft), 2.0, 1.0) / total, places * fs / nfft
+
+
+def welch(x: Numbers, fs: Any = 1.0, window: Any = "hann", nperseg: Any = None, noverlap: Any = None, nfft: Any = None,
+          detrend: Any = "constant", return_onesided: Any = True, scaling: Any = "density", axis: Any = -1,
+          average: Any = "mean") -> Any:  # fmt: skip
+    """``scipy.signal.welch`` of real samples: the mean, or the median, of the powers of stretches that overlap."""
+    need(return_onesided, "scipy.signal.welch is supported for one-sided spectra")
+    need(
+        isinstance(window, str | tuple) or nperseg is not None, "a window of scipy.signal.welch that is an array is supported with nperseg"
+    )
+    need(average == "mean", "average of scipy.signal.welch is supported as 'mean'")
+    moved = np.moveaxis(inexact(x), axis, -1)
+    length = np.shape(moved)[-1]
+    size = min(256, length) if nperseg is None else min(nperseg, length)
+    step = size - (size // 2 if noverlap is None else noverlap)
+    powers, places = periodograms(moved, window, size, step, fs, size if nfft is None else nfft, detrend, scaling)
+    return places, np.moveaxis(np.mean(powers, axis=-2), -1, axis)
+
+
+def periodogram(x: Numbers, fs: Any = 1.0, window: Any = "boxcar", nfft: Any = None, detrend: Any = "constant",
+                return_onesided: Any = True, scaling: Any = "density", axis: Any = -1) -> Any:  # fmt: skip
+    """``scipy.signal.periodogram`` of real samples."""
+    length = np.shape(x)[axis]
+    need(nfft is None, "nfft of scipy.signal.periodogram is not supported")
+    return welch(x, fs, window, length, 0, None, detrend, return_onesided, scaling, axis)
+
+
+FILTERS: dict[str, Callable[..., Any]] = {
+    "savgol_filter": savgol_filter,
+    "lfilter": lfilter,
+    "lfilter_zi": lfilter_zi,
+    "sosfilt": sosfilt,
+    "detrend": detrend,
+    "medfilt": medfilt,
+    "freqz": freqz,
+    "welch": welch,
+    "periodogram": periodogram,
+}
