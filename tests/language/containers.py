@@ -10,7 +10,8 @@ from tests.language.table import Section
 LISTS = Section("Methods of lists and tuples")
 DICTS = Section(
     "Methods of dicts",
-    "The values of a dict are followed. Its keys are known while compiling, or are computed ints, texts and tuples of these.",
+    "The values of a dict are followed. Its keys are known while compiling, or are computed ints, bools, floats, texts and tuples of these. "
+    "What is carried out here is read where keys are computed.",
 )
 SETS = Section("Methods of sets", "Sets hold what is known while compiling.")
 DEQUES = Section("Methods of deques")
@@ -59,6 +60,18 @@ def filled(x, y):
     return held.get("d") * held.get("b", 0.0) * held.get("e", x)
 
 
+@DICTS.read("dict.setdefault", "dict.update", "dict.copy", "dict.popitem")
+def with_computed_keys(x, v):
+    groups = {}
+    for number in v:
+        groups.setdefault(number > 0, []).append(number * x)
+    totals = {key: sum(group) for key, group in sorted(groups.items())}
+    copied = totals.copy()
+    copied.update({key: x for key in totals if totals[key] < 0})
+    key, last = copied.popitem()
+    return totals[True] * copied[False] * last + len(copied)
+
+
 @DICTS.carried_out("dict.pop", "dict.popitem", "dict.clear", "dict.copy")
 def emptied(x, y):
     held = {"a": x, "b": y, "c": x * y}
@@ -88,11 +101,12 @@ def counted(x):
     return x ** counts.total() * counts.most_common(1)[0][1] * len(list(counts.elements()))
 
 
-@DICTS.refused("Counter.subtract", error=ERROR, instead=lambda x: x * (collections.Counter("aab")["a"] - 1))
+@DICTS.read("Counter.subtract", "Counter.update")
 def subtracted(x):
     counts = collections.Counter("aab")
     counts.subtract("a")
-    return x * counts["a"]
+    counts.update("bc")
+    return x * counts["a"] + counts["b"]
 
 
 @SETS.carried_out("set.add", "set.discard", "set.remove", "set.update", "set.clear", "set.copy", "set.pop")
