@@ -489,7 +489,7 @@ REFUSED = {
     ),
     "other methods": (
         "d = {}\nfor n in numbers:\n    d[n] = a\nreturn d.fromkeys([1, 2], a)[1]",
-        "use get, setdefault",
+        "use clear, copy, get, items",
         "d = {}\nfor n in numbers:\n    d[n] = a\nd.update({1: a, 2: a})\nreturn d[1]",
     ),
 }  # fmt: skip
