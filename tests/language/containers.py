@@ -60,16 +60,7 @@ def filled(x, y):
     return held.get("d") * held.get("b", 0.0) * held.get("e", x)
 
 
-@DICTS.read("dict.setdefault", "dict.update", "dict.copy", "dict.popitem")
-def with_computed_keys(x, v):
-    groups = {}
-    for number in v:
-        groups.setdefault(number > 0, []).append(number * x)
-    totals = {key: sum(group) for key, group in sorted(groups.items())}
-    copied = totals.copy()
-    copied.update({key: x for key in totals if totals[key] < 0})
-    key, last = copied.popitem()
-    return totals[True] * copied[False] * last + len(copied)
+DICTS.read("dict.items")(lambda x, v: sum(a * x for _, a in sorted({b > 0: b for b in v}.items())))
 
 
 @DICTS.carried_out("dict.pop", "dict.popitem", "dict.clear", "dict.copy")
@@ -101,12 +92,11 @@ def counted(x):
     return x ** counts.total() * counts.most_common(1)[0][1] * len(list(counts.elements()))
 
 
-@DICTS.read("Counter.subtract", "Counter.update")
+@DICTS.read("Counter.subtract")
 def subtracted(x):
     counts = collections.Counter("aab")
     counts.subtract("a")
-    counts.update("bc")
-    return x * counts["a"] + counts["b"]
+    return x * counts["a"]
 
 
 @SETS.carried_out("set.add", "set.discard", "set.remove", "set.update", "set.clear", "set.copy", "set.pop")
