@@ -256,7 +256,9 @@ def rows_of(ctx: Lowering, array: Ref, node: ast.AST) -> list[Binding] | None:
 
 @special(dict)
 def dict_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    known = lambda: new_dict(ctx, content_of(ctx, args, kwargs, node), node)  # noqa: E731
+    def known() -> Obj:
+        return new_dict(ctx, content_of(ctx, args, kwargs, node), node)
+
     return dict_of(ctx, args, node, known, update(ctx, args, kwargs, node))
 
 
