@@ -157,14 +157,6 @@ def f(a):
     s.symmetric_difference_update({3, 4, 5})
     return a ** len(s)
 """, ("s.symmetric_difference_update({3, 4, 5})", "s = s ^ {3, 4, 5}"))  # fmt: skip
-way("a Counter that is subtracted from", SYNTAX, "subtract in a loop, as in counts[key] -= 1", """
-import collections
-
-def f(a):
-    counts = collections.Counter("aab")
-    counts.subtract("a")
-    return a * a * counts["a"]
-""", ('counts.subtract("a")', 'for key in "a":\n        counts[key] -= 1'))  # fmt: skip
 way("an attribute deleted by name", SYNTAX, "write del with the name, as in del point.name", """
 import types
 

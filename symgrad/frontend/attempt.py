@@ -25,6 +25,7 @@ from symgrad.frontend.context import Lowering
 from symgrad.frontend.declared import call_itself, is_declared
 from symgrad.frontend.distinct import arrays_of_objects, owned_arrays, related_outside, told_apart
 from symgrad.frontend.frames import OUTSIDE, Frame
+from symgrad.frontend.growing_dicts import is_growing
 from symgrad.frontend.interruptions import LoggersChange, Raised, StoredOutside, Unresolved
 from symgrad.frontend.lowered_function import Lowered
 from symgrad.frontend.memory_groups import copy_written
@@ -86,7 +87,7 @@ class Attempt:
     recursive_sites: frozenset[Any] = frozenset()  #: functions that have turned out to call themselves
     loggers_change: bool = False  #: the function changes which messages loggers take
     met: set[Same] = field(default_factory=set)  #: those that are called, and not read
-    growing_sites: dict[Any, None] = field(default_factory=dict)  #: where dicts are created that get keys which are computed
+    growing_sites: dict[Any, bool] = field(default_factory=dict)  #: where dicts are created that get keys which are computed
     parted: bool = False  #: that was done
     laid: bool = False  #: it was asked how arrays lie in memory
     unsure: bool = False  #: it mattered which of several arrays is written to
@@ -271,7 +272,7 @@ class Attempt:
             return Num(value)
         location = next((self.locations[p] for group in self.signature.same if path in group for p in group if p in self.locations), None)
         if location is None:
-            location = self.locations[path] = Location(name, ctx.builder.loc)
+            location = self.locations[path] = Location(name, ctx.builder.loc, outside=True)
             ctx.state.memory[location] = value
             if path in self.owned and all(self.owned.issuperset(group) for group in self.signature.same if path in group):
                 ctx.owned[path] = Ref(location)
@@ -383,7 +384,7 @@ class Attempt:
         ctx.texts[value] = captured.text
         self.inputs.append((value, array_copy_of(captured.text) if captured.text in self.stored else captured.text))
         ctx.captured[captured.text] = replace(captured, value=value)
-        ref = Ref(Location(value.name, ctx.builder.loc))
+        ref = Ref(Location(value.name, ctx.builder.loc, outside=True))
         ctx.state.memory[ref.location] = value
         if captured.text in self.stored:
             self.follow(ctx, captured.text, captured.text.partition(".astype(")[0], ref)
@@ -426,6 +427,11 @@ class Attempt:
                 words = ", ".join(f"{in_template(k)}: {p.text}" for k, p in zip(keys, parts, strict=True))
                 text = derived_text(ctx, binding, "{{" + words + "}}")
                 return Result(text, sum(part.count for part in parts), parts, tuple(f"{OWNER}[{k}]" for k in keys))
+            case Obj() if is_growing(binding):
+                what = "a dict whose keys are not known while compiling is returned"
+                hint = "return its keys and its items, as list(d) and list(d.values())"
+                ctx.note_refusal(UnsupportedSyntax(what, self.source.loc(node), hint))
+                return Result("{}", 1)
             case Obj(key) if key.kind == "record" and (cls := record_text(ctx, key)) is not None:
                 entries = ctx.state.entries(key)
                 parts = tuple(self.flatten(ctx, b, operands, node) for _, b in entries)

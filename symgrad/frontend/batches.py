@@ -189,7 +189,7 @@ class Reader:
             return Tup(tuple(item for _, item in items), binding.kind)
         assert isinstance(binding, Obj)
         key = binding.key
-        new = HeapKey(key.kind, key.cls, exact=key.exact, unordered=key.unordered)
+        new = HeapKey(key.kind, key.cls, exact=key.exact, unordered=key.unordered, sites=key.sites)
         self.ctx.state.heap[new] = tuple(items)
         return Obj(new)
 

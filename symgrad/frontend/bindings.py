@@ -24,6 +24,7 @@ class Location:
     name: str | None = None
     owner: Loc = NOWHERE
     read_only: bool = False  #: NumPy does not let it be written to
+    outside: bool = False  #: the caller holds it
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,7 @@ class HeapKey:
     doubtful: bool = False  #: there is no such object on one of the paths that lead here
     exact: type | None = None  #: its class, where that is none of ``list``, ``dict`` and ``cls``
     unordered: bool = False  #: a dict of which the order of the keys depends on the path taken
-    site: Any = None  #: where a dict is created, as far as that is known
+    sites: tuple[Any, ...] = ()  #: where a dict may have been created, as far as that is known
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ from symgrad.frontend.exceptions import fail_unless, instance_of
 from symgrad.frontend.filling import extent_of
 from symgrad.frontend.flow import choose
 from symgrad.frontend.folding import fold
-from symgrad.frontend.growing_dicts import check_attribute, new_dict
+from symgrad.frontend.growing_dicts import check_attribute, dict_of, new_dict, update
 from symgrad.frontend.iterate import append, indices_of, items_of, known_items, sequence
 from symgrad.frontend.number_builtins import CONVERTING
 from symgrad.frontend.operands import static_key, unwrap
@@ -209,7 +209,7 @@ def type_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 def list_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     if not args:
         return ctx.new_object("list", ())
-    if is_iterator(args[0]):
+    if is_iterator(args[0]) or isinstance(args[0], Obj) and args[0].key.kind == "record":
         args = [sequence(ctx, args[0], node)]
     known = known_items(ctx, args[0], node)
     if known is not None:
@@ -256,7 +256,10 @@ def rows_of(ctx: Lowering, array: Ref, node: ast.AST) -> list[Binding] | None:
 
 @special(dict)
 def dict_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    return new_dict(ctx, content_of(ctx, args, kwargs, node), node)
+    def known() -> Obj:
+        return new_dict(ctx, content_of(ctx, args, kwargs, node), node)
+
+    return dict_of(ctx, args, node, known, update(ctx, args, kwargs, node))
 
 
 def content_of(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> tuple[tuple[Any, Binding], ...]:

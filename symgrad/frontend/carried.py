@@ -30,7 +30,7 @@ from symgrad.frontend.reach import memory_held, memory_in, memory_within, reache
 from symgrad.frontend.sequences import owns_items
 from symgrad.frontend.skeletons import Skeleton, is_of_row, leaf_names, leaves, merge, merged_item, objects_of, places_in, rebuild, rows_in
 from symgrad.ir.core import FALSE, UNDEF, Block, Operand, Value
-from symgrad.ir.types import BOOL, List, Type, Undefined, join
+from symgrad.ir.types import BOOL, Array, List, Type, Undefined, join
 from symgrad.text import is_name
 
 TRIALS = 16
@@ -153,9 +153,9 @@ def head_object(ctx: Lowering, entry: State, state: State, key: HeapKey, plan: P
 
 
 def is_owning(ctx: Lowering, entry: State, plan: Plan, key: HeapKey, type_: Type) -> bool:
-    """Does a list that is carried as one value alone hold the lists that are in it, if there are any?"""
-    holds_lists = isinstance(type_, List) and isinstance(type_.item, List | Undefined)
-    return holds_lists and key not in plan.shared and owns_items(ctx, entry, key)
+    """Does a list that is carried as one value alone hold the lists or arrays that are in it, if there are any?"""
+    holds_memory = isinstance(type_, List) and isinstance(type_.item, List | Array | Undefined)
+    return holds_memory and key not in plan.shared and owns_items(ctx, entry, key)
 
 
 def location_of(ctx: Lowering, content: Any, plan: Plan, key: HeapKey) -> Location:

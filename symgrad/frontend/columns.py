@@ -20,6 +20,8 @@ from symgrad.ops.sharing import applied
 EACH = frozenset(
     {"list_of", "list_append", "list_set", "list_take", "list_slice", "list_join", "list_drop", "list_repeat", "copy", "stop_gradient"}
 )
+#: rows that look for an item in a list, and those that look for its parts in the lists of these
+OF_ROWS = {"contains": "contains_row", "list_index": "row_index"}
 
 
 def columns(type_: Type) -> list[Type]:
@@ -219,6 +221,11 @@ class Splitting:
                 before = sum(len(columns(item)) for item in whole.type.items[: op.settings["place"]])
                 own = columns(whole.type.items[op.settings["place"]])
                 self.taken(out, self.parts[whole][before : before + len(own)])
+            case "contains" | "list_index":
+                items, item = op.args
+                like = columns(item.type)
+                sought = [*self.of(items, like), *self.of(item, like)]
+                self.builder.append(Call(op.outs, op.loc, OF_ROWS[op.name], sought, {}))
             case "list_len":
                 self.builder.append(Call(op.outs, op.loc, op.name, self.parts[op.args[0]][:1], op.settings))  # type: ignore[index]
             case "array_of" if op.settings["shape"] is None and isinstance(op.args[0].type, List):

@@ -159,6 +159,11 @@ class Conversions(SharedState):
             raise self.refuse(BadArgument, what_of(row, name), node, passed_instead(row, name))
         raise self.refuse(UnsupportedSyntax, f"{kind_word(binding)} cannot be used as a number", node, NUMBER_OF.get(type(binding)))
 
+    def may_be_list(self, binding: Binding) -> bool:
+        """May this be a list or array of the function's, that was read out of a list of things of several kinds?"""
+        type_ = binding.operand.type if isinstance(binding, Num) else None
+        return isinstance(type_, Unknown) and type_.lists
+
     def check_position(self, binding: Binding) -> None:
         """Lower again with an iterator that has a position, where that makes a read right."""
         if isinstance(binding, Broken) and not binding.sites <= self.stateful:

@@ -13,6 +13,7 @@ from symgrad.frontend.bindings import MISSING, Binding, External, HeapKey, Locat
 from symgrad.frontend.builtins import of_frames
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exact import exact_class, is_anything
+from symgrad.frontend.growing_dicts import is_growing
 from symgrad.frontend.opaque import opaque
 from symgrad.frontend.operands import unwrap
 from symgrad.frontend.reading import from_class
@@ -43,6 +44,8 @@ def copied_constant(ctx: Lowering, binding: Static, copies: Any, node: ast.AST) 
 def copied_once(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     """A new array, list, dict or instance with the same items."""
     owner = args[0]
+    if is_growing(owner):
+        return ctx.apply_method(owner, "__copy__", [], node)
     if isinstance(owner, Obj) and owner.key.kind == "record":
         check_copied(ctx, owner.key, "__copy__", node)
         return ctx.new_object("record", ctx.state.entries(owner.key), owner.key.cls)
@@ -98,6 +101,9 @@ class Copier:
         raise UnsupportedArgument("this cannot be copied with copy.deepcopy", self.ctx.loc(self.node), "copy the arrays in it")
 
     def object(self, binding: Obj, key: HeapKey) -> Binding:
+        if is_growing(binding):
+            self.done[key] = self.ctx.apply_method(binding, "__deepcopy__", [Static(None)], self.node)
+            return self.done[key]
         check_copied(self.ctx, key, "__deepcopy__", self.node)
         content = self.ctx.state.heap[key]
         if isinstance(content, Ref):

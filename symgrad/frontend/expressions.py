@@ -8,9 +8,9 @@ from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import as_python_does
-from symgrad.frontend.bindings import Binding, Fun, Num, Obj, Static, Tup
+from symgrad.frontend.bindings import Binding, Fun, Missing, Num, Obj, Static, Tup, known_key
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.growing_dicts import new_dict
+from symgrad.frontend.growing_dicts import is_to_grow, let_grow, new_dict, new_growing, note_new_site
 from symgrad.frontend.iterate import indices_of, items_of
 from symgrad.frontend.memory import load
 from symgrad.frontend.operands import known_value, pinned_length, static_key
@@ -20,6 +20,7 @@ from symgrad.frontend.protocols import own_method
 from symgrad.frontend.tables import expression
 from symgrad.ir.core import Const
 from symgrad.ir.types import Scalar
+from symgrad.ops.composed.growing import put_all
 
 
 @expression(ast.Constant)
@@ -61,17 +62,38 @@ def set_(ctx: Lowering, node: ast.Set) -> Binding:
 
 @expression(ast.Dict)
 def dict_(ctx: Lowering, node: ast.Dict) -> Binding:
+    if is_to_grow(ctx, node):
+        return growing_display(ctx, node)
     content: dict[Any, Binding] = {}
     for key, value in zip(node.keys, node.values, strict=True):
         if key is None:
             merged = entries_of(ctx, ctx.evaluate(value), value)
             if merged is None:
+                note_new_site(ctx, node)
                 raise UnsupportedSyntax("only a dict of known keys can be unpacked with **", ctx.loc(value))
             content.update(merged)
         else:
-            known_key = static_key(ctx, ctx.evaluate(key), key)
-            content[known_key] = ctx.evaluate(value)
+            sought = ctx.evaluate(key)
+            if isinstance(known_key(sought), Missing):
+                note_new_site(ctx, node)
+            place = static_key(ctx, sought, key)
+            content[place] = ctx.evaluate(value)
     return new_dict(ctx, content.items(), node)
+
+
+def growing_display(ctx: Lowering, node: ast.Dict) -> Binding:
+    """A dict some of whose keys are computed: its items are stored one after the other."""
+    result = new_growing(ctx, None, node)
+    ctx.hold(result)
+    for key, value in zip(node.keys, node.values, strict=True):
+        if key is None:
+            ctx.apply(Static(put_all), [result, ctx.evaluate(value)], {}, value)
+            continue
+        sought = ctx.evaluate(key)
+        ctx.hold(sought)
+        ctx.apply_method(result, "__setitem__", [sought, ctx.evaluate(value)], node)
+    let_grow(ctx, result)
+    return result
 
 
 def elements(

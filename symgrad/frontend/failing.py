@@ -146,6 +146,8 @@ def failures_of(ctx: Lowering, op: Call) -> Iterator[Failure]:
         yield from of_item(ctx, ctx.call("list_take", args[0], args[1]), args[2])
     elif name in STEPPED:
         yield from of_step(ctx, args[STEPPED[name]])
+    elif name == "list_index":
+        yield Failure(DOMAIN, lambda: ctx.call("not_contains", args[0], args[1]))
     elif name == "list_drop":
         yield Failure(OUT_OF_RANGE, lambda: ctx.call("equal", ctx.call("list_len", args[0]), ZERO))
     elif name in PATHS:

@@ -10,11 +10,19 @@ from symgrad.errors import UnknownType, UnsupportedSyntax, UnsureAlias
 from symgrad.frontend.bindings import NO_KEYS, Binding, Broken, HeapKey, Location, Maybe, Missing, Obj, Ref, Step, is_row, row_at
 from symgrad.frontend.conversions import Conversions, kind_word, spelled
 from symgrad.frontend.interruptions import NeedsState
+from symgrad.frontend.links import Link
 from symgrad.frontend.reach import memory_within
 from symgrad.frontend.skeletons import decided, settled
 from symgrad.frontend.tables import SPREAD
 from symgrad.ir.core import Const, Operand, Value
-from symgrad.ir.types import UNDEFINED, Array, List, Object, Scalar, Unknown
+from symgrad.ir.types import UNDEFINED, Array, List, Object, Scalar, Struct, Type, Unknown
+
+
+def is_immutable(item: Type) -> bool:
+    """Is an item of a list a number, or a tuple of numbers?  It is not known yet of a list that is empty at first."""
+    if isinstance(item, Struct):
+        return item.form.form == "tuple" and all(part.form == "num" for part in item.form.items)
+    return isinstance(item, Scalar) or item == UNDEFINED
 
 
 class Heap(Conversions):
@@ -42,9 +50,14 @@ class Heap(Conversions):
         held = self.held(owner)
         item = self.call("list_take", held, index)
         type_ = item.type
+        if owner.location in self.state.owning and not owner.path and isinstance(type_, Array) and type_.rank:
+            array = self.item_of(owner, item)
+            assert isinstance(array, Ref)
+            self.links[array.location] = Link(owner.location, index, {held})
+            return array
         if owner.location not in self.state.owning or owner.path or not isinstance(type_, List):
             return self.item_of(owner, item)
-        if type_.of != "list" or type_.named is not None or not (isinstance(type_.item, Scalar) or type_.item == UNDEFINED):
+        if type_.of != "list" or type_.named is not None or not is_immutable(type_.item):
             return self.item_of(owner, item)
         row = self.new_object("list", row_at(owner.location, index, held, item))
         self.state.twins |= {row.key}
@@ -86,13 +99,41 @@ class Heap(Conversions):
         base = self.state.memory[ref.location]
         if isinstance(base.type, Unknown) or isinstance(base.type, Array) and base.type.shape is None and base.type.dtype is None:
             raise UnknownType("the type of what is written to is not known", self.builder.loc)
+        if (link := self.link_of(ref.location)) is not None:
+            base = self.call("copy", base)
         operands = [o for step in path for o in step.operands]
         hint = ref.location.name or (base.name if isinstance(base, Value) else None)
         self.state.memory[ref.location] = self.call("set_at", base, value, *operands, index=spelled(path), hint=hint)
         self.state.stored(ref.location, self.builder.loc)
         self.renew(ref.location)
+        if link is not None:
+            self.hold_again(link, ref.location)
         if self.storing is not None:
             self.storing.array_stored(ref, value, last)
+
+    def link_of(self, location: Location) -> Link | None:
+        """Where the list stands that alone holds an array as one of its items, if the array is still there."""
+        link = self.links.get(location)
+        if link is None or link.owner not in self.state.owning or self.state.memory[link.owner] not in link.versions:
+            return None
+        owners = [key for key, content in self.state.heap.items() if isinstance(content, Ref) and content.location is link.owner]
+        is_known = not any(key in self.state.twins or key in self.state.kin or key in self.state.handles for key in owners)
+        return link if is_known and link.owner not in self.state.stale else None
+
+    def hold_again(self, link: Link, location: Location) -> None:
+        """Let a list hold what an array in it, that was written to, is now."""
+        before = self.state.memory[link.owner]
+        with self.unwatched():
+            now = self.call("list_set", before, link.index, self.state.memory[location])
+        self.state.memory[link.owner] = now
+        self.state.stale.pop(link.owner, None)
+        self.extend_links(link.owner, before, now)
+
+    def extend_links(self, owner: Location, before: Operand, now: Operand) -> None:
+        """Note that the arrays of a list stand in its next content where they stood."""
+        for link in self.links.values():
+            if link.owner is owner and before in link.versions:
+                link.versions.add(now)
 
     def renew(self, location: Location) -> None:
         """Let arrays that may be one that was written to have what it holds now."""
@@ -200,7 +241,10 @@ class Heap(Conversions):
     def check_keys(self, key: HeapKey, node: ast.AST | None = None, in_order: bool = True) -> None:
         """Refuse to ask which keys a dict has, and in which order, if that depends on the path taken."""
         content = self.state.heap[key]
-        if not isinstance(content, Ref) and any(self.is_doubtful(b) for _, b in content):
+        is_doubtful = not isinstance(content, Ref) and any(self.is_doubtful(b) for _, b in content)
+        for site in key.sites if is_doubtful or in_order and key.unordered else ():
+            self.growing_sites.setdefault(site, False)
+        if is_doubtful:
             raise self.refuse(UnknownType, "which keys this dict has depends on the path taken", node)
         if in_order and key.unordered:
             what = "in which order the keys of this dict stand depends on the path taken"

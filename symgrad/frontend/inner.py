@@ -143,7 +143,7 @@ class Fresh:
             case Tup(items, kind):
                 return Tup(tuple(map(self.binding, items)), kind)
             case Obj(key) if not isinstance(self.ctx.state.heap[key], Ref):
-                new_key = HeapKey(key.kind, key.cls, exact=key.exact, unordered=key.unordered)
+                new_key = HeapKey(key.kind, key.cls, exact=key.exact, unordered=key.unordered, sites=key.sites)
                 self.ctx.state.heap[new_key] = tuple((k, self.binding(b)) for k, b in self.ctx.state.entries(key))
                 return Obj(new_key)
             case Obj(key) if isinstance(content := self.numbers(key), Ref):
@@ -157,7 +157,7 @@ class Fresh:
     def listed(self, key: HeapKey, content: Binding) -> Obj:
         """A list of numbers of the class of another one."""
         assert isinstance(content, Ref)
-        new_key = HeapKey(key.kind, key.cls, exact=key.exact, unordered=key.unordered)
+        new_key = HeapKey(key.kind, key.cls, exact=key.exact, unordered=key.unordered, sites=key.sites)
         self.ctx.state.heap[new_key] = content
         return Obj(new_key)
 

@@ -81,7 +81,7 @@ def with_part(ctx: Lowering, whole: Binding, steps: tuple[Step, ...], new: Bindi
     if isinstance(whole, Tup):
         return Tup(tuple(parts), whole.kind)
     assert isinstance(whole, Obj)
-    key = HeapKey(whole.key.kind, whole.key.cls, exact=whole.key.exact, unordered=whole.key.unordered)
+    key = HeapKey(whole.key.kind, whole.key.cls, exact=whole.key.exact, unordered=whole.key.unordered, sites=whole.key.sites)
     ctx.state.heap[key] = tuple((name, part) for (name, _), part in zip(ctx.state.entries(whole.key), parts, strict=True))
     return Obj(key)
 

@@ -458,8 +458,10 @@ def append(ctx: Lowering, owner: Binding, value: Binding, node: ast.AST) -> Bind
         owns = takes_over(ctx, content, value)
         place = ctx.call("list_len", ctx.held(content)) if owns else ZERO
         version = ctx.call("list_append", ctx.to_change(content, owns), item_value(ctx, value, node))
+        before = ctx.state.memory[content.location]
         ctx.replace_list(content, version, owns)
         if owns:
+            ctx.extend_links(content.location, before, ctx.state.memory[content.location])
             see_within(ctx, content, value, place)
         shares(ctx, value, content)
     else:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from symgrad.frontend.bindings import Ref, is_row, memory_of, row_at
+from symgrad.frontend.bindings import HeapKey, Ref, State, is_row, memory_of, row_at
 from symgrad.frontend.branch_sides import Side
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.reach import rows_seen
+from symgrad.frontend.reach import reached, rows_seen
+from symgrad.frontend.sequences import owns_items
 from symgrad.ir.core import UNDEF, Operand, Value
 from symgrad.ir.types import INT, Type
 
@@ -34,6 +35,16 @@ def own_rows(sides: tuple[Side, Side], contents: list[Any]) -> bool:
     return True
 
 
+def own_items(ctx: Lowering, sides: tuple[Side, Side], key: HeapKey) -> bool:
+    """Does a list, on each side, alone hold the lists in it, if there are any, of which none is seen otherwise?"""
+    alive = [side.state for side in sides if not side.state.dead]
+    for state in alive:
+        location = memory_of(state.heap[key])
+        if not owns_items(ctx, state, key) if location is None else location not in state.owning or rows_seen(location, state):
+            return False
+    return True
+
+
 def row_in_both(sides: tuple[Side, Side], contents: list[Any], out: Callable[[Operand, Operand, Type, str | None], Value]) -> Ref | None:
     """What a list holds that is seen on both sides in one list of lists, or on one side, where the other has none."""
     rows = [content for content in contents if content != ()]
@@ -45,4 +56,11 @@ def row_in_both(sides: tuple[Side, Side], contents: list[Any], out: Callable[[Op
     return row_at(rows[0].location, out(indices[0], indices[1], INT, None))
 
 
-__all__ = ["own_rows", "row_in_both", "share_rows"]
+def rows_left(keys: Iterable[HeapKey], states: list[State]) -> set[HeapKey]:
+    """The lists that are seen in a list of lists, not in one place of it at all ends, and that nothing reaches from there on."""
+    several = {key: [state.heap[key] for state in states] for key in keys}
+    left = {key for key, contents in several.items() if any(map(is_row, contents)) and any(held != contents[0] for held in contents)}
+    return left.difference(*map(reached, states)) if left else left
+
+
+__all__ = ["own_items", "own_rows", "row_in_both", "rows_left", "share_rows"]

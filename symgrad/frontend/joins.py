@@ -37,7 +37,7 @@ from symgrad.frontend.filling import operands_of
 from symgrad.frontend.frames import CODE, RAISED
 from symgrad.frontend.joinable import can_be_called, chooses_object, holds_object, inner_of, is_of_numbers, sites_of
 from symgrad.frontend.joined_arrays import JoinedArrays
-from symgrad.frontend.joined_rows import own_rows, row_in_both, share_rows
+from symgrad.frontend.joined_rows import own_items, own_rows, row_in_both, rows_left, share_rows
 from symgrad.frontend.known import in_all
 from symgrad.frontend.reach import memory_within, objects_in, reached, tuple_and_items
 from symgrad.frontend.skeletons import (
@@ -123,6 +123,7 @@ class Joining(JoinedArrays):
                 raise UnsureAlias("what an array holds depends on the exception that is raised", self.ctx.builder.loc)
             state.memory[location] = self.version(location)
         gone = {key for key in self.entry.heap if any(key not in side.heap for side in alive)}
+        gone |= rows_left(self.entry.heap.keys() - gone, alive)
         for key in (k for k in self.entry.heap if k not in gone):
             state.heap[key] = self.content(key)
         first, second = (b if a.dead else a).names, (a if b.dead else b).names
@@ -155,7 +156,10 @@ class Joining(JoinedArrays):
         if one == two and (not (a.dead or b.dead) or one == self.entry.heap[key]):
             return one
         if isinstance(one, Ref) or isinstance(two, Ref) or key.kind == "list" and len(one) != len(two):
-            return self.whole_list([key, key], [one, two])
+            owns = own_items(self.ctx, (self.then, self.orelse), key)
+            joined_list = self.whole_list([key, key], [one, two])
+            self.owning |= {joined_list.location} if owns else frozenset()
+            return joined_list
         return self.items(dict(one), dict(two), key)
 
     def items(self, first: dict[Any, Binding], second: dict[Any, Binding], key: HeapKey) -> tuple[tuple[Any, Binding], ...]:
@@ -376,6 +380,7 @@ class Joining(JoinedArrays):
         whole = any(isinstance(c, Ref) for c in contents) or not alone and keys[0].kind == "list" and len(lengths) > 1
         joined_key = HeapKey(keys[0].kind, keys[0].cls, alone or any(k.doubtful for k in keys), keys[0].exact)
         joined_key.unordered = any(k.unordered for k in keys)
+        joined_key.sites = tuple(dict.fromkeys(site for k in keys for site in k.sites))
         if any(k in state.twins for k, state in zip(held, states, strict=True)):
             self.state.twins |= {joined_key}
         self.ctx.compared(*keys)

@@ -14,13 +14,14 @@ from symgrad.frontend.containers import counts_of
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import ELEMENT, combined, elements_of, is_dict, is_set, new_set
 from symgrad.frontend.exceptions import fail, sees
-from symgrad.frontend.growing_dicts import new_dict
+from symgrad.frontend.growing_dicts import dict_of, new_dict, note_new_key, update
 from symgrad.frontend.iterate import items_of, sequence
 from symgrad.frontend.operands import known_value, static_binding, static_key, unwrap
 from symgrad.frontend.python_values import set_of_computed
 from symgrad.frontend.stepping import iterator
 from symgrad.frontend.tables import method, special
 from symgrad.ir.core import ZERO, Const
+from symgrad.ops.composed.growing import put_keys
 
 Args = list[Binding]
 Kwargs = dict[str, Binding]
@@ -30,10 +31,13 @@ COUNTED = ("counted", Num(ZERO))  #: the kind of a ``Counter``
 @special(collections.defaultdict)
 def defaultdict(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     """A dict that makes the item of a missing key when it is read."""
-    content = content_of(ctx, args[1:], kwargs, node)
     maker = args[0] if args else Static(None)
     cls = None if maker == Static(None) else ("made", maker)
-    return new_dict(ctx, content, node, cls, collections.defaultdict)
+
+    def known() -> Obj:
+        return new_dict(ctx, content_of(ctx, args[1:], kwargs, node), node, cls, collections.defaultdict)
+
+    return dict_of(ctx, args[1:], node, known, update(ctx, args[1:], kwargs, node), cls)
 
 
 @special(collections.OrderedDict)
@@ -44,18 +48,26 @@ def ordered_dict(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bi
 @special(collections.Counter)
 def counter(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     """The counts of known items; a dict is taken as counts."""
-    if args and is_dict(args[0]):
-        content = content_of(ctx, args, {}, node)
-    else:
-        counts = collections.Counter(known_elements(ctx, args[0], node) if args else ())
-        content = tuple((k, Num(Const(n))) for k, n in counts.items())
-    return new_dict(ctx, {**dict(content), **kwargs}.items(), node, COUNTED, collections.Counter)
+
+    def known() -> Obj:
+        if args and is_dict(args[0]):
+            content = content_of(ctx, args, {}, node)
+        else:
+            counts = collections.Counter(known_elements(ctx, args[0], node) if args else ())
+            content = tuple((k, Num(Const(n))) for k, n in counts.items())
+        return new_dict(ctx, {**dict(content), **kwargs}.items(), node, COUNTED, collections.Counter)
+
+    return dict_of(ctx, args, node, known, update(ctx, args, kwargs, node), COUNTED)
 
 
 @special(dict.fromkeys)
 def from_keys(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     value = args[1] if len(args) > 1 else Static(None)
-    return ctx.new_object("dict", dict.fromkeys(known_elements(ctx, args[0], node), value).items())
+
+    def known() -> Obj:
+        return new_dict(ctx, dict.fromkeys(known_elements(ctx, args[0], node), value).items(), node)
+
+    return dict_of(ctx, args[:1], node, known, lambda held: ctx.apply(Static(put_keys), [held, args[0], value], {}, node))
 
 
 @method("dict", "popitem")
@@ -105,6 +117,15 @@ def counter_total(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Bindi
     if owner.key.exact is not collections.Counter:
         raise UnsupportedSyntax("a dict has no total", ctx.loc(node))
     return ctx.apply(Static(sum), [ctx.apply_method(owner, "values", [], node)], {}, node)
+
+
+@method("dict", "subtract")
+def counter_subtract(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
+    """Of a Counter whose keys may be computed counts are subtracted; of one whose keys are known that is not followed."""
+    if owner.key.exact is not collections.Counter:
+        raise UnsupportedSyntax("a dict has no subtract", ctx.loc(node))
+    note_new_key(ctx, owner)
+    raise UnsupportedSyntax("counts are subtracted from a Counter of known keys", ctx.loc(node), "subtract from its items one by one")
 
 
 @method("dict", "elements")

@@ -19,7 +19,7 @@ from symgrad.frontend.operands import known_value
 from symgrad.frontend.sequences import item_value, shares
 from symgrad.frontend.tables import method
 from symgrad.ir.core import ONE, ZERO, Const, Operand
-from symgrad.ir.types import Array, List
+from symgrad.ir.types import TEXT, Array, List, Scalar
 from symgrad.ops.composed.lists import place_between, place_of, place_to_remove, rotated, times_in, without
 
 Args = list[Binding]
@@ -57,6 +57,13 @@ def check_equality_tells(ctx: Lowering, owner: Obj, node: ast.AST) -> None:
         raise UnsupportedSyntax(what, ctx.loc(node), "look for its place with a loop and np.array_equal")
 
 
+def is_of_single(ctx: Lowering, owner: Obj, sought: Binding) -> bool:
+    """Is it a list of numbers or of texts in which one of these is looked for?  So it is carried out as it is written."""
+    type_ = ctx.type_of(ctx.state.heap[owner.key])  # type: ignore[arg-type]
+    is_single = isinstance(type_, List) and (type_.item == TEXT or isinstance(type_.item, Scalar))
+    return is_single and isinstance(sought, Num | Static) and owner.key.exact is None
+
+
 def one_argument(ctx: Lowering, args: Args, word: str, node: ast.AST) -> Binding:
     if len(args) != 1:
         raise UnsupportedSyntax(f"{word} of a list is followed with one argument", ctx.loc(node), "slice the list before")
@@ -70,6 +77,8 @@ def list_index(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
     bounds = [known_value(end) for end in ends]
     if items is None:
         check_equality_tells(ctx, owner, node)
+        if not ends and is_of_single(ctx, owner, sought):
+            return Num(ctx.call("list_index", ctx.read(owner, node), ctx.read(sought, node)))
     if items is None or not all(bounds):
         return ctx.apply(Static(place_between if ends else place_of), [as_list(ctx, owner), *args], {}, node)
     start, stop, _ = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -147,16 +146,24 @@ class Result:
 
 def attempt_until_known(source: Source, signature: Signature, wrt: frozenset[str], options: Options) -> Result:
     """Attempt it with dicts of known keys; where that is refused, or may be when it runs, with dicts that get keys which are computed."""
-    growing_sites: dict[Any, None] = {}
-    try:
-        result = attempt_with(source, signature, wrt, options, frozenset(), growing_sites)
-    except SymgradError as refusal:
-        if not growing_sites or any(error.pin for error in refusal.errors):
-            raise
-        return attempt_with(source, signature, wrt, options, frozenset(growing_sites), {})
-    with contextlib.suppress(SymgradError):
-        return attempt_with(source, signature, wrt, options, frozenset(growing_sites), {}) if growing_sites else result
-    return result
+    sites: frozenset[Any] = frozenset()  #: where such dicts are created, as far as the attempts have told
+    result: Result | None = None
+    refused: SymgradError | None = None  #: of the attempt that has told what may be created there, and not that it must be
+    while True:
+        growing_sites: dict[Any, bool] = {}
+        try:
+            result = attempt_with(source, signature, wrt, options, sites, growing_sites)
+        except SymgradError as refusal:
+            new_sites = growing_sites.keys() - sites
+            if not new_sites or any(error.pin for error in refusal.errors):
+                if result is None:
+                    raise refused or refusal from None
+                return result
+            refused = None if any(growing_sites[site] for site in new_sites) else refused or refusal
+        else:
+            if sites.issuperset(growing_sites):
+                return result
+        sites |= frozenset(growing_sites)
 
 
 def attempt_with(
@@ -165,7 +172,7 @@ def attempt_with(
     wrt: frozenset[str],
     options: Options,
     stateful: frozenset[Any],
-    growing_sites: dict[Any, None],
+    growing_sites: dict[Any, bool],
 ) -> Result:
     """Attempt it until an attempt knows all that it must.
 
@@ -181,7 +188,7 @@ def attempt_with(
     for _ in range(RESTARTS):
         told = Notes() if options.tells else None
         unroll = refused is not None
-        new_sites: dict[Any, None] = {}
+        new_sites: dict[Any, bool] = {}
         attempt = Attempt(source, signature, captured, options.derive, options.no_grad, options.pins, unroll, told, stateful, tagged,
                           sequences, stored, wrt, options.keeps_text, options.read_sources, global_sources, recursive_sites,
                           loggers_change, options.met, new_sites)  # fmt: skip

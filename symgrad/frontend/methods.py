@@ -44,6 +44,7 @@ from symgrad.frontend.draws import drawn, is_generator
 from symgrad.frontend.exact import exact_class
 from symgrad.frontend.exceptions import GIVEN
 from symgrad.frontend.generators import gathered, send
+from symgrad.frontend.growing_dicts import check_known, is_to_grow, new_dict, note_new_key
 from symgrad.frontend.iterate import append, discard, indices_of, items_of, shorten
 from symgrad.frontend.memory import Index, as_list, become_value, load
 from symgrad.frontend.messages import is_message, logged
@@ -278,10 +279,12 @@ def dict_pop(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> B
 @method("dict", "update")
 def dict_update(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
     if isinstance(owner.key.cls, tuple) and owner.key.cls[0] == "counted":
+        note_new_key(ctx, owner)
         raise UnsupportedSyntax("a Counter that is updated cannot be differentiated", ctx.loc(node), "add to its items one by one")
     for other in args:
         source = ctx.apply(Static(dict), [other], {}, node)
         assert isinstance(source, Obj)
+        check_known(ctx, owner, source, node)
         merged(ctx, owner, source, into=True)
     return Static(None)
 
@@ -387,6 +390,14 @@ def list_reverse(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) 
 
 
 @method("dict", "copy")
+def dict_copy(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
+    if is_to_grow(ctx, node):
+        ctx.check_keys(owner.key, node)
+    copied = new_dict(ctx, ctx.state.entries(owner.key), node, owner.key.cls, owner.key.exact)
+    copied.key.unordered = owner.key.unordered
+    return copied
+
+
 @method("list", "copy")
 def list_copy(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
     content = ctx.state.heap[owner.key]

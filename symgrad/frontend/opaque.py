@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.errors import UnknownFunction, UnsupportedSyntax
+from symgrad.errors import UnknownFunction, UnknownType, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, External, Maybe, Num, Obj, OneOf, Ref, Static, Tup, python_class
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.handed import with_tuples_in
@@ -32,6 +32,9 @@ DRAWING = ("numpy.random", "scipy.stats")
 GENERATORS = (np.random.Generator, np.random.RandomState)
 #: functions of the libraries that change an argument
 MUTATORS = {"shuffle", "copyto", "put", "place", "putmask", "put_along_axis", "fill_diagonal", "at", "sort", "partition", "fill", "resize"}
+
+#: methods that change a list or an array
+CHANGING = MUTATORS | {"append", "extend", "insert", "pop", "remove", "clear", "reverse", "itemset"}
 
 
 def root_of(value: Any) -> str:
@@ -113,6 +116,9 @@ def opaque_operand(ctx: Lowering, binding: Binding, node: ast.AST, hint: str | N
 
 def opaque_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """A method of something that is not an array of ours, such as a generator of random numbers."""
+    if name in CHANGING and ctx.may_be_list(owner):
+        what = f"what may be a list or array of the function's is changed by {name!r}, and stands in a list beside other things"
+        raise UnknownType(what, ctx.loc(node), "keep things of each kind in a list of their own")
     function = ctx.call("opaque_attribute", opaque_operand(ctx, owner, node), attribute=name)
     refuse_containers(ctx, f".{name}()", [*args, *kwargs.values()], node)
     operands = [opaque_operand(ctx, a, node) for a in (*args, *kwargs.values())]

@@ -29,6 +29,7 @@ from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import SET_OPERATORS, is_dict, is_set, merged
 from symgrad.frontend.exact import exact_class
 from symgrad.frontend.flow import branch
+from symgrad.frontend.growing_dicts import new_dict
 from symgrad.frontend.handed import made_by
 from symgrad.frontend.members import as_number
 from symgrad.frontend.operands import with_items
@@ -98,7 +99,8 @@ def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast
             alike = k.exact is m.exact and (k.cls is tuple) == (m.cls is tuple)
             return add_lists(ctx, a, b) if alike else not_concatenated(ctx, a, b, node)
         case Obj(), Obj() if kind is ast.BitOr and is_dict(a) and is_dict(b):
-            return merged(ctx, a, b)
+            ored = merged(ctx, a, b)
+            return new_dict(ctx, ctx.state.entries(ored.key), node, ored.key.cls, ored.key.exact)
         case Obj(), Obj() if kind in SET_OPERATORS and is_set(a) and is_set(b):
             return ctx.apply_method(a, SET_OPERATORS[kind], [b], node)
         case (Obj(k), Num(n)) | (Num(n), Obj(k)) if kind is ast.Mult and isinstance(ctx.state.heap[k], Ref) and is_whole(n):

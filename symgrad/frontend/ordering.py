@@ -21,6 +21,7 @@ from symgrad.frontend.operands import known_value, static_binding
 from symgrad.frontend.operators import binary
 from symgrad.frontend.protocols import class_of
 from symgrad.frontend.rows import apply_row
+from symgrad.frontend.sorting import first_in_order, keys_of_items, listed_in_order, lists_of_growing
 from symgrad.frontend.stepping import begin
 from symgrad.frontend.tables import special
 from symgrad.frontend.truths import truth
@@ -29,9 +30,7 @@ from symgrad.ir.types import Array, List, Scalar, Type
 from symgrad.ops.composed.sequences import (
     largest,
     largest_item,
-    least_by,
     least_of,
-    most_by,
     most_of,
     ordered_by,
     ordered_of,
@@ -41,6 +40,7 @@ from symgrad.ops.composed.sequences import (
     sorted_numbers,
 )
 from symgrad.ops.composed.sequences import sorted_ as ordered
+from symgrad.ops.composed.sorting import keys_by
 
 Args = list[Binding]
 Kwargs = dict[str, Binding]
@@ -52,6 +52,8 @@ def extreme(ctx: Lowering, args: Args, node: ast.AST, smaller: bool) -> Binding:
         if isinstance(args[0], Ref) and isinstance(ctx.type_of(args[0]), Array):
             return of_vector(ctx, args[0], node, smaller)
         items = items_of(ctx, args[0], node)
+        if not isinstance(items, list) and (first := first_in_order(ctx, args[0], None, smaller, node)) is not None:
+            return first
         if not isinstance(items, list):
             whole = ctx.read(args[0], node)
             if is_of_pythons_numbers(whole.type):
@@ -105,6 +107,10 @@ def extreme_of(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST, smaller
     if unknown := set(kwargs) - {"key", "default"}:
         raise UnsupportedArgument(f"the keyword {min(unknown)} of max and min is not supported", ctx.loc(node))
     key = kwargs.get("key", Static(None))
+    if len(args) == 1 and "default" not in kwargs and (lists := lists_of_growing(ctx, args[0], key)) is not None:
+        return ctx.apply(Static(least_of if smaller else most_of), list(lists), {}, node)
+    if len(args) == 1 and not kwargs and (held := keys_of_items(ctx, args[0])) is not None:
+        return by_keys(ctx, sequence(ctx, args[0], node), held, node, smaller)
     args = [begin(ctx, args[0], node)] if len(args) == 1 else args
     if key != Static(None) and "default" not in kwargs and isinstance(args[0], Generator):
         return extreme_of_generator(ctx, args[0], key, node, smaller)
@@ -119,7 +125,7 @@ def extreme_of(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST, smaller
             return best_of(ctx, list(zip(keys, items, strict=True)), node, smaller)
         if items:
             return ctx.apply(Static(least_of if smaller else most_of), [Tup(tuple(items)), Tup(tuple(keys))], {}, node)
-        return ctx.apply(Static(least_by if smaller else most_by), [whole, key], {}, node)
+        return by_keys(ctx, whole, ctx.apply(Static(keys_by), [whole, key], {}, node), node, smaller)
     if "default" not in kwargs:
         return extreme(ctx, args, node, smaller)
     size = len_(ctx, [list_(ctx, args, {}, node) if not isinstance(args[0], Ref) else args[0]], {}, node)
@@ -142,7 +148,13 @@ def extreme_of_generator(ctx: Lowering, held: Generator, key: Binding, node: ast
     known, known_keys = known_items(ctx, items, node), known_items(ctx, keys, node)
     if known and known_keys and any(isinstance(k, Tup) for k in known_keys):
         return best_of(ctx, list(zip(known_keys, known, strict=True)), node, smaller)
-    return ctx.apply(Static(least_of if smaller else most_of), [items, keys], {}, node)
+    return by_keys(ctx, items, keys, node, smaller)
+
+
+def by_keys(ctx: Lowering, items: Binding, keys: Binding, node: ast.AST, smaller: bool) -> Binding:
+    """The item whose key is the largest or smallest, of two lists of any length."""
+    first = first_in_order(ctx, items, keys, smaller, node)
+    return ctx.apply(Static(least_of if smaller else most_of), [items, keys], {}, node) if first is None else first
 
 
 @special(max)
@@ -159,12 +171,21 @@ def min_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 def sorted_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     """What is known while compiling is put in order there; all else by its numbers, or those that the key gives."""
     key, backwards = kwargs.get("key", Static(None)), kwargs.get("reverse", Num(Const(False)))
+    if (lists := lists_of_growing(ctx, args[0], key)) is not None:
+        return ctx.apply(Static(ordered_of), [*lists, backwards], {}, node)
+    keys_held = keys_of_items(ctx, args[0]) if key == Static(None) else None
     if is_set(args[0]):
         args = [Tup(tuple(static_binding(k) for k in elements_of(ctx, args[0])))]
     args = [sequence(ctx, args[0], node), *args[1:]]
     if isinstance(args[0], Ref) and key == Static(None) and isinstance(ctx.type_of(args[0]), Array):
         check_vector(ctx, args[0], node)
     items = None if set(kwargs) - {"key", "reverse"} else known_items(ctx, args[0], node)
+    if items is None and not set(kwargs) - {"key", "reverse"}:
+        keys_held = ctx.apply(Static(keys_by), [args[0], key], {}, node) if key != Static(None) else keys_held
+        if (ordered_list := listed_in_order(ctx, args[0], keys_held, backwards, node)) is not None:
+            return ordered_list
+        if keys_held is not None:
+            return ctx.apply(Static(ordered_of), [args[0], keys_held, backwards], {}, node)
     if items is None and key == Static(None) and is_of_several(ctx, args[0], node):
         what = "tuples can be sorted where it is known how many there are"
         raise UnsupportedSyntax(what, ctx.loc(node), "use np.lexsort on arrays")

@@ -11,6 +11,7 @@ from typing import Any
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import as_python_does
 from symgrad.frontend.bindings import Binding, Choice, External, HeapKey, Iter, Maybe, Num, Obj, Ref, Static, Tup, View
+from symgrad.frontend.columns import holds_parts
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import in_order
 from symgrad.frontend.exceptions import GIVEN
@@ -20,6 +21,7 @@ from symgrad.frontend.operands import known_value, static_binding
 from symgrad.frontend.reading import from_class, is_of_library, owner_name
 from symgrad.ir.core import Block, Const, If, Operand, Value
 from symgrad.ir.types import UNKNOWN
+from symgrad.ops.composed import growing
 from symgrad.runtime.support import ShownAs
 
 
@@ -71,6 +73,9 @@ def pairs_of(ctx: Lowering, key: HeapKey, node: ast.AST) -> Operand:
 def of_instance(ctx: Lowering, binding: Obj, word: str, node: ast.AST) -> Operand:
     """The text of an instance by the methods of its class, as an object that shows it."""
     cls = binding.key.cls
+    if cls in growing.DICTS:
+        shown_dict = growing_shown(ctx, binding, node)
+        return shown_dict if word == "__repr__" else ctx.call("format_text", Const("{}"), shown_dict)
     own = next((w for w in (word, "__repr__") if isinstance(from_class(ctx, cls, w), types.FunctionType)), None)
     if own is None and GIVEN in dict(ctx.state.entries(binding.key)) and (word == "__str__" or is_of_library(cls)):
         base = next(base for base in cls.__mro__ if is_of_library(base))  # the text is that of Python's class
@@ -83,6 +88,25 @@ def of_instance(ctx: Lowering, binding: Obj, word: str, node: ast.AST) -> Operan
         raise UnsupportedSyntax(what, ctx.loc(node), f"define __repr__ in {cls.__name__}")
     text = ctx.read(ctx.apply_method(binding, own, [], node), node)
     return text if word == "__str__" else made_by(ctx, ShownAs, owner_name(ctx, ShownAs), [text])
+
+
+def growing_shown(ctx: Lowering, binding: Obj, node: ast.AST) -> Operand:
+    """A dict of computed keys for the text of it."""
+    held = dict(ctx.state.entries(binding.key))
+    lists = [as_given(ctx, ctx.read(held[name], node), False, node) for name in ("stored_keys", "stored_items")]
+    if any(holds_parts(part.type) for part in lists):
+        what = "the text of a dict with tuples, whose keys are not known while compiling, is not known"
+        raise UnsupportedSyntax(what, ctx.loc(node), "show its keys and items in a loop over it")
+    inside = made_by(ctx, dict, "dict", [made_by(ctx, zip, "zip", lists)])
+    kind = growing.CLASSES[binding.key.cls]
+    if kind is collections.Counter:
+        return made_by(ctx, kind, owner_name(ctx, kind), [inside])
+    if kind is dict:
+        return inside
+    maker = held["factory"]
+    if not isinstance(maker, Static) or not isinstance(maker.value, type):
+        raise UnsupportedSyntax("the text of a defaultdict is not known", ctx.loc(node), "show what it holds")
+    return made_by(ctx, kind, owner_name(ctx, kind), [Const(maker.value, owner_name(ctx, maker.value)), inside])
 
 
 def of_collection(ctx: Lowering, binding: Obj, node: ast.AST) -> Operand:

@@ -16,8 +16,9 @@ from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import NO_KEYS, Binding, HeapKey, Obj, Ref, State, Static, Tup, View, is_row, row_at
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.filling import operands_of
-from symgrad.frontend.reach import count_ways, memory_within, objects_around, objects_in
-from symgrad.frontend.skeletons import Skeleton, decided, leaves, merge, rebuild
+from symgrad.frontend.links import Link
+from symgrad.frontend.reach import count_ways, holders, memory_within, objects_around, objects_in
+from symgrad.frontend.skeletons import Skeleton, decided, is_of_row, leaves, merge, rebuild
 from symgrad.frontend.tables import PARTS, entered
 from symgrad.ir.core import FALSE, UNDEF, Call, Operand, Value
 from symgrad.ir.types import UNDEFINED, Array, List, Scalar, Struct, Type
@@ -48,6 +49,8 @@ def _anew(ctx: Lowering, form: Skeleton) -> Skeleton:
     if form.form == "same" and isinstance(form.same, Obj):
         if form.anew is None:
             raise UnsupportedSyntax("an object that is made on some paths only goes into a list", ctx.builder.loc, "make it on every path")
+        return _anew(ctx, form.anew)
+    if is_of_row(form) and form.anew is not None:  # the tuple holds the list, wherever that stands
         return _anew(ctx, form.anew)
     if form.form in ("broken", "missing"):
         raise UnsupportedSyntax(DIFFERENT, ctx.builder.loc, "let all of them have the same parts")
@@ -102,6 +105,8 @@ def hold(ctx: Lowering, binding: Binding) -> None:
 def takes_over(ctx: Lowering, content: Ref, item: Binding) -> bool:
     """Does a list that alone holds the lists in it alone hold this one too, once it is in it?  Names of it see it there from then on."""
     state = ctx.state
+    if isinstance(item, Ref):
+        return content.location in state.owning and is_alone(state, item)
     if content.location not in state.owning or not isinstance(item, Obj) or not is_plain(item.key):
         return False
     if item.key in state.twins or item.key in state.kin or is_of_caller(ctx, state, item.key):
@@ -114,8 +119,18 @@ def takes_over(ctx: Lowering, content: Ref, item: Binding) -> bool:
     return item.key not in seen or isinstance(state.heap[item.key], Ref)
 
 
+def is_alone(state: State, array: Ref) -> bool:
+    """Is it an array with memory of its own, which neither the caller nor a list holds?"""
+    location, type_ = array.location, state.memory[array.location].type
+    is_own = not array.path and not location.outside and not location.read_only and isinstance(type_, Array) and bool(type_.rank)
+    shares_none = location not in state.bases and location not in state.stale and location not in state.stored_arrays
+    return is_own and shares_none and not any(other in state.memory for other in state.near(location))
+
+
 def see_within(ctx: Lowering, content: Ref, item: Binding, index: Operand) -> None:
-    """Let a list that went into a list of lists be seen there."""
+    """Let a list that went into a list of lists be seen there; of an array note where it stands."""
+    if isinstance(item, Ref):
+        ctx.links[item.location] = Link(content.location, index, {ctx.state.memory[content.location]})
     if isinstance(item, Obj) and isinstance(ctx.state.heap[item.key], Ref):
         ctx.state.heap[item.key] = row_at(content.location, index)
 
@@ -135,6 +150,9 @@ def owns_items(ctx: Lowering, state: State, key: HeapKey) -> bool:
     content = state.heap[key]
     if isinstance(content, Ref) or not is_plain(key) or key in state.twins:
         return False
+    arrays = [item for _, item in content if isinstance(item, Ref)]
+    if arrays and len(arrays) == len(content):
+        return all(is_alone(state, array) and holders(array.location, state) == 1 for array in arrays)
     ways: Counter[HeapKey] = Counter()
     for binding in state.roots():
         count_ways(binding, state, ways)
@@ -173,11 +191,14 @@ def item_value(ctx: Lowering, binding: Binding, node: ast.AST | None = None) -> 
 
 
 def shares(ctx: Lowering, binding: Binding, ref: Ref) -> None:
-    """Note that the arrays in what went into a list are the same arrays there, and may share memory with what those may share it with."""
+    """Note that the arrays in what went into a list are the same arrays there, and may share memory with what those may share it with.
+
+    What holds them too is noted itself, for the array may be one that was read out of another list and is forgotten afterwards.
+    """
     for location in memory_within(binding, ctx.state):
         if location is not ref.location:
             memory = ctx.state.memory
-            near = [other for other in ctx.state.near(location) if other in memory and isinstance(memory[other].type, Array)]
+            near = [o for o in ctx.state.near(location) if o in memory and isinstance(memory[o].type, Array | List)]
             ctx.state.pair(location, ref.location)
             ctx.state.share_all(ref.location, near)
 

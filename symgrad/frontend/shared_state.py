@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from symgrad.errors import SymgradError
-from symgrad.frontend.bindings import HeapKey, Obj, Ref, State
+from symgrad.frontend.bindings import HeapKey, Location, Obj, Ref, State
 from symgrad.frontend.caller import Captured, Storing
 from symgrad.frontend.frames import Frame, Going
 from symgrad.frontend.interruptions import GivenUp
 from symgrad.frontend.known import Decided
+from symgrad.frontend.links import Link
 from symgrad.frontend.mixed import Mixed
 from symgrad.identity import Same
 from symgrad.ir.core import UNDEF, Block, Func, Operand, Value
@@ -92,8 +93,10 @@ class SharedState:
     laid: bool = False  #: it was asked how arrays lie in memory
     has_real_eig: bool = False  #: of a real matrix the eigenvalues are computed, which are complex here whatever they are to NumPy
     stateful: frozenset[Any] = frozenset()  #: where iterators are made that are used in several places: see ``stepping``
+    links: dict[Location, Link] = field(default_factory=dict)  #: arrays that lists of any length hold, which are all different ones there
     dict_sites: dict[Any, None] = field(default_factory=dict)  #: where dicts of known keys are created
-    growing_sites: dict[Any, None] = field(default_factory=dict)  #: those that get keys which are computed: see ``growing_dicts``
+    #: where dicts are created that get keys which are computed, or (False) that may be followed as such dicts: see ``growing_dicts``
+    growing_sites: dict[Any, bool] = field(default_factory=dict)
     read_sources: frozenset[Same] = frozenset()  #: functions and classes of libraries whose source is read
     met_sources: set[Same] = field(default_factory=set)  #: those that are called, and not read
     sequences: bool = False  #: lists of any length may hold what has parts, and many items known one by one become such a list

@@ -33,6 +33,7 @@ from symgrad.frontend.bindings import (
 from symgrad.ir.core import Const, Operand, Value
 from symgrad.ir.types import BOOL, INT, TEXT, UNDEFINED, UNKNOWN, Array, List, Object, Type, Unknown, join
 from symgrad.location import Loc
+from symgrad.ops.composed import growing
 from symgrad.text import is_name
 
 NO_OBJECTS: Mapping[HeapKey, Any] = MappingProxyType({})
@@ -54,6 +55,7 @@ class Skeleton:
     same: Any = None
     #: of an object that is "same", or seen in a list of lists: its form if it were not
     anew: Skeleton | None = field(default=None, compare=False)
+    sites: tuple[Any, ...] = field(default=(), compare=False)  #: where a dict may have been created
 
 
 NOTHING = Skeleton("missing")
@@ -84,7 +86,7 @@ def skeleton(binding: Binding, state: State, type_of: Any, above: tuple[HeapKey,
         case Choice() if constants_of(binding):
             return Skeleton("oneof", same=constants_of(binding))
         case Broken(why):
-            return Skeleton("broken", same=why)
+            return Skeleton("broken", same=why, sites=tuple(sorted(binding.sites)))
         case Obj(key):
             return Skeleton("same", same=binding, anew=_object_skeleton(key, state, type_of, above))
     return Skeleton("same", same=binding)
@@ -99,7 +101,7 @@ def _object_skeleton(key: HeapKey, state: State, type_of: Any, above: tuple[Heap
         whole = Skeleton("object", items=(skeleton(content, state, type_of),), same=(key.kind, key.cls, None, key.exact))
         return row_of(content.location, whole) if is_row(content) else whole
     items = tuple(skeleton(b, state, type_of, (*above, key)) for _, b in content)
-    return Skeleton("object", items=items, same=(key.kind, key.cls, tuple(k for k, _ in content), key.exact))
+    return Skeleton("object", items=items, same=(key.kind, key.cls, tuple(k for k, _ in content), key.exact), sites=key.sites)
 
 
 def row_of(location: Location, whole: Skeleton) -> Skeleton:
@@ -186,7 +188,7 @@ def type_of_texts(*forms: Skeleton) -> Type:
 def merge(a: Skeleton, b: Skeleton, anew: bool = False) -> Skeleton:
     """The form that covers both; ``anew``: an object may take the place of another one of its kind."""
     if a == b:
-        return a
+        return of_both_sites(a, b)
     if a.form == "missing":
         return b
     if b.form == "missing":
@@ -205,7 +207,27 @@ def merge(a: Skeleton, b: Skeleton, anew: bool = False) -> Skeleton:
         return Skeleton("num", type_of_texts(a, b))
     if anew and (object_form := _merged_objects(a, b)) is not None:
         return object_form
-    return Skeleton("broken", same=DIFFERENT)
+    return Skeleton("broken", same=DIFFERENT, sites=beside_growing(a, b))
+
+
+def beside_growing(a: Skeleton, b: Skeleton) -> tuple[Any, ...]:
+    """Where a dict of known keys is created whose place is taken by one that gets computed keys."""
+    if "broken" in (a.form, b.form):
+        return a.sites if a.form == "broken" else b.sites
+    one, two = (x if x.form == "object" else x.anew for x in (a, b))
+    is_growing = any(x is not None and x.same[1] in growing.CLASSES for x in (one, two))
+    return next((x.sites for x in (one, two) if x is not None and x.same[0] == "dict"), ()) if is_growing else ()
+
+
+def of_both_sites(a: Skeleton, b: Skeleton) -> Skeleton:
+    """The first of two forms that are equal, in which dicts may have been created where those of the second were, too."""
+    if a is b:
+        return a
+    sites = a.sites if a.sites == b.sites else tuple(dict.fromkeys([*a.sites, *b.sites]))
+    items = tuple(map(of_both_sites, a.items, b.items))
+    if sites == a.sites and all(one is other for one, other in zip(items, a.items, strict=True)):
+        return a
+    return replace(a, items=items, sites=sites)
 
 
 def _merged_maybe(a: Skeleton, b: Skeleton, anew: bool) -> Skeleton:
@@ -260,7 +282,7 @@ def _merged_objects(a: Skeleton, b: Skeleton) -> Skeleton | None:
         return None
     items = tuple(merged_item(x, y) for x, y in zip(one.items, two.items, strict=True))
     whole = _merged_objects(one.anew, two.anew) if is_of_row(one) and one.anew is not None and two.anew is not None else None
-    return Skeleton("object", items=items, same=one.same, anew=whole)
+    return Skeleton("object", items=items, same=one.same, anew=whole, sites=tuple(dict.fromkeys([*one.sites, *two.sites])))
 
 
 def _of_any_length(form: Skeleton) -> Skeleton | None:
@@ -335,7 +357,7 @@ def rebuild(form: Skeleton, values: list[Value], state: State, name: str | None,
             return Tup(tuple(rebuild(item, values, state, name, loc) for item in form.items), form.same)
         case "object":
             kind, cls, keys, exact = form.same
-            key = HeapKey(kind, cls, exact=exact)
+            key = HeapKey(kind, cls, exact=exact, sites=form.sites)
             items = [rebuild(item, values, state, name, loc) for item in form.items]
             if is_of_row(form):
                 state.heap[key] = row_at(keys, items[0].operand)  # type: ignore[attr-defined]
@@ -351,7 +373,7 @@ def rebuild(form: Skeleton, values: list[Value], state: State, name: str | None,
         case "missing":
             return MISSING
         case "broken":
-            return Broken(str(form.same))
+            return Broken(str(form.same), sites=frozenset(form.sites))
     assert isinstance(form.same, Binding)
     return form.same
 

@@ -20,6 +20,7 @@ from symgrad.frontend.expressions import defaults_of
 from symgrad.frontend.flow import branch, leave, run
 from symgrad.frontend.frames import BREAK, CONTINUE, RESULT, RETURN
 from symgrad.frontend.generators import yielded
+from symgrad.frontend.growing_dicts import check_known
 from symgrad.frontend.interruptions import GlobalAssigned
 from symgrad.frontend.keeping import KEEPS
 from symgrad.frontend.memory import load, subscript
@@ -30,7 +31,7 @@ from symgrad.frontend.protocols import OWN_OPERATORS, own_method
 from symgrad.frontend.python_values import refuse_change
 from symgrad.frontend.reach import holders
 from symgrad.frontend.reading import LIBRARIES, absolute_name, module_named, name_in_module
-from symgrad.frontend.stores import check_axes, delete_item, store_item
+from symgrad.frontend.stores import check_axes, delete_item, is_changed_there, store_item
 from symgrad.frontend.tables import statement
 from symgrad.frontend.targets import bind, cut_stored, delete_attribute, store_attribute
 from symgrad.frontend.truths import truth
@@ -46,7 +47,10 @@ def assign(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
     if all(isinstance(t, ast.Tuple | ast.List) for t in node.targets):
         ctx.unpacked = node.value
     is_named = all(isinstance(target, ast.Name) for target in node.targets)
+    height = len(ctx.state.operands)
     value = evaluated(ctx, node.value, is_named)
+    if len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript):
+        ctx.handing = height  # what stores the value in an object has the last use for it
     for target in node.targets:
         bind(ctx, target, value)
         if isinstance(target, ast.Name):
@@ -83,7 +87,7 @@ def augmented(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
             # a view or a copy: to write the result back is right for both
             result = binary(ctx, type(node.op), old, value, node) if unsure else in_place(ctx, old, value, node, begun)
             is_view = isinstance(old, Ref) and isinstance(owner, Ref) and old.location is owner.location
-            if result is not None or not is_view:
+            if result is not None or not is_view and not is_changed_there(owner, old):
                 # an index that copies is written back, as Python does
                 store_item(ctx, owner, index, result if result is not None else old, node.target)
             cut_stored(ctx, node.target)
@@ -136,6 +140,8 @@ def in_place(ctx: Lowering, old: Binding, value: Binding, node: ast.AugAssign, b
             return binary(ctx, ast.Add, old, value, node)
         ctx.apply_method(old, "extend", [value], node)
         return None
+    if isinstance(node.op, ast.BitOr) and is_dict(old):
+        check_known(ctx, old, value, node)
     if isinstance(node.op, ast.BitOr) and is_dict(old) and is_dict(value):
         merged(ctx, old, value, into=True)
         return None
@@ -151,6 +157,9 @@ def in_place(ctx: Lowering, old: Binding, value: Binding, node: ast.AugAssign, b
     if own_method(ctx, old, word) is not None:
         return ctx.apply_method(old, word, [value], node)
     if not isinstance(old, Ref):
+        if ctx.may_be_list(old):
+            what = "whether this changes a list or array in place or makes a new number is not known"
+            raise UnknownType(what, ctx.loc(node), f"write {in_full(node)}, or keep things of each kind in a list of their own")
         return combined(ctx, old, value, node, begun)
     type_ = ctx.type_of(old)
     if isinstance(type_, List):

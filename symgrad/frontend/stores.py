@@ -30,6 +30,7 @@ from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import is_dict
 from symgrad.frontend.exact import exact_class
 from symgrad.frontend.exceptions import fail
+from symgrad.frontend.growing_dicts import is_growing
 from symgrad.frontend.memory import (
     Index,
     as_list,
@@ -79,6 +80,11 @@ def store_item(ctx: Lowering, owner: Binding, node: ast.expr | Index, value: Bin
         case _:
             change_outside(ctx, owner)
             raise UnsupportedSyntax("this cannot be written to", ctx.loc(whole), "copy it into an array made in the function")
+
+
+def is_changed_there(owner: Binding, old: Binding) -> bool:
+    """Is an array, which was changed in place, still the item of a list or dict that it was read from?  To store it there does nothing."""
+    return isinstance(old, Ref) and (is_dict(owner) or is_growing(owner) or isinstance(owner, Obj) and owner.key.kind == "list")
 
 
 def done(_: None) -> Binding:

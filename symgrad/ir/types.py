@@ -194,9 +194,13 @@ class Undefined(Type):
 
 @dataclass(frozen=True, slots=True)
 class Unknown(Type):
-    """Anything; may be read, not written to. ``tuples``: it may hold lists that represent tuples of the user's program."""
+    """Anything; may be read, not written to. ``tuples``: it may hold lists that represent tuples of the user's program.
+
+    ``lists``: it may be a list or array of the program's, beside things of other kinds.
+    """
 
     tuples: bool = False
+    lists: bool = False
 
     def __str__(self) -> str:
         return "?"
@@ -268,6 +272,11 @@ def join(a: Type, b: Type) -> Type:
 
     >>> str(join(Scalar("int"), Scalar("float", "f64")))
     'float?'
+
+    Beside other integers uint64 makes floats, so that nothing is said of what may be one:
+
+    >>> str(join(Scalar("int"), Scalar("int", "i64"))), str(join(Scalar("int"), Scalar("int", "u64")))
+    ('int?', '?')
     """
     if a == b:
         return a
@@ -277,6 +286,8 @@ def join(a: Type, b: Type) -> Type:
         return a
     if isinstance(a, Scalar) and isinstance(b, Scalar):
         kind = join_kind(a.kind, b.kind)
+        if kind == "int" and "u64" in (a.dtype, b.dtype):
+            return Unknown()
         return Scalar(kind, a.dtype if a.dtype == b.dtype and a.kind == b.kind else None if a.dtype is b.dtype is None else "any")
     if isinstance(a, Array) and isinstance(b, Array):
         shape = None
@@ -302,7 +313,12 @@ def join(a: Type, b: Type) -> Type:
     if isinstance(a, ShapeOf) and isinstance(b, ShapeOf):
         same = a.shape is not None and b.shape is not None and len(a.shape) == len(b.shape)
         return ShapeOf(tuple(map(join_extent, a.shape, b.shape)) if same and a.shape and b.shape else None)
-    return Unknown(may_hold_tuples(a) or may_hold_tuples(b))
+    return Unknown(may_hold_tuples(a) or may_hold_tuples(b), may_be_changed(a) or may_be_changed(b))
+
+
+def may_be_changed(type_: Type) -> bool:
+    """May a value be a list or an array, which changes where it stands?"""
+    return isinstance(type_, List | Array) or isinstance(type_, Unknown) and type_.lists
 
 
 def may_hold_tuples(type_: Type) -> bool:

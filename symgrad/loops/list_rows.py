@@ -209,6 +209,57 @@ def contains(context: Context, op: Call) -> Thing:
     return writer.call("logical_not", among) if op.name == "not_contains" else among
 
 
+def list_index(context: Context, op: Call) -> Thing:
+    """The place of the first item that equals a number; where there is none, Python's list raises behind the kernel."""
+    writer, listing, sought = context.writer, listed(context, op.args[0]), context.thing(op.args[1])
+    if not isinstance(listing.item, Scalar) or isinstance(sought, Form | tuple | Stacks | Slots | Listing):
+        raise OutOfReach(f"{function_in_words(op)} of a list of {plural(in_words(listing.item))}", op.loc)
+    at = writer.running(Scalar("int"), Const(-1), op.outs[0].name)
+    with over(context, listing) as place:
+        is_first = writer.call("logical_and", writer.call("less", at, ZERO), writer.call("equal", item_of(context, listing, place), sought))
+        writer.let(at, writer.call("where", is_first, place, at))
+    bail_out(writer.build, writer.call("less", at, ZERO))
+    return at
+
+
+def rows_sought(context: Context, op: Call) -> tuple[list[Listing], list[Thing]]:
+    """The lists in which numbers are looked for that stand together, and these numbers."""
+    count = len(op.args) // 2
+    listings, sought = [listed(context, a) for a in op.args[:count]], [context.thing(a) for a in op.args[count:]]
+    for listing, one in zip(listings, sought, strict=True):
+        if not isinstance(listing.item, Scalar) or isinstance(one, Form | tuple | Stacks | Slots | Listing):
+            raise OutOfReach(f"{function_in_words(op)} of a list of {plural(in_words(listing.item))}", op.loc)
+    return listings, sought
+
+
+def is_row_at(context: Context, listings: list[Listing], sought: list[Thing], place: Operand) -> Operand:
+    """Do numbers stand together at a place of some lists?"""
+    equal = [are_equal(context, item_of(context, x, place), one) for x, one in zip(listings, sought, strict=True)]
+    return functools.reduce(lambda one, other: context.writer.call("logical_and", one, other), equal)
+
+
+def contains_row(context: Context, op: Call) -> Thing:
+    """Do numbers stand together at one place of some lists?"""
+    listings, sought = rows_sought(context, op)
+    writer = context.writer
+    among = writer.running(Scalar("bool"), FALSE, op.outs[0].name)
+    with over(context, listings[0]) as place:
+        writer.let(among, writer.call("logical_or", among, is_row_at(context, listings, sought, place)))
+    return among
+
+
+def row_index(context: Context, op: Call) -> Thing:
+    """The first place where numbers stand together, which is there."""
+    listings, sought = rows_sought(context, op)
+    writer = context.writer
+    at = writer.running(Scalar("int"), Const(-1), op.outs[0].name)
+    with over(context, listings[0]) as place:
+        is_first = writer.call("logical_and", writer.call("less", at, ZERO), is_row_at(context, listings, sought, place))
+        writer.let(at, writer.call("where", is_first, place, at))
+    bail_out(writer.build, writer.call("less", at, ZERO))
+    return at
+
+
 def list_join(context: Context, op: Call) -> Thing:
     settled(context, op)
     out = op.outs[0].type
@@ -424,6 +475,10 @@ RULES: dict[str, Any] = {
     "list_drop": list_drop,
     "list_set": list_set,
     **dict.fromkeys(("contains", "not_contains"), contains),
+    "list_index": list_index,
+    "is_float": lambda context, op: TRUE,
+    "contains_row": contains_row,
+    "row_index": row_index,
     "list_add": list_add,
     "list_add_at": list_add_at,
     "table_set": table_store,

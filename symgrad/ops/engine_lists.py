@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from symgrad.ir.types import (
+    INT,
     UNDEFINED,
     UNKNOWN,
     Array,
@@ -259,6 +260,12 @@ rule("list_add(a, b)", _list_join, emit="list_add(a, b)", a_grad="out_grad", b_g
 constant("list_zeros(l)", _first, emit=_list_zeros_text)
 constant("zeros_like(x, item=False)", _zeros_like, emit=_zeros_like_text)
 constant("list_len(l)", _int, emit="len(l)", cheap=True)
+constant("list_index(l, v)", _int, emit="l.index(v)")
+constant("is_float(x)", lambda types, settings, dim: Scalar("bool"), emit="isinstance(x, float)")
+# of lists of equal lengths, and as many numbers or texts: which stand together at one place
+constant("contains_row(*parts)", lambda types, settings, dim: Scalar("bool"), emit="contains_row(*parts)")
+constant("row_index(*parts)", _int, emit="row_index(*parts)")
+constant("order_of(backwards, first, *more)", lambda types, settings, dim: List(INT), emit="order_of(backwards, first, *more)")
 rule("array_of(l, dtype=None, shape=None, depth=1)", _array_of, l_grad="list_from(out_grad, depth=depth)",
      emit=_array_of_text)  # fmt: skip
 # ``depth``: how many of the dimensions become lists; ``python``: all, and the numbers are Python's

@@ -32,7 +32,9 @@ def _unknown(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
 def _drawn(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     dtype = settings["dtype"]
     shape = tuple(dim(k) for k in range(1, len(types)))
-    return Array(dtype, shape, "C") if shape else Scalar(kind_of(dtype), "any")
+    if shape:
+        return Array(dtype, shape, "C")
+    return UNKNOWN if dtype == "u64" else Scalar(kind_of(dtype), "any")
 
 
 def _nothing(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[Type, ...]:

@@ -41,7 +41,6 @@ METHODS = {
     "as_integer_ratio": "call it before, and pass its result as an argument",
     "hex": "call it before, and pass its result as an argument",
     "to_bytes": "call it before, and pass its result as an argument",
-    "subtract": "subtract in a loop, as in counts[key] -= 1",
     "symmetric_difference_update": "make a new set, as in s = s ^ {x}",
 }
 

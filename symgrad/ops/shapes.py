@@ -46,8 +46,8 @@ Result = Type | tuple[Type, ...]
 
 CODES = {np.dtype(code): name for name, code in DTYPES.items()}
 PYTHON = {"bool": True, "int": 1, "float": 1.0, "complex": 1.0 + 0.0j}
-#: the NumPy scalars that ``Scalar(kind, "any")`` may be
-OF_KIND: dict[str, list[str]] = {kind: [name for name in DTYPES if kind_of(name) == kind] for kind in KINDS}
+#: the NumPy scalars that ``Scalar(kind, "any")`` may be; beside uint64, which makes floats of other integers, a type is not known
+OF_KIND: dict[str, list[str]] = {kind: [name for name in DTYPES if kind_of(name) == kind and name != "u64"] for kind in KINDS}
 DEFAULT_DTYPE = {"bool": "bool", "int": "i64", "float": "f64", "complex": "c128"}
 MOST_SAMPLES = 250
 
@@ -143,6 +143,8 @@ def number_type(function: Callable[..., Any], types: Sequence[Type]) -> Type:
     kind: Kind = "bool"
     for where, name in possible:
         kind = join_kind(kind, name if where == "python" else kind_of(name))  # type: ignore[arg-type]
+    if kind == "int" and any(name == "u64" for _, name in possible):
+        return UNKNOWN
     return Scalar(kind, "any" if any(where == "numpy" for where, _ in possible) else None)
 
 

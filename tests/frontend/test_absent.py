@@ -348,7 +348,7 @@ def test_two_names_of_what_a_branch_makes(sign: float) -> None:
     symgrad.check_grads(two_names_of_what_a_branch_makes, (x,), wrt=0)
 
 
-@pytest.mark.parametrize("f", [a_key_that_is_missing_or_none_or_a_number, all_the_keys])
+@pytest.mark.parametrize("f", [a_key_that_is_missing_or_none_or_a_number])
 def test_refused(f: Any) -> None:
     with pytest.raises(SymgradError):
         symgrad.grad(f)(X)
@@ -360,6 +360,15 @@ def test_keys_that_some_paths_set_are_counted(x: np.ndarray) -> None:
 
     assert value == how_many_keys(x)
     np.testing.assert_array_equal(gradient, np.eye(len(x))[0] * bool((x > 1.0).any()))
+
+
+@pytest.mark.parametrize("x", [X, np.array([0.5, 2.0, 3.0]), np.array([0.5, 0.25])])
+def test_a_loop_over_keys_that_some_paths_set(x: np.ndarray) -> None:
+    value, gradient = symgrad.value_and_grad(all_the_keys)(x)
+    above = np.flatnonzero(x > 1.0)[-1:]  # each number above 1 is stored in the place of the one before
+
+    assert value == all_the_keys(x)
+    np.testing.assert_allclose(gradient, np.where(np.isin(np.arange(len(x)), above), 2.0 * x, 0.0))
 
 
 # ------------------------------------------------------------------ forms that are left as they were

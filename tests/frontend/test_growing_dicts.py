@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import symgrad
-from symgrad.errors import SymgradError, UnsupportedSyntax, UnsureAlias
+from symgrad.errors import SymgradError, UnsupportedSyntax
 from tests.plainly import HEAD, function_of, verdict
 
 NUMBERS = np.array([3, 5, 3, 2, 7, 5, 3, 2, 4, 1, 20])
@@ -124,7 +124,8 @@ def asked(question: str) -> Any:
 @pytest.mark.parametrize(
     "question",
     ["isinstance(d, dict)", "type(d) is dict", "not d", "3 in d", "np.int64(3) in d.keys()", "d[int(numbers[0])]", "len(d.items())",
-     "max(d.values())", "hasattr(d, 'get')"],
+     "max(d.values())", "hasattr(d, 'get')", "d == {}", "True in d", "d.get(3.0, 1.0)", "len({**d})", "len(d | {})", "d.popitem()[1]",
+     "1 * a in d.values()"],
 )  # fmt: skip
 def test_questions(question: str) -> None:
     f = asked(question)
@@ -135,8 +136,8 @@ def test_questions(question: str) -> None:
 
 @pytest.mark.parametrize(
     "question",
-    ["len(str(d))", "d == {}", "hash(d)", "d.stored_keys", "hasattr(d, 'version')", "getattr(d, 'stored_items')", "True in d", "d.get(3.0, 1.0)",
-     "(1, 2) in d", "'a' in d", "None in d", "len({**d})", "len(d | {})", "a in d.values()", "len(d.keys() & {3})", "d.popitem()[1]"],
+    ["hash(d)", "d.stored_keys", "hasattr(d, 'version')", "getattr(d, 'stored_items')", "(1, 2) in d", "'a' in d", "None in d",
+     "len(d.keys() & {3})", "len(str(d.keys()))", "d.fromkeys([1])[1]"],
 )  # fmt: skip
 def test_what_is_not_answered_is_refused(question: str) -> None:
     with pytest.raises(SymgradError):
@@ -165,19 +166,6 @@ def test_a_dict_for_each_kind_of_key() -> None:
         symgrad.grad(mixed)(0.7, NUMBERS)
     assert "use a dict for each kind of key" in str(caught.value)
     assert symgrad.grad(apart)(0.7, NUMBERS) == pytest.approx(1.0 + 2 * 0.7)
-
-
-def test_arrays_in_a_dict_are_not_changed_in_place() -> None:
-    def changed(a: float, numbers: np.ndarray) -> float:
-        d: dict[int, np.ndarray] = {}
-        for n in numbers:
-            d[n] = np.zeros(2)
-        for n in numbers:
-            d[n] += a * n
-        return d[3].sum()
-
-    with pytest.raises(UnsureAlias):
-        symgrad.grad(changed)(0.7, NUMBERS)
 
 
 def replaced(a: float, numbers: np.ndarray) -> float:

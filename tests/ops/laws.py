@@ -96,7 +96,7 @@ APART: dict[str, str] = {
     "tapes and lists": """table_take table_set table_add_at
         tape push pop put get slots slots_like next_snapshot snapshots_within
         list_of list_append list_drop list_take list_set list_add_at list_add list_zeros
-        list_len list_from list_join list_slice list_add_slice python_numbers array_of concatenate_list split_like stack_list unstack
+        list_len list_index is_float contains_row row_index order_of list_from list_join list_slice list_add_slice python_numbers array_of concatenate_list split_like stack_list unstack
         list_repeat list_fold list_unfold
         split array_split range_len list_of_same list_part lists_from lengths_of numbers_of list_equal list_within to_list zeros_list array_of_cells array_of_lists
         cell1 cell2 cell3

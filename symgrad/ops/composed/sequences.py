@@ -327,7 +327,7 @@ def sorted_(iterable: Any, key: Any = None, reverse: Any = False) -> Any:
     keys = np.array([key(item) for item in items])
     need(np.ndim(keys) == 1, "sorted by a key of several numbers needs items whose number is known")
     must(not np.any(keys != keys), UNORDERED)
-    order = np.lexsort((np.arange(len(items)), -keys if reverse else keys))
+    order = np.argsort(-keys if reverse else keys, kind="stable")
     return [items[k] for k in order]
 
 
@@ -336,7 +336,7 @@ def ordered_of(items: Any, keys: Any, reverse: Any) -> Any:
     numbers = np.array(keys)
     need(np.ndim(numbers) == 1, "sorted by a key of several numbers needs items whose number is known")
     must(not np.any(numbers != numbers), UNORDERED)
-    order = np.lexsort((np.arange(len(items)), -numbers if reverse else numbers))
+    order = np.argsort(-numbers if reverse else numbers, kind="stable")
     return [items[k] for k in order]
 
 

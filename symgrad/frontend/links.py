@@ -1,0 +1,23 @@
+"""Where arrays stand in lists of any length, so that a store to an array gives the list its next content."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from symgrad.frontend.bindings import Location
+from symgrad.ir.core import Operand
+
+
+@dataclass(slots=True)
+class Link:
+    """The place of an array in a list whose arrays are all different ones: the list, and the index.
+
+    ``versions`` are the contents of the list in which the array stands there.
+    """
+
+    owner: Location
+    index: Operand
+    versions: set[Operand]
+
+
+__all__ = ["Link"]

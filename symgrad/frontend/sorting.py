@@ -1,0 +1,117 @@
+"""Orders of lists of any length: of tuples by their parts, of texts, and of dicts whose keys are computed by their keys or items."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from symgrad.frontend.bindings import Binding, Bound, Num, Obj, Ref, Static, Tup
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.growing_dicts import is_growing
+from symgrad.frontend.iterate import sequence
+from symgrad.frontend.skeletons import Skeleton
+from symgrad.ir.core import Const, Operand
+from symgrad.ir.types import TEXT, List, Scalar, Struct, Type
+from symgrad.ops.composed import growing_views
+from symgrad.ops.composed.sorting import first_by_columns, first_by_places, ordered_by_columns, ordered_by_places, parts_at
+
+#: by the order of what an item is chosen or put in order
+Columns = list[Binding]
+
+
+def lists_of_growing(ctx: Lowering, iterable: Binding, key: Binding) -> tuple[Binding, Binding] | None:
+    """The keys of a dict and its items, where its keys are put in order by its items: ``sorted(d, key=d.get)``."""
+    if not isinstance(key, Bound) or key.name not in ("get", "__getitem__"):
+        return None
+    if not isinstance(iterable, Obj) or not is_growing(iterable) or not is_growing(key.owner):
+        return None
+    viewed = dict(ctx.state.entries(iterable.key)).get("viewed", iterable)
+    if not isinstance(viewed, Obj) or viewed != key.owner or iterable.key.cls in (growing_views.GrowingValues, growing_views.GrowingItems):
+        return None
+    content = dict(ctx.state.entries(viewed.key))
+    return content["stored_keys"], content["stored_items"]
+
+
+def keys_of_items(ctx: Lowering, iterable: Binding) -> Binding | None:
+    """The keys of a dict whose items are put in order, as pairs: no two have the same key, so that the items do not count."""
+    if not isinstance(iterable, Obj) or iterable.key.cls is not growing_views.GrowingItems:
+        return None
+    viewed = dict(ctx.state.entries(iterable.key))["viewed"]
+    return dict(ctx.state.entries(viewed.key))["stored_keys"] if isinstance(viewed, Obj) else None
+
+
+def listed_in_order(ctx: Lowering, iterable: Binding, keys: Binding | None, backwards: Binding, node: ast.AST) -> Binding | None:
+    """A list of any length in the order of tuples or texts; None where ``keys`` hold other things."""
+    items = sequence(ctx, iterable, node)
+    keys = items if keys is None else keys
+    if (columns := columns_of(ctx, keys, node)) is not None:
+        return ctx.apply(Static(ordered_by_columns), [items, Tup(tuple(columns)), backwards], {}, node)
+    if (places := places_of(ctx, keys, backwards, node)) is not None:
+        return ctx.apply(Static(ordered_by_places), [items, places], {}, node)
+    return None
+
+
+def first_in_order(ctx: Lowering, iterable: Binding, keys: Binding | None, smaller: bool, node: ast.AST) -> Binding | None:
+    """The least or largest of a list of any length by the order of tuples or texts; None where ``keys`` hold other things."""
+    items = sequence(ctx, iterable, node)
+    keys, backwards = items if keys is None else keys, Num(Const(not smaller))
+    if (columns := columns_of(ctx, keys, node)) is not None:
+        return ctx.apply(Static(first_by_columns), [items, Tup(tuple(columns)), backwards], {}, node)
+    if (places := places_of(ctx, keys, backwards, node)) is not None:
+        what = f"{'min' if smaller else 'max'}() arg is an empty sequence"
+        return ctx.apply(Static(first_by_places), [items, places, Static(what)], {}, node)
+    return None
+
+
+def item_type(ctx: Lowering, items: Binding) -> Type | None:
+    """The type of the items of a list of any length."""
+    content = ctx.state.heap.get(items.key) if isinstance(items, Obj) else items
+    type_ = ctx.type_of(content) if isinstance(content, Ref) else None
+    return type_.item if isinstance(type_, List) else None
+
+
+def columns_of(ctx: Lowering, items: Binding, node: ast.AST) -> Columns | None:
+    """An array of each number in the tuples that a list of any length holds; None where it holds other things."""
+    type_ = item_type(ctx, items)
+    if not isinstance(type_, Struct) or not all(isinstance(part, Scalar) and part.kind != "complex" for part in type_.items):
+        return None
+    paths = list(paths_in(type_.form))
+    if len(paths) != len(type_.items):
+        return None
+    columns = []
+    for path in paths:
+        held = items
+        for place in path:
+            held = ctx.apply(Static(parts_at), [held, Num(Const(place))], {}, node)
+        columns.append(ctx.make(ctx.array_of(ctx.read(held, node))))
+    return columns
+
+
+def paths_in(form: Skeleton, path: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:
+    """The ways to the numbers in a tuple of tuples; of a form with other parts there are fewer than its values."""
+    if form.form == "tuple" and form.same is None:
+        for place, item in enumerate(form.items):
+            yield from [(*path, place)] if item.form == "num" else paths_in(item, (*path, place))
+
+
+def is_exact(part: Type) -> bool:
+    """Is it a text or an integer, and no float, which may be a nan?"""
+    return part == TEXT or isinstance(part, Scalar) and part.kind in ("int", "bool")
+
+
+def places_of(ctx: Lowering, items: Binding, backwards: Binding, node: ast.AST) -> Binding | None:
+    """The places of the texts, or of the tuples with texts, that a list of any length holds, in order; None where it holds other things."""
+    type_ = item_type(ctx, items)
+    columns: list[Operand] = []
+    if type_ == TEXT:
+        columns = [ctx.read(items, node)]
+    elif isinstance(type_, Struct) and TEXT in type_.items and all(map(is_exact, type_.items)):
+        paths = list(paths_in(type_.form))
+        if len(paths) == len(type_.items) and all(len(path) == 1 for path in paths):
+            columns = [ctx.read(ctx.apply(Static(parts_at), [items, Num(Const(place))], {}, node)) for (place,) in paths]
+    if not columns:
+        return None
+    return ctx.list_sharing(ctx.call("order_of", ctx.read(backwards, node), *columns))
+
+
+__all__ = ["first_in_order", "keys_of_items", "listed_in_order", "lists_of_growing"]
