@@ -14,11 +14,13 @@ from typing import Any
 from symgrad.errors import UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.absent import as_python_does, definite, either, has_item
 from symgrad.frontend.attributes import attribute_of, class_of_failure
+from symgrad.frontend.assigned_attributes import is_present
 from symgrad.frontend.bindings import (
     MISSING,
     Binding,
     Choice,
     External,
+    Fun,
     HeapKey,
     Iter,
     Num,
@@ -37,6 +39,7 @@ from symgrad.frontend.exceptions import fail_unless, instance_of
 from symgrad.frontend.filling import extent_of
 from symgrad.frontend.flow import choose
 from symgrad.frontend.folding import fold
+from symgrad.frontend.function_attributes import has_function_attribute
 from symgrad.frontend.growing_dicts import check_attribute, new_dict
 from symgrad.frontend.iterate import append, indices_of, items_of, known_items, sequence
 from symgrad.frontend.number_builtins import CONVERTING
@@ -306,6 +309,10 @@ def hasattr_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindin
     if not isinstance(name, str):
         raise UnsupportedSyntax("the name of an attribute must be a text", ctx.loc(node), "write the name itself")
     check_attribute(ctx, args[0], name, node)
+    if isinstance(args[0], Fun):
+        return Num(has_function_attribute(ctx, args[0], name, node))
+    if (there := is_present(ctx, args[0], name, node)) is not None:
+        return Num(there)
     several = classes_of(ctx, args[0], node)
     answers = [from_class(ctx, kind, name, MISSING) is not MISSING for kind in several]
     if len(several) > 1 and (all(answers) or not any(answers)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import types
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -97,7 +98,7 @@ class Lowering(Heap):
         while frame is not None:
             if name in frame.locals:
                 return frame
-            if frame.parent is None:
+            if frame.parent is None or name in frame.globals:
                 return None
             frame = frame.parent
         return None
@@ -110,8 +111,8 @@ class Lowering(Heap):
     def assign(self, name: str, binding: Binding, node: ast.AST | None = None) -> None:
         """Bind a variable."""
         own = self.home(name)
-        if own is None and (key := self.global_key(name)) in self.global_sources:
-            self.assign_global(key, name, binding)
+        if own is None and (key := self.outer_key(name)) in self.assigned_outside:
+            self.assign_outside(key, binding)
             return
         home = own or self.frame
         if home.top and name in self.no_grad:
@@ -132,14 +133,28 @@ class Lowering(Heap):
         if isinstance(version, Value) and version.name is None:
             version.name = name
 
-    def global_key(self, name: str) -> tuple[Any, str]:
-        """What a global variable is known by: its module's names and its own."""
-        return Same(self.frame.source.globals), name
+    def outer_key(self, name: str) -> tuple[Any, str]:
+        """What a variable outside of the program is known by: its cell, or its module's names, and its own."""
+        source, cell = self.frame.source, None
+        if source.cells and not self.is_declared_global(name):
+            cell = source.cells.get(name)
+        return Same(source.globals if cell is None else cell), name
 
-    def assign_global(self, key: tuple[Any, str], name: str, binding: Binding) -> None:
-        """Bind a global variable, in the program and in its module."""
+    def is_declared_global(self, name: str) -> bool:
+        """Does the function that is being lowered declare a name global, or one around it?"""
+        frame: Frame | None = self.frame
+        while frame is not None and name not in frame.locals and name not in frame.globals:
+            frame = frame.parent
+        return frame is not None and name in frame.globals
+
+    def assign_outside(self, key: tuple[Any, str], binding: Binding) -> None:
+        """Bind a variable outside of the program: in the program, and in its cell or module."""
         assert self.storing is not None
-        self.storing.global_stored(self.frame.source.globals, name, binding)
+        owner, name = key[0].value, key[1]
+        if isinstance(owner, types.CellType):
+            self.storing.attribute_stored(owner, "cell_contents", binding, f"{name}_cell")
+        else:
+            self.storing.global_stored(owner, name, binding)
         self.state.names[key] = binding
 
     def stopped(self, binding: Binding) -> Binding:

@@ -249,6 +249,14 @@ class Storing:
         """Assign to a global variable of a module."""
         self.call(operator.setitem, Const(names, owner_name(self.ctx, names, "module_names")), Const(name), self.value(value))
 
+    def attribute_stored(self, owner: Any, name: str, value: Binding, word: str | None = None) -> None:
+        """Assign to an attribute of a class, function or cell, or delete it; ``word`` is what emitted text calls the owner."""
+        holder = Const(owner, owner_name(self.ctx, owner, word))
+        if isinstance(value, Missing):
+            self.call(delattr, holder, Const(name))
+        else:
+            self.call(setattr, holder, Const(name), self.value(value))
+
     # -------------------------------------------------------------- what is done to arrays
 
     def array_stored(self, ref: Ref, value: Operand, last: Step | None) -> None:
