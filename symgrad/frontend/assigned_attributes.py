@@ -40,6 +40,7 @@ from symgrad.frontend.flow import choose
 from symgrad.frontend.interruptions import AssignedOutside
 from symgrad.frontend.outside import outside, variable
 from symgrad.frontend.reading import (
+    attribute_text,
     entry_text,
     from_class,
     has_own_entry,
@@ -135,7 +136,11 @@ def lookup(ctx: Lowering, owner: Binding, attr: str) -> Lookup | None:
     if all(name != attr for _, name in ctx.assigned_outside):
         return None
     result = lookup_of(ctx, owner, attr)
-    return result if result is not None and any(key_of(o, attr) in ctx.assigned_outside for o in result.owners) else None
+    if result is None or not any(key_of(o, attr) in ctx.assigned_outside for o in result.owners):
+        return None
+    if isinstance(result.owners[0], type):
+        ctx.rely(attribute_text(ctx, result.owners[0], "__mro__"), result.owners[0].__mro__)
+    return result
 
 
 def lookup_of(ctx: Lowering, owner: Binding, attr: str) -> Lookup | None:

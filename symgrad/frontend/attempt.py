@@ -84,7 +84,9 @@ class Attempt:
     wrt: frozenset[str] = frozenset()
     keeps_text: bool = False
     read_sources: frozenset[Same] = frozenset()  #: functions and classes of libraries whose source is read
-    assigned_outside: Mapping[Any, Any] = field(default_factory=dict)  #: functions that assign to global variables, and owners of attributes, by these
+    assigned_outside: Mapping[Any, Any] = field(
+        default_factory=dict
+    )  #: functions that assign to global variables, and owners of attributes, by these
     recursive_sites: frozenset[Any] = frozenset()  #: functions that have turned out to call themselves
     loggers_change: bool = False  #: the function changes which messages loggers take
     met: set[Same] = field(default_factory=set)  #: those that are called, and not read

@@ -57,6 +57,7 @@ def name(ctx: Lowering, node: ast.Name) -> Binding:
 def variable(ctx: Lowering, key: Name, node: ast.AST) -> Binding:
     """What a variable is bound to: a local one, or a global one that the program assigns to."""
     binding, name_ = ctx.state.names.get(key, MISSING), key[1]
+    ctx.assigned_reads += key in ctx.assigned_outside
     match binding:
         # so it is in the first round alone, or where nothing leads, or somebody sees it
         case Missing() if ctx.frame.loop is not None or sees(ctx, UnboundLocalError):
@@ -99,7 +100,7 @@ def outside(ctx: Lowering, value: Any, text: str, name_: str) -> Binding:
     if isinstance(value, types.ModuleType | type | np.ufunc | str | None) or inspect.isroutine(value) and not own:
         ctx.rely(text, value)
         return Static(value, spelled_name(ctx, value, name_))
-    if hasattr(value, "__symgrad_derivative__") or isinstance(value, Batch):
+    if hasattr(type(value), "__symgrad_derivative__") or isinstance(value, Batch):
         ctx.rely(text, value)
         return Static(value, name_)
     if isinstance(value, enum.Enum):
