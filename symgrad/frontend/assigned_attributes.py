@@ -47,7 +47,6 @@ from symgrad.frontend.reading import (
     is_descriptor,
     is_of_library,
     own_entry,
-    owner_name,
     rely_on_no_entry,
     special_entry,
 )

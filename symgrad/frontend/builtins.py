@@ -13,8 +13,8 @@ from typing import Any
 
 from symgrad.errors import UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.absent import as_python_does, definite, either, has_item
-from symgrad.frontend.attributes import attribute_of, class_of_failure
 from symgrad.frontend.assigned_attributes import is_present
+from symgrad.frontend.attributes import attribute_of, class_of_failure
 from symgrad.frontend.bindings import (
     MISSING,
     Binding,

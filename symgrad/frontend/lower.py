@@ -40,7 +40,7 @@ from symgrad.frontend import (
 )
 from symgrad.frontend.attempt import Attempt
 from symgrad.frontend.caller import Captured
-from symgrad.frontend.interruptions import CallsItself, GivenUp, AssignedOutside, LoggersChange, NeedsState, Recapture, StoredOutside
+from symgrad.frontend.interruptions import AssignedOutside, CallsItself, GivenUp, LoggersChange, NeedsState, Recapture, StoredOutside
 from symgrad.frontend.libraries import Varied, unread_sources
 from symgrad.frontend.lowered_function import Lowered
 from symgrad.frontend.source import Source

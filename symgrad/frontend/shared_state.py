@@ -67,9 +67,7 @@ class SharedState:
     forms: dict[Any, Any] = field(default_factory=dict)  #: what loops carried when they were last lowered
     recursive: dict[Any, Any] = field(default_factory=dict)
     too_deep: set[Any] = field(default_factory=set)  #: functions that call themselves in forms without end, while they are lowered
-    assigned_outside: Mapping[Any, Any] = field(
-        default_factory=dict
-    )  #: functions that assign to global variables, and owners of attributes, by these
+    assigned_outside: Mapping[Any, Any] = field(default_factory=dict)  #: functions and owners of attributes, by what is assigned to
     assigned_reads: int = 0  #: how often one of these has been read
     recursive_sites: frozenset[Any] = frozenset()  #: functions that have turned out to call themselves
     closed: dict[Func, list[Value]] = field(default_factory=dict)  #: what each function of the program reads from around it

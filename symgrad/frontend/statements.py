@@ -14,12 +14,12 @@ from symgrad.frontend.absent import argument
 from symgrad.frontend.attributes import attribute_of
 from symgrad.frontend.bindings import MISSING, Binding, External, Fun, Obj, Ref, Static
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.function_attributes import new_function
 from symgrad.frontend.dicts import SET_OPERATORS, is_dict, is_set, merged
 from symgrad.frontend.exceptions import fail
 from symgrad.frontend.expressions import defaults_of
 from symgrad.frontend.flow import branch, leave, run
 from symgrad.frontend.frames import BREAK, CONTINUE, RESULT, RETURN
+from symgrad.frontend.function_attributes import new_function
 from symgrad.frontend.generators import yielded
 from symgrad.frontend.interruptions import AssignedOutside
 from symgrad.frontend.keeping import KEEPS
