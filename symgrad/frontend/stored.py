@@ -270,7 +270,8 @@ class Storing:
         if self.array_from_outside(location) is not None:
             return
         others = (location, *self.ctx.state.partners.get(location, ()))
-        known = {held.location: text for text, held in (*self.ctx.arrays.items(), *self.ctx.owned.items()) if isinstance(held, Ref)}
+        outside = (*self.ctx.owned.items(), *reversed(self.ctx.arrays.items()))  # of one array the first expression that reads it
+        known = {held.location: text for text, held in outside if isinstance(held, Ref)}
         if texts := frozenset(known[other] for other in others if other in known and self.array_from_outside(other) is None):
             raise StoredOutside(texts)
         for other in others:

@@ -9,10 +9,11 @@ import types
 from symgrad.errors import UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import definite, definite_item
 from symgrad.frontend.assigned_attributes import assign_attribute, can_be_assigned, remove_attribute
+from symgrad.frontend.bindings import MISSING, Binding, Bound, Choice, External, Fun, Obj, OneOf, Ref, Static, Tup
 from symgrad.frontend.attributes import attribute_of
-from symgrad.frontend.bindings import MISSING, Binding, Bound, External, Fun, Obj, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exceptions import fail
+from symgrad.frontend.flow import choose
 from symgrad.frontend.function_attributes import assign_to_function
 from symgrad.frontend.growing_dicts import check_attribute
 from symgrad.frontend.iterate import unpack
@@ -60,9 +61,13 @@ def cut_stored(ctx: Lowering, target: ast.expr) -> None:
 
 
 def store_attribute(ctx: Lowering, owner: Binding, target: ast.Attribute, value: Binding) -> None:
-    """``owner.name = value`` on an instance made in the function."""
-    if is_one_of_kinds(owner):
+    """``owner.name = value``."""
+    if is_one_of_kinds(owner) or isinstance(owner, OneOf):
         each(ctx, owner, target, lambda held: done(store_attribute(ctx, held, target, value)))  # type: ignore[func-returns-value]
+        return
+    if isinstance(owner, Choice):
+        one, other = (lambda held=held: done(store_attribute(ctx, held, target, value)) for held in (owner.then, owner.orelse))  # type: ignore
+        choose(ctx, owner.test, target, one, other)
         return
     owner = definite(ctx, owner, target, AttributeError, f"'NoneType' object has no attribute {target.attr!r}")
     if isinstance(owner, Obj) and owner.key.kind == "record":
