@@ -77,7 +77,7 @@ def enter_attribute(ctx: Lowering, owner: Any, name: str) -> None:
     """Read an attribute that the program assigns to, when the program begins."""
     key = key_of(owner, name)
     there = has_own_entry(owner, name)
-    ctx.state.names[presence_of(key)] = Num(Const(there))
+    ctx.state.names[presence_of(key)] = Num(TRUE if there else FALSE)
     if not there:
         rely_on_no_entry(ctx, owner, name)
         return
@@ -139,6 +139,10 @@ def lookup(ctx: Lowering, owner: Binding, attr: str) -> Lookup | None:
         return None
     if isinstance(result.owners[0], type):
         ctx.rely(attribute_text(ctx, result.owners[0], "__mro__"), result.owners[0].__mro__)
+    if isinstance(owner, External):
+        ctx.rely(owner.text, type(owner.value), "type")
+        if type(owner.value).__dictoffset__:
+            ctx.rely(f"{owner.text}.__dict__", attr, "unset" if result.own == MISSING else "contains")
     return result
 
 
@@ -160,13 +164,9 @@ def lookup_of(ctx: Lowering, owner: Binding, attr: str) -> Lookup | None:
         case Obj(key) if key.kind == "record" and isinstance(key.cls, type):
             own = settled(dict(ctx.state.entries(key)).get(attr, MISSING), ctx.state)
             return Lookup(key.cls.__mro__, f"{key.cls.__name__!r} {nowhere}", own, key.cls)
-        case External(value, text):
-            if has_own_entry(value, attr):
-                return None
-            ctx.rely(text, type(value), "type")
-            if type(value).__dictoffset__:
-                ctx.rely(f"{text}.__dict__", attr, "unset")
-            return Lookup(type(value).__mro__, f"{type(value).__name__!r} {nowhere}", cls=type(value))
+        case External(value):
+            own = owner if has_own_entry(value, attr) else MISSING
+            return Lookup(type(value).__mro__, f"{type(value).__name__!r} {nowhere}", own, type(value))
         case Tup(kind=kind) if kind is not None and attr not in kind._fields:
             return Lookup(kind.__mro__, f"{kind.__name__!r} {nowhere}", cls=kind)
     return None
