@@ -86,6 +86,24 @@ def global_variable(x):
     return x * x
 
 
+class Tally:
+    """What a function keeps of its calls."""
+
+    last = 0.0
+
+
+@kept("Assign", text="Tally.last = value")
+def class_attribute(x):
+    Tally.last = x * x
+    return Tally.last
+
+
+@kept("Assign", text="function_attribute.last = value")
+def function_attribute(x):
+    function_attribute.last = x * x
+    return function_attribute.last
+
+
 @carried_out("Pass")
 def nothing(x):
     if x > 0.0:
