@@ -46,6 +46,7 @@ from symgrad.frontend.reading import (
     has_own_entry,
     is_descriptor,
     is_of_library,
+    own_entries,
     own_entry,
     rely_on_no_entry,
     special_entry,
@@ -65,7 +66,7 @@ MADE_BY_STATEMENT = 1 << 9
 
 def key_of(owner: Any, name: str) -> Name:
     """What an attribute is known by; a module's is its global variable."""
-    return Same(vars(owner) if isinstance(owner, types.ModuleType) else owner), name
+    return Same(own_entries(owner) if isinstance(owner, types.ModuleType) else owner), name
 
 
 def presence_of(key: Name) -> Name:
@@ -255,7 +256,7 @@ def assign_attribute(ctx: Lowering, owner: Any, attr: str, value: Binding, node:
     key = followed_key(ctx, owner, attr)
     assert ctx.storing is not None
     if isinstance(owner, types.ModuleType):
-        ctx.storing.global_stored(vars(owner), attr, value)
+        ctx.storing.global_stored(key[0].value, attr, value)
     else:
         ctx.storing.attribute_stored(owner, attr, value)
     ctx.state.names[key] = value
@@ -307,7 +308,7 @@ def check_class(ctx: Lowering, cls: type, attr: str, node: ast.AST) -> None:
     if issubclass(cls, enum.Enum) and attr in cls.__members__:
         fail(ctx, AttributeError, f"cannot reassign member {attr!r}")
     meta = type(cls)
-    if any(special_entry(meta, word) is not vars(type)[word] for word in ("__setattr__", "__delattr__")):
+    if any(special_entry(meta, word) is not own_entry(type, word) for word in ("__setattr__", "__delattr__")):
         what = f"the class of {cls.__name__}, {meta.__name__}, says what assigning to its attributes does"
         raise UnsupportedSyntax(what, ctx.loc(node), INSTEAD)
     if is_descriptor(special_entry(meta, attr)):

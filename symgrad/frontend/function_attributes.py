@@ -7,7 +7,7 @@ import types
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import definite_item, has_item
-from symgrad.frontend.bindings import MISSING, Binding, Fun, Maybe
+from symgrad.frontend.bindings import MISSING, Binding, Fun
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.frames import Frame
 from symgrad.frontend.interruptions import NeedsState
@@ -38,7 +38,7 @@ def held_by(ctx: Lowering, function: Fun, attr: str, node: ast.AST) -> Binding:
     held = MISSING if function.attributes is None else dict(ctx.state.entries(function.attributes)).get(attr, MISSING)
     held = settled(held, ctx.state)
     is_decorated = isinstance(function.node, ast.FunctionDef) and function.node.decorator_list
-    if is_decorated and (held == MISSING or isinstance(held, Maybe) and held.absent == MISSING):
+    if is_decorated and ctx.is_doubtful(held):
         what = f"whether a function with a decorator has an attribute {attr!r} that is not assigned to on every path is not known"
         raise UnsupportedSyntax(what, ctx.loc(node), "assign to it before, where the function is made")
     return held

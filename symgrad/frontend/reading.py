@@ -109,8 +109,8 @@ def read_attribute(ctx: Lowering, value: Any, name: str) -> Any:
 
 def is_own_attribute(value: Any, name: str) -> bool:
     """Is an attribute of an instance its own, one of its slots, or made up by ``__getattr__``, and not what its class holds?"""
-    held = inspect.getattr_static(type(value), name, None)
-    return name in getattr(value, "__dict__", {}) or not hasattr(type(value), name) or isinstance(held, types.MemberDescriptorType)
+    held = next((vars(base)[name] for base in type(value).__mro__ if name in vars(base)), MISSING)
+    return name in getattr(value, "__dict__", {}) or held is MISSING or isinstance(held, types.MemberDescriptorType)
 
 
 # ------------------------------------------------------------------ what stands in a class, function or module itself
@@ -178,7 +178,11 @@ def from_class(ctx: Lowering, cls: type | None, name: str, default: Any = None) 
         if base is defining:
             break
         ctx.rely(owner_name(ctx, base), name, "undefined")
-    return default if defining is None else getattr(cls, name, default)
+    if defining is None:
+        return default
+    entry = vars(defining)[name]
+    runs = isinstance(getattr(type(entry), "__get__", None), types.FunctionType)  # code of the user's, which may be seen
+    return entry if runs else getattr(cls, name, default)
 
 
 #: what Python says in its messages of a number of arguments that a method does not take

@@ -13,7 +13,7 @@ ANSWERS = {
     "class, callable": "exact", "text": "printed", "tuples handed on": "handed", "special methods": "protocols", "attributes": "attributes", "items": "memory", "items that are stored": "stores",
     "items that are computed": "chosen", "items of dicts": "dict_items", "keys that are computed": "computed_keys",
     "items with parts": "sequences", "iteration": "iterate", "iterators": "stepping", "length, hasattr": "builtins", "conversions to numbers": "number_builtins", "sums, any, all": "folding",
-    "calls": "calls", "methods": "methods", "methods of lists": "lists", "written methods": "dataclass_methods", "stores": "targets",
+    "calls": "calls", "methods": "methods", "methods of lists": "lists", "written methods": "dataclass_methods", "stores": "targets", "attributes that are assigned to": "assigned_attributes",
     "reading": "conversions", "new objects": "heap", "names": "context", "joins": "joins", "what a join asks": "joinable", "forms": "skeletons", "filling": "filling", "reach": "reach", "one of several": "several",
     "texts and sets that are computed": "python_values", "absent": "absent", "kinds": "bindings", "kinship": "kinship", "ranges, counters": "containers", "copies": "copying", "patterns": "match", "loops": "carried",
     "examples of a batch": "batches", "results of a batch": "batch_results", "tangents": "directional", "rules for tangents": "pushed",
