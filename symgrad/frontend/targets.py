@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import types
+from functools import partial
 
 from symgrad.errors import UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import definite, definite_item
@@ -66,8 +67,9 @@ def store_attribute(ctx: Lowering, owner: Binding, target: ast.Attribute, value:
         each(ctx, owner, target, lambda held: done(store_attribute(ctx, held, target, value)))  # type: ignore[func-returns-value]
         return
     if isinstance(owner, Choice):
-        one, other = (lambda held=held: done(store_attribute(ctx, held, target, value)) for held in (owner.then, owner.orelse))  # type: ignore
-        choose(ctx, owner.test, target, one, other)
+        both = owner.then, owner.orelse
+        one, other = (partial(store_attribute, ctx, held, target, value) for held in both)
+        choose(ctx, owner.test, target, lambda: done(one()), lambda: done(other()))
         return
     owner = definite(ctx, owner, target, AttributeError, f"'NoneType' object has no attribute {target.attr!r}")
     if isinstance(owner, Obj) and owner.key.kind == "record":

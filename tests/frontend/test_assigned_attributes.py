@@ -11,7 +11,6 @@ import linecache
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
 
 import symgrad
