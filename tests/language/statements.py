@@ -92,13 +92,13 @@ class Tally:
     last = 0.0
 
 
-@kept("Assign", text="Tally.last = value")
+@kept("Assign")
 def class_attribute(x):
     Tally.last = x * x
     return Tally.last
 
 
-@kept("Assign", text="function_attribute.last = value")
+@kept("Assign")
 def function_attribute(x):
     function_attribute.last = x * x
     return function_attribute.last
