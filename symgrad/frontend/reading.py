@@ -169,7 +169,8 @@ def is_descriptor(value: Any, data: bool = False) -> bool:
 def from_class(ctx: Lowering, cls: type | None, name: str, default: Any = None) -> Any:
     """What a class gives for a name; None is the class of displays.
 
-    That it gives nothing of the user's is noted; what it gives, whoever uses it notes.
+    That it gives nothing of the user's is noted; what it gives, whoever uses it notes. A descriptor of the user's is given itself: its
+    ``__get__`` may have effects.
     """
     if cls is None:
         return default
@@ -181,7 +182,7 @@ def from_class(ctx: Lowering, cls: type | None, name: str, default: Any = None) 
     if defining is None:
         return default
     entry = vars(defining)[name]
-    runs = isinstance(getattr(type(entry), "__get__", None), types.FunctionType)  # code of the user's, which may be seen
+    runs = isinstance(getattr(type(entry), "__get__", None), types.FunctionType) and not is_of_library(type(entry))
     return entry if runs else getattr(cls, name, default)
 
 

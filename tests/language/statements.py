@@ -79,29 +79,17 @@ def inner_function(x, n):
     return total
 
 
-@kept("Global", text='module_names["CALLS"] = CALLS + 1')
-def global_variable(x):
-    global CALLS
-    CALLS = CALLS + 1
-    return x * x
-
-
 class Tally:
     """What a function keeps of its calls."""
 
     last = 0.0
 
 
-@kept("Assign")
-def class_attribute(x):
-    Tally.last = x * x
-    return Tally.last
-
-
-@kept("Assign")
-def function_attribute(x):
-    function_attribute.last = x * x
-    return function_attribute.last
+@kept("Global", text='module_names["CALLS"] = CALLS + 1')
+def global_variable(x):
+    global CALLS
+    CALLS, Tally.last = CALLS + 1, x * x
+    return x * x
 
 
 @carried_out("Pass")
