@@ -294,7 +294,8 @@ def check_assigned(ctx: Lowering, owner: Any, attr: str, node: ast.AST) -> None:
     """Refuse to assign to an attribute that means something to Python, or of an owner that says itself what this does."""
     if isinstance(owner, type):
         check_class(ctx, owner, attr, node)
-    if is_of_library(owner) or isinstance(owner, types.ModuleType) and type(owner) is not types.ModuleType:
+    is_other = isinstance(owner, types.ModuleType) and (type(owner) is not types.ModuleType or has_own_entry(owner, "__getattr__"))
+    if is_of_library(owner) or is_other:
         raise UnsupportedSyntax(f"attribute {attr!r} of something of a library cannot be assigned to", ctx.loc(node), INSTEAD)
     if attr.startswith("__") and attr.endswith("__"):
         what = f"{attr!r} of {owner.__name__} is assigned to, which means something to Python"

@@ -9,6 +9,7 @@ import operator
 import sys
 import traceback
 import types
+from collections.abc import Callable
 from typing import Any
 
 from symgrad.errors import UnsupportedArgument, UnsupportedSyntax
@@ -301,10 +302,22 @@ def callable_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindi
     )
 
 
+def is_one_of_owners(binding: Binding) -> bool:
+    """Is it one of several objects, of which each says itself which attributes it has?"""
+    return is_one_of_kinds(binding) or isinstance(binding, OneOf | Choice)
+
+
+def each_owner(ctx: Lowering, owner: Binding, node: ast.AST, use: Callable[[Binding], Binding]) -> Binding:
+    """What is asked of one of several objects, of whichever it is."""
+    if isinstance(owner, Choice):
+        return choose(ctx, owner.test, node, lambda: use(owner.then), lambda: use(owner.orelse))
+    return each(ctx, owner, node, use)
+
+
 @special(hasattr)
 def hasattr_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    if is_one_of_kinds(args[0]):
-        return each(ctx, args[0], node, lambda held: hasattr_(ctx, [held, args[1]], {}, node))
+    if is_one_of_owners(args[0]):
+        return each_owner(ctx, args[0], node, lambda held: hasattr_(ctx, [held, args[1]], {}, node))
     name = exact(unwrap(args[1]))
     if not isinstance(name, str):
         raise UnsupportedSyntax("the name of an attribute must be a text", ctx.loc(node), "write the name itself")
@@ -342,6 +355,8 @@ def getattr_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindin
     name = exact(unwrap(args[1]))
     if not isinstance(name, str):
         raise UnsupportedSyntax("the name of an attribute must be a text", ctx.loc(node), "write the name itself")
+    if len(args) == 3 and is_one_of_owners(args[0]):
+        return each_owner(ctx, args[0], node, lambda held: getattr_(ctx, [held, *args[1:]], {}, node))
     if len(args) == 3:
         test = hasattr_(ctx, args[:2], {}, node)
         assert isinstance(test, Num)

@@ -133,12 +133,12 @@ def has_own_entry(owner: Any, name: str) -> bool:
 
 
 def is_namespace(value: Any, owner: Any) -> bool:
-    """Is a dict the one that holds the attributes of a class or function, or the variables of a module (``owner`` itself)?"""
+    """Does a dict or cell hold the attributes of a class or function, the variables of a module, or a variable (``owner`` itself)?"""
     if isinstance(owner, type):  # each reader gets another view of the attributes
         entries = vars(owner)
         same_keys = isinstance(value, types.MappingProxyType) and value.keys() == entries.keys()
         return same_keys and all(value[name] is held for name, held in entries.items())
-    return isinstance(value, dict) and (value is owner or value is getattr(owner, "__dict__", None))
+    return isinstance(value, dict | types.CellType) and (value is owner or value is getattr(owner, "__dict__", None))
 
 
 def entry_text(ctx: Lowering, owner: Any, name: str) -> str:

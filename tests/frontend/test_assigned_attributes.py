@@ -266,6 +266,19 @@ def f(x):
     return A.n * x + B.n + g.k * h.k
 def left(): return A.n, B.n, g.k, h.k
 """,
+    "asked of one of two": """
+class A: n = 1.0
+class B: pass
+def g(v): return v
+def h(v): return 2.0 * v
+g.k = 3.0
+def f(x):
+    c, r = (A, g) if x > 0.5 else (B, h)
+    A.n = A.n * 2
+    y = getattr(c, 'n', 7.0) * x + getattr(r, 'k', 5.0)
+    return y * c.n if hasattr(c, 'n') else y
+def left(): return A.n
+""",
     "what raises in Python": """
 import enum
 from typing import NamedTuple
