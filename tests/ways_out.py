@@ -358,10 +358,6 @@ expression("frexp", FUNCTION, "write np.frexp(x)", "math.frexp(a)[0] * b", "np.f
 expression("ldexp", FUNCTION, "write x * 2.0**n", "math.ldexp(a, 3) * a", "a * 2.0**3 * a")
 expression("remainder", FUNCTION, "write x - y * round(x / y)", "math.remainder(a, b)", "a - b * round(a / b)")
 expression("ulp", FUNCTION, "write np.spacing(x)", "math.ulp(a) + a * a", "np.spacing(a) + a * a")
-expression("uniform", FUNCTION, "write low + (high - low) * random.random()",
-           "random.uniform(0.0, a) * 0 + a * b", "(0.0 + (a - 0.0) * random.random()) * 0 + a * b")  # fmt: skip
-expression("choice", FUNCTION, "write values[random.randrange(len(values))]",
-           "random.choice([a, a]) * b", "[a, a][random.randrange(len([a, a]))] * b")  # fmt: skip
 expression("cmp_to_key", FUNCTION, "sort by a key, as in sorted(values, key=lambda value: value)",
            "sorted([a, b], key=functools.cmp_to_key(lambda v, w: v - w))[0] ** 2", "sorted([a, b], key=lambda value: value)[0] ** 2")  # fmt: skip
 expression("tee", SYNTAX, "use range, an array, a list or a tuple",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import enum
 import functools
+import random
 import types
 from collections.abc import Callable
 from typing import Any
@@ -67,10 +68,11 @@ from symgrad.frontend.texts import text_method
 from symgrad.frontend.ufuncs import ufunc_method
 from symgrad.frontend.vectorize import from_outside
 from symgrad.frontend.verbatim import evaluated
-from symgrad.ir.core import Const
+from symgrad.ir.core import Const, Value
 from symgrad.kinds import is_closed
 from symgrad.ops import spelling
 from symgrad.ops.composed import composed, defaults, parameters_of, positional
+from symgrad.ops.composed.drawing import DRAWING
 from symgrad.ops.shapes import dtype_of
 from symgrad.runtime.batches import Batch
 from symgrad.runtime.marks import Checkpointed
@@ -86,6 +88,8 @@ LAZY = ("builtins", "itertools", "functools", "operator", "collections")
 TAKE_ALL = (list, tuple, set, frozenset, dict, sum, max, min, sorted)
 #: the code of all functions that dispatch by the class of their first argument
 DISPATCHING: Any = getattr(functools.singledispatch(len), "__code__")  # noqa: B009
+#: functions of ``random`` that are called as they are where their arguments are constants
+DRAWN = DRAWING.keys() - {random.shuffle}
 #: what the functions do that derive others, by the word that they are known by; all others make a gradient
 DERIVES = {**DERIVING, "jvp": make_directional, "linearize": make_linear, "vmap": make_batched}
 
@@ -298,7 +302,9 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
         args = [as_float(ctx, a, node) for a in args]
     if spelled is not None:
         return call_row(ctx, spelled, args, {k: argument(ctx, a, node) for k, a in kwargs.items()}, node)
-    if (saying := composed(value, are_complex(ctx, [*args, *kwargs.values()]))) is not None:
+    if (saying := composed(value, are_complex(ctx, [*args, *kwargs.values()]))) is not None and not (
+        value in DRAWN and all(map(is_constant, (*args, *kwargs.values())))
+    ):
         return call_function(ctx, saying, *placed(value, saying, args, kwargs), node)
     if (solution := call_solver(ctx, value, args, kwargs, node)) is not None:
         return solution
@@ -336,6 +342,16 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
     if numba_kind(value) is not None or followed(ctx, seen_through(value)):
         return call_function(ctx, value, args, kwargs, node)
     return opaque(ctx, value, name, args, kwargs, node)
+
+
+def is_constant(binding: Binding) -> bool:
+    """Is all that an argument holds known while compiling, or an object from outside that is not followed?"""
+    match binding:
+        case Ref() | Obj() | Num(Value()) | Iter():
+            return False
+        case Tup(items):
+            return all(map(is_constant, items))
+    return True
 
 
 def is_dispatching(value: Any) -> bool:
