@@ -34,7 +34,7 @@ from symgrad.frontend.bindings import (
     Static,
     Tup,
 )
-from symgrad.frontend.context import Lowering
+from symgrad.frontend.context import Lowering, presence_of
 from symgrad.frontend.exceptions import fail, fail_unless
 from symgrad.frontend.flow import choose
 from symgrad.frontend.interruptions import AssignedOutside
@@ -69,11 +69,6 @@ def key_of(owner: Any, name: str) -> Name:
     return Same(own_entries(owner) if isinstance(owner, types.ModuleType) else owner), name
 
 
-def presence_of(key: Name) -> Name:
-    """The name of the bool that says whether there is such an attribute."""
-    return ("present", key[0]), key[1]
-
-
 def enter_attribute(ctx: Lowering, owner: Any, name: str) -> None:
     """Read an attribute that the program assigns to, when the program begins."""
     key = key_of(owner, name)
@@ -99,7 +94,7 @@ def places(ctx: Lowering, owners: Iterable[Any], attr: str, node: ast.AST) -> li
     for owner in owners:
         key = key_of(owner, attr)
         if key in ctx.assigned_outside:
-            present = ctx.number(presence_of(key))
+            present = ctx.number(presence_of(key), TRUE)  # a global variable that is not bound is refused where it is read
             known = decided(present, ctx.state)
             if known is not False:
                 result.append(Place(TRUE if known else present, lambda key=key: variable(ctx, key, node)))  # type: ignore[misc]
@@ -259,8 +254,7 @@ def assign_attribute(ctx: Lowering, owner: Any, attr: str, value: Binding, node:
         ctx.storing.global_stored(key[0].value, attr, value)
     else:
         ctx.storing.attribute_stored(owner, attr, value)
-    ctx.state.names[key] = value
-    ctx.state.names[presence_of(key)] = Num(TRUE)
+    ctx.bind_outside(key, value)
 
 
 def remove_attribute(ctx: Lowering, owner: Any, attr: str, node: ast.AST) -> None:

@@ -16,7 +16,7 @@ from symgrad.frontend.interruptions import Raised, Unresolved
 from symgrad.frontend.skeletons import settled
 from symgrad.frontend.tables import CALLS, EXPRESSIONS, PLAIN, SPREAD
 from symgrad.identity import Same
-from symgrad.ir.core import Block, Operand, Value
+from symgrad.ir.core import TRUE, Block, Operand, Value
 from symgrad.ir.types import List
 
 ROUNDS = 800  #: rounds of loops that are written out, in all
@@ -155,7 +155,13 @@ class Lowering(Heap):
             self.storing.attribute_stored(owner, "cell_contents", binding, f"{name}_cell")
         else:
             self.storing.global_stored(owner, name, binding)
+        self.bind_outside(key, binding)
+
+    def bind_outside(self, key: Name, binding: Binding) -> None:
+        """Bind a variable or attribute outside of the program; it is there from now on."""
         self.state.names[key] = binding
+        if (present := presence_of(key)) in self.state.names:
+            self.state.names[present] = Num(TRUE)
 
     def stopped(self, binding: Binding) -> Binding:
         """The same without a derivative, item by item."""
@@ -235,6 +241,11 @@ class Lowering(Heap):
                 pending += SPREAD["close"](self, mark)
 
 
+def presence_of(key: Name) -> Name:
+    """The name of the bool that says whether there is an attribute of this name."""
+    return ("present", key[0]), key[1]
+
+
 def _is_handed(operand: Binding, args: tuple[Binding, ...]) -> bool:
     """Is an operand among some arguments: itself, as the owner of a method, or item by item?"""
     match operand:
@@ -250,4 +261,4 @@ def _spoken(node: ast.AST) -> str:
     return f"{'an' if words[0] in 'aeiou' else 'a'} {words}"
 
 
-__all__ = ["WRITTEN", "Lowering"]
+__all__ = ["WRITTEN", "Lowering", "presence_of"]
