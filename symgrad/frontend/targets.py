@@ -10,8 +10,8 @@ from functools import partial
 from symgrad.errors import UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import definite, definite_item
 from symgrad.frontend.assigned_attributes import assign_attribute, can_be_assigned, remove_attribute
-from symgrad.frontend.bindings import MISSING, Binding, Bound, Choice, External, Fun, Obj, OneOf, Ref, Static, Tup
 from symgrad.frontend.attributes import attribute_of
+from symgrad.frontend.bindings import MISSING, Binding, Bound, Choice, External, Fun, Obj, OneOf, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exceptions import fail
 from symgrad.frontend.flow import choose
