@@ -77,16 +77,6 @@ def steps(a):
 def f(a):
     return sum(steps(a))
 """, ("yield a * ((yield a) or 1.0)", "got = yield a\n    yield a * (got or 1.0)"))  # fmt: skip
-way("a global that is assigned to", SYNTAX, "return the value instead", """
-K = 2.0
-
-def f(a):
-    K = 5.0
-    def g():
-        global K
-        return K * a * a
-    return g() + K
-""", ("    def g():\n        global K\n", "    def g(K=K):\n"), runs=False)  # fmt: skip
 way("an augmented name that is not bound", SYNTAX, "assign to k before this line", """
 def f(a):
     k += a
@@ -102,24 +92,127 @@ def f(a):
     del k
     return k
 """, ("    del k\n", "    del k\n    k = a * a\n"), runs=False)  # fmt: skip
-way("an attribute of a function", SYNTAX, "assign it to a variable, or to an instance that the function makes or is given", """
+way("an attribute of a function that keeps its results", SYNTAX,
+    "assign it to a variable, or to an instance that the function makes or is given", """
+import functools
+
+@functools.lru_cache
+def g(k):
+    return 2.0 * k
+
+def f(a):
+    g.count = 1
+    return g(2) * a
+""", ("    g.count = 1\n", "    count = 1\n"))  # fmt: skip
+way("a property that a class attribute replaces", SYNTAX, "give the attribute another name", """
+class A:
+    @property
+    def n(self):
+        return 3.0
+
+def f(a):
+    A.n = 3.0
+    return a * A.n
+""", ("A.n", "A.m"))  # fmt: skip
+way("a class attribute that becomes a function", SYNTAX, "keep the function in a dict that the class holds", """
+class A:
+    functions = {}
+
+def twice(v):
+    return 2.0 * v
+
+def f(a):
+    A.apply = twice
+    return A.apply(a)
+""", ("A.apply = twice", "A.functions['apply'] = twice"), ("A.apply(a)", "A.functions['apply'](a)"))  # fmt: skip
+way("a metaclass that says what assigning does", SYNTAX, "assign to an attribute of an instance, or to a global variable", """
+class Meta(type):
+    def __setattr__(cls, name, value):
+        super().__setattr__(name, 2.0 * value)
+
+class A(metaclass=Meta):
+    pass
+
+def f(a):
+    A.n = 2.0
+    return a * a
+""", ("def f(a):\n    A.n = 2.0", "N = 1.0\n\ndef f(a):\n    global N\n    N = 2.0"))  # fmt: skip
+way("an attribute of a function that means something to Python", SYNTAX, "assign to it before the function is called", """
+def g(v, k=2.0):
+    return v * k
+
+def f(a):
+    g.__defaults__ = (3.0,)
+    return g(a)
+""", ("    g.__defaults__ = (3.0,)\n", ""), ("\ndef f", "g.__defaults__ = (3.0,)\n\ndef f"))  # fmt: skip
+way("an attribute that __getattr__ answers for on some paths", SYNTAX, "assign to it before, on every path", """
+class A:
+    def __getattr__(self, name):
+        return 3.0
+
+def f(a):
+    if a > 0.5:
+        A.n = 2.0
+    return a * A().n
+""", ("    if a > 0.5:", "    A.n = 3.0\n    if a > 0.5:"))  # fmt: skip
+way("an attribute of a decorated function inside", SYNTAX, "assign to it before, where the function is made", """
+import functools
+
+def f(a):
+    def g(v):
+        return v * a
+    @functools.wraps(g)
+    def h(v):
+        return g(v) * h.scale
+    if a < 0.5:
+        h.scale = 2.0
+    h.scale = h.scale if hasattr(h, "scale") else 3.0
+    return h(a)
+""", ("    if a < 0.5:", "    h.scale = 3.0\n    if a < 0.5:"))  # fmt: skip
+way("a function whose results are kept reads what is assigned to", SYNTAX,
+    "leave functools.lru_cache out, or hand it the value as an argument", """
+import functools
+
+class A:
+    n = 2.0
+
+@functools.lru_cache
+def g(k):
+    return k * A.n
+
+def f(a):
+    A.n = 3.0
+    return a * g(2)
+""", ("def g(k):", "def g(k, n):"), ("k * A.n", "k * n"), ("g(2)", "g(2, A.n)"))  # fmt: skip
+way("attributes that are changed as a dict", SYNTAX, "assign to the attribute or variable itself", """
 def g(v):
-    g.count += 1
-    return v * v
-g.count = 0
+    g.__dict__["n"] = 2.0
+    return v * g.n
+g.n = 1.0
 
 def f(a):
     return g(a)
-""", ("    g.count += 1\n", "    count = 1\n"))  # fmt: skip
-way("an attribute of a class", SYNTAX, "assign it to a variable, or to an instance that the function makes or is given", """
+""", ('g.__dict__["n"] = 2.0', "g.n = 2.0"))  # fmt: skip
+way("attributes that are read as a dict", SYNTAX, "read the attributes by their names", """
 class A:
-    n = 0.0
-    def __init__(self):
-        A.n = 2.0
+    pass
+held = A()
+held.n = 1.0
+attributes = vars(held)
 
 def f(a):
-    return a * A().n
-""", ("A.n = 2.0", "self.n = 2.0"))  # fmt: skip
+    held.n = 2.0
+    return a * attributes["n"]
+""", ('attributes["n"]', "held.n"))  # fmt: skip
+way("attributes of a function that are read as a dict", SYNTAX, "read it by its name", """
+def g(v):
+    return v
+g.n = 1.0
+
+def f(a):
+    g.n = 2.0
+    return g(a) * g.__dict__["n"]
+""", ('g.__dict__["n"]', "g.n"))  # fmt: skip
 way("a function without end", SYNTAX, "return without a call in one of its branches", """
 def g(a, n=3):
     return g(a, n - 1) * a
@@ -257,10 +350,6 @@ expression("frexp", FUNCTION, "write np.frexp(x)", "math.frexp(a)[0] * b", "np.f
 expression("ldexp", FUNCTION, "write x * 2.0**n", "math.ldexp(a, 3) * a", "a * 2.0**3 * a")
 expression("remainder", FUNCTION, "write x - y * round(x / y)", "math.remainder(a, b)", "a - b * round(a / b)")
 expression("ulp", FUNCTION, "write np.spacing(x)", "math.ulp(a) + a * a", "np.spacing(a) + a * a")
-expression("uniform", FUNCTION, "write low + (high - low) * random.random()",
-           "random.uniform(0.0, a) * 0 + a * b", "(0.0 + (a - 0.0) * random.random()) * 0 + a * b")  # fmt: skip
-expression("choice", FUNCTION, "write values[random.randrange(len(values))]",
-           "random.choice([a, a]) * b", "[a, a][random.randrange(len([a, a]))] * b")  # fmt: skip
 expression("cmp_to_key", FUNCTION, "sort by a key, as in sorted(values, key=lambda value: value)",
            "sorted([a, b], key=functools.cmp_to_key(lambda v, w: v - w))[0] ** 2", "sorted([a, b], key=lambda value: value)[0] ** 2")  # fmt: skip
 expression("tee", SYNTAX, "use range, an array, a list or a tuple",

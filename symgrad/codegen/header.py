@@ -55,7 +55,7 @@ def plain_header(func: Func, taken: set[str]) -> Header:
     for value in func.params:
         word = base = identifier(value.name or "t")
         k = 0
-        while word in words:
+        while word in words or word in taken:
             k += 1
             word = f"{base}_{k}"
         words.append(word)

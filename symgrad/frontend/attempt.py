@@ -18,6 +18,7 @@ from typing import Any
 from symgrad.abstraction import mutable_parts
 from symgrad.errors import SymgradError, UnsupportedSyntax, UnsureAlias, together
 from symgrad.frontend.activation import body_result
+from symgrad.frontend.assigned_attributes import enter_attribute
 from symgrad.frontend.bindings import Binding, Broken, External, HeapKey, Location, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.caller import Captured
 from symgrad.frontend.columns import holds_parts, split
@@ -30,12 +31,13 @@ from symgrad.frontend.interruptions import LoggersChange, Raised, StoredOutside,
 from symgrad.frontend.lowered_function import Lowered
 from symgrad.frontend.memory_groups import copy_written
 from symgrad.frontend.messages import change_loggers
+from symgrad.frontend.namespaces import check_namespaces
 from symgrad.frontend.outside import constant_text, outside
 from symgrad.frontend.overriding import check_container, check_named_tuple
 from symgrad.frontend.reading import owner_name, read_name
 from symgrad.frontend.recursion import close
 from symgrad.frontend.results import OWNER, Result, derived_text, in_template, leaf_result, record_text
-from symgrad.frontend.scopes import local_names
+from symgrad.frontend.scopes import global_names, local_names
 from symgrad.frontend.skeletons import Skeleton
 from symgrad.frontend.source import Source
 from symgrad.frontend.stored import FROM_OUTSIDE, Storing
@@ -83,7 +85,9 @@ class Attempt:
     wrt: frozenset[str] = frozenset()
     keeps_text: bool = False
     read_sources: frozenset[Same] = frozenset()  #: functions and classes of libraries whose source is read
-    global_sources: Mapping[Any, Any] = field(default_factory=dict)  #: functions that assign to global variables, by these
+    assigned_outside: Mapping[Any, Any] = field(
+        default_factory=dict
+    )  #: functions that assign to global variables, and owners of attributes, by these
     recursive_sites: frozenset[Any] = frozenset()  #: functions that have turned out to call themselves
     loggers_change: bool = False  #: the function changes which messages loggers take
     met: set[Same] = field(default_factory=set)  #: those that are called, and not read
@@ -111,7 +115,7 @@ class Attempt:
 
     def lowered(self) -> Lowered:
         node = self.source.node
-        frame = Frame(self.source, None, local_names(node), top=True)
+        frame = Frame(self.source, None, local_names(node), global_names(node), top=True)
         body = Block()
         ctx = Lowering(
             Builder(body, self.source.loc(node)),
@@ -129,7 +133,7 @@ class Attempt:
             met_sources=self.met,
             growing_sites=self.growing_sites,
             recursive_sites=self.recursive_sites,
-            global_sources=self.global_sources,
+            assigned_outside=self.assigned_outside,
             loggers_change=self.loggers_change,
         )
         try:
@@ -154,6 +158,7 @@ class Attempt:
         if ctx.refusals:
             raise together(ctx.refusals)
         body.yields = operands
+        check_namespaces(ctx, self.source.loc(node))
         close(ctx, body)
         self.read_copies(ctx.stored)
         for text, held in ctx.captured.items():
@@ -176,11 +181,14 @@ class Attempt:
                        related=related, keeps=tuple(ctx.keeps), loops=ctx.loops)  # fmt: skip
 
     def enter_globals(self, ctx: Lowering, frame: Frame) -> None:
-        """Read the global variables that the program assigns to, as variables of its own; one that is not defined is not bound."""
-        for key, source in self.global_sources.items():
+        """Read what the program assigns to outside, as variables of its own; a global one that is not defined is not bound."""
+        for key, source in self.assigned_outside.items():
+            if not isinstance(source, Source):
+                enter_attribute(ctx, source, key[1])
+                continue
             ctx.frame = Frame(source)
             try:
-                value, text, _ = read_name(ctx, source, key[1])
+                value, text, _ = read_name(ctx, source, key[1], isinstance(key[0].value, types.CellType))
             except NameError:
                 continue
             finally:

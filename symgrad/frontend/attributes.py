@@ -14,6 +14,7 @@ import numpy as np
 from symgrad.errors import UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import definite, definite_item, either
 from symgrad.frontend.adapters import adapted, name_of_partialmethod
+from symgrad.frontend.assigned_attributes import assigned_attribute, kind_of
 from symgrad.frontend.bindings import (
     ABSENT,
     MISSING,
@@ -41,17 +42,19 @@ from symgrad.frontend.bindings import (
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.distributions import distribution_of
 from symgrad.frontend.exact import check_kind, exact_class, possible_classes
-from symgrad.frontend.exceptions import GIVEN
+from symgrad.frontend.exceptions import GIVEN, fail, sees
 from symgrad.frontend.filling import extent_of, size_of
 from symgrad.frontend.flow import choose
+from symgrad.frontend.function_attributes import attribute_of_function
 from symgrad.frontend.growing_dicts import check_attribute
 from symgrad.frontend.opaque import GENERATORS, followed
-from symgrad.frontend.outside import outside, rely_on_class, variable_of_module
+from symgrad.frontend.outside import outside, rely_on_class
 from symgrad.frontend.overriding import check_reading
 from symgrad.frontend.reading import (
     attribute_text,
     entry_of_class,
     from_class,
+    has_attribute,
     is_of_library,
     is_own_attribute,
     owner_name,
@@ -99,6 +102,8 @@ def attribute_of(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bin
     if attr == "__dict__" and isinstance(owner, Obj) and owner.key.kind == "record" and owner.key.cls.__dictoffset__:
         return ctx.apply(Static(vars), [owner], {}, node)
     owner = definite(ctx, owner, node, AttributeError, f"'NoneType' object has no attribute {attr!r}")
+    if (assigned := assigned_attribute(ctx, owner, attr, node)) is not None:
+        return assigned
     match owner:
         case OneOf():
             return each(ctx, owner, node, lambda value: attribute_of(ctx, value, attr, node))
@@ -159,6 +164,8 @@ def of_builtin(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bindi
     """A method of a value of a builtin class. A name that the class lacks raises; an attribute that is no method is itself the result."""
     if isinstance(owner, Fun | Generator) and attr in OF_FUNCTIONS:
         return of_function(ctx, owner, attr, node)
+    if isinstance(owner, Fun):
+        return attribute_of_function(ctx, owner, attr, node)
     held = [from_class(ctx, cls, attr, MISSING) for cls in possible_classes(ctx, owner, node)]
     if held and all(one is MISSING for one in held):
         cls = exact_class(ctx, owner, node)
@@ -220,10 +227,13 @@ CHAIN_HINT = "raise it from the other exception, and read __cause__ of one that 
 
 
 def present_attribute(ctx: Lowering, value: Any, attr: str, called: str, node: ast.AST) -> Any:
-    """An attribute that must be there."""
+    """An attribute that must be there; where a handler takes that it is not, Python raises."""
     try:
-        return read_attribute(value, attr)
-    except AttributeError:
+        return read_attribute(ctx, value, attr)
+    except AttributeError as error:
+        if isinstance(value, type | types.FunctionType) and sees(ctx, AttributeError):
+            has_attribute(ctx, value, owner_name(ctx, value), attr)
+            fail(ctx, AttributeError, str(error))
         raise UnsupportedSyntax(f"{called} has no attribute {attr!r}", ctx.loc(node)) from None
 
 
@@ -246,8 +256,6 @@ AS_IT_IS = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, typ
 
 def of_static(ctx: Lowering, value: Any, name_: str, attr: str, node: ast.AST) -> Binding:
     """An attribute of a module, class, function or other object known while compiling; a user's object may have another one next time."""
-    if (assigned := variable_of_module(ctx, value, attr, node)) is not None:
-        return assigned
     attribute = present_attribute(ctx, value, attr, name_, node)
     name_ = {"numpy": "np"}.get(name_, name_)
     of_space = isinstance(value, types.ModuleType | type)
@@ -348,10 +356,8 @@ def kept(ctx: Lowering, owner: Binding, attr: str, function: Any, node: ast.AST)
 
 
 def kind_of_instance(binding: Binding) -> type:
-    """The class of an instance."""
-    if isinstance(binding, Obj):
-        return binding.key.cls  # type: ignore[no-any-return]
-    return type(binding.value) if isinstance(binding, External | Static) else object
+    """The class of an instance; of a constant of a library too."""
+    return type(binding.value) if isinstance(binding, Static) else kind_of(binding)
 
 
 def of_class(ctx: Lowering, owner: Binding, cls: type, attr: str, node: ast.AST, after: type | None = None) -> Binding:
@@ -405,7 +411,7 @@ def of_class(ctx: Lowering, owner: Binding, cls: type, attr: str, node: ast.AST,
                     is_init = attr == "__init__" and after is not None and issubclass(base, BaseException)
                     return Bound(owner, GIVEN if is_init else attr)  # a method that is not written in Python
                 case _ if isinstance(owner, External) and after is None:  # of a descriptor, what the instance holds there
-                    return outside(ctx, read_attribute(owner.value, attr), path(owner.text, attr), attr)
+                    return outside(ctx, read_attribute(ctx, owner.value, attr), path(owner.text, attr), attr)
                 case types.GetSetDescriptorType() | types.MemberDescriptorType() as held if isinstance(owner, Obj):
                     rely_on_entry(ctx, seen, attr)
                     return of_descriptor(ctx, owner, held, node)

@@ -130,6 +130,7 @@ class Fun(Binding):
     defaults: tuple[tuple[str, Binding], ...] = ()
     keeps: bool = False  #: its results are kept, as ``functools.lru_cache`` does it
     manages: bool = False  #: ``contextlib.contextmanager`` decorates it
+    attributes: HeapKey | None = None  #: its attributes, where the program assigns to one
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,16 +9,19 @@ import operator
 import sys
 import traceback
 import types
+from collections.abc import Callable
 from typing import Any
 
 from symgrad.errors import UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.absent import as_python_does, definite, either, has_item
+from symgrad.frontend.assigned_attributes import is_present
 from symgrad.frontend.attributes import attribute_of, class_of_failure
 from symgrad.frontend.bindings import (
     MISSING,
     Binding,
     Choice,
     External,
+    Fun,
     HeapKey,
     Iter,
     Num,
@@ -37,6 +40,7 @@ from symgrad.frontend.exceptions import fail_unless, instance_of
 from symgrad.frontend.filling import extent_of
 from symgrad.frontend.flow import choose
 from symgrad.frontend.folding import fold
+from symgrad.frontend.function_attributes import has_function_attribute
 from symgrad.frontend.growing_dicts import check_attribute, dict_of, new_dict, update
 from symgrad.frontend.iterate import append, indices_of, items_of, known_items, sequence
 from symgrad.frontend.number_builtins import CONVERTING
@@ -301,14 +305,30 @@ def callable_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindi
     )
 
 
+def is_one_of_owners(binding: Binding) -> bool:
+    """Is it one of several objects, of which each says itself which attributes it has?"""
+    return is_one_of_kinds(binding) or isinstance(binding, OneOf | Choice)
+
+
+def each_owner(ctx: Lowering, owner: Binding, node: ast.AST, use: Callable[[Binding], Binding]) -> Binding:
+    """What is asked of one of several objects, of whichever it is."""
+    if isinstance(owner, Choice):
+        return choose(ctx, owner.test, node, lambda: use(owner.then), lambda: use(owner.orelse))
+    return each(ctx, owner, node, use)
+
+
 @special(hasattr)
 def hasattr_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    if is_one_of_kinds(args[0]):
-        return each(ctx, args[0], node, lambda held: hasattr_(ctx, [held, args[1]], {}, node))
+    if is_one_of_owners(args[0]):
+        return each_owner(ctx, args[0], node, lambda held: hasattr_(ctx, [held, args[1]], {}, node))
     name = exact(unwrap(args[1]))
     if not isinstance(name, str):
         raise UnsupportedSyntax("the name of an attribute must be a text", ctx.loc(node), "write the name itself")
     check_attribute(ctx, args[0], name, node)
+    if isinstance(args[0], Fun):
+        return Num(has_function_attribute(ctx, args[0], name, node))
+    if (there := is_present(ctx, args[0], name, node)) is not None:
+        return Num(there)
     several = classes_of(ctx, args[0], node)
     answers = [from_class(ctx, kind, name, MISSING) is not MISSING for kind in several]
     if len(several) > 1 and (all(answers) or not any(answers)):
@@ -338,6 +358,8 @@ def getattr_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindin
     name = exact(unwrap(args[1]))
     if not isinstance(name, str):
         raise UnsupportedSyntax("the name of an attribute must be a text", ctx.loc(node), "write the name itself")
+    if len(args) == 3 and is_one_of_owners(args[0]):
+        return each_owner(ctx, args[0], node, lambda held: getattr_(ctx, [held, *args[1:]], {}, node))
     if len(args) == 3:
         test = hasattr_(ctx, args[:2], {}, node)
         assert isinstance(test, Num)

@@ -31,6 +31,10 @@ class Storing(Protocol):
         """A global variable of a module is assigned to."""
         ...
 
+    def attribute_stored(self, owner: Any, name: str, value: Binding, word: str | None = None) -> None:
+        """An attribute of a class, function or cell is assigned to; without a value it is deleted."""
+        ...
+
     def replaced(self, location: Location, old: Operand) -> None:
         """Memory holds another value."""
         ...

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import enum
 import functools
+import random
 import types
 from collections.abc import Callable
 from typing import Any
@@ -68,10 +69,11 @@ from symgrad.frontend.ufuncs import ufunc_method
 from symgrad.frontend.vectorize import from_outside
 from symgrad.frontend.verbatim import evaluated
 from symgrad.identity import Same
-from symgrad.ir.core import Const
+from symgrad.ir.core import Const, Value
 from symgrad.kinds import is_closed
 from symgrad.ops import spelling
 from symgrad.ops.composed import composed, defaults, parameters_of, positional, rebuilt_from
+from symgrad.ops.composed.drawing import DRAWING
 from symgrad.ops.shapes import dtype_of
 from symgrad.runtime.batches import Batch
 from symgrad.runtime.marks import Checkpointed
@@ -89,6 +91,8 @@ LAZY = ("builtins", "itertools", "functools", "operator", "collections")
 TAKE_ALL = (list, tuple, set, frozenset, dict, sum, max, min, sorted)
 #: the code of all functions that dispatch by the class of their first argument
 DISPATCHING: Any = getattr(functools.singledispatch(len), "__code__")  # noqa: B009
+#: functions of ``random`` that are called as they are where their arguments are constants
+DRAWN = DRAWING.keys() - {random.shuffle}
 #: what the functions do that derive others, by the word that they are known by; all others make a gradient
 DERIVES = {**DERIVING, "jvp": make_directional, "linearize": make_linear, "vmap": make_batched}
 
@@ -313,7 +317,7 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
     if spelled is not None:
         return call_row(ctx, spelled, args, {k: argument(ctx, a, node) for k, a in kwargs.items()}, node)
     saying = composed(value, are_complex(ctx, [*args, *kwargs.values()]))
-    if saying is not None:
+    if saying is not None and not (value in DRAWN and all(map(is_constant, (*args, *kwargs.values())))):
         return call_composition(ctx, value, saying, name, args, kwargs, node)
     if (solution := call_solver(ctx, value, args, kwargs, node)) is not None:
         return solution
@@ -374,6 +378,16 @@ def note_refused(ctx: Lowering, value: Any) -> None:
     """Note that a call of a function of a library was refused by what says it: it may be called as it is."""
     if root_of(value) in CALLED_IN_PLACE:
         ctx.met_sources.add(Same(value))
+
+
+def is_constant(binding: Binding) -> bool:
+    """Is all that an argument holds known while compiling, or an object from outside that is not followed?"""
+    match binding:
+        case Ref() | Obj() | Num(Value()) | Iter():
+            return False
+        case Tup(items):
+            return all(map(is_constant, items))
+    return True
 
 
 def is_dispatching(value: Any) -> bool:

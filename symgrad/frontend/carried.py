@@ -468,7 +468,7 @@ def after_loop(ctx: Lowering, plan: Plan, outs: list[Value]) -> None:
 
 
 def visible(ctx: Lowering, entry: State) -> Callable[[Name], bool]:
-    """Which names matter after a loop: those bound before it, and those of the functions around it."""
+    """Which names matter after a loop: those bound before it, those of the functions around it, and those outside."""
     frames: set[Any] = set()
     todo = [ctx.frame]
     while todo:
@@ -476,4 +476,4 @@ def visible(ctx: Lowering, entry: State) -> Callable[[Name], bool]:
         if frame not in frames:
             frames.add(frame)
             todo += [f for f in (frame.parent, frame.consumer) if f is not None]
-    return lambda name: name in entry.names or name[0] in frames or name[0] == RAISED
+    return lambda name: name in entry.names or name[0] in frames or name[0] == RAISED or name in ctx.assigned_outside

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import types
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -15,7 +16,7 @@ from symgrad.frontend.interruptions import Raised, Unresolved
 from symgrad.frontend.skeletons import settled
 from symgrad.frontend.tables import CALLS, EXPRESSIONS, PLAIN, SPREAD
 from symgrad.identity import Same
-from symgrad.ir.core import Block, Operand, Value
+from symgrad.ir.core import TRUE, Block, Operand, Value
 from symgrad.ir.types import List
 
 ROUNDS = 800  #: rounds of loops that are written out, in all
@@ -97,7 +98,7 @@ class Lowering(Heap):
         while frame is not None:
             if name in frame.locals:
                 return frame
-            if frame.parent is None:
+            if frame.parent is None or name in frame.globals:
                 return None
             frame = frame.parent
         return None
@@ -110,8 +111,8 @@ class Lowering(Heap):
     def assign(self, name: str, binding: Binding, node: ast.AST | None = None) -> None:
         """Bind a variable."""
         own = self.home(name)
-        if own is None and (key := self.global_key(name)) in self.global_sources:
-            self.assign_global(key, name, binding)
+        if own is None and (key := self.outer_key(name)) in self.assigned_outside:
+            self.assign_outside(key, binding)
             return
         home = own or self.frame
         if home.top and name in self.no_grad:
@@ -132,15 +133,35 @@ class Lowering(Heap):
         if isinstance(version, Value) and version.name is None:
             version.name = name
 
-    def global_key(self, name: str) -> tuple[Any, str]:
-        """What a global variable is known by: its module's names and its own."""
-        return Same(self.frame.source.globals), name
+    def outer_key(self, name: str) -> tuple[Any, str]:
+        """What a variable outside of the program is known by: its cell, or its module's names, and its own."""
+        source, cell = self.frame.source, None
+        if source.cells and not self.is_declared_global(name):
+            cell = source.cells.get(name)
+        return Same(source.globals if cell is None else cell), name
 
-    def assign_global(self, key: tuple[Any, str], name: str, binding: Binding) -> None:
-        """Bind a global variable, in the program and in its module."""
+    def is_declared_global(self, name: str) -> bool:
+        """Does the function that is being lowered declare a name global, or one around it?"""
+        frame: Frame | None = self.frame
+        while frame is not None and name not in frame.locals and name not in frame.globals:
+            frame = frame.parent
+        return frame is not None and name in frame.globals
+
+    def assign_outside(self, key: tuple[Any, str], binding: Binding) -> None:
+        """Bind a variable outside of the program: in the program, and in its cell or module."""
         assert self.storing is not None
-        self.storing.global_stored(self.frame.source.globals, name, binding)
+        owner, name = key[0].value, key[1]
+        if isinstance(owner, types.CellType):
+            self.storing.attribute_stored(owner, "cell_contents", binding, f"{name}_cell")
+        else:
+            self.storing.global_stored(owner, name, binding)
+        self.bind_outside(key, binding)
+
+    def bind_outside(self, key: Name, binding: Binding) -> None:
+        """Bind a variable or attribute outside of the program; it is there from now on."""
         self.state.names[key] = binding
+        if (present := presence_of(key)) in self.state.names:
+            self.state.names[present] = Num(TRUE)
 
     def stopped(self, binding: Binding) -> Binding:
         """The same without a derivative, item by item."""
@@ -220,6 +241,11 @@ class Lowering(Heap):
                 pending += SPREAD["close"](self, mark)
 
 
+def presence_of(key: Name) -> Name:
+    """The name of the bool that says whether there is an attribute of this name."""
+    return ("present", key[0]), key[1]
+
+
 def _is_handed(operand: Binding, args: tuple[Binding, ...]) -> bool:
     """Is an operand among some arguments: itself, as the owner of a method, or item by item?"""
     match operand:
@@ -235,4 +261,4 @@ def _spoken(node: ast.AST) -> str:
     return f"{'an' if words[0] in 'aeiou' else 'a'} {words}"
 
 
-__all__ = ["WRITTEN", "Lowering"]
+__all__ = ["WRITTEN", "Lowering", "presence_of"]

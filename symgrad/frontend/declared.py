@@ -106,7 +106,7 @@ def read_type(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[st
             result = inline(ctx, function, args, kwargs, node)
             type_ = ctx.type_of(result) if isinstance(result, Num | Ref) and not refusals else None
         written = any(ctx.state.memory.get(k) is not v for k, v in entry.memory.items())
-        assigned = any(ctx.state.names.get(key) != entry.names.get(key) for key in ctx.global_sources)
+        assigned = any(ctx.state.names.get(key) != entry.names.get(key) for key in ctx.assigned_outside)
     except (SymgradError, Raised):
         type_ = None  # what cannot be read is called as it is
     finally:
@@ -204,7 +204,7 @@ def backward_of(ctx: Lowering, custom: Custom, name: str, value: Operand, residu
     entry = ctx.state
     ctx.state = entry.copy()
     later = Broken("the function assigns to it, and a backward function would read what it is then", "hand it on as a residual")
-    ctx.state.names.update(dict.fromkeys(ctx.global_sources, later))
+    ctx.state.names.update(dict.fromkeys(ctx.assigned_outside, later))
     block = Block()
     seed = Value(cotangent_type(value.type), "out_grad")
     with ctx.inside(block):
@@ -219,7 +219,7 @@ def backward_of(ctx: Lowering, custom: Custom, name: str, value: Operand, residu
         yields = [y for arg, item in zip(args, items, strict=True) for y in gradients(ctx, name, arg, item, node)]
     if any(ctx.state.memory.get(k) is not v for k, v in entry.memory.items()):
         raise UnsupportedSyntax(f"the backward function of {name} writes to outside memory", ctx.loc(node), "write to a copy")
-    if any(ctx.state.names[key] is not later for key in ctx.global_sources):
+    if any(ctx.state.names[key] is not later for key in ctx.assigned_outside):
         what = f"the backward function of {name} assigns to a global variable"
         raise UnsupportedSyntax(what, ctx.loc(node), "return the value instead")
     ctx.state = entry

@@ -8,8 +8,9 @@ from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import as_python_does
-from symgrad.frontend.bindings import Binding, Fun, Missing, Num, Obj, Static, Tup, known_key
+from symgrad.frontend.bindings import Binding, Missing, Num, Obj, Static, Tup, known_key
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.function_attributes import new_function
 from symgrad.frontend.growing_dicts import is_to_grow, let_grow, new_dict, new_growing, note_new_site
 from symgrad.frontend.iterate import indices_of, items_of
 from symgrad.frontend.memory import load
@@ -123,8 +124,7 @@ def elements(
 
 @expression(ast.Lambda)
 def lambda_(ctx: Lowering, node: ast.Lambda) -> Binding:
-
-    return Fun(node, ctx.frame, defaults_of(ctx, node.args))
+    return new_function(ctx, node, defaults_of(ctx, node.args))
 
 
 def defaults_of(ctx: Lowering, arguments: ast.arguments) -> tuple[tuple[str, Binding], ...]:

@@ -22,6 +22,7 @@ class Frame:
     source: Source
     parent: Frame | None = None
     locals: frozenset[str] = frozenset()
+    globals: frozenset[str] = frozenset()  #: the names that it declares global
     top: bool = False
     loop: Loop | None = None
     consume: Callable[[Binding], Operand] | None = None  #: of a generator: lowers what is done with a value; whether that ends it

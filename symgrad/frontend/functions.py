@@ -15,7 +15,7 @@ from symgrad.frontend.interruptions import CallsItself
 from symgrad.frontend.opaque import FOLLOWED
 from symgrad.frontend.operands import known_value
 from symgrad.frontend.recursion import call_nested_recursive, call_recursive
-from symgrad.frontend.scopes import local_names, yields
+from symgrad.frontend.scopes import global_names, local_names, yields
 from symgrad.frontend.shared_state import is_readable
 from symgrad.frontend.source import read
 
@@ -88,5 +88,6 @@ def call_nested(ctx: Lowering, callee: Fun, args: list[Binding], kwargs: dict[st
         check_recursive(ctx, code, site, False)
         return call_nested_recursive(ctx, callee, args, kwargs, node)
     check_depth(ctx, node, callee.node)
-    frame = Frame(callee.frame.source, callee.frame, local_names(callee.node), place=callee.frame.place, called_at=callee.frame.called_at)
+    outer, names = callee.frame, (local_names(callee.node), global_names(callee.node))
+    frame = Frame(outer.source, outer, *names, place=outer.place, called_at=outer.called_at)
     return activate(ctx, frame, callee.node, args, kwargs, dict(callee.defaults), node, code)

@@ -130,11 +130,11 @@ def learn_changes(ctx: Lowering, record: Recursive, before: State, node: ast.AST
         if state.memory.get(location) is not before.memory[location] and location not in record.around:
             check_is_array(ctx, record, before.memory[location].type, node)
             record.learn(record.around, [location])
-    for name in record.entry.names:
+    for name in dict.fromkeys([*record.entry.names, *ctx.assigned_outside]):
         old, new = before.names.get(name, MISSING), state.names.get(name, MISSING)
         if old == new or name[0] is None or name[1] == "stop":
             continue
-        form = merge(record.names.get(name) or ctx.skeleton(record.entry.names[name], record.entry), ctx.skeleton(new, state))
+        form = merge(record.names.get(name) or ctx.skeleton(record.entry.names.get(name, MISSING), record.entry), ctx.skeleton(new, state))
         if form.form not in ("num", "tuple", "maybe") or any(leaf.form != "num" for leaf in leaves(form)):
             what = f"{record.func.name} calls itself and assigns to a variable around it what is not a number"
             raise UnsupportedSyntax(what, ctx.loc(node), INSTEAD)

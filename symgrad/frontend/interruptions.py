@@ -39,10 +39,11 @@ class CallsItself(Exception):
         self.site = site
 
 
-class GlobalAssigned(Exception):
-    """A global variable is assigned to: lowering starts again, with a variable of the program in its place.
+class AssignedOutside(Exception):
+    """Something outside is assigned to: lowering starts again, with a variable of the program in its place.
 
-    ``key`` is its module's names and its own, ``source`` the function that assigns to it.
+    Of a global variable ``key`` is its module's names and its own, ``source`` the function that assigns to it; of an attribute ``key`` is
+    its owner and its name, ``source`` the owner.
     """
 
     def __init__(self, key: tuple[Any, str], source: Any) -> None:

@@ -88,10 +88,11 @@ def constant_of(binding: Binding) -> Any:
 def run_again(ctx: Lowering, tree: ast.AST, call: Callable[[], Binding], node: ast.AST, pins: Sequence[Binding] = ()) -> Binding:
     """A call of a function whose results are kept, lowered as if they were not.
 
-    Refused where that would be another program: where it changes something, draws random numbers, or gives what can be changed.
+    Refused where that would be another program: where it changes something, reads what the program changes, draws random numbers, or gives
+    what can be changed.
     ``pins`` are arguments for which it could be called while compiling, if their values were known.
     """
-    block, before = ctx.builder.block, len(ctx.builder.block.ops)
+    block, before, reads = ctx.builder.block, len(ctx.builder.block.ops), ctx.assigned_reads
     result = None if any(map(changes_something, ast.walk(tree))) else call()
     number = result is not None and is_immutable(ctx, result)
     ops = walk(Block([], block.ops[before:]))
@@ -99,6 +100,9 @@ def run_again(ctx: Lowering, tree: ast.AST, call: Callable[[], Binding], node: a
         what = "a function whose results are kept is called, which changes something, draws random numbers or does not give a number"
         refusal = UnsupportedSyntax(what, ctx.loc(node), "leave functools.lru_cache out, or call the function before")
         raise pinned(ctx, refusal, pins)
+    if ctx.assigned_reads > reads:
+        what = "a function whose results are kept is called, which reads what the program assigns to"
+        raise UnsupportedSyntax(what, ctx.loc(node), "leave functools.lru_cache out, or hand it the value as an argument")
     ctx.keeps.append(ctx.loc(node))
     return result if result is not None else Static(None)
 

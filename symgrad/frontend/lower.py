@@ -39,7 +39,7 @@ from symgrad.frontend import (
 )
 from symgrad.frontend.attempt import Attempt
 from symgrad.frontend.caller import Captured
-from symgrad.frontend.interruptions import CallsItself, GivenUp, GlobalAssigned, LoggersChange, NeedsState, Recapture, StoredOutside
+from symgrad.frontend.interruptions import AssignedOutside, CallsItself, GivenUp, LoggersChange, NeedsState, Recapture, StoredOutside
 from symgrad.frontend.libraries import Varied, passes_unread, unread_sources
 from symgrad.frontend.lowered_function import Lowered
 from symgrad.frontend.source import Source
@@ -183,14 +183,14 @@ def attempt_with(
     refused: SymgradError | None = None
     stored: frozenset[str] = frozenset()
     recursive_sites: frozenset[Any] = frozenset()
-    global_sources: dict[Any, Any] = {}
+    assigned_outside: dict[Any, Any] = {}
     tagged, sequences, laid, loggers_change = False, True, False, False
     for _ in range(RESTARTS):
         told = Notes() if options.tells else None
         unroll = refused is not None
         new_sites: dict[Any, bool] = {}
         attempt = Attempt(source, signature, captured, options.derive, options.no_grad, options.pins, unroll, told, stateful, tagged,
-                          sequences, stored, wrt, options.keeps_text, options.read_sources, global_sources, recursive_sites,
+                          sequences, stored, wrt, options.keeps_text, options.read_sources, assigned_outside, recursive_sites,
                           loggers_change, options.met, new_sites)  # fmt: skip
         try:
             lowered = attempt.lowered()
@@ -201,8 +201,8 @@ def attempt_with(
             captured.append(request.captured)
         except CallsItself as request:
             recursive_sites |= {request.site}
-        except GlobalAssigned as request:
-            global_sources[request.key] = request.source
+        except AssignedOutside as request:
+            assigned_outside[request.key] = request.source
         except LoggersChange:
             loggers_change = True
         except StoredOutside as request:

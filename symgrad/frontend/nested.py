@@ -108,15 +108,16 @@ class Reached:
 
 def reached(ctx: Lowering, of: Binding, args: list[Binding], node: ast.AST) -> Reached:
     """All that a call of a function with these arguments can read, as it is now."""
-    assigned = [ctx.state.names[key] for key in ctx.global_sources if key in ctx.state.names]
+    assigned = [ctx.state.names[key] for key in ctx.assigned_outside if key in ctx.state.names]
     result = Reached()
     pending, functions = [of, *args, *ctx.arrays.values(), *assigned], set()
     while pending:
         binding = pending.pop()
         result.bindings.append(binding)
         match binding:
-            case Fun(node=function, frame=frame) if function not in functions:
+            case Fun(node=function, frame=frame, attributes=attributes) if function not in functions:
                 functions.add(function)
+                pending += [] if attributes is None else [Obj(attributes)]
                 names = sorted({n.id for n in ast.walk(function) if isinstance(n, ast.Name)})
                 homes = [(ctx.home(name, frame), name) for name in names]
                 pending += [ctx.state.names[home, name] for home, name in homes if (home, name) in ctx.state.names and home is not None]

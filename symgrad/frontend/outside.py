@@ -21,7 +21,7 @@ from symgrad.frontend.exceptions import sees
 from symgrad.frontend.interruptions import Recapture
 from symgrad.frontend.operands import pinned_as, static_binding
 from symgrad.frontend.overriding import check_container, check_named_tuple
-from symgrad.frontend.reading import owner_name, read_name, users_bases
+from symgrad.frontend.reading import is_namespace, owner_name, read_name, users_bases
 from symgrad.frontend.tables import expression
 from symgrad.identity import Same
 from symgrad.ir.core import Const, Value
@@ -35,9 +35,10 @@ from symgrad.text import attribute, has_literal, identifier, key_word, keys_of, 
 
 @expression(ast.Name)
 def name(ctx: Lowering, node: ast.Name) -> Binding:
-    home, key = ctx.home(node.id), ctx.global_key(node.id)
-    if home is not None or key in ctx.global_sources:
-        binding = variable(ctx, key if home is None else (home, node.id), node)
+    home = ctx.home(node.id)
+    key: Name = ctx.outer_key(node.id) if home is None else (home, node.id)
+    if home is not None or key in ctx.assigned_outside:
+        binding = variable(ctx, key, node)
         if home is not None and home.top and node.id in ctx.no_grad:
             ctx.cut(binding)
         return binding
@@ -56,6 +57,7 @@ def name(ctx: Lowering, node: ast.Name) -> Binding:
 def variable(ctx: Lowering, key: Name, node: ast.AST) -> Binding:
     """What a variable is bound to: a local one, or a global one that the program assigns to."""
     binding, name_ = ctx.state.names.get(key, MISSING), key[1]
+    ctx.assigned_reads += key in ctx.assigned_outside
     match binding:
         # so it is in the first round alone, or where nothing leads, or somebody sees it
         case Missing() if ctx.frame.loop is not None or sees(ctx, UnboundLocalError):
@@ -75,13 +77,13 @@ def variable(ctx: Lowering, key: Name, node: ast.AST) -> Binding:
 def variable_of_module(ctx: Lowering, module: Any, name_: str, node: ast.AST) -> Binding | None:
     """The variable that an attribute of a module is, if the program assigns to it."""
     key = (Same(vars(module)), name_) if isinstance(module, types.ModuleType) else None
-    return variable(ctx, key, node) if key in ctx.global_sources and key is not None else None
+    return variable(ctx, key, node) if key in ctx.assigned_outside and key is not None else None
 
 
 def outside(ctx: Lowering, value: Any, text: str, name_: str) -> Binding:
     """A binding for an object that the function did not make."""
-    if any(names.value is value for names, _ in ctx.global_sources):
-        what = "the variables of a module are read as a dict, and the function assigns to one of them"
+    if any(is_namespace(value, owner.value) for owner, _ in ctx.assigned_outside):
+        what = "the variables of a module, or the attributes of a class or function, are read as a dict, and one of them is assigned to"
         raise UnsupportedSyntax(what, ctx.builder.loc, "read it by its name")
     if ctx.is_of_library(text) and has_literal(value):  # it stays as it is
         return static_binding(value)
@@ -98,12 +100,14 @@ def outside(ctx: Lowering, value: Any, text: str, name_: str) -> Binding:
     if isinstance(value, types.ModuleType | type | np.ufunc | str | None) or inspect.isroutine(value) and not own:
         ctx.rely(text, value)
         return Static(value, spelled_name(ctx, value, name_))
-    if hasattr(value, "__symgrad_derivative__") or isinstance(value, Batch):
+    if hasattr(type(value), "__symgrad_derivative__") or isinstance(value, Batch):
         ctx.rely(text, value)
         return Static(value, name_)
     if isinstance(value, enum.Enum):
         ctx.rely(text, value)
         return Static(value, name_)
+    if isinstance(value, dict):
+        ctx.read_dicts.add(Same(value))
     if is_closed(value) or is_unchanging(value):
         ctx.rely(text, value)
         return Static(value, spelled_name(ctx, value, name_))

@@ -52,6 +52,8 @@ def parts_of(binding: Any) -> Iterator[Any]:
             yield owner
         case Fun(defaults=pairs) | Generator(bound=pairs):
             yield from (b for _, b in pairs)
+            if isinstance(binding, Fun) and binding.attributes is not None:
+                yield Obj(binding.attributes)
         case Partial(function=function, args=args, kwargs=kwargs):
             yield function
             yield from (*args, *(b for _, b in kwargs))

@@ -19,6 +19,7 @@ from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import MISSING
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.source import Source
+from symgrad.identity import Same
 from symgrad.text import attribute, identifier, item
 
 #: packages whose functions are not looked into
@@ -61,23 +62,26 @@ def users_bases(cls: type) -> list[type]:
 # ------------------------------------------------------------------ names
 
 
-def global_text(ctx: Lowering, source: Source, name: str) -> str:
+def global_text(ctx: Lowering, source: Source, name: str, in_cells: bool = True) -> str:
     """The expression that reads a global or cell of a function at each call."""
     owner = owner_name(ctx, source.function)
-    if name in source.cells:
+    if in_cells and name in source.cells:
         return f"{owner}.__closure__[{source.function.__code__.co_freevars.index(name)}].cell_contents"
     return item(f"{owner}.__globals__", name)
 
 
-def read_name(ctx: Lowering, source: Source, name: str) -> tuple[Any, str, bool]:
+def read_name(ctx: Lowering, source: Source, name: str, in_cells: bool = True) -> tuple[Any, str, bool]:
     """What a name that is not local stands for, the expression that reads it, and whether it is one of Python's own.
 
-    Then it counts that no global covers it.
+    Then it counts that no global covers it. Without ``in_cells`` it is a global one, whatever the functions around call so.
     """
-    builtin = name not in source.cells and name not in source.globals
+    in_cells = in_cells and name in source.cells
+    builtin = not in_cells and name not in source.globals
+    if not in_cells:
+        ctx.namespaces.add(Same(source.globals))
     if builtin:  # so it counts too for a name that is nowhere
         ctx.rely(f"{owner_name(ctx, source.function)}.__globals__", name, "unset")
-    return source.read_name(name), global_text(ctx, source, name), builtin
+    return source.read_name(name, in_cells), global_text(ctx, source, name, in_cells), builtin
 
 
 # ------------------------------------------------------------------ attributes
@@ -96,15 +100,67 @@ def attribute_text(ctx: Lowering, value: Any, name: str) -> str:
     return attribute(owner_name(ctx, value), name)
 
 
-def read_attribute(value: Any, name: str) -> Any:
+def read_attribute(ctx: Lowering, value: Any, name: str) -> Any:
     """An attribute of an object that an expression reads at each call; raises ``AttributeError``."""
+    if (entries := own_entries(value)) is not None:
+        ctx.namespaces.add(Same(entries))
     return getattr(value, name)
 
 
 def is_own_attribute(value: Any, name: str) -> bool:
     """Is an attribute of an instance its own, one of its slots, or made up by ``__getattr__``, and not what its class holds?"""
-    held = inspect.getattr_static(type(value), name, None)
-    return name in getattr(value, "__dict__", {}) or not hasattr(type(value), name) or isinstance(held, types.MemberDescriptorType)
+    held = next((vars(base)[name] for base in type(value).__mro__ if name in vars(base)), MISSING)
+    return name in getattr(value, "__dict__", {}) or held is MISSING or isinstance(held, types.MemberDescriptorType)
+
+
+# ------------------------------------------------------------------ what stands in a class, function or module itself
+
+
+def own_entries(owner: Any) -> dict[str, Any] | None:
+    """The dict that holds the attributes of a function, module or instance; None where there is none."""
+    entries = getattr(owner, "__dict__", None)
+    return entries if isinstance(entries, dict) else None
+
+
+def own_entry(owner: Any, name: str) -> Any:
+    """What stands under a name in a class, function, module or instance itself; ``MISSING`` where nothing does."""
+    return getattr(owner, "__dict__", {}).get(name, MISSING)
+
+
+def has_own_entry(owner: Any, name: str) -> bool:
+    """Does anything stand under a name in a class, function, module or instance itself?"""
+    return name in getattr(owner, "__dict__", {})
+
+
+def is_namespace(value: Any, owner: Any) -> bool:
+    """Does a dict or cell hold the attributes of a class or function, the variables of a module, or a variable (``owner`` itself)?"""
+    if isinstance(owner, type):  # each reader gets another view of the attributes
+        entries = vars(owner)
+        same_keys = isinstance(value, types.MappingProxyType) and value.keys() == entries.keys()
+        return same_keys and all(value[name] is held for name, held in entries.items())
+    return isinstance(value, dict | types.CellType) and (value is owner or value is getattr(owner, "__dict__", None))
+
+
+def entry_text(ctx: Lowering, owner: Any, name: str) -> str:
+    """The expression that reads what stands under a name in a class, function or module itself."""
+    return item(f"{owner_name(ctx, owner)}.__dict__", name)
+
+
+def rely_on_no_entry(ctx: Lowering, owner: Any, name: str) -> None:
+    """Note that nothing stands under a name in a class, function or module itself."""
+    if not is_of_library(owner):
+        ctx.rely(owner_name(ctx, owner), name, "undefined")
+
+
+def special_entry(cls: type, name: str) -> Any:
+    """What Python finds in a class under a name that means something to it; ``MISSING`` where nothing stands."""
+    return inspect.getattr_static(cls, name, MISSING) if cls is not type else vars(type).get(name, MISSING)
+
+
+def is_descriptor(value: Any, data: bool = False) -> bool:
+    """Is something that stands in a class another thing when it is read through an instance? ``data``: also when it is assigned to?"""
+    words = ("__set__", "__delete__") if data else ("__get__", "__set__", "__delete__")
+    return any(hasattr(type(value), word) for word in words)
 
 
 # ------------------------------------------------------------------ classes
@@ -113,7 +169,8 @@ def is_own_attribute(value: Any, name: str) -> bool:
 def from_class(ctx: Lowering, cls: type | None, name: str, default: Any = None) -> Any:
     """What a class gives for a name; None is the class of displays.
 
-    That it gives nothing of the user's is noted; what it gives, whoever uses it notes.
+    That it gives nothing of the user's is noted; what it gives, whoever uses it notes. A descriptor of the user's is given itself: its
+    ``__get__`` may have effects.
     """
     if cls is None:
         return default
@@ -122,7 +179,11 @@ def from_class(ctx: Lowering, cls: type | None, name: str, default: Any = None) 
         if base is defining:
             break
         ctx.rely(owner_name(ctx, base), name, "undefined")
-    return default if defining is None else getattr(cls, name, default)
+    if defining is None:
+        return default
+    entry = vars(defining)[name]
+    runs = isinstance(getattr(type(entry), "__get__", None), types.FunctionType) and not is_of_library(type(entry))
+    return entry if runs else getattr(cls, name, default)
 
 
 #: what Python says in its messages of a number of arguments that a method does not take
@@ -228,7 +289,8 @@ def name_in_module(ctx: Lowering, module: str, name: str) -> tuple[Any, str]:
 
 
 __all__ = [
-    "LIBRARIES", "absolute_name", "abstract_methods", "attribute_text", "entry_of_class", "from_class", "generated", "global_text",
-    "has_attribute", "is_of_library", "is_own_attribute", "makes_manager", "methods_of", "module_named", "name_in_module", "owner_name",
-    "read_attribute", "read_name", "refused_count", "rely_on_entry", "users_bases",
+    "LIBRARIES", "absolute_name", "abstract_methods", "attribute_text", "entry_of_class", "entry_text", "from_class", "generated",
+    "global_text", "has_attribute", "has_own_entry", "is_descriptor", "is_namespace", "is_of_library", "is_own_attribute",
+    "makes_manager", "methods_of", "module_named", "name_in_module", "own_entries", "own_entry", "owner_name", "read_attribute",
+    "read_name", "refused_count", "rely_on_entry", "rely_on_no_entry", "special_entry", "users_bases",
 ]  # fmt: skip

@@ -32,7 +32,7 @@ from symgrad.frontend.handed_back import (
 from symgrad.frontend.interruptions import Raised, Unresolved
 from symgrad.frontend.memory_groups import copy_written
 from symgrad.frontend.reach import memory_within, objects_around
-from symgrad.frontend.scopes import body_nodes, local_names
+from symgrad.frontend.scopes import body_nodes, global_names, local_names
 from symgrad.frontend.sequences import of_any_length, own_lists
 from symgrad.frontend.skeletons import Skeleton, leaves, places_in, rebuild
 from symgrad.frontend.source import Source
@@ -70,7 +70,7 @@ def call_recursive(ctx: Lowering, source: Source, args: list[Binding], kwargs: d
         return call_callee(ctx, callee, bound, node)
     finally:
         # a global variable, or one that a function among the arguments reads, may have another value at the next call
-        if outermost and (ctx.global_sources or any(holds_function(ctx, b) for b in bound.values())):
+        if outermost and (ctx.assigned_outside or any(holds_function(ctx, b) for b in bound.values())):
             forget(ctx, callee)
 
 
@@ -226,7 +226,7 @@ def settle(ctx: Lowering, source: Callee, forms: dict[str, Skeleton], record: Re
 
 def lower_body(ctx: Lowering, source: Callee, forms: dict[str, Skeleton], record: Recursive, node: ast.AST) -> None:
     """One attempt at the body, from which something may be learned."""
-    frame = Frame(source.source, source.parent, local_names(source.node))
+    frame = Frame(source.source, source.parent, local_names(source.node), global_names(source.node))
     outer = (ctx.state, ctx.frame, ctx.builder.loc)
     ctx.state, ctx.frame = record.entry.copy(), frame
     params: list[Value] = []

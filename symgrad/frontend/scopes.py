@@ -68,6 +68,12 @@ def local_names(node: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
     return frozenset(names)
 
 
+@lru_cache(maxsize=256)
+def global_names(node: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
+    """Names that a function declares global."""
+    return frozenset(name for inner in body_nodes(node) if isinstance(inner, ast.Global) for name in inner.names)
+
+
 def own_nodes(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
     """The nodes of statements and expressions, without the bodies of the functions, lambdas and classes that they define."""
     todo = deque(nodes)

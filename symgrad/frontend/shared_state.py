@@ -54,6 +54,8 @@ class SharedState:
     storing: Storing | None = None  #: carries out on the caller's objects what is done to those that are followed
     arrays: dict[str, Ref | Obj] = field(default_factory=dict)  #: captured memory, by the text that reads it
     followed: dict[Same, tuple[str, Ref | Obj]] = field(default_factory=dict)  #: what is read from outside at first, with its expression
+    namespaces: set[Same] = field(default_factory=set)  #: dicts in which names are looked up: of modules, functions and instances
+    read_dicts: set[Same] = field(default_factory=set)  #: dicts from outside that are read as they are
     owned: dict[str, Ref] = field(default_factory=dict)  #: arrays that objects among the arguments hold, by their paths
     texts: dict[Value, str] = field(default_factory=dict)  #: inputs of the program, by the expression that reads them
     pins: Mapping[str, Any] = field(default_factory=dict)  #: integers whose value is part of the signature
@@ -74,7 +76,8 @@ class SharedState:
     forms: dict[Any, Any] = field(default_factory=dict)  #: what loops carried when they were last lowered
     recursive: dict[Any, Any] = field(default_factory=dict)
     too_deep: set[Any] = field(default_factory=set)  #: functions that call themselves in forms without end, while they are lowered
-    global_sources: Mapping[Any, Any] = field(default_factory=dict)  #: functions that assign to global variables, by these
+    assigned_outside: Mapping[Any, Any] = field(default_factory=dict)  #: functions and owners of attributes, by what is assigned to
+    assigned_reads: int = 0  #: how often one of these has been read
     recursive_sites: frozenset[Any] = frozenset()  #: functions that have turned out to call themselves
     closed: dict[Func, list[Value]] = field(default_factory=dict)  #: what each function of the program reads from around it
     completed: set[Any] = field(default_factory=set)  #: calls that hand this on already

@@ -84,9 +84,9 @@ class Source:
         one_line = getattr(node, "end_lineno", line) == line
         return Loc(self.file, line, _characters(text, start), _characters(text, end) if one_line and end is not None else len(text), text)
 
-    def read_name(self, name: str) -> Any:
+    def read_name(self, name: str, in_cells: bool = True) -> Any:
         """What a name that is not local stands for now: cell, global, builtin; ``NameError`` as Python has it."""
-        if name in self.cells:
+        if in_cells and name in self.cells:
             try:
                 return self.cells[name].cell_contents
             except ValueError:

@@ -19,9 +19,10 @@ from symgrad.frontend.exceptions import fail
 from symgrad.frontend.expressions import defaults_of
 from symgrad.frontend.flow import branch, leave, run
 from symgrad.frontend.frames import BREAK, CONTINUE, RESULT, RETURN
+from symgrad.frontend.function_attributes import new_function
 from symgrad.frontend.generators import yielded
 from symgrad.frontend.growing_dicts import check_known
-from symgrad.frontend.interruptions import GlobalAssigned
+from symgrad.frontend.interruptions import AssignedOutside
 from symgrad.frontend.keeping import KEEPS
 from symgrad.frontend.memory import load, subscript
 from symgrad.frontend.operands import as_array, known_value
@@ -203,7 +204,7 @@ def keep_shape(ctx: Lowering, type_: Array, value: Any) -> None:
 def delete(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
     for target in node.targets:
         match target:
-            case ast.Name(id=name) if ctx.home(name) is None and ctx.global_key(name) in ctx.global_sources:
+            case ast.Name(id=name) if ctx.home(name) is None and ctx.outer_key(name) in ctx.assigned_outside:
                 raise UnsupportedSyntax(f"global variable {name!r} is deleted", ctx.loc(target), "bind it to None instead")
             case ast.Name(id=name):
                 ctx.state.names[(ctx.home(name) or ctx.frame), name] = MISSING
@@ -234,7 +235,7 @@ UNSEEN = (*KEEPS, functools.wraps)
 @statement(ast.FunctionDef)
 def nested(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
     decorators = [(decorator, decorator_of(ctx, decorator)) for decorator in node.decorator_list]
-    function: Binding = Fun(node, ctx.frame, defaults_of(ctx, node.args))
+    function: Binding = new_function(ctx, node, defaults_of(ctx, node.args))
     for decorator, held in reversed(decorators):
         if (known := known_value(held)) and known[0] in UNSEEN:
             function = replace(function, keeps=True) if known[0] in KEEPS and isinstance(function, Fun) else function
@@ -275,17 +276,15 @@ def import_from(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
 
 @statement(ast.Nonlocal)
 def nonlocal_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
-    pass  # the names are not local to the frame, so that assignment finds their home
+    """The names are not local to the frame, so that assignment finds their home; one that has none is outside of the program."""
+    global_(ctx, node, rest)
 
 
 @statement(ast.Global)
 def global_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
     for name in node.names:
-        key = ctx.global_key(name)
-        if ctx.home(name) is not None:  # a function around it has a variable of this name
-            raise UnsupportedSyntax(f"global variable {name!r} is assigned to", ctx.loc(node), "return the value instead")
-        if key not in ctx.global_sources:
-            raise GlobalAssigned(key, ctx.frame.source)
+        if ctx.home(name) is None and (key := ctx.outer_key(name)) not in ctx.assigned_outside:
+            raise AssignedOutside(key, ctx.frame.source)
 
 
 @statement(ast.If)

@@ -249,6 +249,14 @@ class Storing:
         """Assign to a global variable of a module."""
         self.call(operator.setitem, Const(names, owner_name(self.ctx, names, "module_names")), Const(name), self.value(value))
 
+    def attribute_stored(self, owner: Any, name: str, value: Binding, word: str | None = None) -> None:
+        """Assign to an attribute of a class, function or cell, or delete it; ``word`` is what emitted text calls the owner."""
+        holder = Const(owner, owner_name(self.ctx, owner, word))
+        if isinstance(value, Missing):
+            self.call(delattr, holder, Const(name))
+        else:
+            self.call(setattr, holder, Const(name), self.value(value))
+
     # -------------------------------------------------------------- what is done to arrays
 
     def array_stored(self, ref: Ref, value: Operand, last: Step | None) -> None:
@@ -262,7 +270,8 @@ class Storing:
         if self.array_from_outside(location) is not None:
             return
         others = (location, *self.ctx.state.partners.get(location, ()))
-        known = {held.location: text for text, held in (*self.ctx.arrays.items(), *self.ctx.owned.items()) if isinstance(held, Ref)}
+        outside = (*self.ctx.owned.items(), *reversed(self.ctx.arrays.items()))  # of one array the first expression that reads it
+        known = {held.location: text for text, held in outside if isinstance(held, Ref)}
         if texts := frozenset(known[other] for other in others if other in known and self.array_from_outside(other) is None):
             raise StoredOutside(texts)
         for other in others:

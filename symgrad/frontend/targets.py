@@ -5,13 +5,17 @@ from __future__ import annotations
 import ast
 import dataclasses
 import types
+from functools import partial
 
 from symgrad.errors import UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import definite, definite_item
+from symgrad.frontend.assigned_attributes import assign_attribute, can_be_assigned, remove_attribute
 from symgrad.frontend.attributes import attribute_of
-from symgrad.frontend.bindings import MISSING, Binding, Bound, External, Obj, Ref, Static, Tup
+from symgrad.frontend.bindings import MISSING, Binding, Bound, Choice, External, Fun, Obj, OneOf, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exceptions import fail
+from symgrad.frontend.flow import choose
+from symgrad.frontend.function_attributes import assign_to_function
 from symgrad.frontend.growing_dicts import check_attribute
 from symgrad.frontend.iterate import unpack
 from symgrad.frontend.memory import Index
@@ -58,9 +62,14 @@ def cut_stored(ctx: Lowering, target: ast.expr) -> None:
 
 
 def store_attribute(ctx: Lowering, owner: Binding, target: ast.Attribute, value: Binding) -> None:
-    """``owner.name = value`` on an instance made in the function."""
-    if is_one_of_kinds(owner):
+    """``owner.name = value``."""
+    if is_one_of_kinds(owner) or isinstance(owner, OneOf):
         each(ctx, owner, target, lambda held: done(store_attribute(ctx, held, target, value)))  # type: ignore[func-returns-value]
+        return
+    if isinstance(owner, Choice):
+        both = owner.then, owner.orelse
+        one, other = (partial(store_attribute, ctx, held, target, value) for held in both)
+        choose(ctx, owner.test, target, lambda: done(one()), lambda: done(other()))
         return
     owner = definite(ctx, owner, target, AttributeError, f"'NoneType' object has no attribute {target.attr!r}")
     if isinstance(owner, Obj) and owner.key.kind == "record":
@@ -81,6 +90,13 @@ def store_attribute(ctx: Lowering, owner: Binding, target: ast.Attribute, value:
             ctx.loc(target),
             "return the new value instead",
         )
+    if isinstance(owner, Static) and can_be_assigned(owner.value):
+        assign_attribute(ctx, owner.value, ctx.frame.source.mangle(target.attr), value, target)
+        return
+    if isinstance(owner, Fun):
+        assign_to_function(ctx, owner, target.attr, value, target)
+        return
+    check_holds_none(ctx, owner, target.attr)
     raise UnsupportedSyntax(f"attribute {target.attr!r} cannot be assigned to", ctx.loc(target),
                             "assign it to a variable, or to an instance that the function makes or is given")  # fmt: skip
 
@@ -100,6 +116,15 @@ def store_part(ctx: Lowering, owner: Ref, type_: Array, target: ast.Attribute, v
         store_array(ctx, part, Index("e", (), ()), value, target)
 
 
+def check_holds_none(ctx: Lowering, owner: Binding, attr: str) -> None:
+    """Raise what Python raises where an attribute is assigned to of something that takes none: a method, a named tuple."""
+    match owner:
+        case Bound(function=types.FunctionType()):
+            fail(ctx, AttributeError, f"'method' object has no attribute {attr!r}")
+        case Tup(kind=kind) if kind is not None and attr in kind._fields:
+            fail(ctx, AttributeError, "can't set attribute")
+
+
 #: what enters an attribute and does nothing else
 DIRECT = (object.__setattr__, BaseException.__setattr__, types.SimpleNamespace.__setattr__)
 
@@ -116,6 +141,12 @@ def delete_attribute(ctx: Lowering, owner: Binding, target: ast.Attribute) -> No
     """``del owner.name`` of an instance made in the function: what its class says, or the attribute is gone."""
     name = ctx.frame.source.mangle(target.attr)
     change_outside(ctx, owner)
+    if isinstance(owner, Static) and can_be_assigned(owner.value):
+        remove_attribute(ctx, owner.value, name, target)
+        return
+    if isinstance(owner, Fun):
+        assign_to_function(ctx, owner, name, MISSING, target)
+        return
     if not (isinstance(owner, Obj) and owner.key.kind == "record"):
         raise UnsupportedSyntax("this attribute cannot be deleted", ctx.loc(target))
     cls = owner.key.cls

@@ -377,7 +377,7 @@ def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Deriv
     inside = ", ".join(f"{{{k}}}" for k in range(count, len(forward.body.yields)))
     result = numbered(job.lowered.result, itertools.count())
     forward, backward = job.stage("forward", run(SIMPLIFY, forward)), job.stage("backward", run(SIMPLIFY, backward))
-    words = argument_names([v.name for v in backward.params])
+    words = argument_names([v.name for v in backward.params], job.lowered.objects)
     taken = ", ".join(words)
     order: list[int] = []
     gradients = job.gradients({k: n for n, k in enumerate(wrt)}, order)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -121,13 +121,13 @@ def mentioned(emitted: Emitted, objects: Mapping[str, Any]) -> Emitted:
 # ------------------------------------------------------------------ words
 
 
-def argument_names(hints: list[str | None]) -> list[str]:
-    """A distinct name for each parameter."""
+def argument_names(hints: list[str | None], taken: Container[str] = ()) -> list[str]:
+    """A distinct name for each parameter, which is none of those that are ``taken``."""
     names: dict[str, None] = {}
     numbers: dict[str, int] = {}
     for hint in hints:
         base = word = identifier(hint or "t")
-        while word in names or word in ("np", "math"):
+        while word in names or word in taken or word in ("np", "math"):
             numbers[base] = numbers.get(base, 0) + 1
             word = f"{base}_{numbers[base]}"
         names[word] = None

@@ -44,7 +44,7 @@ def with_effects(job: Job, surface: Surface, program: Func) -> Surface:
     if effects is None:
         return surface
     func, name = printed(effects.func, job), f"{surface.name}_effects"
-    words = argument_names([value.name for value in func.params])
+    words = argument_names([value.name for value in func.params], job.lowered.objects)
     bind = dict(zip(func.params, words, strict=True))
     doc = f"What {job.source.name} does beside computing."
     text = emit(func, Header(name, ", ".join(words), bind, "", doc, lines_of(job), objects=job.lowered.objects))
@@ -83,7 +83,7 @@ def again(job: Job, whole: Func, count: int, header: Header) -> Again:
     inputs, read = len(job.lowered.inputs), uses(func.body)
     places = [k for k, value in enumerate(func.params[:inputs]) if value in read]
     func.body.args = [*(func.params[k] for k in places), *func.params[inputs:]]
-    words = argument_names([v.name for v in func.params])
+    words = argument_names([v.name for v in func.params], job.lowered.objects)
     header = replace(
         header, signature=", ".join(words), bind=dict(zip(func.params, words, strict=True)), doc="The pullback from the start."
     )

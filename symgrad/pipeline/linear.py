@@ -136,7 +136,7 @@ def emission(job: Job, parts: Linear, name: str, wrt: list[int]) -> Emitted:
         job, parts.first, f"{name}_value", f"({value}, ({inside}{',' if inside else ''}))", document(job, "Value and residuals")
     )
     last = printed(parts.second, job)
-    words = argument_names([v.name for v in last.params])
+    words = argument_names([v.name for v in last.params], job.lowered.objects)
     places = iter([f"{{{parts.active.index(k)}}}" if k in parts.active else "None" for k in range(job.output.count)])
     header = Header(f"{name}_linear", ", ".join(words), {}, tangent_text(job.output, places),
                     document(job, "Tangent"), lines_of(job), objects=job.lowered.objects)  # fmt: skip

@@ -341,12 +341,12 @@ kept("random.randint", "random.randrange", "random.getrandbits", "random.randbyt
 kept("random.choice", "random.choices", "random.sample")(
     lambda x: x * random.choice((1.0, 2.0)) + random.choices((1.0, 2.0), k=2)[0] + random.sample((1.0, 2.0), 1)[0]
 )
-kept("random.shuffle")(lambda x: x * x if random.shuffle([1, 2]) is None else x)
+read("random.shuffle")(lambda x: random.shuffle(v := [x * x, 2.0 * x, x]) or v[0])
 kept("random.seed", "random.getstate", "random.setstate")(
     lambda x: x * random.random() if random.setstate(random.getstate()) is None and random.seed(1) is None else x
 )
 kept("random.Random")(lambda x: x * random.Random(1).random())
-RANDOM.refused("random.uniform", error="UnknownFunction", instead=lambda x: x * random.uniform(0.0, 1.0))(lambda x: random.uniform(0.0, x))
+RANDOM.read("random.uniform", "random.gauss")(lambda x: random.uniform(0.0, x) * random.gauss(x, 1.0))
 
 COPY.read("copy.copy", "copy.deepcopy")(lambda v: np.sum(copy.copy(v) * copy.deepcopy(v)) * copy.deepcopy([v])[0][0])
 

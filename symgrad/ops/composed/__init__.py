@@ -24,6 +24,7 @@ from symgrad.ops.composed.convolving import CONVOLUTIONS, fftconvolve
 from symgrad.ops.composed.convolving import convolve as convolve_arrays
 from symgrad.ops.composed.cosines import COSINES
 from symgrad.ops.composed.distances import DISTANCES
+from symgrad.ops.composed.drawing import DRAWING
 from symgrad.ops.composed.filters import FILTERS
 from symgrad.ops.composed.fourier import FFT, hilbert
 from symgrad.ops.composed.grids import GRIDS
@@ -176,7 +177,7 @@ COMPOSED: dict[Callable[..., Any], Callable[..., Any]] = {
     typing.cast: cast, bisect.bisect_right: bisect_right, bisect.bisect_left: bisect_left, math.modf: modf_of_number,
     np.intersect1d: intersect1d, np.setxor1d: setxor1d, np.linalg.tensorsolve: tensorsolve, np.linalg.tensorinv: tensorinv,
     np.histogram: histogram, np.histogram_bin_edges: histogram_bin_edges,
-    **OF_DATA, **HEAPS,
+    **OF_DATA, **HEAPS, **DRAWING,
 }  # fmt: skip
 #: functions that older versions of NumPy do not have, or newer ones not any more
 VERSIONED: dict[str, Callable[..., Any]] = {

@@ -1,0 +1,75 @@
+"""Attributes of functions that the program makes: they are held like those of an instance, of functions of which one is assigned to."""
+
+from __future__ import annotations
+
+import ast
+import types
+
+from symgrad.errors import UnsupportedSyntax
+from symgrad.frontend.absent import definite_item, has_item
+from symgrad.frontend.bindings import MISSING, Binding, Fun
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.frames import Frame
+from symgrad.frontend.interruptions import NeedsState
+from symgrad.frontend.skeletons import settled
+from symgrad.ir.core import FALSE, Operand
+from symgrad.location import Loc
+
+
+def new_function(ctx: Lowering, node: ast.FunctionDef | ast.Lambda, defaults: tuple[tuple[str, Binding], ...]) -> Fun:
+    """The function that a ``def`` or ``lambda`` makes."""
+    attributes = ctx.new_object("record", (), types.FunctionType).key if site_of(ctx.frame, node) in ctx.stateful else None
+    return Fun(node, ctx.frame, defaults, attributes=attributes)
+
+
+def site_of(frame: Frame, node: ast.AST) -> tuple[str, Loc]:
+    """Where a function is made, as the next attempt finds it again."""
+    return "function", frame.source.loc(node)
+
+
+def check_followed(ctx: Lowering, attr: str, node: ast.AST) -> None:
+    """Refuse an attribute that means something to Python."""
+    if attr.startswith("__") and attr.endswith("__"):
+        raise UnsupportedSyntax(f"{attr!r} of a nested function is not followed", ctx.loc(node), "write what is meant")
+
+
+def held_by(ctx: Lowering, function: Fun, attr: str, node: ast.AST) -> Binding:
+    """What a function holds under a name; it may be MISSING."""
+    held = MISSING if function.attributes is None else dict(ctx.state.entries(function.attributes)).get(attr, MISSING)
+    held = settled(held, ctx.state)
+    is_decorated = isinstance(function.node, ast.FunctionDef) and function.node.decorator_list
+    if is_decorated and ctx.is_doubtful(held):
+        what = f"whether a function with a decorator has an attribute {attr!r} that is not assigned to on every path is not known"
+        raise UnsupportedSyntax(what, ctx.loc(node), "assign to it before, where the function is made")
+    return held
+
+
+def attribute_of_function(ctx: Lowering, function: Fun, attr: str, node: ast.AST) -> Binding:
+    """``function.attr``; where it has none, Python raises."""
+    check_followed(ctx, attr, node)
+    held = held_by(ctx, function, attr, node)
+    return definite_item(ctx, held, node, AttributeError, f"'function' object has no attribute {attr!r}")
+
+
+def has_function_attribute(ctx: Lowering, function: Fun, attr: str, node: ast.AST) -> Operand:
+    """``hasattr(function, attr)``."""
+    check_followed(ctx, attr, node)
+    held_by(ctx, function, attr, node)
+    return FALSE if function.attributes is None else has_item(ctx, function.attributes, attr)
+
+
+def assign_to_function(ctx: Lowering, function: Fun, attr: str, value: Binding, node: ast.AST) -> None:
+    """``function.attr = value``, or ``del`` of it where the value is MISSING."""
+    check_followed(ctx, attr, node)
+    if function.attributes is None:
+        raise NeedsState(frozenset({site_of(function.frame, function.node)}))
+    content = dict(ctx.state.entries(function.attributes))
+    if value == MISSING:
+        definite_item(ctx, held_by(ctx, function, attr, node), node, AttributeError, attr)
+        del content[attr]
+    else:
+        content[attr] = value
+    ctx.change(function.attributes, tuple(content.items()))
+
+
+__all__ = ["assign_to_function", "attribute_of_function", "has_function_attribute", "new_function"]
