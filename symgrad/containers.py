@@ -7,6 +7,11 @@ from typing import Any
 
 #: the containers that classes can be derived from, each before those that it derives from itself
 CONTAINERS: tuple[type, ...] = (collections.defaultdict, collections.OrderedDict, collections.Counter, list, dict)
+#: what Python itself enters in a class
+WRITTEN_BY_PYTHON = {
+    "__module__", "__doc__", "__dict__", "__weakref__", "__qualname__", "__annotations__", "__annotate__", "__annotate_func__",
+    "__firstlineno__", "__static_attributes__", "__slots__",
+}  # fmt: skip
 #: the methods by which a list or dict is read where nothing of the user's is to run
 READERS = ("__getitem__", "__iter__", "__len__", "__getattribute__")
 
@@ -27,6 +32,23 @@ def changed_reader(cls: type) -> str | None:
     """A method by which a list or dict is read, if a class that derives from one defines it anew."""
     base = container_of(cls)
     return next((word for word in READERS if getattr(cls, word) is not getattr(base, word)), None)
+
+
+def comes_from_base(cls: type, word: str) -> bool:
+    """Has a class a method from the container that it derives from, or from ``object``, or not at all?"""
+    return next((one for one in cls.__mro__ if word in vars(one)), object) in (*CONTAINERS, object)
+
+
+def defined_anew(cls: type) -> set[str]:
+    """The names that a class, or one between it and the container that it derives from, defines though the container has them."""
+    base: Any = container_of(cls)
+    own = {name for one in cls.__mro__[: cls.__mro__.index(base)] for name in vars(one)}
+    return own & {name for one in base.__mro__ for name in vars(one)} - WRITTEN_BY_PYTHON
+
+
+def is_written_for_container(function: Any) -> bool:
+    """Is it a method that ``collections`` writes in Python for one of its containers?"""
+    return any(vars(one).get(function.__name__) is function for one in CONTAINERS)
 
 
 def items_held(value: Any) -> Any:

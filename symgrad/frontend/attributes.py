@@ -155,7 +155,7 @@ def of_builtin(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bindi
     if isinstance(owner, Fun | Generator) and attr in OF_FUNCTIONS:
         return of_function(ctx, owner, attr, node)
     held = [from_class(ctx, cls, attr, MISSING) for cls in possible_classes(ctx, owner, node)]
-    if len(held) > 1 and isinstance(owner, Tup) and not hasattr(tuple, attr):
+    if len(held) > 1 and isinstance(owner, Tup) and entry_of_class(ctx, tuple, attr) is MISSING:
         raise UnsupportedSyntax(f"{attr!r} of a tuple of a class of the user's is not followed", ctx.loc(node), as_named(ctx))
     if held and all(one is MISSING for one in held):
         cls = exact_class(ctx, owner, node)

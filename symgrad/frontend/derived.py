@@ -14,7 +14,7 @@ import types
 from typing import Any, TypeGuard
 
 from symgrad.containers import CONTAINERS as BASES
-from symgrad.containers import changed_reader, container_of
+from symgrad.containers import changed_reader, comes_from_base, container_of, defined_anew, is_written_for_container
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Bound, HeapKey, Obj, Ref, Static
 from symgrad.frontend.context import Lowering
@@ -51,11 +51,13 @@ def is_derived(binding: Any) -> TypeGuard[Obj]:
     return isinstance(binding, Obj) and binding.key.kind == "record" and container_of(binding.key.cls) is not None
 
 
-def storage_of(ctx: Lowering, binding: Binding) -> Binding | None:
+def storage_of(ctx: Lowering, binding: Binding) -> Obj | None:
     """The list or dict that the base class of an instance sees; None for all else."""
     if not isinstance(binding, Obj) or not is_derived(binding):
         return None
-    return dict(ctx.state.entries(binding.key)).get(STORAGE)
+    storage = dict(ctx.state.entries(binding.key)).get(STORAGE)
+    assert storage is None or isinstance(storage, Obj)
+    return storage
 
 
 def as_base(ctx: Lowering, binding: Binding, *words: str) -> Binding:
@@ -80,7 +82,7 @@ def is_left(ctx: Lowering, cls: type, word: str) -> bool:
 
 def defined_by_base(cls: type, word: str) -> bool:
     """Does a class have a method from the container that it derives from?"""
-    return next((one for one in cls.__mro__ if word in vars(one)), object) in (*BASES, object)
+    return comes_from_base(cls, word)
 
 
 def check_given(ctx: Lowering, cls: type) -> None:
@@ -96,9 +98,7 @@ def check_class(ctx: Lowering, cls: type) -> None:
     """Refuse a class whose base computes what it does by methods that the class defines anew."""
     base = container_of(cls)
     order = cls.__mro__
-    own = {name for one in order[: order.index(base)] for name in vars(one)} if base is not None else set()
-    theirs = {name for one in getattr(base, "__mro__", ()) for name in vars(one)}
-    if base in BY_OTHERS and (peculiar := sorted((own & theirs) - LEFT)):
+    if base in BY_OTHERS and (peculiar := sorted(defined_anew(cls) - LEFT)):
         what = f"{cls.__name__} is a {base.__name__} that defines {peculiar[0]} anew"
         raise UnsupportedSyntax(what, ctx.builder.loc, "derive the class from dict")
     library = [one for one in order if is_of_library(one) and one is not object and not (base is not None and issubclass(base, one))]
@@ -142,7 +142,7 @@ def is_of_base(value: Any) -> bool:
 
 def is_base_method(value: Any) -> bool:
     """The same, or a method of the containers of ``collections`` that are written in Python."""
-    return is_of_base(value) or isinstance(value, types.FunctionType) and any(vars(one).get(value.__name__) is value for one in BASES)
+    return is_of_base(value) or isinstance(value, types.FunctionType) and is_written_for_container(value)
 
 
 def call_base(ctx: Lowering, name: str, owner: Obj, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.abstraction import abstract_value, conversions, same_objects, symbol_of
-from symgrad.containers import changed_reader, container_of
+from symgrad.containers import changed_reader, container_of, defined_anew
 from symgrad.errors import UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import definite
 from symgrad.frontend.bindings import MISSING, Binding, Broken, External, Missing, Name, Num, Static, Tup
@@ -23,7 +23,7 @@ from symgrad.frontend.dicts import is_dict
 from symgrad.frontend.exceptions import sees
 from symgrad.frontend.interruptions import Recapture
 from symgrad.frontend.operands import pinned_as, static_binding
-from symgrad.frontend.overriding import HARMLESS, check_container, check_named_tuple, own_names
+from symgrad.frontend.overriding import HARMLESS, check_container, check_named_tuple
 from symgrad.frontend.reading import owner_name, read_name, users_bases
 from symgrad.frontend.tables import expression
 from symgrad.identity import Same
@@ -148,7 +148,7 @@ def follow_instance(ctx: Lowering, owner: External) -> None:
     if base is None or changed_reader(cls) is not None:
         return
     change_outside(ctx, owner)
-    if peculiar := [n for n, held in own_names(cls, base).items() if n not in HARMLESS and callable(held) and hasattr(base, n)]:
+    if peculiar := sorted(defined_anew(cls) - HARMLESS):
         what = f"{cls.__name__}, of which an instance stands outside the function, is a {base.__name__} that defines {peculiar[0]} anew"
         raise UnsupportedSyntax(what, ctx.builder.loc, "pass it as an argument")
 

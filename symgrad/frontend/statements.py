@@ -139,7 +139,7 @@ def in_place_of_base(ctx: Lowering, old: Obj, value: Binding, node: ast.AugAssig
 def in_place(ctx: Lowering, old: Binding, value: Binding, node: ast.AugAssign, begun: Beginning | None = None) -> Binding | None:
     """``old op= value``; None where memory was changed, else what the target is to be bound to."""
     old = argument(ctx, old, node)
-    if isinstance(old, Obj) and is_derived(old) and own_method(ctx, old, f"__i{OWN_OPERATORS.get(type(node.op))}__") is None:
+    if is_derived(old) and own_method(ctx, old, f"__i{OWN_OPERATORS.get(type(node.op))}__") is None:
         return in_place_of_base(ctx, old, value, node, begun)
     if isinstance(old, External) and isinstance(old.value, list | dict):
         change_outside(ctx, old)

@@ -45,7 +45,7 @@ from symgrad.frontend.derived import STORAGE, storage_of
 from symgrad.frontend.handed import as_given
 from symgrad.frontend.interruptions import StoredOutside
 from symgrad.frontend.opaque import opaque_operand
-from symgrad.frontend.reading import owner_name
+from symgrad.frontend.reading import from_class, owner_name
 from symgrad.frontend.sequences import taken_apart
 from symgrad.ir.core import NONE, Block, Call, Const, If, Operand, Value
 from symgrad.ir.types import Array, List, Object, Scalar, Struct
@@ -155,13 +155,13 @@ class Storing:
     def setter(self, key: HeapKey) -> Any:
         """The function that stores an attribute or item, past what the class of an instance says."""
         if key.kind == "record":
-            return setattr if getattr(key.cls, "__setattr__", None) is object.__setattr__ else object.__setattr__
+            return setattr if from_class(self.ctx, key.cls, "__setattr__") is object.__setattr__ else object.__setattr__
         return store_in_base if self.ctx.storages else operator.setitem
 
     def remover(self, key: HeapKey) -> Any:
         """The function that deletes an attribute or item; None of an element of a set."""
         if key.kind == "record":
-            return delattr if getattr(key.cls, "__delattr__", None) is object.__delattr__ else object.__delattr__
+            return delattr if from_class(self.ctx, key.cls, "__delattr__") is object.__delattr__ else object.__delattr__
         return None if key.cls is set else delete_in_base if self.ctx.storages else operator.delitem
 
     def key_operand(self, name: Any) -> Operand:
@@ -425,11 +425,11 @@ class Storing:
             return self.call(instance_of, cls, self.ctx.call("list_of", *names), *values, effect=False)
         return self.value(Broken("it is of a class of its own"))
 
-    def new_instance(self, key: HeapKey, storage: Binding) -> Operand:
+    def new_instance(self, key: HeapKey, storage: Obj) -> Operand:
         """An instance of a class that derives from a list or dict: what is done to its storage is done to the instance, too."""
         entries = dict(self.ctx.state.entries(key))
         del entries[STORAGE]
-        if not isinstance(storage, Obj) or storage.key.exact not in (None, collections.OrderedDict) or storage.key.doubtful:
+        if storage.key.exact not in (None, collections.OrderedDict) or storage.key.doubtful:
             return self.value(Broken("what it holds is not followed"))
         cls, names = Const(key.cls, owner_name(self.ctx, key.cls)), self.ctx.call("list_of", *[Const(name) for name in entries])
         values = [self.value(held) for held in entries.values()]
