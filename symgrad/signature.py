@@ -42,9 +42,6 @@ class Own:
 
     name: str
 
-    def __str__(self) -> str:
-        return f".{self.name}"
-
 
 @dataclass(frozen=True, slots=True)
 class Tree:
@@ -83,7 +80,7 @@ class Tree:
 
     def __str__(self) -> str:
         words = (
-            f"{name if isinstance(name, Own) or is_name(name) else literal(name)}={item}"
+            f"{name.name if isinstance(name, Own) else name if is_name(name) else literal(name)}={item}"
             for name, item in zip(self.names, self.items, strict=True)
         )
         return f"{self.kind.__name__}({', '.join(words)})"

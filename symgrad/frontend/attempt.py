@@ -373,8 +373,7 @@ class Attempt:
         if base is not None:
             check_given(ctx, cls)
             storage = HeapKey("list" if base is list else "dict")
-            ctx.arguments[storage] = path
-            ctx.storages[storage] = cls
+            ctx.arguments[storage], ctx.storages[storage] = path, cls
         if held not in (list, dict):
             maker = beside.pop("default_factory", Static(None))
             kind = None if maker == Static(None) else ("made", maker)

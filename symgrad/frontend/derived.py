@@ -140,6 +140,14 @@ def is_of_base(value: Any) -> bool:
     return isinstance(value, DESCRIPTORS) and value.__objclass__ in BASES
 
 
+def check_union(ctx: Lowering, a: Binding, b: Binding, node: ast.AST) -> None:
+    """Refuse ``a | b`` where the base class of one of them makes the result by calling the class of that."""
+    for held in (a, b):
+        if is_derived(held) and container_of(held.key.cls) in BY_OTHERS:
+            what = f"| of {held.key.cls.__name__} makes another instance by calling the class"
+            raise UnsupportedSyntax(what, ctx.loc(node), f"call {held.key.cls.__name__} itself, and update")
+
+
 def is_base_method(value: Any) -> bool:
     """The same, or a method of the containers of ``collections`` that are written in Python."""
     return is_of_base(value) or isinstance(value, types.FunctionType) and is_written_for_container(value)
