@@ -10,7 +10,8 @@ from tests.language.table import Section
 LISTS = Section("Methods of lists and tuples")
 DICTS = Section(
     "Methods of dicts",
-    "The values of a dict are followed. Its keys are known while compiling, or are computed ints, texts and tuples of these.",
+    "The values of a dict are followed. Its keys are known while compiling, or are computed ints, texts and tuples of these."
+    " Classes that derive from lists and dicts are read with their own methods, operators and attributes.",
 )
 SETS = Section("Methods of sets", "Sets hold what is known while compiling.")
 DEQUES = Section("Methods of deques")
@@ -47,14 +48,6 @@ def put_in_order(v):
     return items[0] * before[0]
 
 
-class Vector(list):
-    """A list with operators of its own."""
-
-    def __add__(self, other):
-        return Vector([a + b for a, b in zip(self, other, strict=True)])
-
-
-LISTS.read("list.__add__", beside=(Vector,))(lambda x, y: max(Vector([x, y]) + [y, x * y]) * list.__len__(Vector([x])))
 LISTS.read("list.index", "list.count")(lambda x, y: [x, y, x].index(y) * x * [x, y, x].count(x))
 LISTS.read("tuple.index", "tuple.count")(lambda x, y: (x, y).index(y) * x * (x, y, x).count(x))
 
@@ -81,20 +74,6 @@ DICTS.read("dict.items", "dict.keys", "dict.values")(
     lambda x, table: sum(x**k for k in table.values()) + len(table.keys()) * sum(a * x for _, a in table.items())
 )
 DICTS.carried_out("dict.fromkeys")(lambda x, y: dict.fromkeys(("a", "b"), x)["b"] * y)
-
-
-class Settings(dict):
-    """A dict with its items as attributes."""
-
-    __getattr__ = dict.__getitem__
-    __setattr__ = dict.__setitem__
-
-
-@DICTS.read("dict.__getitem__", "dict.__setitem__", beside=(Settings,))
-def items_as_attributes(x):
-    held = Settings(a=x)
-    held.b = held.a * 2.0
-    return held["b"] * held.a
 
 
 @DICTS.carried_out("OrderedDict.move_to_end")
