@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import dataclasses
 import enum
@@ -14,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.containers import container_of, items_held
 from symgrad.errors import BadArgument
 from symgrad.identity import Same
 from symgrad.ir.types import BOOL, COMPLEX, DTYPES, FLOAT, INT, Array, Dim, List, Scalar, Type, is_plural, kind_of
 from symgrad.kinds import conversion, distribution_name, is_closed, is_spline, native, row_of, slots_of
-from symgrad.signature import CYCLE, DISTRIBUTION, FEW, Abstract, Many, Signature, Static, Tree
+from symgrad.signature import CYCLE, DISTRIBUTION, FEW, Abstract, Many, Own, Signature, Static, Tree
 from symgrad.text import attribute, exact, has_literal, has_plain_keys, plain_key
 from symgrad.text import item as item_of
 
@@ -128,15 +130,29 @@ def _container(value: Any, symbol: str, how: tuple[bool, bool, int], above: tupl
         case tuple() if hasattr(value, "_fields"):
             names: tuple[Any, ...] = value._fields
             return Tree(kind, names, tuple(inner(n, i) for n, i in zip(names, value, strict=True)))
-        case tuple() | list():
+        case tuple():
             return Tree(kind, tuple(range(len(value))), tuple(inner(n, i) for n, i in enumerate(value)))
-        case dict() if has_plain_keys(value):
-            return Tree(kind, tuple(map(plain_key, value)), tuple(inner(plain_key(n), i) for n, i in value.items()))
+        case list() | dict() if isinstance(value, list) or has_plain_keys(dict.keys(value)):
+            pairs = enumerate(items_held(value)) if isinstance(value, list) else ((plain_key(k), i) for k, i in items_held(value))
+            parts = [*pairs, *((Own(name), getattr(value, name)) for name in attributes_beside(value))]
+            return Tree(kind, tuple(n for n, _ in parts), tuple(inner(n, i) for n, i in parts))
     if is_record(value):
         names = record_names(value)
         return Tree(kind, names, tuple(inner(n, getattr(value, n)) for n in names))
     name = distribution_name(value)
     return static(value) if name is None else Static((DISTRIBUTION, name), value)
+
+
+def attributes_beside(value: Any) -> tuple[str, ...]:
+    """The attributes that a list or dict of a class of the user's has beside its items; what makes the items of a ``defaultdict``.
+
+    Of a dict that is its own ``__dict__`` the attributes are its items.
+    """
+    kind = type(value)
+    makes = ("default_factory",) if issubclass(kind, collections.defaultdict) else ()
+    if container_of(kind) is None:
+        return makes
+    return (*makes, *(("__dict__",) if getattr(value, "__dict__", None) is value else record_names(value)))
 
 
 def _like_items(value: Any, inner: Callable[[Any, Any], Abstract]) -> Abstract | None:
@@ -215,7 +231,7 @@ def _laid_out(item: Abstract, value: Any) -> Abstract:
             return laid_out_as(item, value)
         case Tree():
             values = [inner for _, inner in children("", value)]
-            return Tree(item.kind, item.names, tuple(map(_laid_out, item.items, values)))
+            return Tree(item.kind, item.names, (*map(_laid_out, item.items, values), *item.items[len(values) :]))
         case Many():
             items = [_laid_out(item.item, inner) for inner in value]
             return Many(item.kind, functools.reduce(lambda a, b: alike(a, b) or a, items), item.least)
@@ -274,12 +290,14 @@ def children(path: str, value: Any) -> Iterator[tuple[str, Any]]:
     match value:
         case tuple() if hasattr(value, "_fields"):
             yield from ((attribute(path, n), i) for n, i in zip(value._fields, value, strict=True))
-        case tuple() | list():
+        case tuple():
             yield from ((f"{path}[{n}]", i) for n, i in enumerate(value))
-        case dict():
-            for key, inner in value.items():
+        case list() | dict():
+            for key, inner in enumerate(items_held(value)) if isinstance(value, list) else items_held(value):
                 with contextlib.suppress(ValueError):  # an item whose key has no literal is reached by no expression
                     yield item_of(path, key if has_literal(key) else plain_key(key)), inner
+            beside = [name for name in attributes_beside(value) if name != "__dict__"]  # which is the dict itself
+            yield from ((attribute(path, name), getattr(value, name)) for name in beside)
         case _ if is_record(value):
             yield from ((attribute(path, n), getattr(value, n)) for n in record_names(value))
 

@@ -23,6 +23,7 @@ from symgrad.ir.show import reachable
 from symgrad.jit import Pending
 from symgrad.loops.reach import OutOfReach
 from symgrad.notes import Notes
+from symgrad.paths import by_items
 from symgrad.pipeline.effects import dtypes_of, is_custom, is_cut, stores, why_once
 from symgrad.pipeline.job import Job
 from symgrad.pipeline.loading import Later, loaded
@@ -133,6 +134,8 @@ def compile_gradient(function: types.FunctionType, signature: Signature, request
 def generated(function: types.FunctionType, signature: Signature, request: Request, notes: Notes | None,
               readings: Readings | None) -> Compiled:  # fmt: skip
     """Read the function, run the stages, and load the code that they emit."""
+    if not (request.forward or request.linear):
+        request = replace(request, wrt=tuple(by_items(signature, name) for name in request.wrt))
     source, lowered, reading = lowered_for(function, signature, request, notes, readings)
     target = target_of(request.jit)
     job = Job(source, signature, replace(request, read=None), lowered, order=1 + hasattr(function, PROGRAM), reading=reading,

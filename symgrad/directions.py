@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.abstraction import is_record, record_names
+from symgrad.containers import items_held
 from symgrad.errors import BadArgument
 from symgrad.paths import value_at
 from symgrad.text import attribute, has_literal, item
@@ -70,10 +71,12 @@ def unmoved(primal: Any) -> Any:
     """Zeros in the tree of an argument, None in the place of what has no tangent."""
     match primal:
         case dict():
-            return {key: unmoved(part) for key, part in primal.items()}
+            return {key: unmoved(part) for key, part in items_held(primal)}
         case tuple() if hasattr(primal, "_fields"):
             return type(primal)(*map(unmoved, primal))
-        case list() | tuple():
+        case list():
+            return [*map(unmoved, items_held(primal))]
+        case tuple():
             return type(primal)(map(unmoved, primal))
         case np.ndarray() | np.generic():
             return np.zeros_like(primal)[()] if primal.dtype.kind in "fc" else None

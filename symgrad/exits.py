@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.abstraction import abstract, record_names
+from symgrad.containers import items_held
 from symgrad.errors import InvalidIR
 from symgrad.identity import Same
 from symgrad.kinds import slots_of
@@ -64,7 +65,8 @@ def look(derived: Any, result: Any, call: Call, forms: Call) -> Any:
     before = dict(derived._table.bind(*forms).arguments)
     every = options.what == "vjp" and options.wrt is None
     names = derived._positional_floats(abstract(before)) if every else resolve_wrt(options, derived._function)
-    arguments, before = ({**all_, **{name: value_at(all_, name) for name in names}} for all_ in (arguments, before))
+    passed = {name: value_at(arguments, name) for name in names}
+    arguments, before = {**arguments, **passed}, {**before, **{name: part_before(before, name, passed[name]) for name in names}}
     held = Exit(arguments, names, not isinstance(options.wrt, tuple) and not every, before)
     if options.what == "vjp":
         out, pullback, *aux = result
@@ -74,6 +76,14 @@ def look(derived: Any, result: Any, call: Call, forms: Call) -> Any:
     else:
         held.check(result[0] if options.has_aux else result, None)
     return result
+
+
+def part_before(before: dict[str, Any], name: str, now: Any) -> Any:
+    """The part of the arguments that a path names, before the call; what a list has beside its items is not kept."""
+    try:
+        return value_at(before, name)
+    except AttributeError:
+        return form(now)
 
 
 def look_forward(out: Any, tangent: Any, inputs: Any) -> None:
@@ -134,12 +144,12 @@ def form(tree: Any, depth: int = 0) -> Any:
     if depth > 9 or isinstance(tree, np.ndarray | np.generic | type) or callable(tree):
         return tree
     if isinstance(tree, dict):
-        return {key: form(item, depth + 1) for key, item in tree.items()}
-    if isinstance(tree, list | tuple):
+        return {key: form(item, depth + 1) for key, item in items_held(tree)}
+    if isinstance(tree, list):
+        return [form(item, depth + 1) for item in items_held(tree)]
+    if isinstance(tree, tuple):
         items = [form(item, depth + 1) for item in tree]
-        if hasattr(tree, "_fields"):
-            return type(tree)(*items)
-        return items if isinstance(tree, list) else tuple(items)
+        return type(tree)(*items) if hasattr(tree, "_fields") else tuple(items)
     if is_object(tree):
         return SimpleNamespace(**{name: form(item, depth + 1) for name, item in attributes_of(tree).items()})
     return tree

@@ -10,9 +10,10 @@ import copy
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from symgrad.containers import call_of_base, copied_container
 from symgrad.errors import BadArgument
 from symgrad.ir.types import Array, List
-from symgrad.signature import Abstract, Many, Signature, Tree, part_of
+from symgrad.signature import Abstract, Many, Own, Signature, Static, Tree, part_of
 from symgrad.text import attribute, has_literal, is_inside, is_name, item, literal, root_of, tree_of
 
 #: an attribute by its name, or an item by its key: which of the two, and that
@@ -80,7 +81,11 @@ def part_at(signature: Signature, path: str) -> Abstract | None:
     root, steps = steps_of(path)
     held: Abstract = signature[root]
     for is_attribute, key in steps:
-        if not isinstance(held, Tree) or (held.form in ("object", "named")) is not is_attribute:
+        if not isinstance(held, Tree):
+            return None
+        if is_attribute and held.form in ("sequence", "mapping"):
+            key = key if is_item(held, key) else Own(key)
+        elif (held.form in ("object", "named")) is not is_attribute:
             return None
         place = next((k for k, name in enumerate(held.names) if type(name) is type(key) and name == key), None)
         if place is None:
@@ -89,11 +94,39 @@ def part_at(signature: Signature, path: str) -> Abstract | None:
     return held
 
 
+def is_item(held: Tree, name: str) -> bool:
+    """Does an attribute of a dict of a class of the user's read an item: by ``__getattr__``, or since the dict is its own ``__dict__``?"""
+    reads_items = "__dict__" in held.own or hasattr(held.kind, "__getattr__")
+    return held.form == "mapping" and reads_items and name in held.keys and name not in held.own and not hasattr(held.kind, name)
+
+
+def by_items(signature: Signature, path: str) -> str:
+    """A path with items in the place of attributes that read them."""
+    if is_name(path):
+        return path
+    text, steps = steps_of(path)
+    held: Abstract | None = signature[text]
+    for is_attribute, key in steps:
+        is_plain = isinstance(held, Tree) and is_attribute and held.form == "mapping" and is_item(held, key)
+        text = attribute(text, key) if is_attribute and not is_plain else item(text, key)
+        held = part_at(signature, text)
+    return text
+
+
+def beside(path: str, held: Abstract) -> list[str]:
+    """The paths of attributes that lists and dicts have beside their items, in an argument or a part of one."""
+    if not isinstance(held, Tree):
+        return []
+    parts = [(name, part_of(path, held, name), part) for name, part in zip(held.names, held.items, strict=True)]
+    return [inner for name, text, part in parts for inner in ([text] if isinstance(name, Own) else beside(text, part))]
+
+
 def paths_in(path: str, held: Abstract) -> list[str]:
     """The paths of an argument's parts, itself first."""
     if not isinstance(held, Tree):
         return [path]
-    parts = [(part_of(path, held, name), part) for name, part in zip(held.names, held.items, strict=True)]
+    pairs = zip(held.names, held.items, strict=True)
+    parts = [(part_of(path, held, name), part) for name, part in pairs if not (isinstance(name, Own) and isinstance(part, Static))]
     return [path, *(inner for text, part in parts for inner in paths_in(text, part))]
 
 
@@ -119,7 +152,7 @@ def value_at(arguments: Mapping[str, Any], path: str) -> Any:
     root, steps = steps_of(path)
     held = arguments[root]
     for is_attribute, key in steps:
-        held = getattr(held, key) if is_attribute else held[key]
+        held = held[key] if not is_attribute or type(held) is dict and key in held else getattr(held, key)
     return held
 
 
@@ -146,9 +179,13 @@ def with_part(held: Any, steps: tuple[Step, ...], value: Any) -> Any:
         return held._replace(**{key: part})  # type: ignore[attr-defined]  # of a named tuple
     if isinstance(held, tuple):
         return type(held)([*held[:key], part, *held[key + 1 :]])
-    changed = copy.copy(held)
-    if is_attribute:
+    changed = copied_container(held) if isinstance(held, list | dict) else copy.copy(held)
+    if is_attribute and isinstance(held, dict) and (vars(held) is held or key not in vars(held)):
+        call_of_base(changed, "__setitem__", key, part)  # which ``__getattr__`` reads
+    elif is_attribute:
         object.__setattr__(changed, key, part)
+    elif isinstance(held, list | dict):
+        call_of_base(changed, "__setitem__", key, part)
     else:
         changed[key] = part
     return changed
@@ -188,4 +225,17 @@ def in_parts(path: str, asked: str, name: str) -> str:
     return ast.unparse(Entry().visit(ast.parse(path, mode="eval").body))
 
 
-__all__ = ["belongs", "in_parts", "meet", "no_part", "part_at", "paths_in", "spelled", "steps_of", "value_at", "with_parts"]
+__all__ = [
+    "belongs",
+    "beside",
+    "by_items",
+    "in_parts",
+    "meet",
+    "no_part",
+    "part_at",
+    "paths_in",
+    "spelled",
+    "steps_of",
+    "value_at",
+    "with_parts",
+]

@@ -37,8 +37,15 @@ class Static:
 
 
 @dataclass(frozen=True, slots=True)
+class Own:
+    """The name of an attribute that a list or dict has beside its items."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Tree:
-    """A container with a fixed structure: ``kind`` is the class, ``names`` the keys, attributes or positions.
+    """A container with a fixed structure: ``kind`` is the class, ``names`` the keys, attributes or positions, then attributes beside them.
 
     ``exactly`` tells keys apart that are equal and not of one class, as 1, 1.0 and True are; None where all are texts.
     """
@@ -49,8 +56,18 @@ class Tree:
     exactly: tuple[Any, ...] | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        exactly = keys_of(self.names) if self.form == "mapping" else self.names
-        object.__setattr__(self, "exactly", None if exactly == self.names else exactly)
+        exactly = keys_of(self.keys) if self.form == "mapping" else self.keys
+        object.__setattr__(self, "exactly", None if exactly == self.keys else exactly)
+
+    @property
+    def keys(self) -> tuple[Any, ...]:
+        """The names of what the container holds, without those of attributes beside it."""
+        return tuple(name for name in self.names if not isinstance(name, Own))
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """The names of attributes beside what the container holds."""
+        return tuple(name.name for name in self.names if isinstance(name, Own))
 
     @property
     def form(self) -> Literal["sequence", "mapping", "named", "object"]:
@@ -62,7 +79,10 @@ class Tree:
         return "object"
 
     def __str__(self) -> str:
-        words = (f"{name if is_name(name) else literal(name)}={item}" for name, item in zip(self.names, self.items, strict=True))
+        words = (
+            f"{name.name if isinstance(name, Own) else name if is_name(name) else literal(name)}={item}"
+            for name, item in zip(self.names, self.items, strict=True)
+        )
         return f"{self.kind.__name__}({', '.join(words)})"
 
 
@@ -444,6 +464,8 @@ def holds_many(signature: Signature) -> bool:
 
 def part_of(path: str, tree: Tree, name: Any) -> str:
     """The expression that reads the item of a container that has this key, attribute or position."""
+    if isinstance(name, Own):
+        return attribute(path, name.name)
     return attribute(path, name) if tree.form in ("named", "object") else item_of(path, name)
 
 

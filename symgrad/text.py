@@ -13,7 +13,7 @@ import keyword
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any, TypeGuard
 
@@ -144,7 +144,7 @@ def exact_word(key: Any) -> str:
         return type(key).__qualname__
 
 
-def has_plain_keys(mapping: Mapping[Any, Any]) -> bool:
+def has_plain_keys(mapping: Iterable[Any]) -> bool:
     """Have all keys a literal, or are as good as a text or an integer?"""
     try:
         for key in mapping:

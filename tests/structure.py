@@ -20,7 +20,19 @@ FACE = "__init__"
 FILES = sorted(p for p in ROOT.rglob("*.py") if "__pycache__" not in p.parts)
 #: boxes of the picture: a name, and the modules and packages of symgrad in the box
 BOXES = {
-    "errors and text": ("location", "identity", "text", "errors", "notes", "tracebacks", "progress", "files", "highlight", "values"),
+    "errors and text": (
+        "location",
+        "identity",
+        "text",
+        "errors",
+        "notes",
+        "tracebacks",
+        "progress",
+        "files",
+        "highlight",
+        "values",
+        "containers",
+    ),
     "signatures": ("signature", "paths", "kinds", "abstraction", "parameters", "bound", "examples", "directions"),
     "ir": ("ir",),
     "ops": ("ops",),

@@ -19,7 +19,7 @@ from structure import BOXES, FACE, FILES, ROOT, imported, imports, pages, tree_o
 #: rows from the top; every name is a module or a package of symgrad
 ROWS = [
     {"location", "identity", "text", "highlight", "progress"},
-    {"errors", "notes", "values"},
+    {"errors", "notes", "values", "containers"},
     {"tracebacks"},
     {"ir"},
     {"signature", "kinds"},
@@ -57,7 +57,7 @@ ROWS = [
 ]
 LEVELS = {name: level for level, row in enumerate(ROWS) for name in row}
 #: what runtime may import: generated code must drag nothing in
-RUNTIME = {"errors", "location", "runtime", "text"}
+RUNTIME = {"containers", "errors", "location", "runtime", "text"}
 #: the IR's text form and verifier read the table of rows, which is below them: settings are printed where they differ
 EXCEPTIONS = {("ir", "symgrad.ops.declare")}
 #: imported inside functions only, because they are slow to import: where, and what

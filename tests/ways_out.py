@@ -231,6 +231,79 @@ def f(a):
     return Scale(2.0).value * a * a
 """, ("    def __new__(cls, value):\n        self = object.__new__(cls)\n        self.value = value\n        return self\n",
       "    def __init__(self, value):\n        self.value = value\n"))  # fmt: skip
+way("a tuple that __new__ makes", SYNTAX, "derive Point from typing.NamedTuple", """
+import typing
+
+class Point(tuple):
+    def __new__(cls, x, y):
+        return super().__new__(cls, (x, y))
+
+def f(a):
+    return Point(a, 2.0)[0] * a
+""", ("(tuple):\n    def __new__(cls, x, y):\n        return super().__new__(cls, (x, y))\n",
+      "(typing.NamedTuple):\n    x: float\n    y: float\n"))  # fmt: skip
+way("a number of a class of its own", SYNTAX, "make it a plain class that holds the value", """
+class Meters(float):
+    def doubled(self):
+        return 2.0 * self
+
+def f(a):
+    return Meters(a).doubled() * a
+""", ("(float):\n    def doubled(self):\n        return 2.0 * self\n",
+      ":\n    def __init__(self, value):\n        self.value = value\n\n    def doubled(self):\n        return 2.0 * self.value\n"))  # fmt: skip
+way("items of a dict from outside that its class reads otherwise", SYNTAX,
+    "make the instance of Twice in the function, of a plain dict", """
+class Twice(dict):
+    def __getitem__(self, k):
+        return 2.0 * super().__getitem__(k)
+
+HELD = Twice(b=2.0)
+
+def f(a):
+    return a * a * sum(HELD.values())
+""", ("sum(HELD", "sum(Twice({'b': 2.0})"))  # fmt: skip
+way("a class that changes what its base is computed by", SYNTAX, "derive the class from dict", """
+import collections
+
+class Doubled(collections.OrderedDict):
+    def __setitem__(self, k, v):
+        super().__setitem__(k, 2.0 * v)
+
+def f(a):
+    held = Doubled()
+    held["b"] = a
+    return held["b"] * a
+""", ("collections.OrderedDict", "dict"))  # fmt: skip
+way("a special method that is no function", SYNTAX, "write def __len__(self, ...) in Seven", """
+class Seven(list):
+    __len__ = property(lambda self: lambda: 7)
+
+def f(a):
+    return a * a * len(Seven([a]))
+""", ("__len__ = property(lambda self: lambda: 7)", "def __len__(self): return 7"))  # fmt: skip
+way("a copy that its class fills", SYNTAX, "make another Noted of what it holds", """
+import copy
+
+class Noted(list):
+    def append(self, item):
+        super().append(item)
+
+def f(a):
+    held = copy.copy(Noted([a, 2.0]))
+    return held[0] * held[1] * a
+""", ("copy.copy(Noted([a, 2.0]))", "Noted([a, 2.0])"))  # fmt: skip
+way("a pattern of an instance with methods of its own", SYNTAX, "write if and isinstance", """
+class Pair(list):
+    def __len__(self):
+        return 2
+
+def f(a):
+    match Pair([a, 2.0]):
+        case [first, second]:
+            return first * second * a
+    return a
+""", ("    match Pair([a, 2.0]):\n        case [first, second]:\n            return first * second * a\n    return a",
+      "    held = Pair([a, 2.0])\n    if isinstance(held, list) and len(held) == 2:\n        return held[0] * held[1] * a\n    return a"))  # fmt: skip
 way("the order of a set", SYNTAX, ORDER, """
 def f(a):
     total = a
@@ -354,8 +427,6 @@ expression("cmp_to_key", FUNCTION, "sort by a key, as in sorted(values, key=lamb
            "sorted([a, b], key=functools.cmp_to_key(lambda v, w: v - w))[0] ** 2", "sorted([a, b], key=lambda value: value)[0] ** 2")  # fmt: skip
 expression("tee", SYNTAX, "use range, an array, a list or a tuple",
            "sum(v * w for v, w in zip(*itertools.tee([a, b])))", "sum(v * w for v, w in zip([a, b], [a, b]))")  # fmt: skip
-expression("UserDict", FUNCTION, "use a dict", "collections.UserDict(a=a)['a'] * b", "dict(a=a)['a'] * b")
-expression("UserList", FUNCTION, "use a list", "collections.UserList([a])[0] * b", "list([a])[0] * b")
 way("groupby", FUNCTION, "loop over the items, and compare the key of each with the key before", """
 import itertools
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.abstraction import PYTHON_NUMBERS, record_names
+from symgrad.abstraction import PYTHON_NUMBERS, attributes_beside, record_names
+from symgrad.containers import container_of
 from symgrad.dispatch.watch import Names
 from symgrad.identity import Same
 from symgrad.ir.types import DTYPES, Array, List, Scalar
@@ -147,15 +148,17 @@ def _tree_condition(text: str, tree: Tree, names: Names, around: Around) -> list
     tests = [f"{names.of(type)}({text}) is {names.of(tree.kind)}"]
     match tree.form:
         case "sequence":
-            tests.append(f"{names.of(len)}({text}) == {len(tree.items)}")
+            tests.append(f"{names.of(len)}({text}) == {len(tree.keys)}")
         case "mapping":
             if tree.exactly is None:
-                tests.append(f"{names.of(tuple)}({text}) == {names.of(tree.names)}")
+                tests.append(f"{names.of(tuple)}({text}) == {names.of(tree.keys)}")
             else:
                 tests.append(f"{names.of(keys_of)}({text}) == {names.of(tree.exactly)}")
         case "object":
             whole = f"{names.of(record_names)}({text})" if slots_of(tree.kind) else f"{names.of(tuple)}({text}.__dict__)"
             tests.append(f"{whole} == {names.of(tree.names)}")
+    if container_of(tree.kind) is not None:
+        tests.append(f"{names.of(attributes_beside)}({text}) == {names.of(tree.own)}")
     for name, inner in zip(tree.names, tree.items, strict=True):
         inner_tests = condition(spelled(part_of(text, tree, name), names), inner, names, (*around, text))
         if inner_tests is None:

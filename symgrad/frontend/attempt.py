@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from symgrad.abstraction import mutable_parts
+from symgrad.containers import CONTAINERS, container_of, instance_of_container
 from symgrad.errors import SymgradError, UnsupportedSyntax, UnsureAlias, together
 from symgrad.frontend.activation import body_result
 from symgrad.frontend.assigned_attributes import enter_attribute
@@ -24,6 +25,8 @@ from symgrad.frontend.caller import Captured
 from symgrad.frontend.columns import holds_parts, split
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.declared import call_itself, is_declared
+from symgrad.frontend.derived import NAMESPACE, STORAGE, check_given, is_remade, storage_of
+from symgrad.frontend.dicts import COUNTED
 from symgrad.frontend.distinct import arrays_of_objects, owned_arrays, related_outside, told_apart
 from symgrad.frontend.frames import OUTSIDE, Frame
 from symgrad.frontend.growing_dicts import is_growing
@@ -34,7 +37,7 @@ from symgrad.frontend.messages import change_loggers
 from symgrad.frontend.namespaces import check_namespaces
 from symgrad.frontend.outside import constant_text, outside
 from symgrad.frontend.overriding import check_container, check_named_tuple
-from symgrad.frontend.reading import owner_name, read_name
+from symgrad.frontend.reading import owner_name, read_name, users_bases
 from symgrad.frontend.recursion import close
 from symgrad.frontend.results import OWNER, Result, derived_text, in_template, leaf_result, record_text
 from symgrad.frontend.scopes import global_names, local_names
@@ -49,6 +52,7 @@ from symgrad.ops.build import Builder
 from symgrad.signature import (
     Abstract,
     Many,
+    Own,
     Relied,
     Signature,
     Tree,
@@ -321,6 +325,9 @@ class Attempt:
                 return Skeleton("same", same=Static(value))
             case Tree(items=items, names=names, kind=kind, form=form):
                 parts = tuple(self.form_of_item(inner, types) for inner in items)
+                if container_of(kind) is not None or kind in CONTAINERS[:3]:
+                    what = f"the items of a list are of {kind.__name__}, which derives from a container"
+                    raise UnsupportedSyntax(what, self.source.loc(self.source.node), "pass them as plain lists and dicts, or as a tuple")
                 if form == "named" or issubclass(kind, tuple):
                     return Skeleton("tuple", items=parts, same=kind if form == "named" else None)
                 words = {"sequence": ("list", None), "mapping": ("dict", None), "object": ("record", kind)}
@@ -347,18 +354,43 @@ class Attempt:
     def tree(self, ctx: Lowering, name: str, path: str, item: Tree) -> Binding:
         is_tuple = item.form == "named" or item.form == "sequence" and issubclass(item.kind, tuple)
         kind = {"sequence": "list", "mapping": "dict"}.get(item.form, "record")
-        own = None if is_tuple else HeapKey(kind, item.kind if kind == "record" else None)
+        is_instance = container_of(item.kind) is not None
+        own = None if is_tuple else HeapKey("record" if is_instance else kind, item.kind if kind == "record" or is_instance else None)
         self.around.append(own)
         parts = []
         for key, inner in zip(item.names, item.items, strict=True):
             word = str(key) if is_name(str(key)) else f"{name}_{key}" if str(key).isalnum() else name
             parts.append((key, self.argument(ctx, word, part_of(path, item, key), inner)))
         self.around.pop()
+        if is_instance or item.kind in CONTAINERS:
+            assert own is not None
+            return self.container(ctx, path, item.kind, own, parts)
         if item.form != "object":
             (check_named_tuple if item.form == "named" else check_container)(ctx, item.kind)
+        if item.form == "sequence" and is_tuple and users_bases(item.kind):
+            ctx.tuple_classes[item.kind] = None
         if own is None:
             return Tup(tuple(b for _, b in parts), *([item.kind] if item.form == "named" else []))
         ctx.state.heap[own] = tuple(parts)
+        return Obj(own)
+
+    def container(self, ctx: Lowering, path: str, cls: type, own: HeapKey, parts: list[tuple[Any, Binding]]) -> Obj:
+        """A list or dict of Python's own classes, or an instance of a class that derives from one, with what the base class sees."""
+        base = container_of(cls)
+        beside = {key.name: binding for key, binding in parts if isinstance(key, Own)}
+        storage, held = own, base or cls
+        if base is not None:
+            check_given(ctx, cls)
+            storage = HeapKey("list" if base is list else "dict")
+            ctx.arguments[storage], ctx.storages[storage] = path, cls
+        if held not in (list, dict):
+            maker = beside.pop("default_factory", Static(None))
+            kind = None if maker == Static(None) else ("made", maker)
+            storage.cls, storage.exact = COUNTED if held is collections.Counter else kind, held
+        ctx.state.heap[storage] = tuple((key, binding) for key, binding in parts if not isinstance(key, Own))
+        if base is not None:
+            beside = {NAMESPACE: Static(None)} if NAMESPACE in beside else beside
+            ctx.state.heap[own] = ((STORAGE, Obj(storage)), *beside.items())
         return Obj(own)
 
     def restore(self, ctx: Lowering, captured: Captured) -> None:
@@ -440,6 +472,11 @@ class Attempt:
                 hint = "return its keys and its items, as list(d) and list(d.values())"
                 ctx.note_refusal(UnsupportedSyntax(what, self.source.loc(node), hint))
                 return Result("{}", 1)
+            case Obj(key) if (storage := storage_of(ctx, binding)) is not None and is_remade(ctx, key):
+                held = self.flatten(ctx, storage, operands, node)
+                own = ["__dict__"] if NAMESPACE in dict(ctx.state.entries(key)) else []
+                words = f"{owner_name(ctx, instance_of_container)}({owner_name(ctx, key.cls)}, {held.text}, {own}{', None' if own else ''})"
+                return replace(held, text=words)
             case Obj(key) if key.kind == "record" and (cls := record_text(ctx, key)) is not None:
                 entries = ctx.state.entries(key)
                 parts = tuple(self.flatten(ctx, b, operands, node) for _, b in entries)

@@ -40,8 +40,9 @@ from symgrad.frontend.bindings import (
     python_class,
 )
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.derived import BASES, is_derived, is_of_base, namespace_of
 from symgrad.frontend.distributions import distribution_of
-from symgrad.frontend.exact import check_kind, exact_class, possible_classes
+from symgrad.frontend.exact import as_named, check_kind, exact_class, possible_classes
 from symgrad.frontend.exceptions import GIVEN, fail, sees
 from symgrad.frontend.filling import extent_of, size_of
 from symgrad.frontend.flow import choose
@@ -100,6 +101,8 @@ def attribute_of(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bin
     if attr == "__doc__" and owner == ABSENT:
         return Static(None.__doc__)
     if attr == "__dict__" and isinstance(owner, Obj) and owner.key.kind == "record" and owner.key.cls.__dictoffset__:
+        if is_derived(owner) and namespace_of(ctx, owner) is not owner:
+            return owner
         return ctx.apply(Static(vars), [owner], {}, node)
     owner = definite(ctx, owner, node, AttributeError, f"'NoneType' object has no attribute {attr!r}")
     if (assigned := assigned_attribute(ctx, owner, attr, node)) is not None:
@@ -167,6 +170,8 @@ def of_builtin(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bindi
     if isinstance(owner, Fun):
         return attribute_of_function(ctx, owner, attr, node)
     held = [from_class(ctx, cls, attr, MISSING) for cls in possible_classes(ctx, owner, node)]
+    if len(held) > 1 and isinstance(owner, Tup) and entry_of_class(ctx, tuple, attr) is MISSING:
+        raise UnsupportedSyntax(f"{attr!r} of a tuple of a class of the user's is not followed", ctx.loc(node), as_named(ctx))
     if held and all(one is MISSING for one in held):
         cls = exact_class(ctx, owner, node)
         return definite(ctx, MISSING, node, AttributeError, f"{cls.__name__!r} object has no attribute {attr!r}")
@@ -240,8 +245,9 @@ def present_attribute(ctx: Lowering, value: Any, attr: str, called: str, node: a
 def own_attribute(ctx: Lowering, owner: Obj, attr: str, node: ast.AST) -> Binding:
     """An attribute of an instance made in the function: its own, or what its class says where it has none."""
     cls = owner.key.cls
-    held = settled(dict(ctx.state.entries(owner.key)).get(attr, MISSING), ctx.state)
-    if held == MISSING:
+    home = namespace_of(ctx, owner) if is_derived(owner) else owner
+    held = settled(dict(ctx.state.entries(home.key)).get(attr, MISSING), ctx.state)
+    if held == MISSING or home is not owner and isinstance(entry_of_class(ctx, cls, attr), property):
         return of_class(ctx, owner, cls, attr, node)
     if owner.key not in ctx.arguments:  # of one that was given, the guard reads the attribute itself
         rely_on_entry(ctx, cls, attr, "type")
@@ -369,6 +375,8 @@ def of_class(ctx: Lowering, owner: Binding, cls: type, attr: str, node: ast.AST,
             seen = base if after is not None else cls
             from_outside = isinstance(owner, External) and after is None
             match vars(base)[attr]:
+                case types.FunctionType() as function if base in BASES and is_derived(owner):
+                    return Bound(owner, attr, function)
                 case types.FunctionType() as function:
                     rely_on_class(ctx, owner if after is None else MISSING, seen, attr, function)
                     return Bound(owner, attr, function if followed(ctx, function) else None)
@@ -408,6 +416,8 @@ def of_class(ctx: Lowering, owner: Binding, cls: type, attr: str, node: ast.AST,
                     rely_on_entry(ctx, seen, attr)
                     if held is object.__init__ and after is not None:
                         return Bound(owner, attr, object_init)
+                    if is_derived(owner) and is_of_base(held):
+                        return Bound(owner, attr, held)
                     is_init = attr == "__init__" and after is not None and issubclass(base, BaseException)
                     return Bound(owner, GIVEN if is_init else attr)  # a method that is not written in Python
                 case _ if isinstance(owner, External) and after is None:  # of a descriptor, what the instance holds there
@@ -420,6 +430,9 @@ def of_class(ctx: Lowering, owner: Binding, cls: type, attr: str, node: ast.AST,
     else:
         if isinstance(owner, Obj) and isinstance(own := from_class(ctx, cls, "__getattr__"), types.FunctionType) and after is None:
             rely_on_class(ctx, owner, cls, "__getattr__", own)
+            return ctx.apply(Bound(owner, "__getattr__", own), [Static(attr)], {}, node)
+        if is_derived(owner) and is_of_base(own := from_class(ctx, cls, "__getattr__")) and after is None:
+            rely_on_entry(ctx, cls, "__getattr__")
             return ctx.apply(Bound(owner, "__getattr__", own), [Static(attr)], {}, node)
         if isinstance(owner, Obj) and not attr.startswith("__") and type(cls) is type:
             return definite(ctx, MISSING, node, AttributeError, f"{cls.__name__!r} object has no attribute {attr!r}")

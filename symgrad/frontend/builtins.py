@@ -35,7 +35,8 @@ from symgrad.frontend.bindings import (
 )
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.conversions import standing_for
-from symgrad.frontend.exact import NUMBERS, check_kind, classes_of, exact_class, is_callable, is_instance, possible_classes
+from symgrad.frontend.derived import as_base, is_derived, namespace_of
+from symgrad.frontend.exact import NUMBERS, as_named, check_kind, classes_of, exact_class, is_callable, is_instance, possible_classes
 from symgrad.frontend.exceptions import fail_unless, instance_of
 from symgrad.frontend.filling import extent_of
 from symgrad.frontend.flow import choose
@@ -46,17 +47,17 @@ from symgrad.frontend.iterate import append, indices_of, items_of, known_items, 
 from symgrad.frontend.number_builtins import CONVERTING
 from symgrad.frontend.operands import static_key, unwrap
 from symgrad.frontend.operators import binary
-from symgrad.frontend.outside import entries_of
+from symgrad.frontend.outside import check_reader, entries_of
 from symgrad.frontend.printed import shown, text_of
-from symgrad.frontend.protocols import Namespace, as_index, asked_of, own_method
+from symgrad.frontend.protocols import Namespace, as_index, asked_of, class_of, own_method
 from symgrad.frontend.python_values import python_length
-from symgrad.frontend.reading import from_class, has_attribute, owner_name, users_bases
+from symgrad.frontend.reading import entry_of_class, from_class, has_attribute, owner_name, users_bases
 from symgrad.frontend.several import asked, each, is_one_of_kinds
 from symgrad.frontend.stepping import is_iterator, iterator
 from symgrad.frontend.tables import SPECIAL, special
 from symgrad.ir.core import FALSE, ONE, ZERO, Const, Value
 from symgrad.ir.types import Array, Scalar, Unknown
-from symgrad.ops.composed import iterating
+from symgrad.ops.composed import asking, iterating
 from symgrad.ops.instead import NAMED, OF_FRAMES
 from symgrad.ops.trying import FAILURE
 from symgrad.text import exact
@@ -105,6 +106,11 @@ def zip_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 def reversed_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     if (own := asked_of(ctx, args[0], "__reversed__", [], node)) is not None:
         return own
+    if (cls := class_of(args[0])) is not None and entry_of_class(ctx, cls, "__reversed__") is None:
+        return definite(ctx, MISSING, node, TypeError, f"{cls.__name__!r} object is not reversible")
+    args = [as_base(ctx, args[0], "__reversed__")]
+    if isinstance(args[0], External) and isinstance(args[0].value, list | dict):
+        check_reader(ctx, args[0].value)
     if own_method(ctx, args[0], "__getitem__") is not None:
         return ctx.apply(Static(iterating.backwards), [args[0]], {}, node)
     if (missing := not_reversible(ctx, args[0], node)) is not None:
@@ -134,6 +140,7 @@ def len_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
         return each(ctx, args[0], node, lambda held: len_(ctx, [held], {}, node))
     if is_iterator(args[0]):
         return definite(ctx, MISSING, node, TypeError, f"object of type {exact_class(ctx, args[0], node).__name__!r} has no len()")
+    args = [as_base(ctx, args[0], "__len__")]
     if python_class(args[0]) is not None:
         return Num(python_length(ctx, args[0]))
     match args[0]:
@@ -330,15 +337,21 @@ def hasattr_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindin
     if (there := is_present(ctx, args[0], name, node)) is not None:
         return Num(there)
     several = classes_of(ctx, args[0], node)
+    if len(several) > 1 and isinstance(args[0], Tup):
+        raise UnsupportedSyntax("attributes of a tuple of a class of the user's are not followed", ctx.loc(node), as_named(ctx))
     answers = [from_class(ctx, kind, name, MISSING) is not MISSING for kind in several]
     if len(several) > 1 and (all(answers) or not any(answers)):
         return Num(Const(all(answers)))
     cls = exact_class(ctx, args[0], node)
-    own = has_item(ctx, args[0].key, name) if isinstance(args[0], Obj) and args[0].key.kind == "record" else FALSE
+    held = args[0]
+    home = namespace_of(ctx, held) if is_derived(held) else held
+    own = has_item(ctx, home.key, name) if isinstance(home, Obj) and (home is not held or home.key.kind == "record") else FALSE
     said = from_class(ctx, cls, name, MISSING) is not MISSING
     if said and users_bases(cls):
         ctx.rely(owner_name(ctx, cls), name, "has")
     if not (isinstance(own, Const) and own.value or said):
+        if is_derived(args[0]) and from_class(ctx, cls, "__getattr__") is not None:
+            return ctx.apply(Static(asking.has_attribute), [args[0], args[1]], {}, node)
         for word in ("__getattr__", "__getattribute__"):
             if isinstance(from_class(ctx, cls, word), types.FunctionType):
                 raise UnsupportedSyntax(f"{cls.__name__} defines {word}, which decides whether it has {name!r}", ctx.loc(node),
@@ -358,8 +371,11 @@ def getattr_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindin
     name = exact(unwrap(args[1]))
     if not isinstance(name, str):
         raise UnsupportedSyntax("the name of an attribute must be a text", ctx.loc(node), "write the name itself")
-    if len(args) == 3 and is_one_of_owners(args[0]):
-        return each_owner(ctx, args[0], node, lambda held: getattr_(ctx, [held, *args[1:]], {}, node))
+    held = args[0]
+    if len(args) == 3 and is_one_of_owners(held):
+        return each_owner(ctx, held, node, lambda one: getattr_(ctx, [one, *args[1:]], {}, node))
+    if len(args) == 3 and is_derived(held) and from_class(ctx, held.key.cls, "__getattr__") is not None:
+        return ctx.apply(Static(asking.attribute_or), [args[0], args[1], args[2]], {}, node)
     if len(args) == 3:
         test = hasattr_(ctx, args[:2], {}, node)
         assert isinstance(test, Num)

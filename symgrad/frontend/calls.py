@@ -38,6 +38,7 @@ from symgrad.frontend.comprehensions import comprehension, first_of, sum_generat
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.counts_of_arguments import check_call
 from symgrad.frontend.declared import call_declared, call_function, is_declared, run_again_in_reverse
+from symgrad.frontend.derived import OF_ARRAYS, as_base, call_base, is_base_method, is_derived, is_of_base
 from symgrad.frontend.directional import make_directional, make_linear
 from symgrad.frontend.distributions import distribution_of
 from symgrad.frontend.dtype_questions import dtype_question
@@ -53,7 +54,7 @@ from symgrad.frontend.nested import DERIVING, derivative_of, make_derivative
 from symgrad.frontend.numba_kinds import as_python, numba_kind
 from symgrad.frontend.opaque import followed, opaque, root_of
 from symgrad.frontend.operands import are_complex, known_value
-from symgrad.frontend.outside import entries_of, item_text, outside, rely_on_class, rely_on_keys
+from symgrad.frontend.outside import change_outside, entries_of, item_text, outside, rely_on_class, rely_on_keys
 from symgrad.frontend.printed import shown
 from symgrad.frontend.protocols import as_float, class_of
 from symgrad.frontend.python_values import items_listed, listed_for, python_method
@@ -172,7 +173,7 @@ def call_static(ctx: Lowering, held: Static, args: list[Binding], kwargs: dict[s
 def rebuilt(ctx: Lowering, value: Any, text: str, node: ast.AST) -> Binding:
     """An object from outside, reached by ``text``, as its class would make it of what it holds, which is read at each call."""
     ctx.rely(text, type(value), "type")
-    parts = [outside(ctx, read_attribute(value, name), f"{text}.{name}", name) for name in rebuilt_from(type(value)) or ()]
+    parts = [outside(ctx, read_attribute(ctx, value, name), f"{text}.{name}", name) for name in rebuilt_from(type(value)) or ()]
     return ctx.apply(Static(type(value)), parts, {}, node)
 
 
@@ -229,6 +230,8 @@ def call_fun(ctx: Lowering, held: Fun, args: list[Binding], kwargs: dict[str, Bi
 
 @callee(Bound)
 def call_bound(ctx: Lowering, held: Bound, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    if isinstance(held.owner, Obj) and is_derived(held.owner) and is_base_method(held.function):
+        return call_base(ctx, held.function.__name__, held.owner, args, kwargs, node)
     if held.function is not None:
         return call_function(ctx, held.function, [held.owner, *args], kwargs, node)
     return call_method(ctx, held.owner, held.name, args, kwargs, node)
@@ -292,6 +295,12 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
         return call_outside_partial(ctx, value, owner_name(ctx, value), args, kwargs, node)
     if isinstance(value, GETTERS):
         return call_function(ctx, adapted(value), args, kwargs, node)
+    if is_of_base(value) and args and isinstance(owner := definite(ctx, args[0], node), Obj):
+        if issubclass(exact_class(ctx, owner, node), value.__objclass__):
+            return call_base(ctx, value.__name__, owner, args[1:], kwargs, node)
+    if is_of_base(value) and args and isinstance(args[0], External):
+        change_outside(ctx, args[0])
+        raise UnsupportedSyntax(f"{value.__qualname__} of an object from outside the function", ctx.loc(node), "call the method of a copy")
     try:
         lower = SPECIAL.get(value)
     except TypeError:
@@ -310,8 +319,11 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
     if root_of(value) == "math" and value.__name__ not in OF_ITEMS and (missing := no_number(ctx, args, node)) is not None:
         return missing
     if lower is not None:
+        args = [as_base(ctx, a, *OF_ARRAYS) for a in args] if root_of(value) == "numpy" else args
         check_call(ctx, value, args, kwargs, node)
         return lower(ctx, args, kwargs, node)
+    if spelled is not None:  # NumPy goes over the items
+        args = [as_base(ctx, a, *OF_ARRAYS) for a in args]
     if spelled is not None and root_of(value) == "math":
         args = [as_float(ctx, a, node) for a in args]
     if spelled is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import collections
 import dataclasses
 import types
 from typing import Any
@@ -10,11 +11,13 @@ from typing import Any
 import numpy as np
 
 from symgrad.abstraction import DTYPE_NAMES
+from symgrad.containers import container_of
 from symgrad.errors import UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.absent import as_python_does
 from symgrad.frontend.bindings import Above, Binding, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.declared import call_function
+from symgrad.frontend.derived import begun, call_base, defined_by_base
 from symgrad.frontend.exceptions import GIVEN, fail
 from symgrad.frontend.frames import Frame
 from symgrad.frontend.members import is_enumeration
@@ -30,6 +33,9 @@ from symgrad.text import item
 PLAIN = (Exception, ValueError, TypeError, RuntimeError, ArithmeticError, ZeroDivisionError, OverflowError, FloatingPointError,
          LookupError, IndexError, KeyError, AssertionError, NotImplementedError, RecursionError, Warning, UserWarning, RuntimeWarning,
          DeprecationWarning, FutureWarning)  # fmt: skip
+
+#: classes of Python's that are read as classes of the user's are
+IN_PYTHON = (collections.UserDict, collections.UserList)
 
 
 def construct(ctx: Lowering, cls: type, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
@@ -50,7 +56,7 @@ def construct(ctx: Lowering, cls: type, name: str, args: list[Binding], kwargs: 
             fail(ctx, TypeError, f"{cls.__name__}.__new__() missing 1 required positional argument: {missing[0]!r}")
         return Tup(tuple(arguments[f] for f in fields), cls)
     is_exception = is_plain_exception(ctx, cls) and not (kwargs and cls.__module__ == "builtins")
-    is_followed = cls.__module__.startswith(FOLLOWED) or is_read(ctx, cls) and is_made_in_python(cls)
+    is_followed = cls.__module__.startswith(FOLLOWED) or cls in IN_PYTHON or is_read(ctx, cls) and is_made_in_python(cls)
     if cls.__module__.split(".")[0] in LIBRARIES and not is_exception and not is_followed:
         return opaque(ctx, cls, name, args, kwargs, node)
     if not is_exception:
@@ -59,7 +65,10 @@ def construct(ctx: Lowering, cls: type, name: str, args: list[Binding], kwargs: 
         word = "method" if len(left_out) == 1 else "methods"
         fail(ctx, TypeError, f"Can't instantiate abstract class {cls.__name__} with abstract {word} {', '.join(left_out)}")
     whole = Tup(tuple(args))
-    instance = ctx.new_object("record", (("args", whole), (GIVEN, whole)) if is_exception else (), cls)
+    is_container = container_of(cls) is not None
+    instance = (
+        begun(ctx, cls, node) if is_container else ctx.new_object("record", (("args", whole), (GIVEN, whole)) if is_exception else (), cls)
+    )
     if dataclasses.is_dataclass(cls) and generated(cls, "__init__") is not None:
         ctx.change(instance.key, tuple(dataclass_fields(ctx, cls, args, kwargs, node).items()))
         rely_on_entry(ctx, cls, "__init__")
@@ -68,9 +77,11 @@ def construct(ctx: Lowering, cls: type, name: str, args: list[Binding], kwargs: 
             call_function(ctx, after, [instance], {}, node)
         return instance
     init = from_class(ctx, cls, "__init__")
-    if isinstance(init, types.FunctionType):
+    if isinstance(init, types.FunctionType) and not (is_container and defined_by_base(cls, "__init__")):
         rely_on_class(ctx, instance, cls, "__init__", init)
         call_function(ctx, init, [instance, *args], kwargs, node)
+    elif is_container:
+        call_base(ctx, "__init__", instance, args, kwargs, node)
     return instance
 
 

@@ -33,6 +33,7 @@ from symgrad.frontend.bindings import (
 from symgrad.frontend.computed_keys import is_among
 from symgrad.frontend.containers import is_outside, with_content
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.derived import OF_ARRAYS, as_base, is_derived
 from symgrad.frontend.dict_items import has_key
 from symgrad.frontend.dicts import elements_of, is_dict, is_set
 from symgrad.frontend.exact import exact_class, is_single, never_equal
@@ -40,7 +41,7 @@ from symgrad.frontend.flow import choose, choose_in_turn
 from symgrad.frontend.iterate import items_of
 from symgrad.frontend.members import as_number
 from symgrad.frontend.operands import is_range, static_binding, static_key, with_items
-from symgrad.frontend.operators import ORDERS, STATIC_OPERATORS, are_containers, binary, first_answer, own_tries, row_of
+from symgrad.frontend.operators import ORDERS, STATIC_OPERATORS, are_containers, binary, first_answer, is_of_numpy, own_tries, row_of
 from symgrad.frontend.outside import rely_on_membership
 from symgrad.frontend.protocols import COMPARISONS, ITERABLE, Namespace, class_of, defines_any, own_method
 from symgrad.frontend.python_values import is_text, python_comparison, python_membership
@@ -60,14 +61,15 @@ def own_comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: a
     """A comparison that the user's class defines."""
     words = COMPARISONS.get(type(op))
     answer = None if words is None else first_answer(ctx, own_tries(a, b, words), a, node)
-    if answer is None and isinstance(op, ast.NotEq) and (equal := own_comparison(ctx, ast.Eq(), a, b, node)) is not None:
+    derived = any(map(is_derived, (a, b)))
+    if answer is None and isinstance(op, ast.NotEq) and not derived and (equal := own_comparison(ctx, ast.Eq(), a, b, node)) is not None:
         test = truth(ctx, equal, node)
         return Num(Const(not test.value) if isinstance(test, Const) else ctx.call("not_", test))
     if all(isinstance(x, Obj) and x.key.cls is Namespace for x in (a, b)) and isinstance(op, ast.Eq | ast.NotEq):
         one, two = (ctx.new_object("dict", ctx.state.entries(x.key)) for x in (a, b) if isinstance(x, Obj))
         return comparison(ctx, op, one, two, node)
     by_content = isinstance(a, Tup) and isinstance(b, Tup) or are_containers(a, b) and (is_outside(a) or is_outside(b))
-    if answer is None and isinstance(op, ast.Eq) and (class_of(a) or class_of(b)) and not by_content:
+    if answer is None and isinstance(op, ast.Eq) and (class_of(a) or class_of(b)) and not by_content and not derived:
         same = identical(ctx, a, b)
         test = are_one(ctx.state, a, b) if same is None else Const(same)  # type: ignore[assignment]
         return None if test is None else Num(test)
@@ -155,6 +157,8 @@ def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
     special = own_comparison(ctx, op, a, b, node) or python_comparison(ctx, op, a, b, node)
     if special is not None:
         return special
+    words = OF_ARRAYS if is_of_numpy(ctx, a) or is_of_numpy(ctx, b) else ()
+    a, b = as_base(ctx, a, *words), as_base(ctx, b, *words)
     if isinstance(a, View) or isinstance(b, View):
         return views_compared(ctx, op, a, b, node)
     if isinstance(op, ast.Eq | ast.NotEq) and any(isinstance(x, Tup | Obj) for x in (a, b)) and never_equal(ctx, a, b, node):
@@ -420,6 +424,7 @@ def membership(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
         if isinstance(test, Const):
             return Num(Const(bool(test.value) != negate))
         return Num(ctx.call("not_", test) if negate else test)
+    b = as_base(ctx, b, "__contains__")
     if (answer := python_membership(ctx, a, b, node)) is not None:
         test = ctx.read(answer)
         return Num(ctx.call("not_", test) if negate else test)

@@ -7,19 +7,22 @@ import copy
 import dataclasses
 from typing import Any
 
+from symgrad.containers import container_of
 from symgrad.errors import UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.absent import as_python_does, definite
 from symgrad.frontend.bindings import MISSING, Binding, External, HeapKey, Location, Num, Obj, Ref, Static, Tup, View
 from symgrad.frontend.builtins import of_frames
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.derived import BY_OTHERS, NAMESPACE, STORAGE, attributes_of, defined_by_base, is_derived, namespace_of
 from symgrad.frontend.exact import exact_class, is_anything
 from symgrad.frontend.growing_dicts import is_growing
 from symgrad.frontend.opaque import opaque
-from symgrad.frontend.operands import unwrap
+from symgrad.frontend.operands import known_value, unwrap
 from symgrad.frontend.reading import from_class
 from symgrad.frontend.tables import special
 from symgrad.frontend.targets import store_attribute
 from symgrad.ir.types import Array, List, Scalar
+from symgrad.ops.composed import asking
 
 Args = list[Binding]
 Kwargs = dict[str, Binding]
@@ -31,6 +34,21 @@ def check_copied(ctx: Lowering, key: HeapKey, word: str, node: ast.AST) -> None:
     said = [from_class(ctx, key.cls, name) for name in own] if isinstance(key.cls, type) and key.kind == "record" else []
     if any(held is not None and held is not getattr(object, name, None) for name, held in zip(own, said, strict=False)):
         raise UnsupportedSyntax(f"{key.cls.__name__} says itself how it is copied", ctx.loc(node), "copy its fields")
+    if said and word == "__deepcopy__" and from_class(ctx, key.cls, "__getattr__") is not None:  # which Python asks for the method
+        answer = ctx.apply(Static(asking.has_attribute), [Obj(key), Static(word)], {}, node)
+        if known_value(answer) != [False]:
+            raise UnsupportedSyntax(f"__getattr__ of {key.cls.__name__} gives __deepcopy__", ctx.loc(node), "copy its fields")
+
+
+def check_refilled(ctx: Lowering, key: HeapKey, node: ast.AST) -> None:
+    """Refuse to copy an instance whose class says what happens where a copy is filled, as Python does it, item by item."""
+    cls = key.cls
+    said = [word for word in ("__getattr__", "append", "extend", "__setitem__", "__iter__", "items") if not defined_by_base(cls, word)]
+    if said or container_of(cls) in BY_OTHERS or NAMESPACE in dict(ctx.state.entries(key)):
+        what = (
+            f"a copy of an instance of {cls.__name__} is filled by {said[0]}" if said else f"how {cls.__name__} is copied is not followed"
+        )
+        raise UnsupportedSyntax(what, ctx.loc(node), f"make another {cls.__name__} of what it holds")
 
 
 def copied_constant(ctx: Lowering, binding: Static, copies: Any, node: ast.AST) -> Binding:
@@ -48,7 +66,11 @@ def copied_once(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bin
         return ctx.apply_method(owner, "__copy__", [], node)
     if isinstance(owner, Obj) and owner.key.kind == "record":
         check_copied(ctx, owner.key, "__copy__", node)
-        return ctx.new_object("record", ctx.state.entries(owner.key), owner.key.cls)
+        content = dict(ctx.state.entries(owner.key))
+        if is_derived(owner):
+            check_refilled(ctx, owner.key, node)
+            content[STORAGE] = ctx.apply_method(content[STORAGE], "copy", [], node)
+        return ctx.new_object("record", content.items(), owner.key.cls)
     if isinstance(owner, View):
         what = f"cannot pickle {exact_class(ctx, owner, node).__name__!r} object"
         return definite(ctx, MISSING, node, TypeError, what)
@@ -105,6 +127,8 @@ class Copier:
             self.done[key] = self.ctx.apply_method(binding, "__deepcopy__", [Static(None)], self.node)
             return self.done[key]
         check_copied(self.ctx, key, "__deepcopy__", self.node)
+        if is_derived(binding):
+            check_refilled(self.ctx, key, self.node)
         content = self.ctx.state.heap[key]
         if isinstance(content, Ref):
             type_ = self.ctx.type_of(content)
@@ -136,7 +160,9 @@ def vars_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
         return of_frames("vars")(ctx, args, kwargs, node)  # type: ignore[no-any-return]
     if not isinstance(args[0], Obj) or args[0].key.kind != "record":
         raise UnsupportedSyntax("vars takes an instance made in the function", ctx.loc(node), "name the attributes")
-    held = ctx.state.entries(args[0].key)
+    if is_derived(args[0]) and namespace_of(ctx, args[0]) is not args[0]:
+        return args[0]
+    held = attributes_of(ctx, args[0].key)
     attributes = ctx.new_object("dict", held)
     ctx.state.twins |= {attributes.key}
     return attributes

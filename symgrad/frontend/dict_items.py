@@ -13,6 +13,7 @@ from symgrad.frontend.bindings import ABSENT, MISSING, Binding, Missing, Num, Ob
 from symgrad.frontend.chosen import list_item_at
 from symgrad.frontend.computed_keys import at_key, is_among, new_key, possible
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.derived import MISSING_ITEMS
 from symgrad.frontend.dicts import missing_item
 from symgrad.frontend.exceptions import fail, sees
 from symgrad.frontend.flow import choose
@@ -48,6 +49,18 @@ def item_of_dict(ctx: Lowering, owner: Obj, held: Binding, node: ast.AST) -> Bin
         return value if word == "counted" else new_key(ctx, owner, sought, is_possible, node)
 
     return at_key(ctx, held, keys_of(ctx, owner), node, item, absent)
+
+
+def item_or_made(ctx: Lowering, owner: Obj, held: Binding, node: ast.AST, otherwise: Callable[[Binding], Binding]) -> Binding:
+    """``owner[held]`` of a dict whose class says what a missing key gives."""
+
+    def item(key: Any, sought: Binding) -> Binding:
+        return where_there(ctx, owner, key, node, lambda value: value, lambda: otherwise(sought))
+
+    return at_key(ctx, held, keys_of(ctx, owner), node, item, otherwise)
+
+
+MISSING_ITEMS["of"] = item_or_made
 
 
 def raise_key_error(ctx: Lowering, sought: Binding, is_sure: bool, node: ast.AST) -> Binding:

@@ -11,14 +11,18 @@ from collections.abc import Iterable
 from typing import Any, TypeGuard
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, Obj, Static
+from symgrad.frontend.bindings import Binding, Num, Obj, Static
 from symgrad.frontend.context import Lowering
+from symgrad.ir.core import ZERO
 
 ELEMENT = ("an element of a set", "a tuple or a list for values")  #: what a refusal calls it, and what to use instead
 #: operators on sets, by the method that says the same
 SET_OPERATORS: dict[type[ast.AST], str] = {
     ast.BitOr: "union", ast.BitAnd: "intersection", ast.Sub: "difference", ast.BitXor: "symmetric_difference",
 }  # fmt: skip
+
+
+COUNTED = ("counted", Num(ZERO))  #: the kind of a ``Counter``
 
 
 def is_dict(binding: Any) -> TypeGuard[Obj]:

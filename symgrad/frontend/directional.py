@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from symgrad.errors import BadArgument, UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Tup
+from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Tup, is_long
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exceptions import check_count
 from symgrad.frontend.inner import Directional, Inner, Structure, holds_floats, inline, parts_of
 from symgrad.frontend.inner_parts import Part
+from symgrad.frontend.iterate import unpack
 from symgrad.frontend.nested import Reached, own_options, reached
 from symgrad.frontend.operands import unwrap
 from symgrad.frontend.tables import callee
@@ -157,6 +158,9 @@ class Directions:
             what = f"argument {path} of a jvp is a list of any length, which has no tangent inside another function"
             raise UnsupportedSyntax(what, self.ctx.loc(self.node), "make it an array with np.array")
         parts, others = parts_of(self.ctx, primal), parts_of(self.ctx, tangent)
+        if parts is not None and others is None and is_long(tangent, self.ctx.state):
+            items = unpack(self.ctx, tangent, [ast.Name(f"item_{k}", ast.Store()) for k in range(len(parts))], self.node)
+            others = [(key, item) for (key, _), item in zip(parts, items, strict=True)]
         if parts is None or not holds_floats(self.ctx, primal):
             if not (isinstance(tangent, Static) and tangent.value is None) and others is None:
                 self.refuse(f"argument {path} of a jvp holds no floats, and has no tangent", "pass None as its tangent")

@@ -64,7 +64,7 @@ def classes_of(ctx: Lowering, binding: Binding, node: ast.AST) -> tuple[type, ..
         case View(pairs=pairs, keys=keys):
             return (VIEWS[pairs, keys],)
         case Tup(kind=kind):
-            return (kind or tuple,)
+            return (tuple, *ctx.tuple_classes) if kind is None else (kind,)
         case Obj(key):
             return (key.exact or (key.cls if isinstance(key.cls, type) else {"list": list, "dict": dict}[key.kind]),)
         case External(value, text):
@@ -137,10 +137,18 @@ def exact_class(ctx: Lowering, binding: Binding, node: ast.AST) -> type:
     first, *others = classes_of(ctx, binding, node)
     if others:
         names = " or ".join(sorted(c.__name__ for c in (first, *others)))
+        if isinstance(binding, Tup):
+            raise UnknownType(f"the class of this tuple is not followed: {names}", ctx.loc(node), as_named(ctx))
         raise UnknownType(
             f"the class of this depends on the path taken: {names}", ctx.loc(node), "make it one class, with float for example"
         )
     return first
+
+
+def as_named(ctx: Lowering) -> str:
+    """The way out where an argument is a tuple of a class of the user's."""
+    name = next(iter(ctx.tuple_classes)).__name__
+    return f"derive {name} from typing.NamedTuple, or pass a plain tuple"
 
 
 def is_instance(ctx: Lowering, binding: Binding, kinds: Iterable[Any], node: ast.AST) -> bool:
@@ -156,6 +164,8 @@ def is_instance(ctx: Lowering, binding: Binding, kinds: Iterable[Any], node: ast
         if held not in kinds and users_bases(held):  # its bases may be others next time
             ctx.rely(attribute_text(ctx, held, "__mro__"), held.__mro__)
     answers = {any(issubclass(held, kind) for kind in kinds) for held in classes}
+    if len(answers) > 1 and isinstance(binding, Tup):
+        raise UnknownType("the class of this tuple is not followed", ctx.loc(node), as_named(ctx))
     if len(answers) > 1:
         raise UnknownType("the class of this depends on the path taken", ctx.loc(node), "make it one class, with float for example")
     return True in answers
@@ -217,4 +227,14 @@ def other_family(kind: type) -> int | None:
     return -1 if kind is collections.deque else None
 
 
-__all__ = ["classes_of", "exact_class", "is_anything", "is_callable", "is_instance", "is_single", "never_equal", "possible_classes"]
+__all__ = [
+    "as_named",
+    "classes_of",
+    "exact_class",
+    "is_anything",
+    "is_callable",
+    "is_instance",
+    "is_single",
+    "never_equal",
+    "possible_classes",
+]

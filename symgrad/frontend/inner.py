@@ -17,6 +17,7 @@ from symgrad.frontend.adapters import adapted, is_adapted
 from symgrad.frontend.bindings import Binding, External, Fun, HeapKey, Location, Maybe, Num, Obj, Ref, State, Static, Tup
 from symgrad.frontend.columns import holds_parts, split
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.derived import STORAGE, storage_of
 from symgrad.frontend.inner_parts import Part, part_at, with_part
 from symgrad.frontend.interruptions import Raised
 from symgrad.frontend.memory_groups import copy_written
@@ -90,6 +91,7 @@ def is_container_of_floats(held: External) -> bool:
 
 def parts_of(ctx: Lowering, binding: Binding) -> list[tuple[Any, Binding]] | None:
     """The items of a container with their keys or places; None for what is not one."""
+    binding = storage_of(ctx, binding) or binding
     match binding:
         case External():
             follow(ctx, binding)
@@ -142,6 +144,9 @@ class Fresh:
                 return Ref(location)
             case Tup(items, kind):
                 return Tup(tuple(map(self.binding, items)), kind)
+            case Obj(key) if (storage := storage_of(self.ctx, old)) is not None:  # attributes beside it are data
+                entries = {**dict(self.ctx.state.entries(key)), STORAGE: self.binding(storage)}
+                return self.ctx.new_object("record", entries.items(), key.cls)
             case Obj(key) if not isinstance(self.ctx.state.heap[key], Ref):
                 new_key = HeapKey(key.kind, key.cls, exact=key.exact, unordered=key.unordered, sites=key.sites)
                 self.ctx.state.heap[new_key] = tuple((k, self.binding(b)) for k, b in self.ctx.state.entries(key))
@@ -183,6 +188,8 @@ class Fresh:
                 return self.ctx.make(grads.pop(0))
             case Tup(items, kind):
                 return Tup(tuple(self.gradients(i, grads) for i in items), kind)
+            case Obj() if (storage := storage_of(self.ctx, old)) is not None:
+                return self.gradients(storage, grads)
             case Obj(key) if not isinstance(self.ctx.state.heap[key], Ref):
                 content = [(k, self.gradients(b, grads)) for k, b in self.ctx.state.entries(key)]
                 is_made = key.kind != "record" or dataclasses.is_dataclass(key.cls)  # as that of an argument of the whole function

@@ -10,6 +10,7 @@ from typing import Any
 from symgrad.errors import BadArgument
 from symgrad.frontend.bindings import Binding, HeapKey, Obj, Tup
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.derived import STORAGE, is_derived, storage_of
 from symgrad.paths import LISTED, Step
 from symgrad.text import attribute, has_literal, item
 
@@ -29,7 +30,7 @@ def has_attributes(binding: Binding) -> bool:
     """Are the parts of a container reached by attributes?"""
     if isinstance(binding, Tup):
         return binding.kind is not None
-    return isinstance(binding, Obj) and binding.key.kind == "record"
+    return isinstance(binding, Obj) and binding.key.kind == "record" and not is_derived(binding)
 
 
 def entries_at(ctx: Lowering, binding: Binding, entries: Entries) -> list[tuple[Step, Binding]]:
@@ -75,6 +76,10 @@ def with_part(ctx: Lowering, whole: Binding, steps: tuple[Step, ...], new: Bindi
     """An argument with another binding in the place of a part; the containers on the way are others, all else in them is the same."""
     if not steps:
         return new
+    if (storage := storage_of(ctx, whole)) is not None:
+        assert isinstance(whole, Obj)
+        content = {**dict(ctx.state.entries(whole.key)), STORAGE: with_part(ctx, storage, steps, new, entries)}
+        return ctx.new_object("record", content.items(), whole.key.cls)
     parts = [
         with_part(ctx, part, steps[1:], new, entries) if is_step(step, steps[0]) else part for step, part in entries_at(ctx, whole, entries)
     ]

@@ -39,7 +39,7 @@ from symgrad.frontend.generators import gathered
 from symgrad.frontend.interruptions import NeedsState
 from symgrad.frontend.members import is_enumeration
 from symgrad.frontend.operands import pinned_extent, static_binding
-from symgrad.frontend.outside import outside, rely_on_keys
+from symgrad.frontend.outside import check_reader, outside, rely_on_keys
 from symgrad.frontend.python_values import answer, python_items
 from symgrad.frontend.sequences import FEW, item_value, see_within, sequence_of, shares, takes_over
 from symgrad.frontend.stepping import begin
@@ -198,6 +198,7 @@ def discard(binding: Binding) -> None:
 
 def external_items(ctx: Lowering, value: object, text: str) -> list[Binding]:
     if isinstance(value, dict | list | tuple):
+        check_reader(ctx, value)
         rely_on_keys(ctx, value, text)
     if isinstance(value, dict):
         return [static_binding(k) for k in value]

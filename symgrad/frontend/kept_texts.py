@@ -40,10 +40,13 @@ def texts_of_file(function: types.FunctionType) -> Iterator[str]:
         spec: Any = names.get("__spec__")
         return "" if file.startswith("<") else spec.loader.get_source(spec.name)
 
+    def frozen() -> str:  # a module of Python's that is part of the interpreter says where its file is
+        return "".join(linecache.getlines(names["__file__"])) if file.startswith("<frozen ") and "__file__" in names else ""
+
     def prompt() -> str:
         return "" if sys.version_info < (3, 13) else "".join(inspect.findsource(function.__code__)[0])
 
-    yield from _different(lambda: "".join(linecache.getlines(file, names)), now, kept, loader, prompt)
+    yield from _different(lambda: "".join(linecache.getlines(file, names)), now, kept, loader, frozen, prompt)
 
 
 def texts_elsewhere(function: types.FunctionType) -> Iterator[str]:

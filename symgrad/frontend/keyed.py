@@ -12,7 +12,7 @@ from symgrad.frontend.bindings import Binding, Num, Obj, Static, Tup
 from symgrad.frontend.builtins import content_of
 from symgrad.frontend.containers import counts_of
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.dicts import ELEMENT, combined, elements_of, is_dict, is_set, new_set
+from symgrad.frontend.dicts import COUNTED, ELEMENT, combined, elements_of, is_dict, is_set, new_set
 from symgrad.frontend.exceptions import fail, sees
 from symgrad.frontend.growing_dicts import dict_of, new_dict, note_new_key, update
 from symgrad.frontend.iterate import items_of, sequence
@@ -20,12 +20,11 @@ from symgrad.frontend.operands import known_value, static_binding, static_key, u
 from symgrad.frontend.python_values import set_of_computed
 from symgrad.frontend.stepping import iterator
 from symgrad.frontend.tables import method, special
-from symgrad.ir.core import ZERO, Const
+from symgrad.ir.core import Const
 from symgrad.ops.composed.growing import put_keys
 
 Args = list[Binding]
 Kwargs = dict[str, Binding]
-COUNTED = ("counted", Num(ZERO))  #: the kind of a ``Counter``
 
 
 @special(collections.defaultdict)

@@ -11,6 +11,7 @@ from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import definite
 from symgrad.frontend.bindings import MISSING, Binding, Generator, Iter, Num, Obj, Ref, View, held_items, is_long
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.derived import as_base
 from symgrad.frontend.flow import TestChanges, branch, conditional, counted, forget_result, guess_names, leave, loop_key, proceed, run
 from symgrad.frontend.frames import BREAK, NEXT, RETURN, Going, Loop
 from symgrad.frontend.generators import each_value
@@ -39,7 +40,7 @@ ENDLESS = 1000  #: rounds of a loop over a list that its own body makes longer
 
 @statement(ast.For)
 def for_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
-    iterable = ctx.evaluate(node.iter)
+    iterable = as_base(ctx, ctx.evaluate(node.iter), "__iter__")
     sites = sites_of(ctx, iterable, node.iter)
     iterable = begin(ctx, with_position(ctx, iterable, node.iter), node.iter)
     if isinstance(iterable, Generator):

@@ -28,11 +28,13 @@ from symgrad.frontend.bindings import (
 )
 from symgrad.frontend.comparison import comparison
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.derived import as_base, is_derived
 from symgrad.frontend.exact import is_instance
 from symgrad.frontend.flow import branch, choose, run
 from symgrad.frontend.iterate import known_items
 from symgrad.frontend.operands import known_value, static_binding
-from symgrad.frontend.outside import item_text, outside, rely_on_keys
+from symgrad.frontend.outside import check_reader, item_text, outside, rely_on_keys
+from symgrad.frontend.protocols import class_of
 from symgrad.frontend.reading import attribute_text, entry_of_class, from_class, users_bases
 from symgrad.frontend.tables import statement
 from symgrad.frontend.targets import bind
@@ -154,10 +156,24 @@ def any_of(ctx: Lowering, parts: list[Case], node: ast.AST) -> Case:
     return disjunction, open_[0][1]
 
 
+#: the flags of classes of which instances fit patterns of sequences and mappings
+MATCHED = 1 << 5 | 1 << 6
+
+
+def asked_plainly(ctx: Lowering, subject: Binding, *words: str) -> Binding:
+    """What the base class sees of an instance that is matched as a sequence or mapping, which asks methods of its class."""
+    base = as_base(ctx, subject, *words)
+    cls = class_of(base)
+    if is_derived(base) or cls is not None and not issubclass(cls, tuple | list | dict) and cls.__flags__ & MATCHED:
+        raise UnsupportedSyntax("a pattern asks methods of the class of what is matched", ctx.builder.loc, "write if and isinstance")
+    return base
+
+
 def items_in(ctx: Lowering, subject: Binding, node: ast.AST) -> list[Binding] | None:
     """The items of a sequence; None for what is none: numbers, strings, and arrays too."""
     if isinstance(subject, View):  # which is no sequence
         return None
+    subject = asked_plainly(ctx, subject, "__len__", "__getitem__", "__iter__")
     if isinstance(subject, Choice):
         raise UnknownType("which of two things is matched here is not known", ctx.loc(node), "ask for its class before")
     if (held := held_items(subject, ctx.state)) is not None:
@@ -172,6 +188,7 @@ def items_in(ctx: Lowering, subject: Binding, node: ast.AST) -> list[Binding] | 
         case Static(value) if isinstance(value, tuple | list):
             return [static_binding(v) for v in value]
         case External(value, text) if isinstance(value, tuple | list):
+            check_reader(ctx, value)
             rely_on_keys(ctx, value, text)
             return [outside(ctx, v, f"{text}[{k}]", f"item_{k}") for k, v in enumerate(value)]
     return None
@@ -199,11 +216,12 @@ def sequence(ctx: Lowering, patterns: list[ast.pattern], subject: Binding, node:
 
 def mapping(ctx: Lowering, pattern: ast.MatchMapping, subject: Binding) -> Case:
     """``{"kind": "circle", "radius": r, **rest}``."""
-    match subject:
+    match subject := asked_plainly(ctx, subject, "__len__", "__getitem__", "get", "keys"):
         case Obj(key) if key.kind == "dict" and key.cls is not set:
             ctx.check_keys(key, pattern, in_order=pattern.rest is not None)
             content = dict(ctx.state.entries(key))
         case External(value, text) if isinstance(value, Mapping):
+            check_reader(ctx, value)
             rely_on_keys(ctx, value, text)
             content = {k: outside(ctx, v, item_text(ctx, text, k), key_word(k)) for k, v in value.items()}
         case _:

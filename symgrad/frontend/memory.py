@@ -33,6 +33,7 @@ from symgrad.frontend.bindings import (
 from symgrad.frontend.chosen import list_item_at
 from symgrad.frontend.containers import item_of_range
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.derived import as_base, is_derived, item_or_missing, says_what_is_missing
 from symgrad.frontend.dict_items import item_of_dict, item_of_external
 from symgrad.frontend.dicts import is_dict
 from symgrad.frontend.exact import exact_class
@@ -199,7 +200,12 @@ def load(ctx: Lowering, owner: Binding, node: ast.expr | Index, whole: ast.AST) 
     if is_one_of_kinds(owner):
         index = index_of(ctx, node)
         return each(ctx, owner, whole, lambda value: load(ctx, value, index, whole))
-    match owner := as_text(ctx, definite(ctx, owner, whole)):
+    owner = definite(ctx, owner, whole)
+    if isinstance(owner, Obj) and is_derived(owner) and as_base(ctx, owner, "__getitem__") is not owner:
+        if says_what_is_missing(ctx, owner):
+            return item_or_missing(ctx, owner, held_item(ctx, node, whole), whole)
+        owner = as_base(ctx, owner, "__getitem__")
+    match owner := as_text(ctx, owner):
         case Ref():
             return load_array(ctx, owner, index_of(ctx, node), whole)
         case View():

@@ -38,6 +38,7 @@ from symgrad.frontend.conversions import standing_for
 from symgrad.frontend.counts_of_arguments import check_method
 from symgrad.frontend.dataclass_methods import call_generated
 from symgrad.frontend.declared import call_function
+from symgrad.frontend.derived import OF_TWO, OPERATIONS, call_base, is_base_method, is_derived
 from symgrad.frontend.dicts import merged
 from symgrad.frontend.distributions import call_distribution, distribution_of
 from symgrad.frontend.draws import drawn, is_generator
@@ -50,9 +51,9 @@ from symgrad.frontend.memory import Index, as_list, become_value, load
 from symgrad.frontend.messages import is_message, logged
 from symgrad.frontend.opaque import MUTATORS, followed, opaque_method
 from symgrad.frontend.operands import static_binding, unwrap
-from symgrad.frontend.outside import change_outside, item_text, outside, rely_on_class, rely_on_keys, rely_on_membership
+from symgrad.frontend.outside import change_outside, check_reader, item_text, outside, rely_on_class, rely_on_keys, rely_on_membership
 from symgrad.frontend.python_values import is_some_set, items_listed, python_method
-from symgrad.frontend.reading import from_class, generated
+from symgrad.frontend.reading import from_class, generated, rely_on_entry
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.stepping import begin
 from symgrad.frontend.stores import store_result
@@ -90,6 +91,9 @@ def call_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], k
                 return call_generated(ctx, owner, base, name, args, node)
             if name == "__setattr__" and function is not None and len(args) == 2:  # super().__setattr__
                 return ctx.apply(Static(object.__setattr__), [owner, *args], {}, node)
+            if is_derived(owner) and is_base_method(function):
+                rely_on_entry(ctx, key.cls, name)
+                return call_base(ctx, function.__name__, owner, args, kwargs, node)
             if isinstance(function, types.FunctionType):
                 rely_on_class(ctx, owner, key.cls, name, function)
                 return call_function(ctx, function, [owner, *args], kwargs, node)
@@ -99,6 +103,10 @@ def call_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], k
                 rely_on_class(ctx, MISSING, type(value), name, function)
                 ctx.rely(text, type(value), "type")
                 return call_function(ctx, function, [owner, *args], kwargs, node)
+            if isinstance(value, collections.UserDict | collections.UserList):
+                change_outside(ctx, owner)
+                what = f"{name!r} of an instance of {type(value).__name__} from outside the function may change it"
+                raise UnsupportedSyntax(what, ctx.loc(node), "make the instance in the function")
             if name in ("items", "keys", "values", "get") and isinstance(value, dict):
                 return external_dict_method(ctx, value, text, name, args, node)
             if isinstance(value, list | dict | set | bytearray | deque) and name not in ("index", "count", "copy"):
@@ -114,6 +122,8 @@ def call_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], k
                 check_method(ctx, exact_class(ctx, owner, node), name, args, node)
             if key.kind == "dict" and name == "update" and kwargs:
                 args, kwargs = [*args, ctx.new_object("dict", kwargs.items())], {}
+            if name in OPERATIONS or name in OF_TWO:
+                return call_base(ctx, name, owner, args, kwargs, node)
             if (key.kind, name) == ("list", "sort"):
                 return list_sort(ctx, owner, args, kwargs, node)
             if name in ("popitem", "move_to_end") and set(kwargs) <= {"last"} and key.exact is collections.OrderedDict:
@@ -226,6 +236,7 @@ def array_tolist(ctx: Lowering, owner: Ref, args: list[Binding], node: ast.AST) 
 
 def external_dict_method(ctx: Lowering, value: dict[Any, Any], text: str, name: str, args: list[Binding], node: ast.AST) -> Binding:
     check_method(ctx, dict, name, args, node)
+    check_reader(ctx, value)
     if name == "get":
         rely_on_membership(ctx, value, text, known_key(args[0]))
         default = args[1] if len(args) > 1 else ABSENT

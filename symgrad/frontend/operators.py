@@ -26,6 +26,7 @@ from symgrad.frontend.bindings import (
 )
 from symgrad.frontend.containers import counters, is_outside
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.derived import OF_ARRAYS, as_base, check_union
 from symgrad.frontend.dicts import SET_OPERATORS, is_dict, is_set, merged
 from symgrad.frontend.exact import exact_class
 from symgrad.frontend.flow import branch
@@ -80,6 +81,10 @@ def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast
         a = definite(ctx, a, node)
     if (class_of(a) or class_of(b)) and (special := own_operator(ctx, kind, a, b, node)) is not None:
         return special
+    if kind is ast.BitOr:
+        check_union(ctx, a, b, node)
+    words = OF_ARRAYS if is_of_numpy(ctx, a) or is_of_numpy(ctx, b) else ()
+    a, b = as_base(ctx, a, *words), as_base(ctx, b, *words)
     if (result := counters(ctx, kind, a, b, node) or python_operator(ctx, kind, a, b, node)) is not None:
         return result
     if kind in SET_OPERATORS and any(isinstance(x, View) and x.keys for x in (a, b)):

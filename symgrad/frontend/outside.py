@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import collections
 import enum
 import inspect
 import types
@@ -11,16 +12,18 @@ from typing import Any
 import numpy as np
 
 from symgrad.abstraction import abstract_value, conversions, same_objects, symbol_of
+from symgrad.containers import changed_reader, container_of, defined_anew
 from symgrad.errors import UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import definite
 from symgrad.frontend.bindings import MISSING, Binding, Broken, External, Missing, Name, Num, Static, Tup
 from symgrad.frontend.caller import Captured
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.derived import as_base
 from symgrad.frontend.dicts import is_dict
 from symgrad.frontend.exceptions import sees
 from symgrad.frontend.interruptions import Recapture
 from symgrad.frontend.operands import pinned_as, static_binding
-from symgrad.frontend.overriding import check_container, check_named_tuple
+from symgrad.frontend.overriding import HARMLESS, check_container, check_named_tuple
 from symgrad.frontend.reading import is_namespace, owner_name, read_name, users_bases
 from symgrad.frontend.tables import expression
 from symgrad.identity import Same
@@ -129,11 +132,38 @@ def outside(ctx: Lowering, value: Any, text: str, name_: str) -> Binding:
             ctx.rely(text, len(value), "len")
             return Tup(tuple(outside(ctx, v, f"{text}[{k}]", f"{name_}_{k}") for k, v in enumerate(value)), kind)
         case Tree():
+            follow_instance(ctx, External(value, text))
             return External(value, text)
         case StaticArgument() if isinstance(value, types.BuiltinMethodType | np.dtype | slice) or callable(value):
             ctx.rely(text, value)
             return Static(value, spelled_name(ctx, value, name_))
     return External(value, text)
+
+
+def follow_instance(ctx: Lowering, owner: External) -> None:
+    """Start again where an instance is read whose class derives from a list or dict: it is followed then as one that was given.
+
+    One that is not followed is read item by item if its class leaves all of that to its base, and refused if not.
+    """
+    cls = type(owner.value)
+    base = container_of(cls)
+    if isinstance(owner.value, collections.UserDict | collections.UserList):
+        change_outside(ctx, owner)
+    if base is None or changed_reader(cls) is not None:
+        return
+    change_outside(ctx, owner)
+    if peculiar := sorted(defined_anew(cls) - HARMLESS):
+        what = f"{cls.__name__}, of which an instance stands outside the function, is a {base.__name__} that defines {peculiar[0]} anew"
+        raise UnsupportedSyntax(what, ctx.builder.loc, "pass it as an argument")
+
+
+def check_reader(ctx: Lowering, value: Any) -> None:
+    """Refuse to read all that a container from outside holds, if the expressions of its items would run a method of its class."""
+    cls = type(value)
+    if container_of(cls) is not None and (word := changed_reader(cls)) is not None:
+        base = getattr(container_of(cls), "__name__", "container")
+        what = f"{cls.__name__}, of which an instance stands outside the function, is a {base} that defines {word} anew"
+        raise UnsupportedSyntax(what, ctx.builder.loc, f"make the instance of {cls.__name__} in the function, of a plain {base}")
 
 
 def change_outside(ctx: Lowering, owner: Binding) -> None:
@@ -181,8 +211,10 @@ def rely_on_keys(ctx: Lowering, value: Any, text: str) -> None:
 def entries_of(ctx: Lowering, binding: Binding, node: ast.AST) -> dict[Any, Binding] | None:
     """The items of a dict, by their keys, of which the program contains which there are; None of anything else."""
     if isinstance(binding, External) and isinstance(binding.value, dict):
+        check_reader(ctx, binding.value)
         rely_on_keys(ctx, binding.value, binding.text)
         return {key: outside(ctx, value, item_text(ctx, binding.text, key), key_word(key)) for key, value in binding.value.items()}
+    binding = as_base(ctx, binding, "__iter__")
     if not is_dict(binding):
         return None
     ctx.check_keys(binding.key, node)

@@ -7,6 +7,7 @@ from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.derived import BASES
 from symgrad.frontend.reading import entry_of_class
 
 #: special methods that no construct of ours asks for, or that change no number
@@ -40,7 +41,7 @@ def check_container(ctx: Lowering, cls: type) -> None:
     """Refuse a list, tuple or dict of the user's own class that defines a method of theirs anew."""
     base = next((c for c in cls.__mro__ if c in (list, tuple, dict)), cls)
     own = own_names(cls, base)
-    peculiar = [n for n, held in own.items() if n not in HARMLESS and callable(held) and (hasattr(base, n) or n == "__missing__")]
+    peculiar = [n for n, held in own.items() if n not in HARMLESS and callable(held) and (hasattr(base, n) or is_special(n))]
     if peculiar:
         what = f"{cls.__name__} is a {base.__name__} that defines {peculiar[0]} anew"
         raise UnsupportedSyntax(what, ctx.builder.loc, f"use a plain {base.__name__}")
@@ -50,9 +51,14 @@ def check_making(ctx: Lowering, cls: type) -> None:
     """Refuse to make an instance of a class that does more, or something else, than to call ``__init__`` on a new object."""
     if isinstance(entry_of_class(ctx, type(cls), "__call__"), types.FunctionType):
         raise UnsupportedSyntax(f"{type(cls).__name__}, the metaclass of {cls.__name__}, defines __call__", ctx.builder.loc)
-    if entry_of_class(ctx, cls, "__new__") is not vars(object)["__new__"]:
+    if entry_of_class(ctx, cls, "__new__") not in (vars(object)["__new__"], *(vars(one).get("__new__") for one in BASES)):
         what = f"instances of {cls.__name__} are not made by __init__ alone: it has a __new__ of its own"
-        raise UnsupportedSyntax(what, ctx.builder.loc, "make it a plain class, or make the instance outside the function")
+        hint = "make it a plain class, or make the instance outside the function"
+        if issubclass(cls, tuple | int | float | complex | str):
+            hint = (
+                f"derive {cls.__name__} from typing.NamedTuple" if issubclass(cls, tuple) else "make it a plain class that holds the value"
+            )
+        raise UnsupportedSyntax(what, ctx.builder.loc, hint)
 
 
 def check_reading(ctx: Lowering, cls: type) -> None:

@@ -8,11 +8,13 @@ import enum
 import types
 from typing import Any
 
+from symgrad.containers import container_of
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import as_python_does
 from symgrad.frontend.bindings import Binding, Choice, External, HeapKey, Iter, Maybe, Num, Obj, Ref, Static, Tup, View
 from symgrad.frontend.columns import holds_parts
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.derived import as_base, is_derived
 from symgrad.frontend.dicts import in_order
 from symgrad.frontend.exceptions import GIVEN
 from symgrad.frontend.handed import as_given, made_by
@@ -47,6 +49,8 @@ def shown(ctx: Lowering, binding: Binding, node: ast.AST, word: str = "__str__")
                 return made_by(ctx, kind, owner_name(ctx, kind), inside)
             return made_by(ctx, tuple, "tuple", [ctx.call("list_of", *inside)])
         case Obj(key) if key.kind == "record":
+            if (base := shown_as(ctx, binding, word)) is not binding:
+                return shown(ctx, base, node, word)
             return of_instance(ctx, binding, word, node)
         case Obj(key) if key.exact is not None or key.kind == "dict" and key.cls is not None:
             return of_collection(ctx, binding, node)
@@ -68,6 +72,13 @@ def pairs_of(ctx: Lowering, key: HeapKey, node: ast.AST) -> Operand:
     ctx.check_keys(key, node)
     pairs = [Tup((static_binding(k), b)) for k, b in ctx.state.entries(key)]
     return ctx.call("list_of", *[shown(ctx, pair, node) for pair in pairs])
+
+
+def shown_as(ctx: Lowering, binding: Binding, word: str) -> Binding:
+    """What is shown of an instance whose class leaves that to a list or dict, which do not show the name of the class."""
+    if not isinstance(binding, Obj) or not is_derived(binding) or container_of(binding.key.cls) not in (list, dict):
+        return binding
+    return as_base(ctx, binding, word, "__repr__")
 
 
 def of_instance(ctx: Lowering, binding: Obj, word: str, node: ast.AST) -> Operand:
@@ -135,6 +146,7 @@ NARROW = frozenset({"f16", "f32", "c64", "any"})
 
 def text_of(ctx: Lowering, binding: Binding, node: ast.AST, form: str) -> Binding:
     """The text of a value by ``str`` or ``repr``: known where the value is, else made when it runs."""
+    binding = shown_as(ctx, binding, "__repr__" if "!r" in form else "__str__")
     if isinstance(binding, Obj) and binding.key.kind == "record":
         text = of_instance(ctx, binding, "__repr__" if "!r" in form else "__str__", node)
         return Num(text) if "!r" not in form else Num(ctx.call("format_text", Const("{!r}"), text))

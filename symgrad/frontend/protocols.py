@@ -10,9 +10,11 @@ import enum
 import types
 from typing import Any
 
+from symgrad.containers import container_of
 from symgrad.errors import UnknownType
 from symgrad.frontend.bindings import Binding, External, Maybe, Num, Obj, Static, Tup
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.derived import defined_by_base
 from symgrad.frontend.opaque import followed, is_own, root_of
 from symgrad.frontend.reading import from_class, methods_of
 from symgrad.ir.types import Object, Scalar, Unknown
@@ -72,6 +74,8 @@ def own_method(ctx: Lowering, owner: Binding, word: str) -> Any:
     """A special method that the class of an instance, from inside or outside, defines in Python."""
     match owner:
         case Obj(key) if key.kind == "record":
+            if container_of(key.cls) is not None and defined_by_base(key.cls, word):
+                return None
             function = from_class(ctx, key.cls, word)
         case External(value) if not isinstance(value, dict | list | tuple):
             function = from_class(ctx, type(value), word)

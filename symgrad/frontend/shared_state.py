@@ -46,6 +46,8 @@ class SharedState:
     frame: Frame
     state: State = field(default_factory=State)
     captured: dict[Any, Captured] = field(default_factory=dict)
+    tuple_classes: dict[type, None] = field(default_factory=dict)  #: classes of the user's that tuples among the arguments are of
+    storages: dict[HeapKey, type] = field(default_factory=dict)  #: what base classes see of instances that were given, by their classes
     arguments: dict[HeapKey, str] = field(default_factory=dict)  #: lists, dicts and instances that were given, by the path to them
     identities: set[str] = field(default_factory=set)  #: of which of them it matters whether they are one object with another
     stored: set[str] = field(default_factory=set)  #: which of them are changed

@@ -14,6 +14,7 @@ from symgrad.frontend.absent import argument
 from symgrad.frontend.attributes import attribute_of
 from symgrad.frontend.bindings import MISSING, Binding, External, Fun, Obj, Ref, Static
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.derived import as_base, defined_by_base, is_derived
 from symgrad.frontend.dicts import SET_OPERATORS, is_dict, is_set, merged
 from symgrad.frontend.exceptions import fail
 from symgrad.frontend.expressions import defaults_of
@@ -129,9 +130,22 @@ def is_asked_first(ctx: Lowering, value: Binding) -> bool:
     return is_of_numpy(ctx, value) or own_method(ctx, value, "__radd__") is not None
 
 
+def in_place_of_base(ctx: Lowering, old: Obj, value: Binding, node: ast.AugAssign, begun: Beginning | None) -> Binding | None:
+    """The same of an instance whose class leaves it to a list or dict: that is changed where it is, or else there is a new value."""
+    if isinstance(node.op, ast.Add) and issubclass(old.key.cls, list):  # whatever the other operand says of it
+        ctx.apply_method(as_base(ctx, old), "extend", [value], node)
+        return None
+    repeats = isinstance(node.op, ast.Mult) and all(defined_by_base(old.key.cls, word) for word in ("__mul__", "__rmul__"))
+    if not (repeats or isinstance(node.op, ast.BitOr)):  # Python asks for a product before it changes a list
+        return combined(ctx, old, value, node, begun)
+    return in_place(ctx, as_base(ctx, old), as_base(ctx, value) if isinstance(node.op, ast.BitOr) else value, node, begun)
+
+
 def in_place(ctx: Lowering, old: Binding, value: Binding, node: ast.AugAssign, begun: Beginning | None = None) -> Binding | None:
     """``old op= value``; None where memory was changed, else what the target is to be bound to."""
     old = argument(ctx, old, node)
+    if is_derived(old) and own_method(ctx, old, f"__i{OWN_OPERATORS.get(type(node.op))}__") is None:
+        return in_place_of_base(ctx, old, value, node, begun)
     if isinstance(old, External) and isinstance(old.value, list | dict):
         change_outside(ctx, old)
     if isinstance(old, Obj) and (old.key.cls is tuple or old.key.exact is frozenset):  # which nobody can change

@@ -24,6 +24,7 @@ from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import definite
 from symgrad.frontend.bindings import MISSING, Binding, External, Fun, Generator, HeapKey, Iter, Num, Obj, Ref, Static, Tup, View
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.derived import as_base
 from symgrad.frontend.dicts import in_order, is_set
 from symgrad.frontend.interruptions import NeedsState
 from symgrad.frontend.operands import static_binding
@@ -170,11 +171,18 @@ def with_position(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
 def own_iterator(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
     """The iterator that ``__iter__`` of the user's class returns, which may be an instance with ``__next__``."""
     binding = definite(ctx, binding, node)
+    if (
+        isinstance(binding, External)
+        and isinstance(binding.value, list | dict)
+        and isinstance(from_class(ctx, type(binding.value), "__iter__"), FunctionType)
+    ):
+        return definite(ctx, ctx.apply_method(binding, "__iter__", [], node), node)
     if not is_record(binding) and own_method(ctx, binding, "__iter__") is not None:
         result = definite(ctx, ctx.apply_method(binding, "__iter__", [], node), node)
         if isinstance(result, Num | Tup | Obj | Ref) and not is_iterator(result) and own_method(ctx, result, "__next__") is None:
             return definite(ctx, MISSING, node, TypeError, f"iter() returned non-iterator of type {kind_of(ctx, result)!r}")
         return result
+    binding = as_base(ctx, binding, "__iter__")
     if (word := never_iterable(ctx, binding)) is not None:
         return definite(ctx, MISSING, node, TypeError, f"{word!r} object is not iterable")
     return binding

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.containers import call_of_base, delete_in_base, instance_of_container, store_in_base
 from symgrad.errors import UnknownType, UnsupportedSyntax, UnsureAlias
 from symgrad.frontend.bindings import (
     MISSING,
@@ -40,10 +41,11 @@ from symgrad.frontend.bindings import (
 )
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.conversions import spelled
+from symgrad.frontend.derived import STORAGE, storage_of
 from symgrad.frontend.handed import as_given
 from symgrad.frontend.interruptions import StoredOutside
 from symgrad.frontend.opaque import opaque_operand
-from symgrad.frontend.reading import owner_name
+from symgrad.frontend.reading import from_class, owner_name
 from symgrad.frontend.sequences import taken_apart
 from symgrad.ir.core import NONE, Block, Call, Const, If, Operand, Value
 from symgrad.ir.types import Array, List, Object, Scalar, Struct
@@ -118,7 +120,7 @@ class Storing:
             self.call(refill, self.handle(key), self.dict_of(key, tuple(new.items())))
             return
         for name in [k for k in old if k not in new]:
-            remove = delattr if key.kind == "record" else None if key.cls is set else operator.delitem
+            remove = self.remover(key)
             self.where_present(old[name], lambda held, name=name, remove=remove: self.remove(key, name, remove))
         for name, binding in new.items():
             if name not in old or old[name] is not binding:
@@ -148,7 +150,19 @@ class Storing:
             self.method(key, "add", self.key_operand(name))
             return
         stored = self.value(value)
-        self.call(setattr if key.kind == "record" else operator.setitem, self.handle(key), self.key_operand(name), stored)
+        self.call(self.setter(key), self.handle(key), self.key_operand(name), stored)
+
+    def setter(self, key: HeapKey) -> Any:
+        """The function that stores an attribute or item, past what the class of an instance says."""
+        if key.kind == "record":
+            return setattr if from_class(self.ctx, key.cls, "__setattr__") is object.__setattr__ else object.__setattr__
+        return store_in_base if self.ctx.storages else operator.setitem
+
+    def remover(self, key: HeapKey) -> Any:
+        """The function that deletes an attribute or item; None of an element of a set."""
+        if key.kind == "record":
+            return delattr if from_class(self.ctx, key.cls, "__delattr__") is object.__delattr__ else object.__delattr__
+        return None if key.cls is set else delete_in_base if self.ctx.storages else operator.delitem
 
     def key_operand(self, name: Any) -> Operand:
         """A key, the name of an attribute, or an element of a set."""
@@ -177,12 +191,12 @@ class Storing:
             for value in come:
                 self.method(key, "append", value)
         elif gone == len(come) == 1:
-            self.call(operator.setitem, self.handle(key), Const(first), come[0])
+            self.call(self.setter(key), self.handle(key), Const(first), come[0])
         elif gone == 1 and not come:
-            self.call(operator.delitem, self.handle(key), Const(first))
+            self.call(self.remover(key), self.handle(key), Const(first))
         else:
             part = self.call(slice, Const(first), Const(first + gone), effect=False)
-            self.call(operator.setitem, self.handle(key), part, self.ctx.call("list_of", *come))
+            self.call(self.setter(key), self.handle(key), part, self.ctx.call("list_of", *come))
 
     def list_became_value(self, key: HeapKey, before: Any, after: Ref) -> None:
         """A list is one value from now on: what was known of it, written down, or something else."""
@@ -214,7 +228,7 @@ class Storing:
             case Call(name="list_append", args=[before, item]) if before is old:
                 self.method(key, "append", self.of_operand(item))
             case Call(name="list_set", args=[before, place, item]) if before is old:
-                self.call(operator.setitem, self.handle(key), place, self.of_operand(item))
+                self.call(self.setter(key), self.handle(key), place, self.of_operand(item))
             case Call(name="list_drop", args=[before]) if before is old:
                 self.method(key, "pop")
             case Call(name="list_slice", args=[before, Const(1), Const(None), Const(None)]) if before is old:
@@ -226,7 +240,7 @@ class Storing:
 
     def refilled(self, key: HeapKey, version: Operand) -> None:
         """Give a list of the caller's all that another one holds, or put it in order: its items stay what they are."""
-        if self.descending is not None:
+        if self.descending is not None and not self.ctx.storages:
             function = self.ctx.call("opaque_attribute", self.handle(key), attribute="sort")
             self.ctx.call("opaque", function, self.descending, names=("reverse",))
             return
@@ -327,6 +341,9 @@ class Storing:
 
     def method(self, key: HeapKey, name: str, *operands: Operand) -> None:
         """Call a method of an object of the caller's."""
+        if key in self.ctx.storages or self.ctx.storages and key.kind == "list":
+            self.call(call_of_base, self.handle(key), Const(name), *operands)
+            return
         with self.ctx.unwatched():
             self.ctx.call("opaque", self.ctx.call("opaque_attribute", self.handle(key), attribute=name), *operands, names=())
 
@@ -408,12 +425,27 @@ class Storing:
                 return self.call(key.exact or set, self.ctx.call("list_of", *[self.key_operand(k) for k, _ in content]), effect=False)
             if key.cls is None and key.exact in (None, collections.OrderedDict):
                 return self.dict_of(key, content)
+        if (storage := storage_of(self.ctx, binding)) is not None:
+            return self.new_instance(key, storage)
         if key.kind == "record" and isinstance(key.cls, type) and not key.cls.__module__.startswith("symgrad"):
             names = [Const(name) for name, _ in self.ctx.state.entries(key)]
             values = [self.value(b) for _, b in self.ctx.state.entries(key)]
             cls = Const(key.cls, owner_name(self.ctx, key.cls))
             return self.call(instance_of, cls, self.ctx.call("list_of", *names), *values, effect=False)
         return self.value(Broken("it is of a class of its own"))
+
+    def new_instance(self, key: HeapKey, storage: Obj) -> Operand:
+        """An instance of a class that derives from a list or dict: what is done to its storage is done to the instance, too."""
+        entries = dict(self.ctx.state.entries(key))
+        del entries[STORAGE]
+        if storage.key.exact not in (None, collections.OrderedDict) or storage.key.doubtful:
+            return self.value(Broken("what it holds is not followed"))
+        cls, names = Const(key.cls, owner_name(self.ctx, key.cls)), self.ctx.call("list_of", *[Const(name) for name in entries])
+        values = [self.value(held) for held in entries.values()]
+        instance = self.call(instance_of_container, cls, self.new_object(storage, storage.key), names, *values, effect=False)
+        self.ctx.state.handles[storage.key] = instance
+        self.ctx.storages[storage.key] = key.cls
+        return instance
 
     def list_of(self, binding: Obj) -> Operand:
         content = self.ctx.state.heap[binding.key]

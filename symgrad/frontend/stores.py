@@ -27,6 +27,7 @@ from symgrad.frontend.bindings import (
 )
 from symgrad.frontend.chosen import store_at
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.derived import as_base
 from symgrad.frontend.dicts import is_dict
 from symgrad.frontend.exact import exact_class
 from symgrad.frontend.exceptions import fail
@@ -59,7 +60,7 @@ def store_item(ctx: Lowering, owner: Binding, node: ast.expr | Index, value: Bin
         index = index_of(ctx, node)
         each(ctx, owner, whole, lambda held: done(store_item(ctx, held, index, value, whole)))  # type: ignore[func-returns-value]
         return
-    match owner := definite(ctx, owner, whole):
+    match owner := as_base(ctx, definite(ctx, owner, whole), "__setitem__"):
         case Ref() if isinstance(ctx.type_of(owner), Array):
             store_array(ctx, owner, index_of(ctx, node), value, whole)
         case Obj(key) if key.kind == "list":
@@ -149,6 +150,12 @@ def store_list(ctx: Lowering, owner: Obj, index: Index, value: Binding, node: as
     if not isinstance(content, Ref):
         if index.spec == "s":
             items = [b for _, b in content]
+            value = ctx.apply(Static(list, "list"), [value], {}, node)
+            held = ctx.state.heap[value.key] if isinstance(value, Obj) else None
+            if isinstance(held, Ref) and static_index(ctx, index, node) == slice(None):
+                ctx.check_still(owner.key)
+                ctx.change(owner.key, held)
+                return
             others, part = items_known(ctx, value, node), static_index(ctx, index, node)
             if part.step not in (None, 1) and len(range(*part.indices(len(items)))) != len(others):
                 size = len(range(*part.indices(len(items))))
@@ -175,8 +182,7 @@ def store_list(ctx: Lowering, owner: Obj, index: Index, value: Binding, node: as
         ctx.change(owner.key, sequence)
         content = sequence
     if index.spec == "s" and (len(index.operands) < 3 or index.operands[2] is NONE):
-        assert isinstance(index.bindings[0], tuple)
-        replace_part(ctx, owner, index.bindings[0], ctx.apply(Static(list, "list"), [value], {}, node), node)
+        replace_part(ctx, owner, bounds_of(index), ctx.apply(Static(list, "list"), [value], {}, node), node)
         return
     if index.spec != "i":
         raise UnsupportedSyntax("a slice of a list of unknown length cannot be assigned to", ctx.loc(node))
@@ -190,6 +196,12 @@ def store_list(ctx: Lowering, owner: Obj, index: Index, value: Binding, node: as
     if owns:
         see_within(ctx, content, value, index.operands[0])
     shares(ctx, value, content)
+
+
+def bounds_of(index: Index) -> tuple[Binding | None, ...]:
+    """The bounds of a slice, as it is written between the brackets or as an object."""
+    (held,) = index.bindings
+    return held if isinstance(held, tuple) else tuple(map(Num, index.operands))
 
 
 def replace_part(ctx: Lowering, owner: Obj, bounds: Any, others: Binding, node: ast.AST) -> None:
@@ -211,6 +223,7 @@ def check_changed(ctx: Lowering, owner: Obj, index: Index, node: ast.AST) -> Non
 
 def delete_item(ctx: Lowering, owner: Binding, target: ast.Subscript) -> None:
     """``del owner[...]`` on a list or dict of known structure."""
+    owner = as_base(ctx, owner, "__delitem__")
     if isinstance(owner, Obj) and owner.key.kind == "record":
         ctx.apply_method(owner, "__delitem__", [held_item(ctx, target.slice, target)], target)
         return
@@ -223,9 +236,8 @@ def delete_item(ctx: Lowering, owner: Binding, target: ast.Subscript) -> None:
             become_value(ctx, owner, ctx.apply(Static(without_item), [as_list(ctx, owner), Num(index.operands[0])], {}, target), target)
             return
         if index.spec == "s" and (len(index.operands) < 3 or index.operands[2] is NONE):
-            assert isinstance(index.bindings[0], tuple)
             nothing = ctx.call("list_slice", ctx.read(owner), ZERO, ZERO, NONE)
-            replace_part(ctx, owner, index.bindings[0], ctx.list_sharing(nothing), target)
+            replace_part(ctx, owner, bounds_of(index), ctx.list_sharing(nothing), target)
             return
     change_outside(ctx, owner)
     if not isinstance(owner, Obj) or isinstance(ctx.state.heap[owner.key], Ref):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import operator
 import types
 from functools import partial
 
@@ -13,6 +14,7 @@ from symgrad.frontend.assigned_attributes import assign_attribute, can_be_assign
 from symgrad.frontend.attributes import attribute_of
 from symgrad.frontend.bindings import MISSING, Binding, Bound, Choice, External, Fun, Obj, OneOf, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.derived import NAMESPACE, become_namespace, is_derived, is_of_base, namespace_of
 from symgrad.frontend.exceptions import fail
 from symgrad.frontend.flow import choose
 from symgrad.frontend.function_attributes import assign_to_function
@@ -75,10 +77,13 @@ def store_attribute(ctx: Lowering, owner: Binding, target: ast.Attribute, value:
     if isinstance(owner, Obj) and owner.key.kind == "record":
         name = ctx.frame.source.mangle(target.attr)
         check_attribute(ctx, owner, name, target)
+        if name == NAMESPACE and is_derived(owner):
+            become_namespace(ctx, owner, value, target)
+            return
         if not owner.key.cls.__dictoffset__ and entry_of_class(ctx, owner.key.cls, name) is MISSING:
             fail(ctx, AttributeError, f"{owner.key.cls.__name__!r} object has no attribute {name!r}")
         if not own_setter(ctx, owner, name, value, target):
-            set_directly(ctx, owner, name, value)
+            set_directly(ctx, owner, name, value, target)
         return
     if isinstance(owner, Ref) and isinstance(type_ := ctx.type_of(owner), Array):
         store_part(ctx, owner, type_, target, value)
@@ -152,9 +157,13 @@ def delete_attribute(ctx: Lowering, owner: Binding, target: ast.Attribute) -> No
     cls = owner.key.cls
     if (own := own_method(ctx, owner, "__delattr__")) is not None and not followed(ctx, own):
         raise UnsupportedSyntax(f"an attribute is deleted, and {cls.__name__} defines __delattr__", ctx.loc(target))
-    if own is not None:
+    if is_derived(owner) and is_of_base(entry := from_class(ctx, cls, "__delattr__")):
+        rely_on_entry(ctx, cls, "__delattr__")
+        ctx.apply(Bound(owner, "__delattr__", entry), [Static(name)], {}, target)
+    elif own is not None:
         ctx.apply_method(owner, "__delattr__", [Static(name)], target)
     elif not deleted_by_descriptor(ctx, owner, name, target):
+        owner = namespace_of(ctx, owner) if is_derived(owner) else owner
         content = dict(ctx.state.entries(owner.key))
         definite_item(ctx, content.pop(name, MISSING), target, AttributeError, f"{cls.__name__!r} object has no attribute {name!r}")
         ctx.change(owner.key, tuple(content.items()))
@@ -180,8 +189,12 @@ def deleted_by_descriptor(ctx: Lowering, owner: Obj, name: str, node: ast.AST) -
     return False
 
 
-def set_directly(ctx: Lowering, owner: Obj, name: str, value: Binding) -> None:
+def set_directly(ctx: Lowering, owner: Obj, name: str, value: Binding, node: ast.AST) -> None:
     """Enter an attribute in what an instance holds."""
+    home = namespace_of(ctx, owner) if is_derived(owner) else owner
+    if home is not owner:
+        ctx.apply(Static(operator.setitem), [home, Static(name), value], {}, node)
+        return
     ctx.change(owner.key, tuple({**dict(ctx.state.entries(owner.key)), name: value}.items()))
 
 
@@ -192,6 +205,10 @@ def set_by_class(ctx: Lowering, owner: Obj, name: str, value: Binding, node: ast
     if params is not None and params.frozen and generated(cls, "__setattr__") is not None:
         fail(ctx, dataclasses.FrozenInstanceError, f"cannot assign to field {name!r}")
     setter = from_class(ctx, cls, "__setattr__")
+    if is_derived(owner) and is_of_base(setter):
+        rely_on_entry(ctx, cls, "__setattr__")
+        ctx.apply(Bound(owner, "__setattr__", setter), [Static(name), value], {}, node)
+        return True
     if not isinstance(setter, types.FunctionType):
         raise UnsupportedSyntax(f"attribute {name!r} is assigned to: {cls.__name__} defines __setattr__", ctx.loc(node))
     rely_on_entry(ctx, cls, "__setattr__")
@@ -206,7 +223,7 @@ def set_as_object(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding]
     if not isinstance(owner, Obj) or owner.key.kind != "record" or not isinstance(name, Static) or not isinstance(name.value, str):
         raise UnsupportedSyntax("object.__setattr__ takes an instance made in the function, and a name that is known", ctx.loc(node))
     if not set_by_descriptor(ctx, owner, name.value, args[2], node):
-        set_directly(ctx, owner, name.value, args[2])
+        set_directly(ctx, owner, name.value, args[2], node)
     return Static(None)
 
 

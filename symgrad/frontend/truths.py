@@ -28,6 +28,7 @@ from symgrad.frontend.bindings import (
 )
 from symgrad.frontend.containers import known_range
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.derived import as_base
 from symgrad.frontend.flow import choose, choose_in_turn
 from symgrad.frontend.protocols import own_method
 from symgrad.frontend.python_values import python_truth
@@ -44,6 +45,7 @@ def truth(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
     for word in ("__bool__", "__len__"):
         if own_method(ctx, binding, word) is not None:
             return truth(ctx, ctx.apply_method(binding, word, [], node), node)
+    binding = as_base(ctx, binding, "__bool__", "__len__")
     if python_class(binding) is not None:
         return python_truth(ctx, binding)
     match binding:

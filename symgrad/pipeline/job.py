@@ -18,10 +18,10 @@ from symgrad.frontend.source import Source
 from symgrad.ir.core import Func, clone
 from symgrad.ir.types import Array, List, Scalar, Type, Unknown, is_complex
 from symgrad.location import Loc
-from symgrad.paths import belongs, part_at
+from symgrad.paths import belongs, beside, part_at
 from symgrad.pipeline.runner import checked
-from symgrad.signature import Abstract, Inactive, Many, Request, Signature, Tree, leaf_paths, part_of
-from symgrad.text import identifier, is_name, literal, root_of
+from symgrad.signature import Abstract, Inactive, Many, Own, Request, Signature, Tree, leaf_paths, part_of
+from symgrad.text import identifier, is_inside, is_name, literal, root_of
 
 if TYPE_CHECKING:
     from symgrad.pipeline.readings import Reading
@@ -150,9 +150,10 @@ class Job:
     def inputs_of(self, name: str) -> list[tuple[int, str]]:
         """Parameters of the program that belong to an argument, or to the part that a path names, with their paths."""
         inputs = []
+        beside_items = beside(root_of(name), self.signature[root_of(name)])  # which no gradient has a place for
         places = {text: k for k, (_, text) in enumerate(self.lowered.inputs)}
         for text, k in [*places.items(), *((text, places[other]) for text, other in self.lowered.aliases.items() if other in places)]:
-            if belongs(text, name):
+            if belongs(text, name) and not any(is_inside(text, one) and not is_inside(name, one) for one in beside_items):
                 inputs.append((k, text))
         return inputs
 
@@ -194,7 +195,8 @@ class Job:
                 return Result("None", 0)
             order.append(place)
             return Result("{}", 1)
-        inner = tuple(self.structure(part_of(path, item, n), name, i, places, order) for n, i in zip(item.names, item.items, strict=True))
+        parts = [(n, i) for n, i in zip(item.names, item.items, strict=True) if not isinstance(n, Own)]
+        inner = tuple(self.structure(part_of(path, item, n), name, i, places, order) for n, i in parts)
         return self.container(item, inner)
 
     def container(self, item: Tree, inner: tuple[Result, ...]) -> Result:
@@ -204,8 +206,8 @@ class Job:
             case "sequence":
                 return sequence(inner, *("()" if issubclass(item.kind, tuple) else "[]"))
             case "mapping":
-                pairs = ", ".join(f"{in_template(literal(n))}: {t.text}" for n, t in zip(item.names, inner, strict=True))
-                return Result("{{" + pairs + "}}", count, inner, tuple(part_of(OWNER, item, n) for n in item.names))
+                pairs = ", ".join(f"{in_template(literal(n))}: {t.text}" for n, t in zip(item.keys, inner, strict=True))
+                return Result("{{" + pairs + "}}", count, inner, tuple(part_of(OWNER, item, n) for n in item.keys))
         owner = self.class_name(item.kind if item.form == "named" or is_made_of(item.kind, item.names) else types.SimpleNamespace)
         if item.form == "named":
             return Result(f"{owner}({', '.join(i.text for i in inner)})", count, inner, tuple(part_of(OWNER, item, n) for n in item.names))

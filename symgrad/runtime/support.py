@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.containers import call_of_base
+
 
 def unbroadcast(g: Any, shape: tuple[int, ...], array: bool = False) -> Any:
     """``g`` summed to ``shape``, from which it was broadcast; a scalar for ``()`` unless ``array``.
@@ -387,8 +389,10 @@ def refill(owner: Any, content: Any) -> None:
     [2.0, 3.0]
     """
     if isinstance(owner, dict):
-        owner.clear()
-        owner.update(content)
+        call_of_base(owner, "clear")
+        call_of_base(owner, "update", content)
+    elif isinstance(owner, list):
+        list.__setitem__(owner, slice(None), content)
     else:
         owner[:] = content
 

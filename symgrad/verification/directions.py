@@ -11,18 +11,23 @@ from typing import Any
 import numpy as np
 
 from symgrad.abstraction import is_record, record_names
+from symgrad.containers import copied_container, items_held
 from symgrad.identity import Same
+from symgrad.runtime.support import refill
 from symgrad.text import attribute, has_literal
 from symgrad.text import item as item_of
+from symgrad.verification.duplicate import Duplicate
 
 
 def children(value: Any) -> list[Any] | None:
     """The items of a container, None for what is not one."""
     match value:
-        case tuple() | list():
+        case tuple():
             return list(value)
+        case list():
+            return list(items_held(value))
         case dict():
-            return list(value.values())
+            return [held for _, held in items_held(value)]
         case _ if not isinstance(value, np.ndarray | np.generic) and is_record(value):
             return [getattr(value, name) for name in record_names(value)]
     return None
@@ -66,7 +71,7 @@ def floats(value: Any) -> Iterator[Any]:
 
 def fresh(value: Any) -> Any:
     """A copy whose arrays may be written to."""
-    return copy.deepcopy(value) if isinstance(value, np.ndarray) or children(value) is not None else value
+    return Duplicate().of(value) if isinstance(value, np.ndarray) or children(value) is not None else value
 
 
 def random_like(value: Any, random: np.random.Generator) -> Any:
@@ -114,10 +119,10 @@ def leaf_names(value: Any, name: str) -> list[str]:
 def item_names(value: Any, name: str) -> list[str]:
     """How the items of a container that is called ``name`` are spelled, in the order of ``children``."""
     if isinstance(value, dict):
-        return [item_of(name, key) if has_literal(key) else f"{name}[...]" for key in value]
-    if isinstance(value, tuple | list) and not hasattr(value, "_fields"):
-        return [item_of(name, k) for k in range(len(value))]
-    return [attribute(name, word) for word in getattr(value, "_fields", None) or record_names(value)]
+        return [item_of(name, key) if has_literal(key) else f"{name}[...]" for key, _ in items_held(value)]
+    if isinstance(value, list) or isinstance(value, tuple) and not hasattr(value, "_fields"):
+        return [item_of(name, k) for k, _ in enumerate(children(value) or ())]
+    return [attribute(name, word) for word in (value._fields if isinstance(value, tuple) else record_names(value))]  # type: ignore[attr-defined]
 
 
 def by_key(value: Any, parts: Any) -> Any:
@@ -127,8 +132,8 @@ def by_key(value: Any, parts: Any) -> Any:
         return parts
     entries = [by_key(item, part) for item, part in zip(items, parts, strict=True)]
     if isinstance(value, dict):
-        return dict(zip(value, entries, strict=True))
-    if hasattr(value, "_fields"):
+        return dict(zip([key for key, _ in items_held(value)], entries, strict=True))
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
         return type(value)(*entries)
     return entries if isinstance(value, tuple | list) else SimpleNamespace(**dict(zip(record_names(value), entries, strict=True)))
 
@@ -139,12 +144,13 @@ def with_items(value: Any, items: list[Any]) -> Any:
     >>> with_items({"a": 1.0, "b": 2.0}, [3.0, 4.0])
     {'a': 3.0, 'b': 4.0}
     """
-    if isinstance(value, tuple | list):
+    if isinstance(value, tuple):
         return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
-    record = copy.copy(value)
-    if isinstance(record, dict):
-        record.update(zip(value, items, strict=True))
+    if isinstance(value, list | dict):
+        record = copied_container(value)
+        refill(record, items if isinstance(value, list) else zip([key for key, _ in items_held(value)], items, strict=True))
         return record
+    record = copy.copy(value)
     for name, item in zip(record_names(value), items, strict=True):
         object.__setattr__(record, name, item)
     return record

@@ -18,8 +18,10 @@ from typing import Any
 import numpy as np
 
 from symgrad.abstraction import is_record, record_names
+from symgrad.containers import CONTAINERS, call_of_base, container_of, copied_container, items_held
 from symgrad.identity import Same
 from symgrad.kinds import slots_of
+from symgrad.runtime.support import refill
 
 #: containers whose own ``copy`` runs nothing of the user's
 PLAIN = (set, bytearray, collections.OrderedDict, collections.defaultdict, collections.Counter)
@@ -59,15 +61,10 @@ class Duplicate:
         duplicate = self.done[Same(value)] = self.begun(value)
         if isinstance(value, tuple):
             return duplicate
-        if kind is list:
-            duplicate.extend(map(self.of, value))
-        elif kind is dict:
-            duplicate.update((key, self.of(item)) for key, item in value.items())
+        if kind in CONTAINERS or container_of(kind) is not None:
+            self.fill_container(value, duplicate)
         elif kind is collections.deque:
             duplicate.extend(map(self.of, value))
-        elif isinstance(value, dict):
-            for key, item in value.items():
-                duplicate[key] = self.of(item)
         elif duplicate is not value and not isinstance(value, np.ndarray | set | bytearray):
             self.fill(value, duplicate)
         return duplicate
@@ -77,8 +74,8 @@ class Duplicate:
         kind = type(value)
         if isinstance(value, np.ndarray):
             return self.change(array_copy(value))
-        if kind in (list, dict):
-            return kind()
+        if kind in CONTAINERS or container_of(kind) is not None:
+            return copied_container(value)
         if kind is tuple:
             return tuple(map(self.of, value))
         if isinstance(value, tuple) and hasattr(kind, "_fields"):
@@ -99,6 +96,15 @@ class Duplicate:
             return object.__new__(kind)
         except TypeError:
             raise NotCopied(f"it is given a {kind.__name__}, of which symgrad makes no copy") from None
+
+    def fill_container(self, value: Any, duplicate: Any) -> None:
+        """Give the copy of a list or dict, of whatever class, copies of what it holds and of the attributes that it has beside that."""
+        if isinstance(value, list):
+            refill(duplicate, [*map(self.of, items_held(value))])
+        else:
+            refill(duplicate, [(key, self.of(item)) for key, item in items_held(value)])
+        if container_of(type(value)) is not None and getattr(value, "__dict__", value) is not value:
+            vars(duplicate).update((name, self.of(held)) for name, held in vars(value).items())
 
     def fill(self, value: Any, duplicate: Any) -> None:
         """Set the attributes of the copy of an instance, bypassing what its class does when they are set."""
@@ -144,18 +150,21 @@ class Snapshot:
             raise NotCopied(f"it is given an iterator ({type(value).__name__}), which can be gone over once")
         inner: Any = ()
         if isinstance(value, list | collections.deque):
-            inner = list(value)
+            inner = list(items_held(value)) if isinstance(value, list) else list(value)
             self.held.append((value, inner))
         elif isinstance(value, tuple):
             inner = value
         elif isinstance(value, dict):
-            self.held.append((value, dict(value)))
-            inner = value.values()
+            content = dict(items_held(value))
+            self.held.append((value, content))
+            inner = content.values()
         elif is_record(value):
             if hasattr(value, "__dict__"):
                 self.held.append((vars(value), dict(vars(value))))
             self.slots += [(slot, value, in_slot(slot, value)) for slot in slots_of(type(value))]
             inner = [getattr(value, name) for name in record_names(value)]
+        if container_of(type(value)) is not None and getattr(value, "__dict__", value) is not value:
+            self.take(vars(value))
         for item in list(inner):
             self.take(item)
 
@@ -172,9 +181,8 @@ class Snapshot:
                 if value.flags.writeable and value.tobytes() != held.tobytes():
                     value[...] = held
             elif not holds_still(value, held):
-                value.clear()
-                add = value.update if isinstance(value, dict) else value.extend
-                add(held)
+                call_of_base(value, "clear")
+                call_of_base(value, "update" if isinstance(value, dict) else "extend", held)
         for slot, instance, held in self.slots:
             if in_slot(slot, instance) is not held:
                 slot.__delete__(instance) if held is EMPTY else slot.__set__(instance, held)
@@ -194,6 +202,9 @@ def in_slot(slot: types.MemberDescriptorType, instance: Any) -> Any:
 
 def holds_still(value: Any, held: Any) -> bool:
     """Does a list, dict or deque hold the very objects that it held, in the same order?"""
-    if len(value) != len(held) or any(one is not other for one, other in zip(value, held)):
-        return False
-    return not isinstance(value, dict) or all(value[key] is held[key] for key in held)
+    if not isinstance(value, list | dict):
+        return len(value) == len(held) and all(one is other for one, other in zip(value, held, strict=True))
+    now = list(items_held(value))
+    if isinstance(value, list):
+        return len(now) == len(held) and all(one is other for one, other in zip(now, held, strict=True))
+    return [key for key, _ in now] == [*held] and all(one is held[key] for key, one in now)

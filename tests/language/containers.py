@@ -11,7 +11,8 @@ LISTS = Section("Methods of lists and tuples")
 DICTS = Section(
     "Methods of dicts",
     "The values of a dict are followed. Its keys are known while compiling, or are computed ints, bools, floats, texts and tuples of these. "
-    "What is carried out here is read where keys are computed.",
+    "What is carried out here is read where keys are computed. "
+    "Classes that derive from lists and dicts are read with their own methods, operators and attributes.",
 )
 SETS = Section("Methods of sets", "Sets hold what is known while compiling.")
 DEQUES = Section("Methods of deques")

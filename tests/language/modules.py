@@ -229,12 +229,8 @@ def default(x, y):
 COLLECTIONS.refused("collections.ChainMap", error=ERROR, instead=lambda x, y: {**{"b": y}, **{"a": x}}["a"] * y)(
     lambda x, y: collections.ChainMap({"a": x}, {"b": y})["a"] * y
 )
-COLLECTIONS.refused("collections.UserDict", error="UnknownFunction", instead=lambda x: {"a": x}["a"] * x)(
-    lambda x: collections.UserDict(a=x)["a"] * x
-)
-COLLECTIONS.refused("collections.UserList", error="UnknownFunction", instead=lambda x: [x][0] * x)(
-    lambda x: collections.UserList([x])[0] * x
-)
+COLLECTIONS.read("collections.UserDict")(lambda x: collections.UserDict(a=x)["a"] * x)
+COLLECTIONS.read("collections.UserList")(lambda x: collections.UserList([x, 2.0])[0] * x)
 COLLECTIONS.kept("collections.UserString")(lambda x: len(collections.UserString("ab")) * x)
 
 read = OPERATOR.read

@@ -86,7 +86,17 @@ def test_a_container_that_holds_itself_is_copied_once() -> None:
     assert made is not ring
 
 
-@pytest.mark.parametrize("value", [iter([1.0]), (x for x in [1.0]), itertools.count(), Keyed(a=1.0)], ids=lambda v: type(v).__name__)
+def test_a_dict_of_a_class_is_copied_with_its_attributes() -> None:
+    value = Keyed(a=1.0)
+    value.held = [2.0]
+    duplicate = Duplicate().of(value)
+    assert type(duplicate) is Keyed
+    assert (duplicate, duplicate.held) == ({"a": 1.0}, [2.0])
+    assert duplicate is not value
+    assert duplicate.held is not value.held
+
+
+@pytest.mark.parametrize("value", [iter([1.0]), (x for x in [1.0]), itertools.count()], ids=lambda v: type(v).__name__)
 def test_what_cannot_be_copied_is_not(value) -> None:
     with pytest.raises(NotCopied):
         Duplicate().of([value])

@@ -1,0 +1,123 @@
+"""Lists and dicts of Python's classes and of classes that derive from them: read and written past what such a class says of it."""
+
+from __future__ import annotations
+
+import collections
+from typing import Any
+
+#: the containers that classes can be derived from, each before those that it derives from itself
+CONTAINERS: tuple[type, ...] = (collections.defaultdict, collections.OrderedDict, collections.Counter, list, dict)
+#: what Python itself enters in a class
+WRITTEN_BY_PYTHON = {
+    "__module__", "__doc__", "__dict__", "__weakref__", "__qualname__", "__annotations__", "__annotate__", "__annotate_func__",
+    "__firstlineno__", "__static_attributes__", "__slots__",
+}  # fmt: skip
+#: the methods by which a list or dict is read where nothing of the user's is to run
+READERS = ("__getitem__", "__iter__", "__len__", "__getattribute__")
+
+
+def container_of(cls: Any) -> type | None:
+    """The list or dict that a class derives from; None for all other classes, and for the containers themselves.
+
+    >>> class Settings(dict): pass
+    >>> container_of(Settings), container_of(dict)
+    (<class 'dict'>, None)
+    """
+    if not isinstance(cls, type) or cls in CONTAINERS:
+        return None
+    return next((base for base in cls.__mro__ if base in CONTAINERS), None)
+
+
+def changed_reader(cls: type) -> str | None:
+    """A method by which a list or dict is read, if a class that derives from one defines it anew."""
+    base = container_of(cls)
+    return next((word for word in READERS if getattr(cls, word) is not getattr(base, word)), None)
+
+
+def comes_from_base(cls: type, word: str) -> bool:
+    """Has a class a method from the container that it derives from, or from ``object``, or not at all?"""
+    return next((one for one in cls.__mro__ if word in vars(one)), object) in (*CONTAINERS, object)
+
+
+def defined_anew(cls: type) -> set[str]:
+    """The names that a class, or one between it and the container that it derives from, defines though the container has them."""
+    base: Any = container_of(cls)
+    own = {name for one in cls.__mro__[: cls.__mro__.index(base)] for name in vars(one)}
+    return own & {name for one in base.__mro__ for name in vars(one)} - WRITTEN_BY_PYTHON
+
+
+def is_written_for_container(function: Any) -> bool:
+    """Is it a method that ``collections`` writes in Python for one of its containers?"""
+    return any(vars(one).get(function.__name__) is function for one in CONTAINERS)
+
+
+def items_held(value: Any) -> Any:
+    """The items of a list, or the keys and items of a dict, whatever its class says of them."""
+    if isinstance(value, list):
+        return list.__iter__(value)
+    return collections.OrderedDict.items(value) if isinstance(value, collections.OrderedDict) else dict.items(value)
+
+
+def call_of_base(owner: Any, name: str, *args: Any) -> None:
+    """Call a method that a list or dict has from its own class, past what a class that derives from it says.
+
+    >>> class Names(list):
+    ...     def append(self, item): raise TypeError(item)
+    >>> call_of_base(names := Names(), "append", "x")
+    >>> names
+    ['x']
+    """
+    base = next((one for one in (collections.OrderedDict, list, dict) if isinstance(owner, one)), type(owner))
+    getattr(base, name)(owner, *args)
+
+
+def instance_of_container(cls: Any, content: Any, names: Any, *values: Any) -> Any:
+    """An instance of a class that derives from a list or dict, which nothing of the class has made: what it holds, and its attributes.
+
+    >>> class Point(dict):
+    ...     def __init__(self): raise TypeError
+    >>> instance_of_container(Point, {"x": 1.0}, [])
+    {'x': 1.0}
+    """
+    base: Any = next(
+        one for one in (collections.defaultdict, collections.OrderedDict, collections.Counter, list, dict) if issubclass(cls, one)
+    )
+    instance = base.__new__(cls)
+    if issubclass(cls, list):
+        list.extend(instance, content)
+    else:
+        for key, value in dict(content).items():
+            call_of_base(instance, "__setitem__", key, value)
+    for name, value in zip(names, values, strict=True):
+        object.__setattr__(instance, name, instance if name == "__dict__" else value)
+    return instance
+
+
+def copied_container(value: Any) -> Any:
+    """A copy of a list or dict of any class, with the attributes that it has beside its items."""
+    kind = type(value)
+    if kind in (list, dict):
+        return kind(value)
+    held = getattr(value, "__dict__", {})
+    attributes = {"__dict__": None} if held is value else dict(held)
+    if isinstance(value, collections.defaultdict):
+        attributes["default_factory"] = value.default_factory
+    ordered = collections.OrderedDict.items if isinstance(value, collections.OrderedDict) else dict.items
+    content = list.__iter__(value) if isinstance(value, list) else ordered(value)
+    return instance_of_container(kind, content, list(attributes), *attributes.values())
+
+
+def store_in_base(owner: Any, key: Any, value: Any) -> None:
+    """Store an item in a list or dict, past what a class that derives from it says."""
+    call_of_base(owner, "__setitem__", key, value)
+
+
+def delete_in_base(owner: Any, key: Any) -> None:
+    """Delete an item of a list or dict, past what a class that derives from it says."""
+    call_of_base(owner, "__delitem__", key)
+
+
+__all__ = [
+    "CONTAINERS", "call_of_base", "changed_reader", "container_of", "copied_container", "delete_in_base", "instance_of_container",
+    "items_held", "store_in_base",
+]  # fmt: skip

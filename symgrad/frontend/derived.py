@@ -1,0 +1,242 @@
+"""Instances of classes that derive from Python's containers: what the base class holds, and the methods that the base class defines.
+
+Such an instance is a record with its attributes and one entry more, ``STORAGE``: a list or dict of the base class. What a class says
+itself is asked first, as of any instance; what it leaves to its base is asked of the storage (``as_base``), so that a class which nobody
+has looked at is never taken for a plain list or dict.
+"""
+
+from __future__ import annotations
+
+import ast
+import collections
+import operator
+import types
+from typing import Any, TypeGuard
+
+from symgrad.containers import CONTAINERS as BASES
+from symgrad.containers import changed_reader, comes_from_base, container_of, defined_anew, is_written_for_container
+from symgrad.errors import UnsupportedSyntax
+from symgrad.frontend.bindings import Binding, Bound, HeapKey, Obj, Ref, Static
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.reading import entry_of_class, from_class, is_of_library, rely_on_entry
+
+#: the entry of a record under which the list or dict stands that the base class sees; no attribute has this name
+STORAGE = "(storage)"
+#: the entry of an instance whose attributes are the items of a dict: the dict is the instance itself, ``self.__dict__ = self``
+NAMESPACE = "__dict__"
+#: methods that are not written in Python
+DESCRIPTORS = (types.MethodDescriptorType, types.WrapperDescriptorType)
+#: special methods of the base class, by the functions that ask for them
+OPERATIONS: dict[str, Any] = {
+    "__len__": len, "__contains__": operator.contains, "__iter__": iter, "__reversed__": reversed, "__getitem__": operator.getitem,
+    "__setitem__": operator.setitem, "__delitem__": operator.delitem, "__repr__": repr, "__iadd__": operator.iadd,
+    "__imul__": operator.imul,
+}  # fmt: skip
+#: those of two operands, of which the base class sees what the other operand holds
+OF_TWO: dict[str, Any] = {
+    "__add__": operator.add, "__mul__": operator.mul, "__rmul__": operator.mul, "__or__": operator.or_, "__ior__": operator.ior,
+    "__eq__": operator.eq, "__ne__": operator.ne, "__lt__": operator.lt, "__le__": operator.le, "__gt__": operator.gt,
+    "__ge__": operator.ge,
+}  # fmt: skip
+#: what NumPy asks of an instance that it makes an array of
+OF_ARRAYS = ("__iter__", "__len__", "__getitem__", "__getattr__")
+#: methods that such a base class computes by other methods of the instance, which a class can define anew
+BY_OTHERS = (collections.defaultdict, collections.OrderedDict, collections.Counter)
+#: what of these a class may define
+LEFT = {"__init__", "__repr__", "__str__", "__missing__", "__hash__", "__eq__", "__doc__", "__module__", "__setattr__", "__delattr__"}
+
+
+def is_derived(binding: Any) -> TypeGuard[Obj]:
+    """Is it an instance of a class that derives from a container?"""
+    return isinstance(binding, Obj) and binding.key.kind == "record" and container_of(binding.key.cls) is not None
+
+
+def storage_of(ctx: Lowering, binding: Binding) -> Obj | None:
+    """The list or dict that the base class of an instance sees; None for all else."""
+    if not isinstance(binding, Obj) or not is_derived(binding):
+        return None
+    storage = dict(ctx.state.entries(binding.key)).get(STORAGE)
+    assert storage is None or isinstance(storage, Obj)
+    return storage
+
+
+def as_base(ctx: Lowering, binding: Binding, *words: str) -> Binding:
+    """What the base class sees of an instance whose class leaves some special methods to it; anything else as it is."""
+    storage = storage_of(ctx, binding)
+    if storage is None:
+        return binding
+    assert isinstance(binding, Obj)
+    return storage if all(is_left(ctx, binding.key.cls, word) for word in words) else binding
+
+
+def is_left(ctx: Lowering, cls: type, word: str) -> bool:
+    """Does a class leave a special method to its base?  One that is no function is refused."""
+    held = from_class(ctx, cls, word)
+    if is_of_base(held) and held.__name__ == word or defined_by_base(cls, word):
+        return True
+    if isinstance(held, types.FunctionType) or word == "__getattr__":
+        return False
+    what = f"{word} of {cls.__name__} is not written with def"
+    raise UnsupportedSyntax(what, ctx.builder.loc, f"write def {word}(self, ...) in {cls.__name__}")
+
+
+def defined_by_base(cls: type, word: str) -> bool:
+    """Does a class have a method from the container that it derives from?"""
+    return comes_from_base(cls, word)
+
+
+def check_given(ctx: Lowering, cls: type) -> None:
+    """Refuse the class of an instance that was not made in the function, if reading what it holds runs a method of the class."""
+    check_class(ctx, cls)
+    if (word := changed_reader(cls)) is not None:
+        base = getattr(container_of(cls), "__name__", "container")
+        what = f"{cls.__name__} is a {base} that defines {word} anew, and an instance comes from outside the function"
+        raise UnsupportedSyntax(what, ctx.builder.loc, f"pass a plain {base}, and make the instance of {cls.__name__} in the function")
+
+
+def check_class(ctx: Lowering, cls: type) -> None:
+    """Refuse a class whose base computes what it does by methods that the class defines anew."""
+    base = container_of(cls)
+    order = cls.__mro__
+    if base in BY_OTHERS and (peculiar := sorted(defined_anew(cls) - LEFT)):
+        what = f"{cls.__name__} is a {base.__name__} that defines {peculiar[0]} anew"
+        raise UnsupportedSyntax(what, ctx.builder.loc, "derive the class from dict")
+    library = [one for one in order if is_of_library(one) and one is not object and not (base is not None and issubclass(base, one))]
+    if others := [one for one in library if one.__module__ not in ("typing", "abc")]:
+        what = f"{cls.__name__} derives from {others[0].__name__} beside {getattr(base, '__name__', 'a container')}"
+        raise UnsupportedSyntax(what, ctx.builder.loc, f"derive it from {getattr(base, '__name__', 'one container')} alone")
+
+
+# ------------------------------------------------------------------ made
+
+
+def begun(ctx: Lowering, cls: type, node: ast.AST) -> Obj:
+    """A new instance that holds nothing, as ``__new__`` of the base class makes it."""
+    check_class(ctx, cls)
+    storage = ctx.apply(Static(container_of(cls)), [], {}, node)
+    instance: Obj = ctx.new_object("record", ((STORAGE, storage),), cls)
+    return instance
+
+
+def filled(ctx: Lowering, owner: Obj, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """``__init__`` of the base class: what a new instance holds is what a new list or dict would hold."""
+    base, storage = container_of(owner.key.cls), storage_of(ctx, owner)
+    assert isinstance(storage, Obj)
+    if owner.key in ctx.arguments or ctx.state.heap[storage.key] != ():
+        if base is not dict:
+            what = f"__init__ of an instance of {owner.key.cls.__name__} is called once more"
+            raise UnsupportedSyntax(what, ctx.loc(node), "make a new instance")
+        return ctx.apply(Bound(storage, "update"), args, kwargs, node)
+    content = ctx.apply(Static(base), args, kwargs, node)
+    ctx.change(owner.key, tuple({**dict(ctx.state.entries(owner.key)), STORAGE: content}.items()))
+    return Static(None)
+
+
+# ------------------------------------------------------------------ methods of the base class
+
+
+def is_of_base(value: Any) -> bool:
+    """Is it a method of a container, such as ``dict.__getitem__``, that is not written in Python?"""
+    return isinstance(value, DESCRIPTORS) and value.__objclass__ in BASES
+
+
+def check_union(ctx: Lowering, a: Binding, b: Binding, node: ast.AST) -> None:
+    """Refuse ``a | b`` where the base class of one of them makes the result by calling the class of that."""
+    for held in (a, b):
+        if is_derived(held) and container_of(held.key.cls) in BY_OTHERS:
+            what = f"| of {held.key.cls.__name__} makes another instance by calling the class"
+            raise UnsupportedSyntax(what, ctx.loc(node), f"call {held.key.cls.__name__} itself, and update")
+
+
+def is_base_method(value: Any) -> bool:
+    """The same, or a method of the containers of ``collections`` that are written in Python."""
+    return is_of_base(value) or isinstance(value, types.FunctionType) and is_written_for_container(value)
+
+
+def call_base(ctx: Lowering, name: str, owner: Obj, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """A method that the base class of an instance defines, or of a plain list or dict, called past what the class says."""
+    storage = storage_of(ctx, owner)
+    if storage is None:
+        storage = owner
+    elif name == "__init__":
+        return filled(ctx, owner, args, kwargs, node)
+    elif name in ("copy", "__copy__", "__or__", "fromkeys") and container_of(owner.key.cls) in BY_OTHERS:
+        what = f"{name} of {owner.key.cls.__name__} makes another instance by calling the class"
+        raise UnsupportedSyntax(what, ctx.loc(node), f"call {owner.key.cls.__name__} itself")
+    elif name == "__getitem__" and len(args) == 1 and says_what_is_missing(ctx, owner):
+        return item_or_missing(ctx, owner, args[0], node)
+    if name in OF_TWO and not kwargs:
+        others = [storage_of(ctx, other) or other for other in args]
+        result = ctx.apply(Static(OF_TWO[name]), [storage, *others], {}, node)
+    elif name in OPERATIONS and not kwargs:
+        result = ctx.apply(Static(OPERATIONS[name]), [storage, *args], {}, node)
+    elif name.startswith("__"):
+        what = f"{name} of a {getattr(container_of(owner.key.cls), '__name__', 'container')} is not followed"
+        raise UnsupportedSyntax(what, ctx.loc(node), "write the operator, or the function that calls it")
+    else:
+        result = ctx.apply(Bound(storage, name), args, kwargs, node)
+    return owner if result == storage else result
+
+
+def says_what_is_missing(ctx: Lowering, owner: Obj) -> bool:
+    """Does the class of an instance define ``__missing__`` itself?"""
+    return from_class(ctx, owner.key.cls, "__missing__") is not None and not defined_by_base(owner.key.cls, "__missing__")
+
+
+def item_or_missing(ctx: Lowering, owner: Obj, key: Binding, node: ast.AST) -> Binding:
+    """An item of a dict whose class defines ``__missing__``: what that returns for a key which the dict does not have."""
+    storage = storage_of(ctx, owner)
+    own = entry_of_class(ctx, owner.key.cls, "__missing__")
+    if not isinstance(own, types.FunctionType):
+        raise UnsupportedSyntax(f"__missing__ of {owner.key.cls.__name__} is no function", ctx.loc(node), "write it with def")
+    rely_on_entry(ctx, owner.key.cls, "__missing__")
+    own_item: Binding = MISSING_ITEMS["of"](
+        ctx, storage, key, node, lambda sought: ctx.apply(Bound(owner, "__missing__", own), [sought], {}, node)
+    )
+    return own_item
+
+
+#: how an item is looked up whose key may be missing; entered where dicts are read
+MISSING_ITEMS: dict[str, Any] = {}
+
+
+# ------------------------------------------------------------------ attributes that are items
+
+
+def namespace_of(ctx: Lowering, owner: Obj) -> Obj:
+    """The object that holds the attributes of an instance: itself, or the dict that it is after ``self.__dict__ = self``."""
+    if NAMESPACE not in dict(ctx.state.entries(owner.key)):
+        return owner
+    storage = storage_of(ctx, owner)
+    if not isinstance(storage, Obj) or storage.key.kind != "dict":
+        what = f"the attributes of an instance of {owner.key.cls.__name__} are items under computed keys"
+        raise UnsupportedSyntax(what, ctx.builder.loc, "use keys that are known")
+    return storage
+
+
+def become_namespace(ctx: Lowering, owner: Obj, value: Binding, node: ast.AST) -> None:
+    """``self.__dict__ = self``: from now on the items of a dict are its attributes."""
+    own = [name for name, _ in ctx.state.entries(owner.key) if name != STORAGE]
+    if value != owner or not isinstance(storage_of(ctx, owner), Obj) or not issubclass(owner.key.cls, dict) or own not in ([], [NAMESPACE]):
+        what = f"the attributes of an instance of {owner.key.cls.__name__} are replaced by another dict"
+        raise UnsupportedSyntax(what, ctx.loc(node), "assign them one by one")
+    ctx.change(owner.key, tuple({**dict(ctx.state.entries(owner.key)), NAMESPACE: Static(None)}.items()))
+
+
+def is_remade(ctx: Lowering, key: HeapKey) -> bool:
+    """Is an instance that is returned made again of what it holds?  One with attributes beside that, or a factory of items, is not."""
+    return container_of(key.cls) is not collections.defaultdict and not attributes_of(ctx, key)
+
+
+def attributes_of(ctx: Lowering, key: HeapKey) -> tuple[tuple[Any, Binding], ...]:
+    """The attributes of an instance, without what its base class holds."""
+    content = ctx.state.heap[key]
+    assert not isinstance(content, Ref)
+    return tuple((name, held) for name, held in content if name not in (STORAGE, NAMESPACE))
+
+
+__all__ = [
+    "BASES", "DESCRIPTORS", "MISSING_ITEMS", "NAMESPACE", "STORAGE", "as_base", "attributes_of", "become_namespace",
+    "begun", "call_base", "check_class", "check_given", "defined_by_base", "is_base_method", "is_derived",
+    "is_of_base", "item_or_missing", "namespace_of", "says_what_is_missing", "storage_of",
+]  # fmt: skip

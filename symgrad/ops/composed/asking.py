@@ -1,0 +1,20 @@
+"""Questions to the class of an instance that answers them with exceptions: ``hasattr`` and ``getattr`` where there is a ``__getattr__``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def has_attribute(owner: Any, name: str) -> bool:
+    try:
+        getattr(owner, name)
+    except AttributeError:
+        return False
+    return True
+
+
+def attribute_or(owner: Any, name: str, default: Any) -> Any:
+    try:
+        return getattr(owner, name)
+    except AttributeError:
+        return default
