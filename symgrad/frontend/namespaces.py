@@ -17,6 +17,7 @@ from symgrad.location import Loc
 def check_namespaces(ctx: Lowering, loc: Loc) -> None:
     """Refuse a program that stores in a dict in which it looks names up, or reads one as a dict and stores under its names."""
     followed = [(held.value, path in ctx.stored) for held, (path, _) in ctx.followed.items()]
+    followed = [(held, is_stored) for held, is_stored in followed if own_entries(held) is not held]  # whose items are its attributes
     owned = {Same(own_entries(held)) for held, _ in followed if own_entries(held) is not None}
     for held, is_stored in followed:
         if is_stored and isinstance(held, dict) and (Same(held) in ctx.namespaces or Same(held) in owned):
