@@ -15,6 +15,7 @@ import numpy as np
 from symgrad.errors import SymgradError, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Bound, Num, Obj, Ref, Static, Tup, is_plain_tuple, known_key, memory_of, python_class
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.dicts import new_set
 from symgrad.frontend.interruptions import Raised
 from symgrad.frontend.operands import static_binding, unwrap
 from symgrad.frontend.sequences import has_parts, is_plain, item_value, listed, shares
@@ -23,7 +24,7 @@ from symgrad.frontend.stepping import new_record, site_of
 from symgrad.frontend.tables import special
 from symgrad.ir.core import FALSE, NONE, Const, Operand
 from symgrad.ir.types import TEXT, UNDEFINED, List, Scalar, Struct, Type
-from symgrad.ops.composed import growing, growing_keys
+from symgrad.ops.composed import growing, growing_keys, growing_sets
 
 KEYS = "computed keys of a dict are ints, bools, floats, texts, or tuples of these, all of one kind"
 OF_ONE_CLASS = "make all keys of the dict one class, or use a dict for each kind of key"
@@ -45,6 +46,26 @@ def new_dict(ctx: Lowering, content: Iterable[tuple[Any, Binding]], node: ast.AS
         ctx.apply_method(result, "__setitem__", [static_binding(key), item], node)
     let_grow(ctx, result)
     return result
+
+
+def new_set_at(ctx: Lowering, elements: Iterable[Any], node: ast.AST) -> Obj:
+    """A set that a program creates, of elements that are known."""
+    site = site_of(ctx, node)
+    if site not in ctx.stateful:
+        result = new_set(ctx, elements)
+        result.key.sites = (site,)
+        return result
+    result = new_record(ctx, growing_sets.GrowingSet, [], node)
+    ctx.hold(result)
+    for element in dict.fromkeys(elements):
+        ctx.apply_method(result, "add", [static_binding(element)], node)
+    let_grow(ctx, result)
+    return result
+
+
+def note_new_element(ctx: Lowering, owner: Obj) -> None:
+    """Note the places where a set may have been created that gets an element which is computed."""
+    ctx.growing_sites.update(dict.fromkeys(owner.key.sites, True))
 
 
 def let_grow(ctx: Lowering, held: Obj) -> None:
@@ -322,6 +343,13 @@ def unanswered(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], n
     )
 
 
+@special(growing_keys.unanswered_of_set)
+def unanswered_of_set(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    (what,) = args
+    hint = "keep its elements in a list too, and use that"
+    raise UnsupportedSyntax(f"a set whose elements are not known while compiling is {unwrap(what)}", ctx.loc(node), hint)
+
+
 @special(growing_keys.undecided)
 def undecided(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     what, hint = args
@@ -332,4 +360,4 @@ def undecided(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], no
 
 
 __all__ = ["check_attribute", "check_known", "class_of_growing", "dict_of", "is_growing", "is_to_grow", "let_grow", "new_dict",
-    "new_growing", "note_new_key", "note_new_site", "update"]  # fmt: skip
+    "new_growing", "new_set_at", "note_new_element", "note_new_key", "note_new_site", "update"]  # fmt: skip

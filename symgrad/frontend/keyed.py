@@ -7,14 +7,14 @@ import collections
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from symgrad.errors import UnsupportedSyntax
+from symgrad.errors import SymgradError, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Num, Obj, Static, Tup
 from symgrad.frontend.builtins import content_of
 from symgrad.frontend.containers import counts_of
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import COUNTED, ELEMENT, combined, elements_of, is_dict, is_set, new_set
 from symgrad.frontend.exceptions import fail, sees
-from symgrad.frontend.growing_dicts import dict_of, new_dict, note_new_key, update
+from symgrad.frontend.growing_dicts import dict_of, new_dict, new_set_at, note_new_element, note_new_key, update
 from symgrad.frontend.iterate import items_of, sequence
 from symgrad.frontend.operands import known_value, static_binding, static_key, unwrap
 from symgrad.frontend.python_values import set_of_computed
@@ -157,7 +157,7 @@ def set_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     args = [sequence(ctx, a, node) for a in args]
     if args and (computed := set_of_computed(ctx, set, args[0], node)) is not None:
         return computed
-    return new_set(ctx, known_elements(ctx, args[0], node) if args else ())
+    return new_set_at(ctx, known_elements(ctx, args[0], node) if args else (), node)
 
 
 @special(frozenset)
@@ -172,7 +172,12 @@ def frozen_set(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bind
 
 @method("set", "add")
 def set_add(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
-    content = {**dict(ctx.state.entries(owner.key)), static_key(ctx, args[0], node, *ELEMENT): Static(None)}
+    try:
+        element = static_key(ctx, args[0], node, *ELEMENT)
+    except SymgradError:
+        note_new_element(ctx, owner)
+        raise
+    content = {**dict(ctx.state.entries(owner.key)), element: Static(None)}
     ctx.change(owner.key, tuple(content.items()))
     return Static(None)
 
@@ -224,7 +229,13 @@ def of_sets(name: str, into: bool = False) -> Callable[..., Binding]:
     """A set method that combines the elements with those of other sets; ``into`` changes the set itself."""
 
     def lower(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
-        result = combined(ctx, name, elements_of(ctx, owner), [known_elements(ctx, a, node) for a in args])
+        try:
+            others = [known_elements(ctx, a, node) for a in args]
+        except SymgradError:
+            if into:
+                note_new_element(ctx, owner)
+            raise
+        result = combined(ctx, name, elements_of(ctx, owner), others)
         if isinstance(result, bool):
             return Num(Const(result))
         return become(ctx, owner, result) if into else set_like(ctx, owner, result)

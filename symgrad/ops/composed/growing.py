@@ -15,6 +15,7 @@ from symgrad.ops.composed.growing_dicts import (
     share_content,
 )
 from symgrad.ops.composed.growing_keys import compared, create, is_among, key_for, place_among, unanswered
+from symgrad.ops.composed.growing_sets import GrowingSet
 from symgrad.ops.composed.growing_views import GrowingItems, GrowingKeys, GrowingValues, is_different
 
 
@@ -148,7 +149,7 @@ def have_equal_counts(held: Any, other: Any) -> Any:
 #: what the class of each is in Python
 CLASSES: dict[type, type] = {
     GrowingDict: dict, GrowingDefaultDict: collections.defaultdict, GrowingCounter: collections.Counter,
-    GrowingKeys: type({}.keys()), GrowingValues: type({}.values()), GrowingItems: type({}.items()),
+    GrowingSet: set, GrowingKeys: type({}.keys()), GrowingValues: type({}.values()), GrowingItems: type({}.items()),
 }  # fmt: skip
 #: what a program may read of each, beside special methods
 METHODS: dict[type, list[str]] = {

@@ -67,6 +67,11 @@ def unanswered(what: str) -> Any:
     raise NotImplementedError(what)
 
 
+def unanswered_of_set(what: str) -> Any:
+    """Refuse a question to a set whose elements are not known while compiling."""
+    raise NotImplementedError(what)
+
+
 def undecided(what: str, hint: str) -> None:
     """Refuse what a program does with such a dict, when it runs."""
     raise NotImplementedError(what, hint)
