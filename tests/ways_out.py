@@ -274,7 +274,7 @@ def f(a):
     held["b"] = a
     return held["b"] * a
 """, ("collections.OrderedDict", "dict"))  # fmt: skip
-way("a special method that is no function", SYNTAX, "write def __len__(self, ...) in Seven", """
+way("a special method that is no function", SYNTAX, "define __len__ with def in Seven", """
 class Seven(list):
     __len__ = property(lambda self: lambda: 7)
 

@@ -77,7 +77,7 @@ def is_left(ctx: Lowering, cls: type, word: str) -> bool:
     if isinstance(held, types.FunctionType) or word == "__getattr__":
         return False
     what = f"{word} of {cls.__name__} is not written with def"
-    raise UnsupportedSyntax(what, ctx.builder.loc, f"write def {word}(self, ...) in {cls.__name__}")
+    raise UnsupportedSyntax(what, ctx.builder.loc, f"define {word} with def in {cls.__name__}")
 
 
 def defined_by_base(cls: type, word: str) -> bool:

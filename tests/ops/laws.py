@@ -205,7 +205,7 @@ OF_COTANGENTS = re.compile(r"\w+_(back|place|part|part\d|left|right|before|after
 #: rows of what was made of floating matrices
 OF_MATRICES = frozenset({"half_tril", "symmetric", "gaps", "cofactors"})
 OF_COMPLEX = frozenset(
-    """modulus conj unit_conjugate inverse_modulus imaginary complex_power complex_log complex_arccosh
+    """modulus squared_modulus conj unit_conjugate inverse_modulus imaginary complex_power complex_log complex_arccosh
     complex_gamma complex_digamma complex_polygamma wofz_slope lambertw wofz hankel1 hankel2""".split()
 )
 #: rows of the exponents and bases of powers, and of functions of real numbers

@@ -262,7 +262,7 @@ TABLE: list[tuple[str, dict[str, Any], list[Any]]] = [
     # the determinant is a polynomial; eigenvectors of equal eigenvalues have no slope
     ("det(x)", {"x": ZEROS}, [ZEROS]), ("det(x)", {"x": a(1, 0, 0, 0).reshape(2, 2)}, [a(0, 0, 0, 1).reshape(2, 2)]),
     ("pinv(x)", {"x": ZEROS}, [ZEROS]), ("expm(x)", {"x": ZEROS}, [np.ones((2, 2))]),
-    ("gaps(x)", {"x": a(1, 1)}, [a(NAN, NAN)]), ("eigh(x)", {"x": EYE}, [np.full((2, 2), NAN)]), ("svd(x)", {"x": EYE}, [np.full((2, 2), NAN)]),
+    ("gaps(x)", {"x": a(1, 1)}, [a(NAN, NAN)]), ("eigh(x)", {"x": EYE}, [np.full((2, 2), NAN)]), ("eig(x)", {"x": EYE}, [np.full((2, 2), NAN)]), ("svd(x)", {"x": EYE}, [np.full((2, 2), NAN)]),
 ]  # fmt: skip
 #: rows of matrices that a singular matrix stops, in the function or in its derivative
 SINGULAR = [

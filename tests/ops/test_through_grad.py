@@ -89,8 +89,11 @@ def said(samples: list[Sample]) -> list[Sample]:
     return list(made.values())
 
 
-HEAD = "import math\nimport numpy as np\nimport scipy.linalg as solving\nimport scipy.special as special\n\n"
-SPACE = {"np": np, "math": math, "special": pytest.importorskip("scipy.special"), "solving": pytest.importorskip("scipy.linalg")}
+HEAD = (
+    "import math\nimport numpy as np\nimport scipy.linalg as solving\nimport scipy.special as special\nimport scipy.signal as filtering\n\n"
+)
+SPACE = {"np": np, "math": math, "special": pytest.importorskip("scipy.special"), "solving": pytest.importorskip("scipy.linalg"),
+         "filtering": pytest.importorskip("scipy.signal")}  # fmt: skip
 X, M, B = np.array([0.9, -1.3, 0.7, 1.6]), np.array([[0.9, -1.3, 0.4], [0.7, 1.6, 2.2]]), np.array([True, False, True, True])
 #: composed functions and what is spelt by methods: expressions of ``x``, ``m``, the mask ``ib``
 CALLS = """np.quantile(x, 0.3)|np.quantile(m, 0.3, axis=1, keepdims=True)|np.percentile(m, [30, 60], axis=1)|np.nanmedian(x)|np.nanvar(m, axis=0)
