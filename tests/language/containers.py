@@ -14,7 +14,10 @@ DICTS = Section(
     "What is carried out here is read where keys are computed. "
     "Classes that derive from lists and dicts are read with their own methods, operators and attributes.",
 )
-SETS = Section("Methods of sets", "Sets hold what is known while compiling.")
+SETS = Section(
+    "Methods of sets",
+    "The elements of a set are known while compiling, or are computed ints, floats, texts and tuples of these, whose order is not asked for.",
+)
 DEQUES = Section("Methods of deques")
 TEXTS = Section("Methods of texts")
 NUMBERS = Section("Methods and attributes of numbers")
