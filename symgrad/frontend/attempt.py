@@ -31,7 +31,7 @@ from symgrad.frontend.distinct import arrays_of_objects, owned_arrays, related_o
 from symgrad.frontend.frames import OUTSIDE, Frame
 from symgrad.frontend.growing_dicts import is_growing
 from symgrad.frontend.interruptions import LoggersChange, Raised, StoredOutside, Unresolved
-from symgrad.frontend.lowered_function import Lowered
+from symgrad.frontend.lowered_function import Lowered, raises, relied_on, result_names
 from symgrad.frontend.memory_groups import copy_written
 from symgrad.frontend.messages import change_loggers
 from symgrad.frontend.namespaces import check_namespaces
@@ -45,7 +45,7 @@ from symgrad.frontend.skeletons import Skeleton
 from symgrad.frontend.source import Source
 from symgrad.frontend.stored import FROM_OUTSIDE, Storing
 from symgrad.identity import Same
-from symgrad.ir.core import Block, Call, Const, Func, If, Operand, Value
+from symgrad.ir.core import Block, Const, Func, Operand, Value
 from symgrad.ir.types import BOOL, Array, Dim, Extent, List, Struct, Type, is_plural
 from symgrad.notes import Notes
 from symgrad.ops.build import Builder
@@ -53,7 +53,6 @@ from symgrad.signature import (
     Abstract,
     Many,
     Own,
-    Relied,
     Signature,
     Tree,
     containers_of,
@@ -491,24 +490,6 @@ class Attempt:
         except SymgradError as error:
             ctx.note_refusal(error.at(self.source.loc(node)))
             return Result("{}", 1)
-
-
-def relied_on(ctx: Lowering) -> tuple[Relied, ...]:
-    """What the program contains of what is outside, as it was."""
-    return tuple(
-        Relied(text, aspect, value, value.__code__ if isinstance(value, types.FunctionType) else None)
-        for (text, aspect, _), value in ctx.relied.items()
-    )
-
-
-def result_names(operands: list[Operand]) -> list[str]:
-    return ["out"] if len(operands) == 1 else [f"out_{k}" for k in range(len(operands))]
-
-
-def raises(block: Block) -> bool:
-    """Does a block always raise?"""
-    always = (isinstance(op, If) and all(map(raises, op.blocks)) for op in block.ops)
-    return any(isinstance(op, Call) and op.name in ("raise_error", "raise_again") for op in block.ops) or any(always)
 
 
 __all__ = ["Attempt"]

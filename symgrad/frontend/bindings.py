@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from symgrad.ir.core import FALSE, TRUE, UNDEF, Const, Operand, Value
-from symgrad.ir.types import Array, List, Object, Type
+from symgrad.ir.types import Array, List, Object
 from symgrad.location import NOWHERE, Loc
 
 
@@ -489,13 +489,9 @@ def element_of(binding: Binding) -> Binding:
     return Ref(binding.location, (*binding.path, Step("", ()))) if isinstance(binding, Ref) else binding
 
 
-def is_list(type_: Type) -> bool:
-    return isinstance(type_, List)
-
-
 __all__ = [
     "ABSENT", "Above", "Binding", "Bound", "Broken", "Choice", "External", "Frozen", "Fun", "Generator", "HeapKey", "Iter", "Keys",
     "Known", "Location", "MISSING", "Maybe", "Missing", "NO_KEYS", "Name", "Num", "Obj", "OneOf", "Partial", "ROW", "Ref", "State",
-    "Static", "Step", "Tup", "View", "element_of", "held_items", "is_list", "is_long", "is_none", "is_plain_tuple", "is_row", "is_slice",
+    "Static", "Step", "Tup", "View", "element_of", "held_items", "is_long", "is_none", "is_plain_tuple", "is_row", "is_slice",
     "is_taken_whole", "memory_of", "replace", "row_at",
 ]  # fmt: skip

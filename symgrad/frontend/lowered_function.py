@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import types
 from dataclasses import dataclass, field
 from typing import Any
 
 from symgrad.frontend.caller import Captured
+from symgrad.frontend.context import Lowering
 from symgrad.frontend.results import Result
-from symgrad.ir.core import Func, Value
+from symgrad.ir.core import Block, Call, Func, If, Operand, Value
 from symgrad.location import Loc
 from symgrad.signature import Relied
 
@@ -37,3 +39,25 @@ class Lowered:
     related: tuple[tuple[str, str, bool], ...] = ()  #: pairs of what is read from outside, and whether they are one object
     keeps: tuple[Loc, ...] = ()  #: where functions are called whose results are kept
     loops: dict[Loc, tuple[str, ...]] = field(default_factory=dict)  #: the loops that were read, with the variables that they go over
+
+
+def relied_on(ctx: Lowering) -> tuple[Relied, ...]:
+    """What the program contains of what is outside, as it was."""
+    return tuple(
+        Relied(text, aspect, value, value.__code__ if isinstance(value, types.FunctionType) else None)
+        for (text, aspect, _), value in ctx.relied.items()
+    )
+
+
+def result_names(operands: list[Operand]) -> list[str]:
+    """The names of the results of a program."""
+    return ["out"] if len(operands) == 1 else [f"out_{k}" for k in range(len(operands))]
+
+
+def raises(block: Block) -> bool:
+    """Does a block always raise?"""
+    always = (isinstance(op, If) and all(map(raises, op.blocks)) for op in block.ops)
+    return any(isinstance(op, Call) and op.name in ("raise_error", "raise_again") for op in block.ops) or any(always)
+
+
+__all__ = ["Lowered", "raises", "relied_on", "result_names"]

@@ -23,7 +23,6 @@ from symgrad.frontend.bindings import (
     Static,
     View,
     held_items,
-    is_list,
     is_long,
 )
 from symgrad.frontend.comparison import comparison
@@ -40,6 +39,7 @@ from symgrad.frontend.tables import statement
 from symgrad.frontend.targets import bind
 from symgrad.frontend.truths import truth
 from symgrad.ir.core import FALSE, TRUE, Const, Operand
+from symgrad.ir.types import List
 from symgrad.text import key_word
 
 #: what a pattern asks, and what it binds if that holds
@@ -178,7 +178,7 @@ def items_in(ctx: Lowering, subject: Binding, node: ast.AST) -> list[Binding] | 
         raise UnknownType("which of two things is matched here is not known", ctx.loc(node), "ask for its class before")
     if (held := held_items(subject, ctx.state)) is not None:
         return held
-    if is_long(subject, ctx.state) or isinstance(subject, Ref) and is_list(ctx.type_of(subject)):
+    if is_long(subject, ctx.state) or isinstance(subject, Ref) and isinstance(ctx.type_of(subject), List):
         raise UnknownType("how long this list is is not known", ctx.loc(node), "test its length with len before")
     match subject:
         case Iter(kind="range"):
