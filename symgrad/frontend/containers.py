@@ -9,7 +9,7 @@ from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import definite
-from symgrad.frontend.bindings import MISSING, Binding, External, Iter, Num, Obj, Static, Tup
+from symgrad.frontend.bindings import MISSING, Binding, External, Iter, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.operands import known_value
 from symgrad.frontend.outside import change_outside, outside
@@ -90,4 +90,11 @@ def with_content(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
     raise UnsupportedSyntax(what, ctx.loc(node), "compare what they hold, item by item")
 
 
-__all__ = ["counters", "counts_of", "is_outside", "item_of_range", "known_range", "with_content"]
+def is_of_known_structure(ctx: Lowering, binding: Binding) -> bool:
+    """Does it say how deep a generator that calls itself goes: a tuple, a list, dict or instance of known parts, a constant?"""
+    if isinstance(binding, Obj):
+        return not isinstance(ctx.state.heap[binding.key], Ref)
+    return isinstance(binding, Tup | External | Static) or isinstance(binding, Num) and isinstance(binding.operand, Const)
+
+
+__all__ = ["is_of_known_structure", "counters", "counts_of", "is_outside", "item_of_range", "known_range", "with_content"]

@@ -12,6 +12,7 @@ from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import MISSING, Binding, Generator, HeapKey, Num, Ref, State, Static
+from symgrad.frontend.containers import is_of_known_structure
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exceptions import fail_unless
 from symgrad.frontend.flow import branch, forget_result, leave, proceed, run
@@ -25,6 +26,9 @@ from symgrad.frontend.tables import SPREAD, expression
 from symgrad.identity import Same
 from symgrad.ir.core import FALSE, Const, Operand
 from symgrad.ir.types import Array
+
+#: how deep a generator that calls itself is written out, and how often while a program is lowered
+DEEPEST, MOST_CALLS = 24, 200
 
 __all__ = ["called", "drive", "each_value", "gathered", "send", "yielded"]
 
@@ -107,8 +111,11 @@ def drive(ctx: Lowering, held: Generator, consume: Callable[[Binding], Operand],
         raise UnsupportedSyntax("a generator is gone over twice", ctx.loc(node), "call its function again")
     use(ctx, held.key)
     held.frame.lives_on = closes(held.node) and is_held(ctx.state, held)
-    if held.frame.place is None and any(code is held.node for code, _ in ctx.stack):
-        raise UnsupportedSyntax("a generator that calls itself cannot be differentiated", ctx.loc(node), "return a list")
+    depth = sum(code is held.node for code, _ in ctx.stack) if held.frame.place is None else 0
+    if depth and not is_written_out(ctx, held, depth):
+        raise UnsupportedSyntax(
+            "a generator that calls itself cannot be differentiated", ctx.loc(node), "write it as a loop that appends to a list"
+        )
     outer, loc, frame = ctx.frame, ctx.builder.loc, held.frame
     frame.consume, frame.consumer = consume, outer
     ctx.frame = frame
@@ -128,6 +135,14 @@ def drive(ctx: Lowering, held: Generator, consume: Callable[[Binding], Operand],
     finally:
         ctx.stack.pop()
         ctx.frame, ctx.builder.loc = outer, loc
+
+
+def is_written_out(ctx: Lowering, held: Generator, depth: int) -> bool:
+    """Is a generator that calls itself given something that says how deep it goes, and is it called within bounds?"""
+    calls = ctx.forms.setdefault("generators", {})
+    calls[held.node] = calls.get(held.node, 0) + 1
+    known = any(is_of_known_structure(ctx, binding) for _, binding in held.bound)
+    return known and depth <= DEEPEST and calls[held.node] <= MOST_CALLS
 
 
 @lru_cache(maxsize=256)
