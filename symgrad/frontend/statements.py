@@ -39,7 +39,7 @@ from symgrad.frontend.targets import bind, cut_stored, delete_attribute, store_a
 from symgrad.frontend.truths import truth
 from symgrad.frontend.verbatim import Beginning, as_written, begin, evaluated, name_view
 from symgrad.ir.core import Call
-from symgrad.ir.types import Array, List, Scalar
+from symgrad.ir.types import Array, List, Scalar, is_plural, same_extent
 from symgrad.ops.declare import ROWS
 from symgrad.ops.shapes import rank_of
 
@@ -206,12 +206,18 @@ def check_cast(ctx: Lowering, type_: Array, value: Any, node: ast.AST) -> None:
 
 
 def keep_shape(ctx: Lowering, type_: Array, value: Any) -> None:
-    """Give the result of an operation in place the shape of its target: NumPy raises where it has another one."""
+    """Give the result of an operation in place the shape of its target, where the operation itself raises if that is another one.
+
+    Where an extent of the target may be 1, the result may be larger, and it is the store that raises.
+    """
     last = ctx.builder.block.ops[-1] if ctx.builder.block.ops else None
     value_type = value.type
     if isinstance(last, Call) and last.outs == [value] and ROWS[last.name].elementwise and isinstance(value_type, Array):
-        if value_type.shape is not None and type_.shape is not None and len(value_type.shape) == len(type_.shape):
-            value.type = replace(value_type, shape=type_.shape)
+        own, wider = type_.shape, value_type.shape
+        if own is None or wider is None or len(own) != len(wider):
+            return
+        if all(is_plural(extent) or same_extent(extent, other) for extent, other in zip(own, wider, strict=True)):
+            value.type = replace(value_type, shape=own)
 
 
 @statement(ast.Delete)
