@@ -43,7 +43,7 @@ from symgrad.frontend.flow import choose
 from symgrad.frontend.folding import fold
 from symgrad.frontend.function_attributes import has_function_attribute
 from symgrad.frontend.growing_dicts import check_attribute, dict_of, new_dict, update
-from symgrad.frontend.iterate import append, indices_of, items_of, known_items, sequence
+from symgrad.frontend.iterate import append, indices_of, items_of, known_items, read_at_once, sequence
 from symgrad.frontend.number_builtins import CONVERTING
 from symgrad.frontend.operands import static_key, unwrap
 from symgrad.frontend.operators import binary
@@ -220,6 +220,7 @@ def type_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 def list_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     if not args:
         return ctx.new_object("list", ())
+    args = [read_at_once(ctx, args[0])]
     if is_iterator(args[0]) or isinstance(args[0], Obj) and args[0].key.kind == "record":
         args = [sequence(ctx, args[0], node)]
     known = known_items(ctx, args[0], node)

@@ -24,6 +24,7 @@ from symgrad.frontend.bindings import (
     Num,
     Obj,
     Ref,
+    State,
     Static,
     Step,
     Tup,
@@ -41,6 +42,7 @@ from symgrad.frontend.members import is_enumeration
 from symgrad.frontend.operands import pinned_extent, static_binding
 from symgrad.frontend.outside import check_reader, outside, rely_on_keys
 from symgrad.frontend.python_values import answer, python_items
+from symgrad.frontend.reach import parts_of
 from symgrad.frontend.sequences import FEW, item_value, see_within, sequence_of, shares, takes_over
 from symgrad.frontend.stepping import begin
 from symgrad.ir.core import ONE, ZERO, Const, Operand
@@ -110,14 +112,34 @@ def items_of(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | 
             return items_of(ctx, collected, node)
         case Iter(kind, parts) if kind in ITERATORS:
             return ITERATORS[kind](ctx, parts, node)
-        case Num(operand) if isinstance(operand.type, Unknown) and isinstance(node, ast.Call | ast.Tuple | ast.List):
-            # an object of a library, which is all read at once: it is unpacked, or a call gives it and nobody else has it
-            return items_of(ctx, answer(ctx, list, [operand], List(UNKNOWN)), node)
+        case Num(operand) if isinstance(operand.type, Unknown) and not is_kept(ctx.state, operand):
+            return items_of(ctx, read_at_once(ctx, binding), node)
     row = row_of(binding.value) if isinstance(binding, Static) else None
     if row is not None:
         name = getattr(binding, "name", None) or "x"
         raise BadArgument(what_of(row, name), ctx.loc(node), passed_instead(row, name))
-    raise UnsupportedSyntax("this cannot be iterated over", ctx.loc(node), "use range, an array, a list or a tuple")
+    is_named = isinstance(binding, Num) and isinstance(binding.operand.type, Unknown)
+    hint = "make it a list where it comes from, with list" if is_named else "use range, an array, a list or a tuple"
+    raise UnsupportedSyntax("this cannot be iterated over", ctx.loc(node), hint)
+
+
+def read_at_once(ctx: Lowering, binding: Binding) -> Binding:
+    """An object of a library of which all items are read, as the list of these; everything else as it is."""
+    if not isinstance(binding, Num) or not isinstance(binding.operand.type, Unknown):
+        return binding
+    return answer(ctx, list, [binding.operand], List(UNKNOWN))
+
+
+def is_kept(state: State, operand: Operand) -> bool:
+    """Does a name or an object hold a value?  It may be an iterator, which Python goes on with where a loop has left it."""
+    held: list[Any] = list(state.names.values())
+    held += [part for content in state.heap.values() if not isinstance(content, Ref) for _, part in content]
+    while held:
+        one = held.pop()
+        if isinstance(one, Num) and one.operand is operand:
+            return True
+        held += parts_of(one) if isinstance(one, Binding) else ()
+    return False
 
 
 def as_sequence(ctx: Lowering, binding: Binding, items: list[Binding], node: ast.AST) -> list[Binding] | Items:
@@ -402,6 +424,7 @@ ITERATORS: dict[str, Callable[..., list[Binding] | Items]] = {
 
 def unpack(ctx: Lowering, binding: Binding, targets: list[ast.expr], node: ast.AST) -> list[Binding]:
     """Split a value over the targets of an assignment."""
+    binding = read_at_once(ctx, binding)
     star = next((k for k, t in enumerate(targets) if isinstance(t, ast.Starred)), None)
     binding = sequence(ctx, binding, node)
     items = items_of(ctx, binding, node)

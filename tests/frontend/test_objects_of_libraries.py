@@ -77,10 +77,31 @@ def f(x):
 """
 
 
-def test_an_iterator_that_has_a_name_is_refused() -> None:
+#: what may go on with an iterator where a loop has left it
+LOOPS = {
+    "for": "for row in rows:",
+    "enumerate": "for k, row in enumerate(rows):",
+    "zip": "for row, k in zip(rows, [1.0, 2.0]):",
+    "iter": "for row in iter(rows):",
+}
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_an_iterator_that_has_a_name_is_refused(name: str) -> None:
     """It would be read at once, and Python goes on with it where a loop has left it."""
-    with pytest.raises(SymgradError, match="iterated over"):
-        symgrad.grad(function_of(HEAD + NAMED))(0.7)
+    text = HEAD + NAMED.replace("for row in rows:", LOOPS[name])
+    with pytest.raises(SymgradError, match="iterated over") as refused:
+        symgrad.grad(function_of(text))(0.7)
+    assert (refused.value.hint or "").startswith("make it a list")
+    assert verdict(text.replace("csv.reader(io.StringIO(", "list(csv.reader(io.StringIO(").replace('"))\n', '")))\n'), [0.7]) == "right"
+
+
+def test_a_list_of_an_iterator_that_has_a_name_is_read() -> None:
+    text = (
+        HEAD
+        + "def f(x):\n    rows = csv.reader(io.StringIO('1,2'))\n    kept = list(rows)\n    return x * len(kept) + x * x * len(list(rows))\n"
+    )
+    assert verdict(text, [0.7]) == "right"
 
 
 FIELDS = "def f(x):\n    r = np.zeros(3, dtype=[('p', float), ('q', float)])\n    return r.size * x\n"
