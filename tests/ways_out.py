@@ -425,7 +425,7 @@ expression("remainder", FUNCTION, "write x - y * round(x / y)", "math.remainder(
 expression("ulp", FUNCTION, "write np.spacing(x)", "math.ulp(a) + a * a", "np.spacing(a) + a * a")
 expression("cmp_to_key", FUNCTION, "sort by a key, as in sorted(values, key=lambda value: value)",
            "sorted([a, b], key=functools.cmp_to_key(lambda v, w: v - w))[0] ** 2", "sorted([a, b], key=lambda value: value)[0] ** 2")  # fmt: skip
-expression("tee", SYNTAX, "use range, an array, a list or a tuple",
+expression("tee", SYNTAX, "loop over the list or the array twice",
            "sum(v * w for v, w in zip(*itertools.tee([a, b])))", "sum(v * w for v, w in zip([a, b], [a, b]))")  # fmt: skip
 way("groupby", FUNCTION, "loop over the items, and compare the key of each with the key before", """
 import itertools

@@ -44,6 +44,7 @@ from symgrad.frontend.stepping import begin, held_now, is_iterator, is_record, i
 from symgrad.frontend.tables import SPECIAL, callee, special
 from symgrad.ir.core import ONE, ZERO, Const
 from symgrad.ops.composed import iterating
+from symgrad.ops.instead import instead_of
 
 Args = list[Binding]
 Kwargs = dict[str, Binding]
@@ -244,6 +245,11 @@ def next_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
         cls = args[0].key.cls
         return ctx.apply(Static(cls.step_or if default else cls.step), args, {}, node)
     return ctx.apply(Static(iterating.first_value_or if default else iterating.first_value), args, {}, node)
+
+
+@special(itertools.tee)
+def tee(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    raise UnsupportedSyntax("itertools.tee keeps items for iterators that read them later", ctx.loc(node), instead_of(itertools.tee))
 
 
 @special(itertools.cycle)
