@@ -159,7 +159,7 @@ ROWS: weakref.WeakKeyDictionary[type, Kind | None] = weakref.WeakKeyDictionary()
 FRACTION = next(kind for kind in KINDS if kind.name == "a fractions.Fraction")
 
 
-#: modules whose objects never change, and are not looked into: what is asked of one is asked of the object itself
+#: modules of immutable objects: an attribute or method of such an object is read from the object when the code runs
 UNCHANGING = frozenset({"datetime", "fractions", "pathlib"})
 
 

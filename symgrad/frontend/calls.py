@@ -322,7 +322,7 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
         args = [as_base(ctx, a, *OF_ARRAYS) for a in args] if root_of(value) == "numpy" else args
         check_call(ctx, value, args, kwargs, node)
         return lower(ctx, args, kwargs, node)
-    if spelled is not None:  # NumPy goes over the items
+    if spelled is not None:  # NumPy reads the items through the base class
         args = [as_base(ctx, a, *OF_ARRAYS) for a in args]
     if spelled is not None and root_of(value) == "math":
         args = [as_float(ctx, a, node) for a in args]

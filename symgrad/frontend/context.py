@@ -21,6 +21,7 @@ from symgrad.ir.types import List
 
 ROUNDS = 800  #: rounds of loops that are written out, in all
 WRITTEN = 2000  #: and statements in them: a gradient of so many takes up to half a minute
+WRITTEN_OUT = 24  #: how deep a function or generator that calls itself is written out
 NESTED = 90  #: branches and loops inside of one another: Python reads no text of more than a hundred levels of indentation
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.activation import activate, default_bindings
 from symgrad.frontend.bindings import Binding, Fun, Obj, Ref
-from symgrad.frontend.context import Lowering
+from symgrad.frontend.context import WRITTEN_OUT, Lowering
 from symgrad.frontend.frames import Frame
 from symgrad.frontend.interruptions import CallsItself
 from symgrad.frontend.opaque import FOLLOWED
@@ -18,8 +18,6 @@ from symgrad.frontend.recursion import call_nested_recursive, call_recursive
 from symgrad.frontend.scopes import global_names, local_names, yields
 from symgrad.frontend.shared_state import is_readable
 from symgrad.frontend.source import read
-
-NESTED = 24  #: how deep a function that calls itself is written out
 
 
 def inline(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
@@ -59,7 +57,7 @@ def site_of(callee: Fun) -> Any:
 
 def check_depth(ctx: Lowering, node: ast.AST, origin: Any) -> None:
     """Refuse functions that go on making others of the same text (``origin``) and calling them."""
-    if sum(origin_of(held) is origin for held, _ in ctx.stack) > NESTED:
+    if sum(origin_of(held) is origin for held, _ in ctx.stack) > WRITTEN_OUT:
         raise UnsupportedSyntax("functions of one text call each other without end", ctx.loc(node), "write it as one that calls itself")
 
 
@@ -75,7 +73,7 @@ def is_written_out(ctx: Lowering, code: Any, args: list[Binding], node: ast.AST)
     if not known:
         return False
     ctx.write_out(node)
-    if sum(held == code for held, _ in ctx.stack) > NESTED:
+    if sum(held == code for held, _ in ctx.stack) > WRITTEN_OUT:
         what = "a function that calls itself is written out for what it is given, and goes too deep for that"
         raise UnsupportedSyntax(what, ctx.loc(node), "hand it numbers and arrays")
     return True

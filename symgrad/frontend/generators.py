@@ -13,7 +13,7 @@ from typing import Any
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import MISSING, Binding, Generator, HeapKey, Num, Ref, State, Static
 from symgrad.frontend.containers import is_of_known_structure
-from symgrad.frontend.context import Lowering
+from symgrad.frontend.context import WRITTEN_OUT, Lowering
 from symgrad.frontend.exceptions import fail_unless
 from symgrad.frontend.flow import branch, forget_result, leave, proceed, run
 from symgrad.frontend.frames import NEXT, RETURN, Frame, Loop
@@ -27,8 +27,8 @@ from symgrad.identity import Same
 from symgrad.ir.core import FALSE, Const, Operand
 from symgrad.ir.types import Array
 
-#: how deep a generator that calls itself is written out, and how often while a program is lowered
-DEEPEST, MOST_CALLS = 24, 200
+#: how often a generator may call itself while a program is lowered
+MOST_CALLS = 200
 
 __all__ = ["called", "drive", "each_value", "gathered", "send", "yielded"]
 
@@ -142,7 +142,7 @@ def is_written_out(ctx: Lowering, held: Generator, depth: int) -> bool:
     calls = ctx.forms.setdefault("generators", {})
     calls[held.node] = calls.get(held.node, 0) + 1
     known = any(is_of_known_structure(ctx, binding) for _, binding in held.bound)
-    return known and depth <= DEEPEST and calls[held.node] <= MOST_CALLS
+    return known and depth <= WRITTEN_OUT and calls[held.node] <= MOST_CALLS
 
 
 @lru_cache(maxsize=256)

@@ -92,7 +92,7 @@ def with_sources_of_libraries(attempted: Callable[[frozenset[Same]], Result], me
         result = attempted(read_sources)
     except SymgradError:
         read = None
-        while read is None and met - read_sources:  # what is read may call others
+        while read is None and met - read_sources:  # a function whose source is read may call further ones
             read_sources = frozenset(met)
             read = unless_refused(attempted, read_sources)
         if read is None or has_composition(read_sources) and passes_unread(read.lowered, wrt, varied):

@@ -180,7 +180,7 @@ def own_iterator(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
     if not is_record(binding) and own_method(ctx, binding, "__iter__") is not None:
         result = definite(ctx, ctx.apply_method(binding, "__iter__", [], node), node)
         if isinstance(result, Num | Tup | Obj | Ref) and not is_iterator(result) and own_method(ctx, result, "__next__") is None:
-            return definite(ctx, MISSING, node, TypeError, f"iter() returned non-iterator of type {kind_of(ctx, result)!r}")
+            return definite(ctx, MISSING, node, TypeError, f"iter() returned non-iterator of type {class_name(ctx, result)!r}")
         return result
     binding = as_base(ctx, binding, "__iter__")
     if (word := never_iterable(ctx, binding)) is not None:
@@ -188,7 +188,7 @@ def own_iterator(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
     return binding
 
 
-def kind_of(ctx: Lowering, binding: Num | Tup | Obj | Ref) -> str:
+def class_name(ctx: Lowering, binding: Num | Tup | Obj | Ref) -> str:
     """The name of the class of a number, an array, a tuple, a list, a dict or an instance."""
     if isinstance(binding, Ref):
         return "list" if isinstance(ctx.type_of(binding), List) else "numpy.ndarray"
@@ -198,7 +198,7 @@ def kind_of(ctx: Lowering, binding: Num | Tup | Obj | Ref) -> str:
 
 
 def stepped(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
-    """An instance that says its items by ``__next__``, or by ``__getitem__`` alone, as a generator; everything else as it is."""
+    """A generator of the items of an instance with ``__next__``, or with ``__getitem__`` alone; every other binding unchanged."""
     if is_record(binding):
         return binding
     if own_method(ctx, binding, "__next__") is not None:

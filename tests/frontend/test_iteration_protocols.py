@@ -132,17 +132,6 @@ def test_product(name: str) -> None:
 
 
 OUTSIDE = """
-class Steps:
-    def __init__(self, d):
-        self.d, self.k = d, 0
-    def __iter__(self):
-        return self
-    def __next__(self):
-        if self.k >= len(self.d):
-            raise StopIteration
-        self.k += 1
-        return self.d[self.k - 1]
-
 HELD = Steps([0.4, 2.0, 0.3])
 
 def f(x):
@@ -152,4 +141,4 @@ def f(x):
 
 
 def test_an_instance_from_outside_keeps_its_place() -> None:
-    assert verdict(OUTSIDE, [0.7]) == "right"
+    assert verdict(CLASSES + OUTSIDE, [0.7]) == "right"

@@ -61,46 +61,46 @@ OF_SCIPY = """special.wofz(z)|special.wofz(x)|special.lambertw(z)|special.lamber
 special.erfi(z)|special.exp1(z)|special.expi(z)|special.jv(1.5, z)|special.yv(1.5, z)|special.iv(0.3, z)|special.kv(1, z)|special.hankel1(0.5, z)|special.hankel2(1, z)
 special.hankel1(1.5, x + 2.0)|special.wofz(3 * z)"""
 EXPRESSIONS = [e for line in (f"{WORDS}\n{OF_SCIPY}" if "special" in SPACE else WORDS).splitlines() for e in line.split("|")]
-#: bodies that give ``made``
+#: bodies that give ``result``
 BODIES = {
-    "loop that carries": "made = 0\nfor v in z:\n    made = made * c + v ** 2",
-    "loop that begins real": "made = 1.0\nfor v in x:\n    made = made * 0.7 + 1j * v",
-    "while": "made, n = c, 0\nwhile abs(made) < 9.0 and n < 6:\n    made = made ** 2 + c\n    n += 1",
-    "stores": "made = np.zeros(4, dtype=complex)\nfor i in range(4):\n    made[i] = z[i] * made[i - 1].conjugate() + x[i]",
-    "augmented": "made = z.copy()\nmade *= 2j\nmade[1:] += made[:-1]\nmade[0] -= x[0]",
-    "stores in places": "made = z * 1\nmade[[0, 2]] = x[:2]\nmade[ib] += z[ib]",
-    "store of a row": "made = m.copy()\nmade[0] = x[:3]\nmade[:, 1] = made[:, 0] * c",
-    "view": "w = z * 2\nv = w[1:]\nv *= c\nmade = w",
-    "lists in a list": "t = []\nfor v in z:\n    t.append([v, v * c])\nfor k in range(3):\n    t[k][1] = t[k + 1][0] * t[k][1]\nmade = np.array(t)",
-    "values put": "made = z * 1\nnp.put(made, [0, 2], x[:2] * 1j)\nnp.putmask(made, ib, made.conj())",
-    "stores to parts": "made = z * 1\nmade.real = x * z.imag\nmade.imag[1:] += x[1:] * made.real[:-1]",
-    "vectors and values of any matrix": "w, v = np.linalg.eig(m)\nmade = (v * np.exp(w)) @ np.linalg.inv(v)",
-    "vectors and values": "w, v = np.linalg.eigh(m)\nmade = (v * w**2) @ v.conj().T",
-    "singular vectors together": "u, s, vh = np.linalg.svd(m[:, :2], full_matrices=False)\nmade = (u * np.sqrt(s)) @ vh",
-    "branch": "if r > 0:\n    made = c * r\nelse:\n    made = r",
-    "real on one path": "if r > 0:\n    made = r * 1.5\nelse:\n    made = c\nmade = made * c",
-    "list": "items = []\nfor k in range(4):\n    items.append(z[k] * (1 + k * 1j))\nmade = np.array(items)",
-    "list that is changed": "items = [c, 2 * c, r * c]\nfor k in range(3):\n    items[k] = items[k - 1] * c\nmade = sum(items)",
-    "lists joined": "items = [v for v in z]\nitems = (items + items)[1:5]\nmade = np.array(items) * c",
-    "join of a list": "items = []\nfor v in m:\n    items.append(v * c)\nmade = np.concatenate(items) + np.stack(items).ravel()",
-    "list of rows": "items = [v * c for v in m]\nmade = items[0] * items[1] + items[2]",
-    "tolist": "made = 0j\nfor v in z.tolist():\n    made = made * 0.5 + v * v",
-    "filled": "made = np.empty((4, 2), dtype=np.complex128)\nmade[:, 0] = z\nmade[:, 1] = z * x",
-    "cell that is read again": "w = np.zeros(5, complex)\nfor i in range(4):\n    w[i + 1] = w[i] * c + z[i]\nmade = w",
-    "newton": "made = c\nfor i in range(4):\n    made = made - (made ** 3 - z[0]) / (3 * made ** 2)",
-    "leapfrog": "q, p = c, z[0]\nfor i in range(5):\n    p = p - 0.1 * 1j * q * abs(q)\n    q = q + 0.1 * p\nmade = q * p",
-    "inner function": "def g(t):\n    return t * t.conjugate() + t\n\nmade = g(z) + g(c)",
-    "split and joined": "a, b = np.split(z, 2)\nmade = np.concatenate([b * 2, a])",
-    "of a tuple": "parts = (z, x * 1j)\nmade = np.concatenate(parts) * c",
-    "name bound in a loop": "for i in range(3):\n    w = z * (i + c)\nmade = w * z",
-    "name bound on a path": "if r > 0:\n    w = z * c\n    v = [z[1], w[0]]\nfor i in range(2):\n    if r > 0:\n        z = z * w + v[i]\nmade = z",
-    "stopped": "made = z * c + 0.0 * symgrad.stop_gradient(z)",
-    "empty like": "made = np.empty_like(z)\nmade[:] = z * c",
-    "list that is joined": "items = []\nfor v in z:\n    items.append(v * c)\nitems = items + items[1:]\nmade = np.array(items)",
-    "list of lists": "items = [[c, r * c], [z[0], z[1]]]\nmade = np.array(items) @ z[:2]",
-    "appended and popped": "items = [c]\nfor v in z:\n    items.append(v * items[-1])\nlast = items.pop()\nmade = last * items[-1]",
-    "stack of a list": "items = []\nfor v in m:\n    items.append(v * c)\nmade = np.stack(items) @ m",
-    "stacked from an array": "made = np.concatenate(m) + np.vstack(m).ravel()",
+    "loop that carries": "result = 0\nfor v in z:\n    result = result * c + v ** 2",
+    "loop that begins real": "result = 1.0\nfor v in x:\n    result = result * 0.7 + 1j * v",
+    "while": "result, n = c, 0\nwhile abs(result) < 9.0 and n < 6:\n    result = result ** 2 + c\n    n += 1",
+    "stores": "result = np.zeros(4, dtype=complex)\nfor i in range(4):\n    result[i] = z[i] * result[i - 1].conjugate() + x[i]",
+    "augmented": "result = z.copy()\nresult *= 2j\nresult[1:] += result[:-1]\nresult[0] -= x[0]",
+    "stores in places": "result = z * 1\nresult[[0, 2]] = x[:2]\nresult[ib] += z[ib]",
+    "store of a row": "result = m.copy()\nresult[0] = x[:3]\nresult[:, 1] = result[:, 0] * c",
+    "view": "w = z * 2\nv = w[1:]\nv *= c\nresult = w",
+    "lists in a list": "t = []\nfor v in z:\n    t.append([v, v * c])\nfor k in range(3):\n    t[k][1] = t[k + 1][0] * t[k][1]\nresult = np.array(t)",
+    "values put": "result = z * 1\nnp.put(result, [0, 2], x[:2] * 1j)\nnp.putmask(result, ib, result.conj())",
+    "stores to parts": "result = z * 1\nresult.real = x * z.imag\nresult.imag[1:] += x[1:] * result.real[:-1]",
+    "vectors and values of any matrix": "w, v = np.linalg.eig(m)\nresult = (v * np.exp(w)) @ np.linalg.inv(v)",
+    "vectors and values": "w, v = np.linalg.eigh(m)\nresult = (v * w**2) @ v.conj().T",
+    "singular vectors together": "u, s, vh = np.linalg.svd(m[:, :2], full_matrices=False)\nresult = (u * np.sqrt(s)) @ vh",
+    "branch": "if r > 0:\n    result = c * r\nelse:\n    result = r",
+    "real on one path": "if r > 0:\n    result = r * 1.5\nelse:\n    result = c\nresult = result * c",
+    "list": "items = []\nfor k in range(4):\n    items.append(z[k] * (1 + k * 1j))\nresult = np.array(items)",
+    "list that is changed": "items = [c, 2 * c, r * c]\nfor k in range(3):\n    items[k] = items[k - 1] * c\nresult = sum(items)",
+    "lists joined": "items = [v for v in z]\nitems = (items + items)[1:5]\nresult = np.array(items) * c",
+    "join of a list": "items = []\nfor v in m:\n    items.append(v * c)\nresult = np.concatenate(items) + np.stack(items).ravel()",
+    "list of rows": "items = [v * c for v in m]\nresult = items[0] * items[1] + items[2]",
+    "tolist": "result = 0j\nfor v in z.tolist():\n    result = result * 0.5 + v * v",
+    "filled": "result = np.empty((4, 2), dtype=np.complex128)\nresult[:, 0] = z\nresult[:, 1] = z * x",
+    "cell that is read again": "w = np.zeros(5, complex)\nfor i in range(4):\n    w[i + 1] = w[i] * c + z[i]\nresult = w",
+    "newton": "result = c\nfor i in range(4):\n    result = result - (result ** 3 - z[0]) / (3 * result ** 2)",
+    "leapfrog": "q, p = c, z[0]\nfor i in range(5):\n    p = p - 0.1 * 1j * q * abs(q)\n    q = q + 0.1 * p\nresult = q * p",
+    "inner function": "def g(t):\n    return t * t.conjugate() + t\n\nresult = g(z) + g(c)",
+    "split and joined": "a, b = np.split(z, 2)\nresult = np.concatenate([b * 2, a])",
+    "of a tuple": "parts = (z, x * 1j)\nresult = np.concatenate(parts) * c",
+    "name bound in a loop": "for i in range(3):\n    w = z * (i + c)\nresult = w * z",
+    "name bound on a path": "if r > 0:\n    w = z * c\n    v = [z[1], w[0]]\nfor i in range(2):\n    if r > 0:\n        z = z * w + v[i]\nresult = z",
+    "stopped": "result = z * c + 0.0 * symgrad.stop_gradient(z)",
+    "empty like": "result = np.empty_like(z)\nresult[:] = z * c",
+    "list that is joined": "items = []\nfor v in z:\n    items.append(v * c)\nitems = items + items[1:]\nresult = np.array(items)",
+    "list of lists": "items = [[c, r * c], [z[0], z[1]]]\nresult = np.array(items) @ z[:2]",
+    "appended and popped": "items = [c]\nfor v in z:\n    items.append(v * items[-1])\nlast = items.pop()\nresult = last * items[-1]",
+    "stack of a list": "items = []\nfor v in m:\n    items.append(v * c)\nresult = np.stack(items) @ m",
+    "stacked from an array": "result = np.concatenate(m) + np.vstack(m).ravel()",
 }
 NAMES = list(ARGUMENTS)
 
@@ -115,19 +115,19 @@ def used(text: str) -> list[str]:
 
 
 def program(body: str) -> tuple[str, dict[str, Any]]:
-    """The text of a real function that depends on all of ``made``, its real and imaginary parts each in its own way; its arguments."""
+    """The text of a real function that depends on all of ``result``, its real and imaginary parts each in its own way; its arguments."""
     given = {name: ARGUMENTS[name] for name in used(body)}
     lines = "".join(f"    {line}\n" for line in body.splitlines())
     head = f"{HEAD}def f({', '.join([*given, 'iw'])}):\n{lines}"
     space = dict(SPACE)
-    exec(f"{head}    return made\n", space)
-    made = space["f"](**{k: own(v) for k, v in given.items()}, iw=0.0)
-    weights = RNG.normal(size=np.shape(made)) + 1j * RNG.normal(size=np.shape(made))
-    return f"{head}    return np.sum((iw * made).real) + 0.3 * np.sum(made * np.conj(made)).real\n", {**given, "iw": weights}
+    exec(f"{head}    return result\n", space)
+    result = space["f"](**{k: own(v) for k, v in given.items()}, iw=0.0)
+    weights = RNG.normal(size=np.shape(result)) + 1j * RNG.normal(size=np.shape(result))
+    return f"{head}    return np.sum((iw * result).real) + 0.3 * np.sum(result * np.conj(result)).real\n", {**given, "iw": weights}
 
 
 def cases() -> list[Any]:
-    bodies = {**{e: f"made = {e}" for e in EXPRESSIONS}, **BODIES}
+    bodies = {**{e: f"result = {e}" for e in EXPRESSIONS}, **BODIES}
     return [pytest.param(*program(body), id=name) for name, body in bodies.items()]
 
 
@@ -144,8 +144,8 @@ def direction(value: Any, part: complex) -> Any:
     return drawn if isinstance(value, np.ndarray) else drawn[()]
 
 
-def along(made: Any, steps: dict[str, Any], names: tuple[str, ...]) -> float:
-    return float(sum(np.sum(np.asarray(g) * steps[name]) for g, name in zip(made, names, strict=True)).real)
+def along(result: Any, steps: dict[str, Any], names: tuple[str, ...]) -> float:
+    return float(sum(np.sum(np.asarray(g) * steps[name]) for g, name in zip(result, names, strict=True)).real)
 
 
 def moved(args: dict[str, Any], steps: dict[str, Any], h: float) -> dict[str, Any]:
@@ -159,7 +159,7 @@ def moved(args: dict[str, Any], steps: dict[str, Any], h: float) -> dict[str, An
 @pytest.mark.parametrize(("source", "args"), CASES)
 def test_gradients_agree_with_differences(source: str, args: dict[str, Any]) -> None:
     function, names = symgrad.from_source(source, "f"), active(args)
-    value, made = symgrad.value_and_grad(function, wrt=names, allow_unused=True)(**args)
+    value, result = symgrad.value_and_grad(function, wrt=names, allow_unused=True)(**args)
 
     assert value == pytest.approx(function(**{k: own(v) for k, v in args.items()}), rel=1e-12)
     for part in (1, 1j):
@@ -169,8 +169,8 @@ def test_gradients_agree_with_differences(source: str, args: dict[str, Any]) -> 
             expected = along(symgrad.grad(double, wrt=names)(**args), steps, names)
         else:
             expected = (function(**moved(args, steps, 1e-6)) - function(**moved(args, steps, -1e-6))) / 2e-6
-        assert along(made, steps, names) == pytest.approx(expected, rel=1e-5 if "complex64" in source else 1e-6, abs=1e-7)
-    for name, g in zip(names, made, strict=True):
+        assert along(result, steps, names) == pytest.approx(expected, rel=1e-5 if "complex64" in source else 1e-6, abs=1e-7)
+    for name, g in zip(names, result, strict=True):
         assert np.shape(g) == np.shape(args[name])
         assert np.iscomplexobj(g) == np.iscomplexobj(args[name])
 
@@ -182,8 +182,8 @@ def test_second_derivatives_agree_with_differences_of_gradients(source: str, arg
     first = symgrad.grad(function, wrt=names, allow_unused=True)
     steps, other = ({n: direction(args[n], 1) + (direction(args[n], 1j) if np.iscomplexobj(args[n]) else 0) for n in names} for _ in "ab")
     weights = {f"iv{k}": steps[n] for k, n in enumerate(names)}
-    total = " + ".join(f"np.sum(np.real(made[{k}] * iv{k}))" for k in range(len(names)))
-    text = f"def slope({', '.join([*args, *weights])}):\n    made = first({', '.join(f'{n}={n}' for n in args)})\n    return {total}\n"
+    total = " + ".join(f"np.sum(np.real(result[{k}] * iv{k}))" for k in range(len(names)))
+    text = f"def slope({', '.join([*args, *weights])}):\n    result = first({', '.join(f'{n}={n}' for n in args)})\n    return {total}\n"
     slope = symgrad.from_source(text, "slope", {"first": first, "np": np})
     second = symgrad.grad(slope, wrt=names, allow_unused=True)(**args, **weights)
     h = 1e-5
@@ -204,13 +204,13 @@ def columns(value: Any) -> Any:
 @pytest.mark.parametrize(("source", "args"), CASES)
 def test_the_layout_of_arguments_does_not_matter(source: str, args: dict[str, Any]) -> None:
     function, names = symgrad.from_source(source, "f"), active(args)
-    made = symgrad.grad(function, wrt=names, allow_unused=True)
-    expected = made(**args)
+    result = symgrad.grad(function, wrt=names, allow_unused=True)
+    expected = result(**args)
 
     for change in (with_gaps, columns):
         given = {k: change(v) for k, v in args.items()}
         before = {k: own(v) for k, v in given.items()}
-        for one, two, name in zip(expected, made(**given), names, strict=True):
+        for one, two, name in zip(expected, result(**given), names, strict=True):
             np.testing.assert_allclose(two, one, rtol=1e-10, atol=1e-12)
             np.testing.assert_array_equal(given[name], before[name])
 
@@ -227,9 +227,9 @@ def test_single_precision_is_kept(source: str, args: dict[str, Any]) -> None:
     function, names = symgrad.from_source(source, "f"), active(args)
     given = {k: narrow(v) if k != "iw" else v for k, v in args.items()}
     wide = symgrad.grad(function, wrt=names, allow_unused=True)(**args)
-    made = symgrad.grad(function, wrt=names, allow_unused=True)(**given)
+    result = symgrad.grad(function, wrt=names, allow_unused=True)(**given)
 
-    for name, one, two in zip(names, wide, made, strict=True):
+    for name, one, two in zip(names, wide, result, strict=True):
         np.testing.assert_allclose(two, one, rtol=3e-3, atol=3e-3)
         assert not isinstance(given[name], np.ndarray) or two.dtype == given[name].dtype
 
@@ -248,14 +248,14 @@ def test_arrays_of_other_lengths(expression: str, count: int) -> None:
     if not np.isfinite(value).all():
         pytest.skip("it has no value")
     given = {name: args[name] for name in used(expression)}
-    text = f"{HEAD}def f({', '.join(given)}):\n    made = {expression}\n    return np.sum((made * (0.7 - 0.2j)).real) + np.sum(made.imag * made.real)\n"
+    text = f"{HEAD}def f({', '.join(given)}):\n    result = {expression}\n    return np.sum((result * (0.7 - 0.2j)).real) + np.sum(result.imag * result.real)\n"
     function, names = symgrad.from_source(text, "f"), tuple(given)
-    made = symgrad.grad(function, wrt=names, allow_unused=True)(**given)
+    result = symgrad.grad(function, wrt=names, allow_unused=True)(**given)
     steps = {n: direction(given[n], 1) + (direction(given[n], 1j) if np.iscomplexobj(given[n]) else 0) for n in names}
     expected = (function(**moved(given, steps, 1e-6)) - function(**moved(given, steps, -1e-6))) / 2e-6
 
-    assert along(made, steps, names) == pytest.approx(expected, rel=1e-6, abs=1e-7)
-    for name, g in zip(names, made, strict=True):
+    assert along(result, steps, names) == pytest.approx(expected, rel=1e-6, abs=1e-7)
+    for name, g in zip(names, result, strict=True):
         assert np.shape(g) == np.shape(given[name])
 
 
@@ -308,8 +308,8 @@ def test_every_row_that_is_allowed_is_checked_here(monkeypatch: pytest.MonkeyPat
         names = active(args)
         first = symgrad.grad(symgrad.from_source(source, "f"), wrt=names, allow_unused=True)
         first.ir(**args)
-        total = " + ".join(f"np.sum(np.abs(made[{k}]) ** 2)" for k in range(len(names)))
-        text = f"def slope({', '.join(args)}):\n    made = first({', '.join(f'{n}={n}' for n in args)})\n    return {total}\n"
+        total = " + ".join(f"np.sum(np.abs(result[{k}]) ** 2)" for k in range(len(names)))
+        text = f"def slope({', '.join(args)}):\n    result = first({', '.join(f'{n}={n}' for n in args)})\n    return {total}\n"
         symgrad.grad(symgrad.from_source(text, "slope", {"first": first, "np": np}), wrt=names, allow_unused=True).ir(**args)
 
     assert not (RIGHT - seen), " ".join(sorted(RIGHT - seen))

@@ -1,4 +1,4 @@
-"""Filters of ``scipy.signal``: recursive ones by their row, and what is made of these; trends of straight lines."""
+"""Filters of ``scipy.signal``: ``lfilter`` is a row, and the other recursive filters call it; ``detrend`` subtracts a straight line."""
 
 from __future__ import annotations
 

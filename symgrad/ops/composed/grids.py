@@ -54,7 +54,7 @@ class Grid:
 
 
 def at_points(grids: Any, values: Any, xi: Any, method: Any, bounds_error: Any, fill_value: Any) -> Any:
-    """The values at points, and what stands for them beyond the grid."""
+    """The interpolated values at points; outside the grid ``fill_value``, or an extrapolation where that is None."""
     need(method in ("linear", "nearest"), "interpolation on grids is supported with the methods 'linear' and 'nearest'")
     points = points_of(xi, len(grids))
     inside: Any = True
@@ -72,6 +72,7 @@ def at_points(grids: Any, values: Any, xi: Any, method: Any, bounds_error: Any, 
 def grid_interpolator(points: Any, values: Numbers, method: Any = "linear", bounds_error: Any = True, fill_value: Any = math.nan, *,
                       solver: Any = None, solver_args: Any = None) -> Any:  # fmt: skip
     """``scipy.interpolate.RegularGridInterpolator`` of a number at each place of an ascending grid."""
+    need(solver is None and solver_args is None, "interpolation on grids is supported without solver and solver_args")
     grids = [np.asarray(grid, dtype=float) for grid in points]
     values = np.asarray(values, dtype=float)
     need(np.ndim(values) == len(grids), "a grid of arrays is not supported: it takes one number at each place")

@@ -1,4 +1,4 @@
-"""Views of dicts that get computed keys, and how a loop goes over such a dict."""
+"""Views of dicts with computed keys, and iteration over such a dict."""
 
 from __future__ import annotations
 
