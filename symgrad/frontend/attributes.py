@@ -149,6 +149,8 @@ def is_function_of_distribution(ctx: Lowering, owner: External | Static | Frozen
 EVERYWHERE = frozenset({"__class__", "__doc__"})
 
 
+#: instead of the attributes of an array that say how it lies in memory
+OF_MEMORY = "use its shape, slices and reshape; np.lib.stride_tricks.sliding_window_view gives windows"
 #: attributes of functions and generators that say where they come from
 OF_FUNCTIONS = frozenset({"__name__", "__qualname__", "__module__", "__doc__"})
 
@@ -332,6 +334,12 @@ def of_array(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding
             raise UnknownType("the number of dimensions of this array is not known", ctx.loc(node))
         case "ndim" if type_.shape is not None:
             return Num(Const(len(type_.shape)))
+        case "ndim":
+            return Num(ctx.call("ndim", ctx.read(owner)))
+        case "itemsize" | "nbytes" if type_.dtype is not None:
+            check_kind(ctx, type_, node)
+            item = Const(np.dtype(DTYPES[type_.dtype]).itemsize)
+            return Num(item if attr == "itemsize" else ctx.call("mul", ctx.call("size", ctx.read(owner)), item))
         case "size":
             return Num(size_of(ctx, owner) if isinstance(owner, Ref) else ctx.call("size", ctx.read(owner)))
         case "dtype" if type_.dtype is not None:
@@ -347,6 +355,8 @@ def of_array(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding
             return apply_row(ctx, attr, [owner], {}, node)
         case "flat" if isinstance(owner, Ref) and type_.shape is not None:
             return Iter("flat", (owner,))
+        case "strides" | "flags" | "base" | "data" | "ctypes" | "device" if ctx.frame.place is None:
+            raise UnsupportedSyntax(f"{attr} of an array, which says how it lies in memory, is not followed", ctx.loc(node), OF_MEMORY)
     return of_builtin(ctx, owner, attr, node) if ctx.frame.place is None else Bound(owner, attr)
 
 

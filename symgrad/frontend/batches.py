@@ -20,8 +20,9 @@ from symgrad.frontend.flow import counted, loop_key
 from symgrad.frontend.inner import names_of
 from symgrad.frontend.interruptions import Raised
 from symgrad.frontend.memory import load_array
-from symgrad.frontend.operands import pinned, unwrap
+from symgrad.frontend.operands import unwrap
 from symgrad.frontend.outside import entries_of, outside
+from symgrad.frontend.pinning import pinned
 from symgrad.frontend.reading import owner_name
 from symgrad.frontend.skeletons import settled
 from symgrad.frontend.tables import callee

@@ -13,6 +13,7 @@ from symgrad.frontend.bindings import MISSING, Binding, Bound, Broken, Location,
 from symgrad.frontend.frames import Frame
 from symgrad.frontend.heap import Heap
 from symgrad.frontend.interruptions import Raised, Unresolved
+from symgrad.frontend.pinning import located, unusable
 from symgrad.frontend.skeletons import settled
 from symgrad.frontend.tables import CALLS, EXPRESSIONS, PLAIN, SPREAD
 from symgrad.identity import Same
@@ -42,13 +43,13 @@ class Lowering(Heap):
         try:
             binding = lower(self, node)
         except SymgradError as error:
-            raise error.at(self.loc(node)) from None
+            raise located(self, error, node) from None
         finally:
             self.builder.loc, self.handing = before, outer
         assert isinstance(binding, Binding)
         binding = settled(binding, self.state)
         if isinstance(binding, Broken) and isinstance(node, ast.Attribute | ast.Subscript):
-            raise self.refuse(UnknownType, binding.why, node, binding.hint or None)
+            raise unusable(self, UnknownType, binding.why, binding, node)
         self.release(height)
         self.hold(binding)
         return binding

@@ -33,6 +33,7 @@ from symgrad.frontend.interruptions import NeedsState
 from symgrad.frontend.known import TESTS
 from symgrad.frontend.members import plain
 from symgrad.frontend.mixed import MIXING
+from symgrad.frontend.pinning import unusable
 from symgrad.frontend.reach import memory_within, reached
 from symgrad.frontend.shared_state import SharedState
 from symgrad.frontend.skeletons import Skeleton, settled, skeleton
@@ -148,9 +149,8 @@ class Conversions(SharedState):
                 return selection
             case Bound(owner=Num(operand=Value(type=Unknown() | Object()) as held), name=name, function=None):
                 return self.call("opaque_attribute", held, attribute=name)  # of an object of Python's: it need be no method
-            case Broken(why, hint):
-                self.check_position(binding)
-                raise self.refuse(UnknownType, why, node, hint or None)
+            case Broken(why):
+                raise unusable(self, UnknownType, why, binding, node)
             case Missing():
                 raise self.refuse(UnsupportedSyntax, "this name is not bound here", node)
         row = row_of(binding.value) if isinstance(binding, External) else None

@@ -17,8 +17,8 @@ from symgrad.frontend.derived import MISSING_ITEMS
 from symgrad.frontend.dicts import missing_item
 from symgrad.frontend.exceptions import fail, sees
 from symgrad.frontend.flow import choose
-from symgrad.frontend.operands import pinned
 from symgrad.frontend.outside import item_text, outside, rely_on_absence, rely_on_keys
+from symgrad.frontend.pinning import pinned
 from symgrad.frontend.several import each
 from symgrad.frontend.skeletons import settled
 from symgrad.ir.core import FALSE, Const, Operand

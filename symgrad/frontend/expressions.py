@@ -14,8 +14,9 @@ from symgrad.frontend.function_attributes import new_function
 from symgrad.frontend.growing_dicts import is_to_grow, let_grow, new_dict, new_growing, note_new_site
 from symgrad.frontend.iterate import indices_of, items_of
 from symgrad.frontend.memory import load
-from symgrad.frontend.operands import known_value, pinned_length, static_key
+from symgrad.frontend.operands import known_value, static_key
 from symgrad.frontend.outside import entries_of
+from symgrad.frontend.pinning import pinned_length
 from symgrad.frontend.printed import shown
 from symgrad.frontend.protocols import own_method
 from symgrad.frontend.tables import expression

@@ -21,7 +21,7 @@ from symgrad.frontend.exceptions import Pending, after_rounds, come_out, end_rou
 from symgrad.frontend.frames import BREAK, CODE, NEXT, RESULT, RETURN, Frame, Loop
 from symgrad.frontend.interruptions import Raised, Unresolved
 from symgrad.frontend.joins import join_states
-from symgrad.frontend.operands import pinnable
+from symgrad.frontend.pinning import pinnable
 from symgrad.frontend.plans import Head
 from symgrad.frontend.scopes import assigned
 from symgrad.frontend.tables import STATEMENTS

@@ -39,8 +39,9 @@ from symgrad.frontend.flow import branch
 from symgrad.frontend.generators import gathered
 from symgrad.frontend.interruptions import NeedsState
 from symgrad.frontend.members import is_enumeration
-from symgrad.frontend.operands import pinned_extent, static_binding
+from symgrad.frontend.operands import static_binding
 from symgrad.frontend.outside import check_reader, outside, rely_on_keys
+from symgrad.frontend.pinning import pinned_extent
 from symgrad.frontend.python_values import answer, python_items
 from symgrad.frontend.reach import parts_of
 from symgrad.frontend.sequences import FEW, item_value, see_within, sequence_of, shares, takes_over

@@ -13,8 +13,9 @@ from typing import Any
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Num, Static, Tup
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.operands import known_value, pinned
+from symgrad.frontend.operands import known_value
 from symgrad.frontend.outside import outside
+from symgrad.frontend.pinning import pinned
 from symgrad.frontend.purity import is_pure
 from symgrad.frontend.reading import is_of_library, owner_name
 from symgrad.frontend.shared_state import is_readable

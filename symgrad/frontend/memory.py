@@ -40,7 +40,8 @@ from symgrad.frontend.exact import exact_class
 from symgrad.frontend.exceptions import fail, sees
 from symgrad.frontend.failing import is_step_open
 from symgrad.frontend.members import is_enumeration, plain
-from symgrad.frontend.operands import known_value, pinnable, pinned, static_binding
+from symgrad.frontend.operands import known_value, static_binding
+from symgrad.frontend.pinning import pinnable, pinned
 from symgrad.frontend.protocols import as_index
 from symgrad.frontend.python_values import as_text, python_item
 from symgrad.frontend.reading import owner_name

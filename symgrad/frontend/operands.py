@@ -7,7 +7,7 @@ import enum
 from collections.abc import Iterable
 from typing import Any
 
-from symgrad.errors import SymgradError, UnsupportedSyntax
+from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import (
     Binding,
     Iter,
@@ -22,13 +22,10 @@ from symgrad.frontend.bindings import (
     is_taken_whole,
 )
 from symgrad.frontend.context import Lowering
-from symgrad.ir.core import ZERO, Const, Operand, Value
-from symgrad.ir.types import Array, Dim, List, Scalar, is_complex
+from symgrad.frontend.pinning import NotLiteral, pinned
+from symgrad.ir.core import ZERO, Const, Operand
+from symgrad.ir.types import Array, List, Scalar, is_complex
 from symgrad.ops import spelling
-
-
-class NotLiteral(UnsupportedSyntax, ValueError):
-    """What has to be known while compiling is not; for whoever can do without it, a ``ValueError``."""
 
 
 def unwrap(value: Any) -> Any:
@@ -41,7 +38,7 @@ def unwrap(value: Any) -> Any:
     try:
         return spelling.plain(value)
     except ValueError:
-        raise NotLiteral("this must be a literal") from None
+        raise NotLiteral(value) from None
 
 
 def static_binding(value: Any) -> Binding:
@@ -85,64 +82,6 @@ def known_value(binding: Binding) -> list[Any]:
         case Num(Const() as constant):
             return [constant.value]
     return []
-
-
-def pinnable(ctx: Lowering, binding: Any) -> str | None:
-    """The expression that reads an integer of the call or from outside, whose value could be made part of the signature.
-
-    Of an integer that is computed it is that of one of those that it is computed from.
-    """
-    match binding:
-        case Num(Value() as value):
-            return integer_behind(ctx, value, set())
-        case Tup(items):
-            return next((text for i in items if (text := pinnable(ctx, i)) is not None), None)
-    return None
-
-
-def integer_behind(ctx: Lowering, value: Operand, seen: set[Operand]) -> str | None:
-    """The expression that reads an integer, or the first of those that an integer, or the length of a list, is computed from."""
-    if not isinstance(value, Value) or value in seen:
-        return None
-    seen.add(value)
-    if isinstance(value.type, Scalar) and value.type.kind in ("int", "bool"):
-        extents = (ctx.builder.extents.get(value), *ctx.builder.sizes.get(value, ()))
-        if (text := ctx.texts.get(value) or next(filter(None, (text_of_extent(ctx, extent) for extent in extents)), None)) is not None:
-            return text
-    elif not isinstance(value.type, List):
-        return None
-    return next((text for one in ctx.builder.integers.get(value, ()) if (text := integer_behind(ctx, one, seen)) is not None), None)
-
-
-def pinned(ctx: Lowering, refusal: SymgradError, bindings: Iterable[Any]) -> SymgradError:
-    """The refusal of something that is not known while compiling, which says which integer would do, if one would."""
-    return pinned_as(ctx, refusal, next((text for one in bindings if (text := pinnable(ctx, one)) is not None), None))
-
-
-def pinned_extent(ctx: Lowering, refusal: SymgradError, extent: Any) -> SymgradError:
-    """The refusal of something that would be known if an extent were, which says which extent of the call that is."""
-    return pinned_as(ctx, refusal, text_of_extent(ctx, extent)) if isinstance(extent, Dim) else refusal
-
-
-def text_of_extent(ctx: Lowering, extent: Any) -> str | None:
-    """The expression that reads from an array of the call the extent that an extent is, or is computed from."""
-    if not isinstance(extent, Dim):
-        return None
-    arrays = [(path, value.type) for value, path in ctx.texts.items() if isinstance(value.type, Array)]
-    extents = ((path, k, e) for path, array in arrays for k, e in enumerate(array.shape or ()) if isinstance(e, Dim))
-    return next((f"{path}.shape[{k}]" for path, k, e in extents if e.symbol == extent.symbol), None)
-
-
-def pinned_length(ctx: Lowering, refusal: SymgradError, binding: Binding) -> SymgradError:
-    """The refusal of a list of unknown length, which says which integer decides how long it is, if one does."""
-    return pinned_as(ctx, refusal, integer_behind(ctx, ctx.held(binding), set()) if is_long(binding, ctx.state) else None)
-
-
-def pinned_as(ctx: Lowering, refusal: SymgradError, text: str | None) -> SymgradError:
-    """The refusal of something that would be known if the integer were that an expression reads."""
-    refusal.pin = text
-    refusal.objects = dict(ctx.external_names)
-    return refusal
 
 
 def row_operand(ctx: Lowering, value: Any, node: ast.AST) -> Operand:

@@ -22,8 +22,9 @@ from symgrad.frontend.derived import as_base
 from symgrad.frontend.dicts import is_dict
 from symgrad.frontend.exceptions import sees
 from symgrad.frontend.interruptions import Recapture
-from symgrad.frontend.operands import pinned_as, static_binding
+from symgrad.frontend.operands import static_binding
 from symgrad.frontend.overriding import HARMLESS, check_container, check_named_tuple
+from symgrad.frontend.pinning import unusable
 from symgrad.frontend.reading import is_namespace, owner_name, read_name, users_bases
 from symgrad.frontend.tables import expression
 from symgrad.identity import Same
@@ -68,9 +69,8 @@ def variable(ctx: Lowering, key: Name, node: ast.AST) -> Binding:
             return definite(ctx, binding, node, UnboundLocalError, what)
         case Missing():
             raise UnsupportedSyntax(f"{name_!r} is not bound here", ctx.loc(node), f"assign to {name_} before this line")
-        case Broken(why, hint, pin=pin):
-            ctx.check_position(binding)
-            raise pinned_as(ctx, UnknownType(f"{name_!r} cannot be used: {why}", ctx.loc(node), hint or None), pin)
+        case Broken(why):
+            raise unusable(ctx, UnknownType, f"{name_!r} cannot be used: {why}", binding, node)
         case _ if ctx.may_be_unbound(binding) and any(issubclass(k, NameError) for w in ctx.watchers for k in w.kinds):
             what = f"whether {name_!r} is bound here, where a handler takes that it is not, is not known while compiling"
             raise UnsupportedSyntax(what, ctx.loc(node), "bind it to None before, and test for that")

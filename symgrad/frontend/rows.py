@@ -12,7 +12,8 @@ from symgrad.errors import UnsupportedArgument
 from symgrad.frontend.besides import call_besides, is_own_dtype
 from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Tup, held_items, is_long, is_slice
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.operands import are_complex, pinned, row_operand, unwrap, with_items
+from symgrad.frontend.operands import are_complex, row_operand, unwrap, with_items
+from symgrad.frontend.pinning import pinned
 from symgrad.frontend.views import split_views, view_step
 from symgrad.ir.core import ZERO
 from symgrad.ir.types import List, is_complex
@@ -56,7 +57,10 @@ def call_row(ctx: Lowering, spelled: spelling.Spelling, args: list[Binding], kwa
     try:
         bound = spelled.bind(args, kwargs, data, items)
     except spelling.NotSettings as error:
-        raise pinned(ctx, UnsupportedArgument(str(error), ctx.loc(node)), [*args, *kwargs.values()]) from None
+        refusal = pinned(ctx, UnsupportedArgument(str(error), ctx.loc(node), error.hint), [*args, *kwargs.values()])
+        if refusal.pin is not None or spelled.row not in WIDER:
+            raise refusal from None
+        return ctx.apply(Static(WIDER[spelled.row]), args, kwargs, node)
     except spelling.BindError as error:
         if (wider := WIDER.get(spelled.row)) is not None and (spelled.row in ALIKE or not are_complex(ctx, [*args, *kwargs.values()])):
             return ctx.apply(Static(wider), args, kwargs, node)

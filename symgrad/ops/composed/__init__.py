@@ -93,6 +93,7 @@ from symgrad.ops.composed.products import (
 from symgrad.ops.composed.samples import SAMPLES
 from symgrad.ops.composed.selecting import SELECTING, SELECTING_LAZILY
 from symgrad.ops.composed.sequences import (
+    allclose_within,
     angle,
     bisect_left,
     bisect_right,
@@ -108,6 +109,7 @@ from symgrad.ops.composed.sequences import (
     geomspace,
     gradient,
     interp,
+    isclose_within,
     logspace,
     modf,
     modf_of_number,
@@ -196,6 +198,7 @@ WIDER: dict[str, Callable[..., Any]] = {
     "take_items": take_within, "choose": choose_within, "convolution": convolve_within,
     "indices": sparse_indices, "var": var_about, "std": std_about, "nansum": nansum_within, "nanmean": nanmean_within,
     "nanmax": nanmax_within, "nanmin": nanmin_within, "clip": clip_within, "unique": unique_within,
+    "isclose": isclose_within, "allclose": allclose_within,
 }  # fmt: skip
 
 

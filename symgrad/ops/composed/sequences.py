@@ -219,6 +219,17 @@ def clip_within(a: Numbers, a_min: Any = None, a_max: Any = None, out: Any = Non
     return np.clip(a, a_min if min is None else min, a_max if max is None else max)
 
 
+def isclose_within(a: Numbers, b: Numbers, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False) -> Any:
+    """``np.isclose`` with tolerances that are computed, or with nan equal to nan."""
+    near = (np.abs(np.asarray(a) - b) <= atol + rtol * np.abs(b)) & np.isfinite(b) | (np.asarray(a) == b)
+    return near | np.isnan(a) & np.isnan(b) if equal_nan else near
+
+
+def allclose_within(a: Numbers, b: Numbers, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False) -> Any:
+    """``np.allclose`` with tolerances that are computed, or with nan equal to nan."""
+    return bool(np.all(isclose_within(a, b, rtol, atol, equal_nan)))
+
+
 def modf_of_number(x: Any) -> Any:
     """``math.modf``, which takes one number."""
     behind, before = np.modf(float(x))
