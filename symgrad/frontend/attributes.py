@@ -339,7 +339,7 @@ def of_array(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding
         case "itemsize" | "nbytes" if type_.dtype is not None:
             check_kind(ctx, type_, node)
             item = Const(np.dtype(DTYPES[type_.dtype]).itemsize)
-            return Num(item if attr == "itemsize" else ctx.call("mul", ctx.call("size", ctx.read(owner)), item))
+            return Num(item if attr == "itemsize" else ctx.call("multiply", ctx.call("size", ctx.read(owner)), item))
         case "size":
             return Num(size_of(ctx, owner) if isinstance(owner, Ref) else ctx.call("size", ctx.read(owner)))
         case "dtype" if type_.dtype is not None:

@@ -71,6 +71,7 @@ from symgrad.frontend.vectorize import from_outside
 from symgrad.frontend.verbatim import evaluated
 from symgrad.identity import Same
 from symgrad.ir.core import Const, Value
+from symgrad.ir.types import Scalar
 from symgrad.kinds import is_closed
 from symgrad.ops import spelling
 from symgrad.ops.composed import composed, defaults, parameters_of, positional, rebuilt_from
@@ -205,6 +206,18 @@ def call_external(ctx: Lowering, held: External, args: list[Binding], kwargs: di
     if callable(value):
         return opaque(ctx, value, owner_name(ctx, value), args, kwargs, node)
     raise UnsupportedSyntax("this cannot be called", ctx.loc(node), PLAIN)
+
+
+@callee(Num)
+@callee(Ref)
+@callee(Tup)
+def call_value(ctx: Lowering, held: Num | Ref | Tup, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """A number, array or tuple is called: Python raises, once the arguments are evaluated."""
+    if isinstance(held, Num) and not isinstance(held.operand.type, Scalar):
+        raise UnsupportedSyntax("this cannot be called", ctx.loc(node), PLAIN)
+    cls = exact_class(ctx, held, node)
+    name = f"numpy.{cls.__name__}" if cls.__module__ == "numpy" else cls.__name__
+    return definite(ctx, MISSING, node, TypeError, f"{name!r} object is not callable")
 
 
 @callee(Choice)

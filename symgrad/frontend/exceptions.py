@@ -331,8 +331,20 @@ def common(ctx: Lowering, entry: State, several: list[State]) -> State:
     return shared
 
 
+#: what the names of the variables begin with that hold what an expression or a loop has come to so far
+TEMPORARIES = ("%made", "%fold", "%found", "%choice", "%over", "%at")
+
+
+def forget_temporaries(state: State, entry: State) -> None:
+    """An exception has left the expressions and loops that began after ``entry``: nothing reads how far they came."""
+    for name in [n for n in state.names if n[1].startswith(TEMPORARIES) and n not in entry.names]:
+        del state.names[name]
+
+
 def join_pending(ctx: Lowering, entry: State, several: list[Pending]) -> Pending:
     """Exceptions of which at most one is pending as one, of several kinds."""
+    for pending in several:
+        forget_temporaries(pending.state, entry)
     first, *others = several
     for other in others:
         with ctx.unwatched():

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import MISSING, Binding, Name, Num, State, Static
+from symgrad.frontend.bindings import MISSING, Binding, Name, Num, Static
 from symgrad.frontend.branch_sides import Side
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exceptions import (
@@ -82,7 +82,6 @@ def caught(ctx: Lowering, node: ast.AST, clauses: list[Clause], body: Callable[[
         if watcher not in pending.watchers:
             left_over.append(pending)
             continue
-        forget_temporaries(pending.state, entry)
         for one in split(ctx, pending):
             share_out(ctx, one, clauses, taken, left_over)
     done = [(clause, join_pending(ctx, entry, held)) for clause, held in zip(clauses, taken.values(), strict=True) if held]
@@ -105,16 +104,6 @@ def caught(ctx: Lowering, node: ast.AST, clauses: list[Clause], body: Callable[[
         take(ctx, first, pending)
         return False
     return branch(ctx, pending.test, lambda: take(ctx, first, pending), lambda: arrange(1), rest, loc)
-
-
-#: what the names of the variables begin with that hold what an expression or a loop has come to so far
-TEMPORARIES = ("%made", "%fold", "%found", "%choice", "%over", "%at")
-
-
-def forget_temporaries(state: State, entry: State) -> None:
-    """An exception has left the expressions and loops that began after ``entry``: nothing reads how far they came."""
-    for name in [n for n in state.names if n[1].startswith(TEMPORARIES) and n not in entry.names]:
-        del state.names[name]
 
 
 @contextmanager

@@ -8,13 +8,16 @@ import operator
 import types
 from functools import partial
 
+import numpy as np
+
 from symgrad.errors import UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import definite, definite_item
 from symgrad.frontend.assigned_attributes import assign_attribute, can_be_assigned, remove_attribute
 from symgrad.frontend.attributes import attribute_of
-from symgrad.frontend.bindings import MISSING, Binding, Bound, Choice, External, Fun, Obj, OneOf, Ref, Static, Tup
+from symgrad.frontend.bindings import MISSING, Binding, Bound, Choice, External, Fun, Num, Obj, OneOf, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.derived import NAMESPACE, become_namespace, is_derived, is_of_base, namespace_of
+from symgrad.frontend.exact import exact_class
 from symgrad.frontend.exceptions import fail
 from symgrad.frontend.flow import choose
 from symgrad.frontend.function_attributes import assign_to_function
@@ -28,7 +31,7 @@ from symgrad.frontend.reading import entry_of_class, from_class, generated, rely
 from symgrad.frontend.several import each, is_one_of_kinds
 from symgrad.frontend.stores import done, store_array, store_item
 from symgrad.frontend.tables import special
-from symgrad.ir.types import Array
+from symgrad.ir.types import Array, Scalar
 
 
 def bind(ctx: Lowering, target: ast.expr, value: Binding) -> None:
@@ -85,6 +88,7 @@ def store_attribute(ctx: Lowering, owner: Binding, target: ast.Attribute, value:
         if not own_setter(ctx, owner, name, value, target):
             set_directly(ctx, owner, name, value, target)
         return
+    check_has_attribute(ctx, owner, target.attr, target)
     if isinstance(owner, Ref) and isinstance(type_ := ctx.type_of(owner), Array):
         store_part(ctx, owner, type_, target, value)
         return
@@ -128,6 +132,26 @@ def check_holds_none(ctx: Lowering, owner: Binding, attr: str) -> None:
             fail(ctx, AttributeError, f"'method' object has no attribute {attr!r}")
         case Tup(kind=kind) if kind is not None and attr in kind._fields:
             fail(ctx, AttributeError, "can't set attribute")
+
+
+def check_has_attribute(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> None:
+    """Raise what Python raises where a new attribute is given to a number, an array or a container, which have no ``__dict__``."""
+    match owner:
+        case Num(operand) if not isinstance(operand.type, Scalar):
+            return
+        case Static(value) if type(value) is not str:
+            return
+        case Obj(key) if key.kind == "record":
+            return
+        case Num() | Static() | Tup() | Obj():
+            cls = exact_class(ctx, owner, node)
+        case Ref() if isinstance(ctx.type_of(owner), Array):
+            cls = np.ndarray
+        case _:
+            return
+    if not cls.__dictoffset__ and not hasattr(cls, attr):
+        name = f"numpy.{cls.__name__}" if cls.__module__ == "numpy" else cls.__name__
+        fail(ctx, AttributeError, f"{name!r} object has no attribute {attr!r}")
 
 
 #: what enters an attribute and does nothing else

@@ -17,6 +17,10 @@ BODIES = [
     "return np.sum(x, axis=(k, 1 - k) if k in (0, 1) else 0)", "d = {0: x, 1: x * x}\nreturn d[k % 2]", "return x * TABLE[k % 2]",
     "d = {}\nd[k + 1] = x\nreturn d[k + 1] * 2", "n = x.ndim\nif not -n <= k < n:\n    raise ValueError(k)\nreturn np.take(x, 0, axis=(k + n) % n)",
     "return np.expand_dims(x, abs(k))", "return np.swapaxes(x, k, -1 - k)", "return np.roll(x, 1, axis=min(k, 1))",
+    "y = np.sin(x)\nreturn (y, y * 2)[0] if k else y", "if k > 0:\n    s = x, x * 2\nelse:\n    s = x * 3\nreturn s[0]",
+    "s = np.linalg.svd(x, full_matrices=k != 0)[1]\nreturn s", "return x if np.allclose(x, x + 0.01 * k, atol=0.005) else x * x",
+    "return np.where(np.isclose(x, 0.9, rtol=0.4 * abs(x[0, 0]) + k * k), x, x * x)", "return x[np.isclose(x, x, atol=abs(x[0, 0]), equal_nan=True)]",
+    "return x * x.nbytes + x.itemsize + x.ndim",
     # dtypes
     "return x.astype(np.result_type(x, np.float32))", "return np.zeros(3, dtype=np.result_type(x, 1.0)) + x[0, 0]",
     "return x * (2.0 if np.issubdtype(x.dtype, np.floating) else 3.0)", "return np.asarray(x, dtype=np.promote_types(np.float32, x.dtype))",

@@ -94,3 +94,29 @@ def test_views_that_are_read_again_are_no_statements(ask):
     across = row_taken_before_a_way_out(0.3 + step, y.copy()) - row_taken_before_a_way_out(0.3 - step, y.copy())
     assert x_grad == pytest.approx(across / (2 * step), rel=1e-7)
     assert y_grad == pytest.approx(np.cos(y))
+
+
+def joined_first_items(x):
+    try:
+        return np.sum(np.concatenate([np.atleast_1d(v) for v in (x[0], x[1] * 2.0)]))
+    except IndexError:
+        return x[0] * 3.0
+
+
+@pytest.mark.parametrize(("x", "expected"), [([2.0], [3.0]), ([2.0, 5.0], [1.0, 2.0]), ([1.0, 2.0, 3.0], [1.0, 2.0, 0.0])])
+def test_a_comprehension_that_raises_half_way_leaves_nothing(x: list[float], expected: list[float]) -> None:
+    assert np.array_equal(symgrad.grad(joined_first_items)(np.array(x)), expected)
+
+
+def several_kinds(x, both=False):
+    y = np.sin(x)
+    if both:
+        return y, np.array([y, 2 * y])
+    return y
+
+
+def test_a_flag_that_decides_what_is_returned_is_part_of_the_signature() -> None:
+    assert np.isclose(symgrad.grad(several_kinds)(0.7), np.cos(0.7))
+    assert np.isclose(symgrad.grad(several_kinds)(0.7, both=False), np.cos(0.7))
+    with pytest.raises(symgrad.errors.NotScalar):
+        symgrad.grad(several_kinds)(0.7, both=True)

@@ -43,7 +43,11 @@ WRONG = {
     "the same class is not asked again": "Number(a) + Number(b)",
     "no operator": "Shy() + a", "no operator of bits": "Shy() & Shy()", "item of a tuple": "t = (a, b)\nt[0] = b", "item of a named tuple": "P(a, b)[0] = b",
     "index past the end": "t = [a, b]\nt[2] = a", "slice of another size": "t = [a, b, a]\nt[::2] = [b]", "not in the set": "s = {1}\ns.remove(2)",
-    "not in the dict": "d = {'k': a}\nd.pop('z')",
+    "not in the dict": "d = {'k': a}\nd.pop('z')", "call of a number": "a(b)", "call of a tuple": "t = a, b\nt(0)",
+    "call of an array": "(np.ones(2) * a)(b)", "item of a number": "np.sum(np.ones(2) * a)[0]",
+    "items of a number": "np.sum(np.ones(2) * a)[:1, 0]", "attribute of a number": "a.name = 'n'", "attribute of a list": "t = [a]\nt.name = b",
+    "attribute of an array": "t = np.ones(2) * a\nt.name = b", "attribute of a text": "'t'.name = a", "attribute of a named tuple": "P(a, b).w = b",
+    "rank": "np.r_[np.asarray(a)[0], b]",
 }  # fmt: skip
 PLACES = {
     "statement": "{0}\ns = s + 1",
