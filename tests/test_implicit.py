@@ -80,6 +80,12 @@ def by_newton(a):
     return (optimize.newton(cubic, 1.0, args=(a,)) + optimize.newton(cubic, 1.0, fprime=slope, args=(a,))) / 2.0
 
 
+def by_newton_from_a_vector(a):
+    starts = np.array([1.0, 1.5, 2.0])
+    roots = optimize.newton(cubic, starts, args=(a,), tol=1e-14) + optimize.newton(cubic, starts, slope, (a,), fprime2=lambda x, a: 6 * x)
+    return np.sum(roots) / 6.0
+
+
 def by_halley(a):
     return optimize.newton(lambda x: x**3 - a, 1.0, fprime=lambda x: 3 * x**2, fprime2=lambda x: 6 * x)
 
@@ -166,7 +172,8 @@ def cube_root(a: float, order: int) -> float:
 
 
 CUBE_ROOTS = [
-    by_lambda, by_args, by_one_argument_that_is_no_tuple, by_keywords, by_report, by_other_brackets, by_newton, by_halley, by_root_scalar,
+    by_lambda, by_args, by_one_argument_that_is_no_tuple, by_keywords, by_report, by_other_brackets, by_newton,
+    by_newton_from_a_vector, by_halley, by_root_scalar,
     by_root_scalar_and_slope, by_fsolve, by_fsolve_of_a_list, by_fsolve_with_all_it_says, by_root, by_root_and_jacobian,
     by_root_of_another_method, by_fixed_point, by_fixed_point_of_a_vector, by_minimize, by_minimize_of_a_pair, by_minimize_within_bounds,
     by_implicit_root, by_implicit_root_of_a_vector, by_implicit_fixed_point, by_implicit_minimize,
@@ -720,7 +727,9 @@ REFUSED = {
     "callback": (lambda a: optimize.minimize(quartic, [1.0], args=(a,), callback=print).x[0], UnsupportedSyntax, "callback= is not"),
     "jac of a minimum": (lambda a: optimize.minimize(quartic, [1.0], args=(a,)).jac[0], UnknownType, "the attribute jac of a result"),
     "full_output": (lambda a: optimize.brentq(cubic, 0.0, 10.0, args=(a,), full_output=True)[0], UnsupportedSyntax, "full_output=True"),
-    "newton of an array": (lambda a: np.sum(optimize.newton(cubic, np.ones(2), args=(a,))), UnsupportedSyntax, "must be one real number"),
+    "newton of a matrix": (lambda a: np.sum(optimize.newton(cubic, np.ones((2, 2)), args=(a,))), UnsupportedSyntax, "number or vector"),
+    "newton of a vector that is told not to raise": (
+        lambda a: np.sum(optimize.newton(cubic, np.ones(2), args=(a,), disp=False)), UnsupportedSyntax, "disp=False is not"),
     "a matrix of unknowns": (lambda a: np.sum(optimize.root(cubic, np.ones((2, 2)), args=(a,)).x), UnsupportedSyntax, "number or vector"),
     "single precision": (lambda a: optimize.minimize(quartic, np.ones(1, np.float32), args=(a,)).x[0], UnsupportedSyntax, "double precision"),
     "complex": (lambda a: abs(optimize.root(lambda x: x**2 + a, np.array([1j])).x[0]), UnsupportedSyntax, "must be a real number"),

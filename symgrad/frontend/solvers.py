@@ -47,9 +47,23 @@ def of_newton(solving: Solving) -> Binding:
     """``newton``: a root near a start, which has no derivative."""
     if solving.known("full_output", False):
         raise solving.refuse("full_output=True is not followed where a derivative is taken", "call scipy.optimize.root_scalar")
-    check_number(solving, "x0", "call scipy.optimize.root")
+    if not is_real_number(solving.bound["x0"]):
+        return newton_of_each(solving)
     functions = {"func": equation_of(solving, "func", NUMBER), **solving.derivatives(NUMBER, "fprime", "fprime2")}
     return number(solving, "func", NUMBER, functions)
+
+
+def newton_of_each(solving: Solving) -> Binding:
+    """``newton`` from a vector: a root of an equation of its own for each element."""
+    type_ = start(solving, "x0")
+    if not solving.known("disp", True):
+        raise solving.refuse("disp=False is not followed for a vector where a derivative is taken", "leave it out")
+    written, equation = system(solving, "func", type_)
+    result = solving.call({"func": written, **solving.derivatives(type_, "fprime", "fprime2")}, {"full_output": Num(TRUE)}, hint="result")
+    ctx = solving.ctx
+    converged = ctx.call("all", ctx.call("to_array", solving.part(result, 1), dtype=None), hint="converged", axis=None, keepdims=False)
+    factor = ctx.call("convergence", converged, Const("some failed to converge"))
+    return solving.solution(solving.part(result, 0, type_, "x"), factor, equation)
 
 
 def number(solving: Solving, word: str, type_: Type, functions: dict[str, Enclosed]) -> Binding:
