@@ -353,6 +353,8 @@ def of_array(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding
             return owner
         case "real" if type_.kind == "complex" and type_.shape is not None:
             return apply_row(ctx, attr, [owner], {}, node)
+        case "real" | "imag" | "dtype" if type_.dtype is None:
+            raise UnknownType("the dtype of this array is not known", ctx.loc(node), "make it known, with np.asarray and dtype=float")
         case "flat" if isinstance(owner, Ref) and type_.shape is not None:
             return Iter("flat", (owner,))
         case "strides" | "flags" | "base" | "data" | "ctypes" | "device" if ctx.frame.place is None:

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from symgrad.errors import SymgradError, UnknownType, UnsupportedSyntax
+from symgrad.errors import SymgradError, UnsupportedSyntax
 from symgrad.frontend.bindings import MISSING, Binding, Bound, Broken, Location, Maybe, Name, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.frames import Frame
 from symgrad.frontend.heap import Heap
 from symgrad.frontend.interruptions import Raised, Unresolved
-from symgrad.frontend.pinning import located, unusable
+from symgrad.frontend.pinning import located
 from symgrad.frontend.skeletons import settled
 from symgrad.frontend.tables import CALLS, EXPRESSIONS, PLAIN, SPREAD
 from symgrad.identity import Same
@@ -49,7 +49,7 @@ class Lowering(Heap):
         assert isinstance(binding, Binding)
         binding = settled(binding, self.state)
         if isinstance(binding, Broken) and isinstance(node, ast.Attribute | ast.Subscript):
-            raise unusable(self, UnknownType, binding.why, binding, node)
+            raise self.unusable(binding.why, binding, node)
         self.release(height)
         self.hold(binding)
         return binding

@@ -7,7 +7,7 @@ import enum
 from dataclasses import replace
 from typing import Any
 
-from symgrad.errors import BadArgument, ShapeMismatch, UnknownType, UnsupportedSyntax, UnsureAlias
+from symgrad.errors import BadArgument, ShapeMismatch, SymgradError, UnknownType, UnsupportedSyntax, UnsureAlias
 from symgrad.frontend.bindings import (
     Binding,
     Bound,
@@ -33,7 +33,7 @@ from symgrad.frontend.interruptions import NeedsState
 from symgrad.frontend.known import TESTS
 from symgrad.frontend.members import plain
 from symgrad.frontend.mixed import MIXING
-from symgrad.frontend.pinning import unusable
+from symgrad.frontend.pinning import pinned_as
 from symgrad.frontend.reach import memory_within, reached
 from symgrad.frontend.shared_state import SharedState
 from symgrad.frontend.skeletons import Skeleton, settled, skeleton
@@ -150,7 +150,7 @@ class Conversions(SharedState):
             case Bound(owner=Num(operand=Value(type=Unknown() | Object()) as held), name=name, function=None):
                 return self.call("opaque_attribute", held, attribute=name)  # of an object of Python's: it need be no method
             case Broken(why):
-                raise unusable(self, UnknownType, why, binding, node)
+                raise self.unusable(why, binding, node)
             case Missing():
                 raise self.refuse(UnsupportedSyntax, "this name is not bound here", node)
         row = row_of(binding.value) if isinstance(binding, External) else None
@@ -168,6 +168,11 @@ class Conversions(SharedState):
         """Lower again with an iterator that has a position, where that makes a read right."""
         if isinstance(binding, Broken) and not binding.sites <= self.stateful:
             raise NeedsState(binding.sites)
+
+    def unusable(self, what: str, binding: Broken, node: ast.AST | None) -> SymgradError:
+        """The refusal of a binding that cannot be used, which says which integer would make it usable, if one would."""
+        self.check_position(binding)
+        return pinned_as(self, self.refuse(UnknownType, what, node, binding.hint or None), binding.pin)
 
     def boxed(self, binding: Maybe, node: ast.AST | None) -> Operand:
         """What may be None as one value, of which nothing is known any more."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import as_python_does
-from symgrad.frontend.bindings import Binding, Missing, Num, Obj, Static, Tup, known_key
+from symgrad.frontend.bindings import Binding, Missing, Num, Obj, Static, Tup, is_long, known_key
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.function_attributes import new_function
 from symgrad.frontend.growing_dicts import is_to_grow, let_grow, new_dict, new_growing, note_new_site
@@ -113,7 +113,7 @@ def elements(
             if not isinstance(items, list):
                 if (indices := indices_of(items)) is None:
                     refusal = UnsupportedSyntax("a star needs something of known length", ctx.loc(node), "index it, or make it a tuple")
-                    raise pinned_length(ctx, refusal, spread)
+                    raise pinned_length(ctx, refusal, ctx.held(spread) if is_long(spread, ctx.state) else None)
                 items = [items.item(Const(k)) for k in indices]
             bindings += items
         elif isinstance(node, ast.GeneratorExp) and generated is not None:

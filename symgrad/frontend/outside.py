@@ -13,7 +13,7 @@ import numpy as np
 
 from symgrad.abstraction import abstract_value, conversions, same_objects, symbol_of
 from symgrad.containers import changed_reader, container_of, defined_anew
-from symgrad.errors import UnknownType, UnsupportedSyntax
+from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import definite
 from symgrad.frontend.bindings import MISSING, Binding, Broken, External, Missing, Name, Num, Static, Tup
 from symgrad.frontend.caller import Captured
@@ -24,7 +24,6 @@ from symgrad.frontend.exceptions import sees
 from symgrad.frontend.interruptions import Recapture
 from symgrad.frontend.operands import static_binding
 from symgrad.frontend.overriding import HARMLESS, check_container, check_named_tuple
-from symgrad.frontend.pinning import unusable
 from symgrad.frontend.reading import is_namespace, owner_name, read_name, users_bases
 from symgrad.frontend.tables import expression
 from symgrad.identity import Same
@@ -70,7 +69,7 @@ def variable(ctx: Lowering, key: Name, node: ast.AST) -> Binding:
         case Missing():
             raise UnsupportedSyntax(f"{name_!r} is not bound here", ctx.loc(node), f"assign to {name_} before this line")
         case Broken(why):
-            raise unusable(ctx, UnknownType, f"{name_!r} cannot be used: {why}", binding, node)
+            raise ctx.unusable(f"{name_!r} cannot be used: {why}", binding, node)
         case _ if ctx.may_be_unbound(binding) and any(issubclass(k, NameError) for w in ctx.watchers for k in w.kinds):
             what = f"whether {name_!r} is bound here, where a handler takes that it is not, is not known while compiling"
             raise UnsupportedSyntax(what, ctx.loc(node), "bind it to None before, and test for that")

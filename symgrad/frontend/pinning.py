@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from symgrad.errors import SymgradError, UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, Broken, Num, Tup, is_long
+from symgrad.frontend.bindings import Num, Tup
+from symgrad.frontend.shared_state import SharedState
 from symgrad.ir.core import Operand, Value
 from symgrad.ir.types import Array, Dim, List, Scalar
-
-if TYPE_CHECKING:
-    from symgrad.frontend.context import Lowering
-    from symgrad.frontend.conversions import Conversions
 
 
 class NotLiteral(UnsupportedSyntax, ValueError):
@@ -27,7 +24,7 @@ class NotLiteral(UnsupportedSyntax, ValueError):
         self.unknown = unknown
 
 
-def located(ctx: Lowering, error: SymgradError, node: ast.AST) -> SymgradError:
+def located(ctx: SharedState, error: SymgradError, node: ast.AST) -> SymgradError:
     """A refusal that says where; of what is no literal, which integer of the call would do, if one would."""
     if isinstance(error, NotLiteral) and error.unknown is not None:
         pinned(ctx, error, [error.unknown])
@@ -35,7 +32,7 @@ def located(ctx: Lowering, error: SymgradError, node: ast.AST) -> SymgradError:
     return error.at(ctx.loc(node))
 
 
-def pinnable(ctx: Lowering, binding: Any) -> str | None:
+def pinnable(ctx: SharedState, binding: Any) -> str | None:
     """The expression that reads an integer of the call or from outside, whose value could be made part of the signature.
 
     Of an integer that is computed it is that of one of those that it is computed from.
@@ -48,7 +45,7 @@ def pinnable(ctx: Lowering, binding: Any) -> str | None:
     return None
 
 
-def integer_behind(ctx: Lowering, value: Operand, seen: set[Operand]) -> str | None:
+def integer_behind(ctx: SharedState, value: Operand, seen: set[Operand]) -> str | None:
     """The expression that reads an integer, or the first of those that an integer, or the length of a list, is computed from."""
     if not isinstance(value, Value) or value in seen:
         return None
@@ -62,23 +59,17 @@ def integer_behind(ctx: Lowering, value: Operand, seen: set[Operand]) -> str | N
     return next((text for one in ctx.builder.integers.get(value, ()) if (text := integer_behind(ctx, one, seen)) is not None), None)
 
 
-def pinned(ctx: Lowering, refusal: SymgradError, bindings: Iterable[Any]) -> SymgradError:
+def pinned(ctx: SharedState, refusal: SymgradError, bindings: Iterable[Any]) -> SymgradError:
     """The refusal of something that is not known while compiling, which says which integer would do, if one would."""
     return pinned_as(ctx, refusal, next((text for one in bindings if (text := pinnable(ctx, one)) is not None), None))
 
 
-def unusable(ctx: Conversions, error: type[SymgradError], what: str, binding: Broken, node: ast.AST | None) -> SymgradError:
-    """The refusal of a binding that cannot be used, which says which integer would make it usable, if one would."""
-    ctx.check_position(binding)
-    return pinned_as(ctx, error(what, ctx.loc(node), binding.hint or None), binding.pin)
-
-
-def pinned_extent(ctx: Lowering, refusal: SymgradError, extent: Any) -> SymgradError:
+def pinned_extent(ctx: SharedState, refusal: SymgradError, extent: Any) -> SymgradError:
     """The refusal of something that would be known if an extent were, which says which extent of the call that is."""
     return pinned_as(ctx, refusal, text_of_extent(ctx, extent)) if isinstance(extent, Dim) else refusal
 
 
-def text_of_extent(ctx: Lowering, extent: Any) -> str | None:
+def text_of_extent(ctx: SharedState, extent: Any) -> str | None:
     """The expression that reads from an array of the call the extent that an extent is, or is computed from."""
     if not isinstance(extent, Dim):
         return None
@@ -87,12 +78,12 @@ def text_of_extent(ctx: Lowering, extent: Any) -> str | None:
     return next((f"{path}.shape[{k}]" for path, k, e in extents if e.symbol == extent.symbol), None)
 
 
-def pinned_length(ctx: Lowering, refusal: SymgradError, binding: Binding) -> SymgradError:
+def pinned_length(ctx: SharedState, refusal: SymgradError, sequence: Operand | None) -> SymgradError:
     """The refusal of a list of unknown length, which says which integer decides how long it is, if one does."""
-    return pinned_as(ctx, refusal, integer_behind(ctx, ctx.held(binding), set()) if is_long(binding, ctx.state) else None)
+    return pinned_as(ctx, refusal, integer_behind(ctx, sequence, set()) if sequence is not None else None)
 
 
-def pinned_as(ctx: Conversions, refusal: SymgradError, text: str | None) -> SymgradError:
+def pinned_as(ctx: SharedState, refusal: SymgradError, text: str | None) -> SymgradError:
     """The refusal of something that would be known if the integer were that an expression reads."""
     refusal.pin = text
     refusal.objects = dict(ctx.external_names)

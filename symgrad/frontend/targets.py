@@ -149,7 +149,7 @@ def check_has_attribute(ctx: Lowering, owner: Binding, attr: str, node: ast.AST)
             cls = np.ndarray
         case _:
             return
-    if not cls.__dictoffset__ and not hasattr(cls, attr):
+    if not cls.__dictoffset__ and entry_of_class(ctx, cls, attr) is MISSING:
         name = f"numpy.{cls.__name__}" if cls.__module__ == "numpy" else cls.__name__
         fail(ctx, AttributeError, f"{name!r} object has no attribute {attr!r}")
 
