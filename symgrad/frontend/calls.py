@@ -55,6 +55,7 @@ from symgrad.frontend.numba_kinds import as_python, numba_kind
 from symgrad.frontend.opaque import followed, opaque, root_of
 from symgrad.frontend.operands import are_complex, known_value
 from symgrad.frontend.outside import change_outside, entries_of, item_text, outside, rely_on_class, rely_on_keys
+from symgrad.frontend.overwriting import without_overwriting
 from symgrad.frontend.printed import shown
 from symgrad.frontend.protocols import as_float, class_of
 from symgrad.frontend.python_values import items_listed, listed_for, python_method
@@ -294,6 +295,7 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
     """Call a Python object known while compiling."""
     if value is None or isinstance(value, str | bytes | int | float):
         return definite(ctx, MISSING, node, TypeError, f"{type(value).__name__!r} object is not callable")
+    kwargs = without_overwriting(ctx, value, args, kwargs)
     if isinstance(value, np.ufunc) and len(args) == value.nin + 1 and value.nout == 1:  # the array that it is written to, by position
         kwargs, args = {**kwargs, "out": args[-1]}, args[:-1]
     if isinstance(value, np.ufunc) and isinstance(held := kwargs.get("out"), Tup) and len(held.items) == 1:

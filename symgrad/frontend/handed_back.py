@@ -323,8 +323,11 @@ def hand_back(ctx: Lowering, record: Recursive, arrays: Sequence[Ref | None], ou
 
 def is_own(ctx: Lowering, location: Location) -> bool:
     """Is an array surely none of the program's arguments, which must be seen to be written to?  In bodies of functions it is known."""
-    if ctx.bodies:
-        return True
+    return bool(ctx.bodies) or is_fresh(ctx, location)
+
+
+def is_fresh(ctx: Lowering, location: Location) -> bool:
+    """Did an op of the block that is being built make an array, in memory that it shares with no other?"""
     version = ctx.state.memory[location]
     makers = {out: op for op in ctx.builder.block.ops for out in op.outs}
     while isinstance(op := makers.get(version) if isinstance(version, Value) else None, Call) and op.name == "set_at":

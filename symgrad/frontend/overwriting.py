@@ -1,0 +1,46 @@
+"""A call that may use the memory of an argument for its result -> the same call without that, where nothing else holds the argument.
+
+``scipy.linalg.solve(a, b.T @ c, overwrite_b=True)``: what the second argument holds afterwards is not defined, and nobody can ask.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+from collections.abc import Sequence
+from typing import Any
+
+from symgrad.frontend.bindings import Binding, Ref
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.handed_back import is_fresh
+from symgrad.frontend.operands import known_value
+from symgrad.frontend.reach import holders, memory_in
+
+#: what the word for such a setting begins with; the name of the argument follows
+OVERWRITE = "overwrite_"
+#: words that name an argument in another way
+ARGUMENTS = {"overwrite_input": "a"}
+
+
+def without_overwriting(ctx: Lowering, function: Any, args: Sequence[Binding], kwargs: dict[str, Binding]) -> dict[str, Binding]:
+    """The named arguments of a call without the settings that let the function overwrite an argument which nothing else holds."""
+    words = [word for word, held in kwargs.items() if word.startswith(OVERWRITE) and known_value(held) == [True]]
+    if not words:
+        return kwargs
+    arguments: dict[str, Binding] = {}
+    with contextlib.suppress(TypeError, ValueError):
+        arguments = inspect.signature(function).bind_partial(*args, **kwargs).arguments
+    taken = [arguments.get(ARGUMENTS.get(word, word.removeprefix(OVERWRITE))) for word in words]
+    unused = {word for word, held in zip(words, taken, strict=True) if held is not None and is_held_by_call_alone(ctx, held)}
+    return {word: held for word, held in kwargs.items() if word not in unused}
+
+
+def is_held_by_call_alone(ctx: Lowering, argument: Binding) -> bool:
+    """Is an argument of a call an array that no name, object or caller holds?"""
+    if not isinstance(argument, Ref):
+        return False
+    outside = {location for held in (*ctx.arrays.values(), *ctx.owned.values()) for location in memory_in(held)}
+    return argument.location not in outside and holders(argument.location, ctx.state) <= 1 and is_fresh(ctx, argument.location)
+
+
+__all__ = ["without_overwriting"]
