@@ -16,6 +16,7 @@ import numpy as np
 from symgrad.errors import UnknownFunction, UnknownType, UnsupportedSyntax
 from symgrad.frontend import dict_items
 from symgrad.frontend.absent import as_python_does, definite
+from symgrad.frontend.arrays import is_of_dtype
 from symgrad.frontend.bindings import (
     ABSENT,
     MISSING,
@@ -196,7 +197,7 @@ def array_put(ctx: Lowering, owner: Ref, args: list[Binding], node: ast.AST) -> 
 def array_view(ctx: Lowering, owner: Ref, args: list[Binding], node: ast.AST) -> Binding:
     """``x.view()``: another array of the same elements."""
     type_ = ctx.type_of(owner)
-    same = not args or isinstance(args[0], Static) and args[0].value is np.ndarray
+    same = not args or isinstance(args[0], Static) and args[0].value is np.ndarray or len(args) == 1 and is_of_dtype(ctx, owner, args[0])
     if not same or not isinstance(type_, Array) or not type_.shape:
         raise UnknownFunction("method 'view' of arrays has a rule without a dtype alone", ctx.loc(node), name="view", known=["astype"])
     return Ref(owner.location, (*owner.path, Step("e")))

@@ -31,16 +31,16 @@ def without_overwriting(ctx: Lowering, function: Any, args: Sequence[Binding], k
     with contextlib.suppress(TypeError, ValueError):
         arguments = inspect.signature(function).bind_partial(*args, **kwargs).arguments
     taken = [arguments.get(ARGUMENTS.get(word, word.removeprefix(OVERWRITE))) for word in words]
-    unused = {word for word, held in zip(words, taken, strict=True) if held is not None and is_held_by_call_alone(ctx, held)}
+    unused = {word for word, held in zip(words, taken, strict=True) if held is not None and is_held_by(ctx, held, 1)}
     return {word: held for word, held in kwargs.items() if word not in unused}
 
 
-def is_held_by_call_alone(ctx: Lowering, argument: Binding) -> bool:
-    """Is an argument of a call an array that no name, object or caller holds?"""
-    if not isinstance(argument, Ref):
+def is_held_by(ctx: Lowering, array: Binding, most: int) -> bool:
+    """Is it an array that the function has made, and that no more than so many names, objects and operands hold?"""
+    if not isinstance(array, Ref):
         return False
     outside = {location for held in (*ctx.arrays.values(), *ctx.owned.values()) for location in memory_in(held)}
-    return argument.location not in outside and holders(argument.location, ctx.state) <= 1 and is_fresh(ctx, argument.location)
+    return array.location not in outside and holders(array.location, ctx.state) <= most and is_fresh(ctx, array.location)
 
 
-__all__ = ["without_overwriting"]
+__all__ = ["is_held_by", "without_overwriting"]

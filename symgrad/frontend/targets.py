@@ -26,6 +26,7 @@ from symgrad.frontend.iterate import unpack
 from symgrad.frontend.memory import Index
 from symgrad.frontend.opaque import followed
 from symgrad.frontend.outside import change_outside
+from symgrad.frontend.overwriting import is_held_by
 from symgrad.frontend.protocols import own_method
 from symgrad.frontend.reading import entry_of_class, from_class, generated, rely_on_entry
 from symgrad.frontend.several import each, is_one_of_kinds
@@ -90,6 +91,9 @@ def store_attribute(ctx: Lowering, owner: Binding, target: ast.Attribute, value:
         return
     check_has_attribute(ctx, owner, target.attr, target)
     if isinstance(owner, Ref) and isinstance(type_ := ctx.type_of(owner), Array):
+        if target.attr == "shape" and isinstance(target.value, ast.Name) and keeps_memory_in_shape(ctx, owner, type_):
+            ctx.assign(target.value.id, ctx.apply(Static(np.reshape, "np.reshape"), [owner, value], {}, target), target)
+            return
         store_part(ctx, owner, type_, target, value)
         return
     if isinstance(owner, External):
@@ -108,6 +112,12 @@ def store_attribute(ctx: Lowering, owner: Binding, target: ast.Attribute, value:
     check_holds_none(ctx, owner, target.attr)
     raise UnsupportedSyntax(f"attribute {target.attr!r} cannot be assigned to", ctx.loc(target),
                             "assign it to a variable, or to an instance that the function makes or is given")  # fmt: skip
+
+
+def keeps_memory_in_shape(ctx: Lowering, owner: Ref, type_: Array) -> bool:
+    """Can another shape be given to an array in place, so that the one name which holds it stands for a reshaped one?"""
+    in_rows = type_.rank == 1 or type_.layout == "C"
+    return in_rows and not owner.path and is_held_by(ctx, owner, 2)  # the name, and the operand of the assignment
 
 
 def store_part(ctx: Lowering, owner: Ref, type_: Array, target: ast.Attribute, value: Binding) -> None:

@@ -25,3 +25,16 @@ HELD = [
 @pytest.mark.parametrize(("body", "expected"), [*((body, "right") for body in FRESH), *((body, "refused") for body in HELD)])
 def test_only_what_nothing_else_holds_may_be_overwritten(body: str, expected: str) -> None:
     assert verdict(f"{HEAD}def f(x): return {body}\n", [np.array([[2.0, 0.3], [0.4, 1.5]])]) == expected
+
+
+GIVEN_SHAPES = {
+    "y = x * 2.0; y.shape = (-1, 1); return (y @ y.T)[0, 1]": "right", "y = np.zeros((2, 2)); y[:, 0] = x; y.shape = 4; return y @ np.arange(4.0)": "right",
+    "y = x * 2.0; y.shape = (2, 2); return y[0, 0]": "raises", "y = x.view(float); y[0] = 7.0; return x @ y": "right",
+    "y = x * 2.0; z = y; y.shape = (-1, 1); return (z @ z.T)[0, 1]": "refused", "x.shape = (-1, 1); return (x @ x.T)[0, 1]": "refused",
+    "y = x[::2]; y.shape = (1, -1); return y[0, 0]": "refused", "y = x.view('f4'); return y[0]": "refused",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "expected"), GIVEN_SHAPES.items())
+def test_a_shape_is_given_in_place_where_one_name_holds_the_array(body: str, expected: str) -> None:
+    assert verdict(f"def f(x): {body}\n", [np.array([1.5, 0.4])]) == expected
