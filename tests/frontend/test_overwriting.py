@@ -29,7 +29,7 @@ def test_only_what_nothing_else_holds_may_be_overwritten(body: str, expected: st
 
 GIVEN_SHAPES = {
     "y = x * 2.0; y.shape = (-1, 1); return (y @ y.T)[0, 1]": "right", "y = np.zeros((2, 2)); y[:, 0] = x; y.shape = 4; return y @ np.arange(4.0)": "right",
-    "y = x * 2.0; y.shape = (2, 2); return y[0, 0]": "raises", "y = x.view(float); y[0] = 7.0; return x @ y": "right",
+    "y = x * 2.0; y.shape = (2, 2); return y[0, 0]": "raises", "z = x * 1.0; y = z.view(float); y[0] = 7.0; return z @ y": "right",
     "y = x * 2.0; z = y; y.shape = (-1, 1); return (z @ z.T)[0, 1]": "refused", "x.shape = (-1, 1); return (x @ x.T)[0, 1]": "refused",
     "y = x[::2]; y.shape = (1, -1); return y[0, 0]": "refused", "y = x.view('f4'); return y[0]": "refused",
 }  # fmt: skip
