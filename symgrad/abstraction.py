@@ -87,6 +87,8 @@ def is_record(value: Any) -> bool:
     kind = type(value)
     if isinstance(value, type | types.ModuleType | types.FunctionType | types.BuiltinFunctionType | types.MethodType | np.ufunc | np.dtype):
         return False
+    if isinstance(value, types.GenericAlias | types.UnionType) or kind.__module__ == "typing":  # of annotations
+        return False
     if isinstance(value, enum.Enum) or any(base.__module__ == "logging" for base in kind.__mro__) or is_spline(value):
         return False  # a logger leads to all other loggers, and a handler to all that it has kept
     if kind.__module__ in ("builtins", "functools", "operator", "re") or kind.__module__.startswith(("numpy", "symgrad", "numba.")):

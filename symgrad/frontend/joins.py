@@ -84,6 +84,13 @@ def copied_where(ctx: Lowering, held: Operand, test: Operand) -> Operand:
     return block.yields[0]
 
 
+def is_same_number(a: Operand, b: Operand) -> bool:
+    """Are two operands one constant number, to the last bit?"""
+    if not (isinstance(a, Const) and isinstance(b, Const)):
+        return False
+    return type(a.value) is type(b.value) and isinstance(a.value, bool | int | float) and repr(a.value) == repr(b.value)
+
+
 @dataclass(slots=True)
 class Joining(JoinedArrays):
     """The work of one join; ``done`` remembers what pair of bindings became what, so that aliases stay aliases."""
@@ -225,6 +232,8 @@ class Joining(JoinedArrays):
     def binding(self, a: Binding, b: Binding, name: str) -> Binding:
         """One binding that covers both sides'."""
         if a == b and (not (self.then.state.dead or self.orelse.state.dead) or self.is_outer(a)):
+            return a
+        if isinstance(a, Num) and isinstance(b, Num) and is_same_number(a.operand, b.operand):
             return a
         a, b = (settled(x, self.alive(side)) for x, side in ((a, self.then), (b, self.orelse)))
         if (a, b) not in self.done:

@@ -94,8 +94,7 @@ def as_bool(ctx: Lowering, test: Operand) -> Operand:
     """A test as a bool of Python's, where the value can be seen: those of NumPy are of another class."""
     if isinstance(test, Const):
         return Const(bool(test.value))
-    is_python = isinstance(test.type, Scalar) and test.type.kind == "bool" and test.type.dtype is None
-    return test if is_python else ctx.call("number", test, kind="bool")
+    return test if is_python_bool(Num(test)) else ctx.call("number", test, kind="bool")
 
 
 def unconverted(ctx: Lowering, test: Operand) -> Operand:
@@ -119,7 +118,23 @@ def both(ctx: Lowering, nodes: list[ast.expr], is_and: bool, node: ast.AST) -> B
     test = truth(ctx, left, nodes[0])
     if isinstance(test, Const):
         return both(ctx, nodes[1:], is_and, node) if bool(test.value) == is_and else left
-    return choose_in_turn(ctx, test, node, *((lambda: both(ctx, nodes[1:], is_and, node), lambda: left)[:: 1 if is_and else -1]))
+    others: list[Binding] = []
+
+    def rest() -> Binding:
+        others.append(both(ctx, nodes[1:], is_and, node))
+        return others[-1]
+
+    outcome = choose_in_turn(ctx, test, node, *((rest, lambda: left)[:: 1 if is_and else -1]))
+    match others:
+        case [Num(Const(bool(value)))] if value is not is_and and is_python_bool(left):
+            return others[0]  # on the other path it is the same bool
+    return outcome
+
+
+def is_python_bool(binding: Binding) -> bool:
+    """Is it a bool of Python's, which is the constant wherever it is false, or true?"""
+    type_ = binding.operand.type if isinstance(binding, Num) else None
+    return isinstance(type_, Scalar) and type_.kind == "bool" and type_.dtype is None
 
 
 @expression(ast.IfExp)
