@@ -80,6 +80,7 @@ def test_the_reference_names_nothing_that_is_not_there() -> None:
 def test_every_page_that_the_index_names_is_there() -> None:
     pages = re.findall(r"^([a-z_/]+)$", "\n".join(re.findall(r"^```\{toctree\}\n(.*?)^```", INDEX, re.MULTILINE | re.DOTALL)), re.MULTILINE)
     assert len(pages) > 30
+    assert sorted(pages) == sorted(set(pages))
     for page in pages:
         assert page == "gallery/index" or (DOCS / f"{page}.md").exists(), page
     assert "<!-- other pages -->" in INDEX
