@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import json
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -95,8 +96,17 @@ def compared(text: str, path: Path, options: argparse.Namespace) -> int:
     words = {"+": "right", "-": "wrong", "@": "soft"}
     for line in difflib.unified_diff(there.splitlines(), text.splitlines(), str(path), "what symgrad writes", lineterm=""):
         print(painted(line, words[line[0]], colours) if line[:1] in words else line)
-    print(f"symgrad: {path} is not what symgrad writes: symgrad emit {options.target} -o {path}", file=sys.stderr)
+    print(f"symgrad: {path} is not what symgrad writes: {writing(options, path)}", file=sys.stderr)
     return 1
+
+
+def writing(options: argparse.Namespace, path: Path) -> str:
+    """The command that writes what was compared with."""
+    words = ["symgrad", "emit", options.target]
+    for name, default in (("args", None), ("sig", None), ("wrt", None), ("order", 1)):
+        words += [f"--{name}", str(getattr(options, name))] if getattr(options, name) != default else []
+    words += [f"--{name}" for name in ("value", "strict", "jit") if getattr(options, name)]
+    return shlex.join([*words, "-o", str(path)])
 
 
 def written(text: str, options: argparse.Namespace, is_own: Any) -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import runpy
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -82,7 +83,11 @@ def test_emit_check_says_by_its_exit_code_whether_a_file_is_current(
     assert "+        h = np.tanh(w * h)\n" in difference
     assert message.endswith(f"symgrad emit {program} -o {path}\n")
 
-    assert main(["emit", program, "--wrt", "w", "--check", str(path)]) == 1
+    options = ["--args", "np.ones(2), 0.5", "--wrt", "w", "--value"]
+    assert main(["emit", program, *options, "--check", str(path)]) == 1
+    command = shlex.split(capsys.readouterr().err.rstrip().partition("writes: ")[2])
+    assert main(command[1:]) == 0
+    assert main(["emit", program, *options, "--check", str(path)]) == 0
 
 
 def test_emit_replaces_its_own_files_only(program: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
