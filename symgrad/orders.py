@@ -13,12 +13,13 @@ from symgrad.parameters import Wrt
 def wrt_of(text: str | None) -> Wrt:
     """The ``wrt`` that a text names: names, paths and positions, parted by commas.
 
-    >>> wrt_of("x, 1"), wrt_of("p.w"), wrt_of(None)
+    >>> wrt_of("x, 1"), wrt_of("p.w,"), wrt_of(None)
     (('x', 1), 'p.w', None)
     """
     if text is None:
         return None
-    items = tuple(int(item) if item.lstrip("-").isdigit() else item for item in text.replace(" ", "").split(","))
+    parts = [part for part in text.replace(" ", "").split(",") if part] or [""]
+    items = tuple(int(part) if part.lstrip("-").isdigit() else part for part in parts)
     return items[0] if len(items) == 1 else items
 
 
