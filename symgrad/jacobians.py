@@ -26,7 +26,7 @@ P = ParamSpec("P")
 X = TypeVar("X")
 Array = np.ndarray[Any, Any]
 
-NOTHING: Any = object()  #: the default of an argument for which None is a value
+NOTHING: Any = ...  #: the default of an argument for which None is a value
 
 
 @overload

@@ -215,6 +215,17 @@ def test_every_program_of_the_gallery_was_run_and_drawn(site: Path) -> None:
 
 
 @pytest.mark.slow
+def test_the_reference_shows_all_keywords_in_one_signature(site: Path) -> None:
+    text = (site / "reference" / "derivatives.html").read_text()
+    for name in ("grad", "linearize", "hvp"):
+        assert text.count(f'id="symgrad.{name}"') == 1
+        signature = text.partition(f'id="symgrad.{name}"')[2].partition("</dt>")[0]
+        assert ">jit<" in signature
+        assert "settings" not in signature
+    assert "Unpack" not in text
+
+
+@pytest.mark.slow
 def test_notebooks_show_what_a_notebook_shows(site: Path) -> None:
     text = (site / "shown_in_a_notebook.html").read_text()
     assert text.count('class="sg-pair"') == 2
