@@ -54,12 +54,12 @@ class Network(nn.Layer):
         self.softmax = nn.Softmax(axis=-1)
 
     def forward(self, x: Tensor) -> Tensor:
-        hidden: Tensor = self.linear(x)
-        return self.softmax(nn.functional.relu(hidden))
+        return self.softmax(nn.functional.relu(self.linear(x)))
 
 
 network = Network()
 optimizer = paddle.optimizer.SGD(0.1, parameters=network.parameters())
+assert_type(nn.Sequential(nn.Linear(2, 2), nn.Tanh())(x), Tensor)
 loss: Tensor = nn.functional.mse_loss(network(x), paddle.zeros([2, 3]))
 loss.backward()
 optimizer.step()
