@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from sphinx.application import Sphinx
+from sphinx.pycode import ModuleAnalyzer
 
 DOCS = Path(__file__).parent
 sys.path[:0] = [str(DOCS.parent), str(DOCS / "_extensions")]
@@ -72,6 +73,16 @@ def other_pages(app: Sphinx, name: str, content: list[str]) -> None:
         listed = set(re.findall(r"^(?:.* <)?([\w/]+)>?$", content[0], re.MULTILINE))
         pages = sorted(page.stem for page in DOCS.glob("*") if page.suffix in (".md", ".ipynb"))
         content[0] = content[0].replace(OTHERS, "\n".join(page for page in pages if page not in {*listed, "index"}))
+
+
+def analyze_without_overloads(analyzer: ModuleAnalyzer) -> None:
+    """Read a module as Sphinx does, and forget overloads: the page shows all keywords of a function, in one signature."""
+    ANALYZE(analyzer)
+    analyzer.overloads = {}
+
+
+ANALYZE = ModuleAnalyzer.analyze
+ModuleAnalyzer.analyze = analyze_without_overloads
 
 
 def setup(app: Sphinx) -> None:

@@ -28,7 +28,7 @@ from symgrad.runtime.batches import Axes
 from symgrad.saving import is_saved_module
 from symgrad.signature import without_relations
 from symgrad.tracebacks import boundary
-from symgrad.typed import Common, DerivedFunction, Several, Sweeping
+from symgrad.typed import Common, Declared, Decorator, DerivedFunction, DifferentiableFunction, Several, Sweeping
 from symgrad.verification.first_call import Verify
 
 P = ParamSpec("P")
@@ -218,6 +218,17 @@ def jvp(function: Callable[..., Any], primals: tuple[Any, ...] | None = None, ta
 jvp.__symgrad_derives__ = "jvp"  # type: ignore[attr-defined]
 
 
+@overload
+def linearize(function: Callable[P, R], *, wrt: Wrt = None, argnums: Wrt = None, has_aux: Literal[False] = False,
+              **settings: Unpack[Common]) -> DerivedFunction[P, tuple[R, Callable[..., R]]]: ...  # fmt: skip
+@overload
+def linearize(function: Callable[..., R], *args: Any, wrt: Wrt = None, argnums: Wrt = None, has_aux: Literal[False] = False,
+              strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None,
+              **kwargs: Any) -> tuple[R, Callable[..., R]]: ...  # fmt: skip
+@overload
+def linearize(function: Callable[..., Any], *args: Any, wrt: Wrt = None, argnums: Wrt = None, has_aux: bool = False,
+              strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None,
+              **kwargs: Any) -> Any: ...  # fmt: skip
 @boundary
 def linearize(function: Callable[..., Any], *args: Any, wrt: Wrt = None, argnums: Wrt = None, has_aux: bool = False, strict: bool = False,
               no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None, **kwargs: Any) -> Any:  # fmt: skip
@@ -239,6 +250,12 @@ def linearize(function: Callable[..., Any], *args: Any, wrt: Wrt = None, argnums
 linearize.__symgrad_derives__ = "linearize"  # type: ignore[attr-defined]
 
 
+@overload
+def differentiable(function: None = None, **settings: Unpack[Declared]) -> Decorator: ...
+@overload
+def differentiable(function: staticmethod[P, R] | classmethod[X, P, R], **settings: Unpack[Declared]) -> Any: ...
+@overload
+def differentiable(function: Callable[P, R], **settings: Unpack[Declared]) -> DifferentiableFunction[P, R]: ...
 @boundary
 def differentiable(function: Any = None, *, wrt: Wrt = None, argnums: Wrt = None, no_grad: Iterable[str] = (), has_aux: bool = False,
                    allow_unused: bool = False, strict: bool = False, jit: Jit = False, verify: Verify = None) -> Any:  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any, Concatenate, Literal, ParamSpec, Unpack, overload
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, Unpack, overload
 
 import numpy as np
 
@@ -23,9 +23,10 @@ from symgrad.typed import DerivedFunction, Settings
 from symgrad.verification.first_call import Verify
 
 P = ParamSpec("P")
+X = TypeVar("X")
 Array = np.ndarray[Any, Any]
 
-NOTHING: Any = object()  #: the default of an argument for which None is a value
+NOTHING: Any = ...  #: the default of an argument for which None is a value
 
 
 @overload
@@ -176,6 +177,16 @@ def sparse(function: Any, settings: Options, sparsity: Any, mode: Mode, symmetri
     return SparseJacobian(frame, settings, sparsity, mode, symmetric)
 
 
+@overload
+def hvp(function: Callable[Concatenate[X, P], Any], *, wrt: None = None, argnums: None = None, has_aux: Literal[False] = False,
+        no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None) -> DerivedFunction[..., X]: ...  # fmt: skip
+@overload
+def hvp(function: Callable[Concatenate[X, P], Any], args: X | tuple[Any, ...], v: X, *, wrt: None = None, argnums: None = None,
+        has_aux: Literal[False] = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None,
+        **kwargs: Any) -> X: ...  # fmt: skip
+@overload
+def hvp(function: Callable[..., Any], args: Any = ..., v: Any = ..., *, wrt: Wrt = None, argnums: Wrt = None, has_aux: bool = False,
+        no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None, **kwargs: Any) -> Any: ...  # fmt: skip
 @boundary
 def hvp(function: Callable[..., Any], args: Any = NOTHING, v: Any = NOTHING, *, wrt: Wrt = None, argnums: Wrt = None,
         has_aux: bool = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None, **kwargs: Any) -> Any:  # fmt: skip
@@ -198,6 +209,16 @@ def hvp(function: Callable[..., Any], args: Any = NOTHING, v: Any = NOTHING, *, 
     return product("hvp", function, args, v, kwargs, options("grad", wrt, argnums, has_aux, True, no_grad, jit, False, verify))
 
 
+@overload
+def vhp(function: Callable[Concatenate[X, P], Any], *, wrt: None = None, argnums: None = None, has_aux: Literal[False] = False,
+        no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None) -> DerivedFunction[..., X]: ...  # fmt: skip
+@overload
+def vhp(function: Callable[Concatenate[X, P], Any], args: X | tuple[Any, ...], v: X, *, wrt: None = None, argnums: None = None,
+        has_aux: Literal[False] = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None,
+        **kwargs: Any) -> X: ...  # fmt: skip
+@overload
+def vhp(function: Callable[..., Any], args: Any = ..., v: Any = ..., *, wrt: Wrt = None, argnums: Wrt = None, has_aux: bool = False,
+        no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None, **kwargs: Any) -> Any: ...  # fmt: skip
 @boundary
 def vhp(function: Callable[..., Any], args: Any = NOTHING, v: Any = NOTHING, *, wrt: Wrt = None, argnums: Wrt = None,
         has_aux: bool = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None, **kwargs: Any) -> Any:  # fmt: skip

@@ -16,7 +16,7 @@ import sys
 import types
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
@@ -38,6 +38,7 @@ from symgrad.tracebacks import boundary
 #: names that mean something else in the texts of rows
 TAKEN = frozenset({"out", "out_grad", "into", "taken", "position", "function", "type", "via", "np", "math", "fit", "part"})
 PREFIX = "user_"
+F = TypeVar("F", bound=Callable[..., Any])
 NODES = (ast.Expression, ast.BinOp, ast.UnaryOp, ast.Call, ast.Name, ast.Constant, ast.Compare, ast.keyword, ast.operator, ast.unaryop,
          ast.cmpop, ast.expr_context)  # fmt: skip
 #: names of constants in formulas
@@ -358,6 +359,12 @@ def declare_elementwise(function: Any, head: Head, partials: dict[str, Any], emi
     return function
 
 
+@overload
+def elementwise(declared: None = None, /, **partials: str | None) -> Callable[[F], F]: ...
+@overload
+def elementwise(declared: str, /, **partials: str | None) -> Any: ...
+@overload
+def elementwise(declared: F, text: str | None = None, /, **partials: str | None) -> F: ...
 @boundary
 def elementwise(declared: Any = None, text: str | None = None, /, **partials: Any) -> Any:
     """Declare a function that works element by element, by its partial derivatives or by a formula.
@@ -389,6 +396,10 @@ def elementwise(declared: Any = None, text: str | None = None, /, **partials: An
     return formula
 
 
+@overload
+def rule(declared: str | None = None, /, *, result: str | Law | None = None, **cotangents: str | None) -> Callable[[F], F]: ...
+@overload
+def rule(declared: F, text: str | None = None, /, *, result: str | Law | None = None, **cotangents: str | None) -> F: ...
 @boundary
 def rule(declared: Any = None, text: str | None = None, /, *, result: str | Law | None = None, **cotangents: Any) -> Any:
     """Declare a function by the cotangent of each input.
@@ -421,6 +432,10 @@ def declare_rule(function: Any, head: Head, result: str | Law | None, cotangents
     return function
 
 
+@overload
+def constant(declared: str | None = None, /, *, result: str | Law | None = None) -> Callable[[F], F]: ...
+@overload
+def constant(declared: F, text: str | None = None, /, *, result: str | Law | None = None) -> F: ...
 @boundary
 def constant(declared: Any = None, text: str | None = None, /, *, result: str | Law | None = None) -> Any:
     """Declare that a function has zero derivative in every input, on purpose. A decorator, or a call.

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, ParamSpec, Protocol, TypedDict, TypeVar
+from typing import Any, Concatenate, ParamSpec, Protocol, TypedDict, TypeVar, overload
 
 from symgrad.jit import Jit
-from symgrad.parameters import Checkpoints
+from symgrad.parameters import Checkpoints, Wrt
 from symgrad.verification.first_call import Verify
 
 P = ParamSpec("P")
+Q = ParamSpec("Q")
+X = TypeVar("X")
+R = TypeVar("R")
 ROut = TypeVar("ROut", covariant=True)
 
 #: several arguments, as ``wrt`` names them
@@ -39,6 +42,15 @@ class Sweeping(Settings, total=False):
     memory: int | str | None
 
 
+class Declared(Common, total=False):
+    """The keywords of ``differentiable``."""
+
+    wrt: Wrt
+    argnums: Wrt
+    has_aux: bool
+    allow_unused: bool
+
+
 class DerivedFunction(Protocol[P, ROut]):
     """A derivative: called as the function is, and asked for its code."""
 
@@ -60,6 +72,45 @@ class DerivedFunction(Protocol[P, ROut]):
     def debug(self, *args: Any, **kwargs: Any) -> Callable[..., Any]: ...
 
 
+class DifferentiableFunction(Protocol[P, ROut]):
+    """A function with its derivatives; looked up on an instance it is a method that keeps them."""
+
+    __name__: str
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> ROut: ...
+
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> DifferentiableFunction[P, ROut]: ...
+    @overload
+    def __get__(
+        self: DifferentiableFunction[Concatenate[X, Q], ROut], instance: X, owner: type | None = None
+    ) -> DifferentiableFunction[Q, ROut]: ...
+
+    @property
+    def grad(self) -> DerivedFunction[P, Any]: ...
+
+    @property
+    def value_and_grad(self) -> DerivedFunction[P, tuple[ROut, Any]]: ...
+
+    @property
+    def vjp(self) -> DerivedFunction[P, tuple[ROut, Callable[..., tuple[Any, ...]]]]: ...
+
+    @property
+    def jvp(self) -> DerivedFunction[..., tuple[ROut, ROut]]: ...
+
+    @property
+    def linearize(self) -> DerivedFunction[P, tuple[ROut, Callable[..., ROut]]]: ...
+
+
+class Decorator(Protocol):
+    """``differentiable`` with settings, before it knows the function."""
+
+    @overload
+    def __call__(self, function: staticmethod[P, R] | classmethod[X, P, R]) -> Any: ...
+    @overload
+    def __call__(self, function: Callable[P, R]) -> DifferentiableFunction[P, R]: ...
+
+
 class WithVjp(Protocol[P, ROut]):
     """A function whose derivative is said by ``forward`` and ``backward``."""
 
@@ -76,4 +127,4 @@ class WithJvp(Protocol[P, ROut]):
     def defjvp(self, jvp: Callable[[Any, Any], tuple[Any, Any]]) -> Callable[[Any, Any], tuple[Any, Any]]: ...
 
 
-__all__ = ["DerivedFunction", "WithJvp", "WithVjp"]
+__all__ = ["DerivedFunction", "DifferentiableFunction", "WithJvp", "WithVjp"]

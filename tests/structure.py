@@ -50,6 +50,7 @@ BOXES = {
         "jacobians",
         "implicit",
         "integrations",
+        "orders",
         "sparse",
         "along",
         "batching",

@@ -39,7 +39,7 @@ ROWS = [
     {"batching", "sparse"},
     {"api"},
     {"jacobians"},
-    {"implicit", "integrations"},
+    {"implicit", "integrations", "orders"},
     {"contractions"},
     {"testing"},
     {"report"},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import json
 import os
 import re
 import shutil
@@ -80,9 +81,19 @@ def test_the_reference_names_nothing_that_is_not_there() -> None:
 def test_every_page_that_the_index_names_is_there() -> None:
     pages = re.findall(r"^([a-z_/]+)$", "\n".join(re.findall(r"^```\{toctree\}\n(.*?)^```", INDEX, re.MULTILINE | re.DOTALL)), re.MULTILINE)
     assert len(pages) > 30
+    assert sorted(pages) == sorted(set(pages))
     for page in pages:
         assert page == "gallery/index" or (DOCS / f"{page}.md").exists(), page
     assert "<!-- other pages -->" in INDEX
+
+
+def test_notebooks_hold_no_outputs_so_that_the_build_runs_them() -> None:
+    notebooks = sorted(DOCS.glob("*.ipynb"))
+    assert notebooks
+    for path in notebooks:
+        cells = [cell for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == "code"]
+        assert cells
+        assert not any(cell["outputs"] or cell["execution_count"] for cell in cells)
 
 
 @pytest.mark.parametrize("page", sorted(p.relative_to(DOCS).as_posix() for p in DOCS.glob("**/*.md") if "decisions" not in p.parts))
@@ -201,6 +212,24 @@ def test_every_program_of_the_gallery_was_run_and_drawn(site: Path) -> None:
         page = (site / "gallery" / f"{program.stem}.html").read_text()
         assert f"sphx_glr_{program.stem}_001.png" in page
         assert "Written by symgrad from" in page or "<span" in page.partition("_kernel")[2], program.stem
+
+
+@pytest.mark.slow
+def test_the_reference_shows_all_keywords_in_one_signature(site: Path) -> None:
+    text = (site / "reference" / "derivatives.html").read_text()
+    for name in ("grad", "linearize", "hvp"):
+        assert text.count(f'id="symgrad.{name}"') == 1
+        signature = text.partition(f'id="symgrad.{name}"')[2].partition("</dt>")[0]
+        assert ">jit<" in signature
+        assert "settings" not in signature
+    assert "Unpack" not in text
+
+
+@pytest.mark.slow
+def test_notebooks_show_what_a_notebook_shows(site: Path) -> None:
+    text = (site / "shown_in_a_notebook.html").read_text()
+    assert text.count('class="sg-pair"') == 2
+    assert "sg-cell" in text
 
 
 @pytest.mark.slow

@@ -328,6 +328,70 @@ def test_an_estimator_of_scikit_learn() -> None:
     assert Logistic().fit(x[:80], y[:80]).score(x[80:], y[80:]) > 0.9
 
 
+def test_a_likelihood_of_statsmodels() -> None:
+    models = pytest.importorskip("statsmodels.base.model")
+    discrete = pytest.importorskip("statsmodels.discrete.discrete_model")
+
+    def likelihood(p, x, y):
+        return np.sum(y * (x @ p) - np.exp(x @ p))
+
+    slope, curvature = symgrad.grad(likelihood), symgrad.hessian(likelihood)
+
+    class Poisson(models.GenericLikelihoodModel):  # type: ignore[misc, name-defined]
+        def loglike(self, params: Any) -> Any:
+            return likelihood(params, self.exog, self.endog)
+
+        def score(self, params: Any) -> Any:
+            return slope(params, self.exog, self.endog)
+
+        def hessian(self, params: Any) -> Any:
+            return curvature(params, self.exog, self.endog)
+
+    random = np.random.default_rng(0)
+    x = np.column_stack([np.ones(200), random.normal(size=200)])
+    y = random.poisson(np.exp(x @ np.array([0.5, 0.3]))).astype(float)
+    fit = Poisson(y, x).fit(start_params=np.zeros(2), method="newton", disp=False)
+    own = discrete.Poisson(y, x).fit(disp=False)
+    np.testing.assert_allclose(fit.params, own.params, rtol=1e-6)
+    np.testing.assert_allclose(fit.bse, own.bse, rtol=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # of ArviZ and PyMC about themselves
+def test_a_density_for_pymc() -> None:
+    """Importing PyMC and compiling its model take most of the time."""
+    pymc = pytest.importorskip("pymc")
+    from pytensor import tensor
+    from pytensor.graph.basic import Apply
+    from pytensor.graph.op import Op
+
+    def density(p):
+        return -0.5 * np.sum(((OBSERVED[:8] - p[0]) / np.exp(p[1])) ** 2) - 8.0 * p[1] - 0.5 * np.sum(p**2)
+
+    both = symgrad.value_and_grad(density)
+
+    class Density(Op):  # type: ignore[misc]
+        """The density and its gradient, so that one call computes the two."""
+
+        def make_node(self, p: Any) -> Any:
+            return Apply(self, [tensor.as_tensor_variable(p)], [tensor.dscalar(), tensor.dvector()])
+
+        def perform(self, node: Any, inputs: Any, outputs: Any) -> None:
+            value, slope = both(inputs[0])
+            outputs[0][0], outputs[1][0] = np.asarray(value), slope
+
+        def L_op(self, inputs: Any, outputs: Any, cotangents: Any) -> Any:
+            return [cotangents[0] * outputs[1]]
+
+    with pymc.Model() as model:
+        p = pymc.Flat("p", shape=2)
+        pymc.Potential("density", Density()(p)[0])
+    np.testing.assert_allclose(model.compile_dlogp()({"p": np.array([0.5, -0.2])}), symgrad.grad(density)(np.array([0.5, -0.2])))
+    run = pymc.sample(draws=400, tune=400, chains=1, cores=1, progressbar=False, random_seed=1, model=model)
+    best = solvers.minimize(lambda p: -density(p), np.zeros(2)).x
+    assert np.max(np.abs(run.posterior["p"].mean(dim=("chain", "draw")).values - best)) < 0.3
+
+
 def test_hamiltonian_monte_carlo() -> None:
     """Leapfrog steps with the gradient of a density whose mean and covariance are known (Neal 2011, section 3.3)."""
     precision = np.array([[2.0, 0.8], [0.8, 1.0]])

@@ -56,6 +56,15 @@ assert_type(pullback(np.ones(2)), tuple[Any, ...])
 assert_type(symgrad.jacobian(layer)(np.ones(2), np.eye(2)), Array)
 assert_type(symgrad.hessian(energy)(np.ones(2)), Array)
 assert_type(symgrad.vmap(energy)(np.ones((3, 2))), Any)
+point: Array = np.ones(2)
+assert_type(symgrad.hvp(energy, point, point), Array)
+assert_type(symgrad.hvp(energy)(point, v=point), Array)
+assert_type(symgrad.vhp(loss, (model, x), model), Model)
+assert_type(symgrad.hvp(loss, (model, x), x, wrt="x"), Any)
+out, linear = symgrad.linearize(layer, point, np.eye(2))
+assert_type(out, Array)
+assert_type(linear(point, np.eye(2)), Array)
+assert_type(symgrad.linearize(energy)(point)[0], float)
 
 
 @symgrad.checkpoint
@@ -84,6 +93,57 @@ def backward(x: float, out_grad: float) -> tuple[float]:
 cube.defvjp(forward, backward)
 assert_type(cube(2.0), float)
 assert_type(symgrad.grad(cube)(2.0), float)
+
+
+@symgrad.differentiable
+def stiffness(x: Array, k: float = 1.0) -> float:
+    return k * float(np.sum(x * x))
+
+
+assert_type(stiffness(x=point, k=2.0), float)
+assert_type(stiffness.grad(point), Any)
+assert_type(stiffness.value_and_grad(point, 2.0), tuple[float, Any])
+assert_type(stiffness.grad.source(point), str)
+
+
+class Spring:
+    k = 2.0
+
+    @symgrad.differentiable(wrt="x")
+    def energy(self, x: Array, scale: float) -> float:
+        return scale * self.k * float(np.sum(x * x))
+
+    @symgrad.differentiable
+    @staticmethod
+    def twice(x: float) -> float:
+        return 2.0 * x
+
+
+spring = Spring()
+assert_type(spring.energy(point, 1.0), float)
+assert_type(spring.energy.value_and_grad(point, scale=1.0), tuple[float, Any])
+assert_type(Spring.energy.grad(spring, point, 1.0), Any)
+Spring.twice.grad(1.0)
+
+
+@symgrad.elementwise(dx="cos(x)")
+def wave(x: float) -> float:
+    return float(np.sin(x))
+
+
+@symgrad.rule(a_grad="out_grad * 2", result="float")
+def double(a: float) -> float:
+    return 2.0 * a
+
+
+@symgrad.constant
+def bucket(a: float) -> float:
+    return float(np.floor(a))
+
+
+assert_type(wave(1.0), float)
+assert_type(double(1.0), float)
+assert_type(bucket(1.0), float)
 
 vector, unravel = symgrad.ravel(model)
 assert_type(unravel(2 * vector), Model)

@@ -21,6 +21,7 @@ def arguments_needed(options: argparse.Namespace) -> tuple[str, Any, tuple[Any, 
     """The name of the function, the function, and arguments; Usage if there are none."""
     module, name, function = load(options.target)
     args = arguments(options, module, name, function)
+    grad(function, asked(options))  # what has no derivative is refused before it is called
     if args is None:
         raise Usage(f"no arguments to try {name} with: give --args 'np.ones(3), 2.0', or {EXAMPLES} in the module")
     return name, function, args

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import json
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from symgrad.command.plain import plain
 from symgrad.command.target import arguments, asked, call_of, called, derive, load, own_source
 from symgrad.command.terminal import coloured, painted, python
 from symgrad.command.usage import Usage
+from symgrad.errors import SaveError
 from symgrad.files import write_file
 from symgrad.saving import is_saved_module
 
@@ -23,8 +25,8 @@ def show(options: argparse.Namespace) -> int:
     """Print the function, its value and gradient, and the generated source (or IR)."""
     module, name, function = load(options.target)
     args = arguments(options, module, name, function)
-    derived = derive(function, options)
     call, words = call_of(options, args, function)
+    derived = derive(function, options, call, words)
     stage = None if options.stage is None else options.stage if "," not in options.stage else tuple(options.stage.split(","))
     is_ir = options.ir or stage is not None
     text = derived.ir(*call, stage=stage, **words) if is_ir else derived.source(*call, **words)
@@ -53,8 +55,8 @@ def explain(options: argparse.Namespace) -> int:
     """Print what becomes of each line of the function, and why."""
     module, name, function = load(options.target)
     args = arguments(options, module, name, function)
-    derived = derive(function, options)
     call, words = call_of(options, args, function)
+    derived = derive(function, options, call, words)
     facts = {"target": options.target, "explanation": derived.explain(*call, **words)}
     if options.timings:
         facts["timings"] = derived.timings(*call, **words)
@@ -71,8 +73,8 @@ def emit(options: argparse.Namespace) -> int:
         raise Usage("--check compares with a file and -o writes one: give one of them")
     module, name, function = load(options.target)
     args = arguments(options, module, name, function)
-    derived = derive(function, options)
-    call, _ = call_of(options, args, function)
+    call, words = call_of(options, args, function)
+    derived = derive(function, options, call, words)
     text = saved_text(derived, call, None, options.sig)
     if options.check is not None:
         return compared(text, Path(options.check), options)
@@ -94,8 +96,17 @@ def compared(text: str, path: Path, options: argparse.Namespace) -> int:
     words = {"+": "right", "-": "wrong", "@": "soft"}
     for line in difflib.unified_diff(there.splitlines(), text.splitlines(), str(path), "what symgrad writes", lineterm=""):
         print(painted(line, words[line[0]], colours) if line[:1] in words else line)
-    print(f"symgrad: {path} is not what symgrad writes: symgrad emit {options.target} -o {path}", file=sys.stderr)
+    print(f"symgrad: {path} is not what symgrad writes: {writing(options, path)}", file=sys.stderr)
     return 1
+
+
+def writing(options: argparse.Namespace, path: Path) -> str:
+    """The command that writes what was compared with."""
+    words = ["symgrad", "emit", options.target]
+    for name, default in (("args", None), ("sig", None), ("wrt", None), ("order", 1)):
+        words += [f"--{name}", str(getattr(options, name))] if getattr(options, name) != default else []
+    words += [f"--{name}" for name in ("value", "strict", "jit") if getattr(options, name)]
+    return shlex.join([*words, "-o", str(path)])
 
 
 def written(text: str, options: argparse.Namespace, is_own: Any) -> None:
@@ -104,7 +115,10 @@ def written(text: str, options: argparse.Namespace, is_own: Any) -> None:
     if options.output == "-":
         print(text)
         return
-    write_file(options.output, lambda file: file.write(content), is_own, options.overwrite)
+    try:
+        write_file(options.output, lambda file: file.write(content), is_own, options.overwrite)
+    except SaveError as error:
+        raise SaveError(error.what, hint="--overwrite replaces it; or give another path") from None
 
 
 # ------------------------------------------------------------------ graphs and pages
@@ -119,8 +133,8 @@ def graph(options: argparse.Namespace) -> int:
 
     module, name, function = load(options.target)
     args = arguments(options, module, name, function)
-    derived: Any = derive(function, options)
     call, words = call_of(options, args, function)
+    derived: Any = derive(function, options, call, words)
     if isinstance(derived, Bound):
         derived, call = derived._derived, (derived._instance, *call) if call else ()
     stages = derived._entry(call, {}, words.get("signature")).compiled.stages()
@@ -157,8 +171,8 @@ def report(options: argparse.Namespace) -> int:
 
     module, name, function = load(options.target)
     args = arguments(options, module, name, function)
-    derived = derive(function, options)
     call, words = call_of(options, args, function)
+    derived = derive(function, options, call, words)
     with called(name):
         facts = facts_of(derived, call, jit=options.jit, run=not options.no_run, **words)
     text = page(facts, times=not options.no_times, version=options.version)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from symgrad.command.grammar import parsed
 from symgrad.command.usage import Usage
-from symgrad.errors import SymgradError, render
+from symgrad.errors import BadArgument, SymgradError, render
 
 CLOSED = 141  #: the exit code of a program whose output nobody reads any more, as shells give it: 128 and the number of SIGPIPE
 INTERRUPTED = 130
@@ -34,7 +34,7 @@ def run(argv: Sequence[str] | None, version: str) -> int:
         return 2
     except SymgradError as error:
         print(render(error), file=sys.stderr)
-        return 1
+        return 2 if isinstance(error, BadArgument) else 1
     except BrokenPipeError:
         silence()
         return CLOSED

@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.api import grad, value_and_grad
 from symgrad.bound import Bound
 from symgrad.command.usage import Usage
 from symgrad.derivatives import Derived
 from symgrad.errors import BadArgument, SymgradError
 from symgrad.frontend.source import read
+from symgrad.orders import derivative_of_order, wrt_of
 from symgrad.parameters import annotated_signature
 from symgrad.text import is_dotted, item
 from symgrad.values import NotAValue, arguments_of
@@ -43,6 +43,8 @@ def load(target: str) -> tuple[ModuleType, str, Any]:
         if not hasattr(function, part):
             raise Usage(f"{place} has no {name}{those_of(module)}")
         function = getattr(function, part)
+    if not callable(function):
+        raise Usage(f"{place} has no function {name}: it is of class {type(function).__name__}{those_of(module)}")
     return module, name, function
 
 
@@ -89,11 +91,14 @@ def load_module(name: str) -> ModuleType:
 
 
 def said(error: BaseException) -> str:
-    """An exception in one line, with the place that raised it."""
+    """An exception in one line, with the user's line that raised it."""
+    message = " ".join(str(error).split())
+    words = f"{type(error).__name__}: {message}" if message else type(error).__name__
+    places = [note.removeprefix("in ").partition("\n")[0] for note in getattr(error, "__notes__", ()) if note.startswith("in ")]
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if "importlib" not in frame.filename and Path(__file__).parent != Path(frame.filename).parent]
-    words = traceback.format_exception_only(error)[-1].strip()
-    return f"{words} ({own[-1].filename}:{own[-1].lineno})" if own else words
+    places += [f"{frame.filename}:{frame.lineno}" for frame in own[-1:]]
+    return f"{words} ({places[0]})" if places else words
 
 
 # ------------------------------------------------------------------ arguments
@@ -137,23 +142,17 @@ def data_of(module: ModuleType) -> dict[str, Any]:
 
 
 def asked(options: argparse.Namespace) -> Any:
-    """The ``wrt`` of ``--wrt x,w`` as names and positions."""
-    if options.wrt is None:
-        return None
-    items = tuple(int(item) if item.lstrip("-").isdigit() else item for item in options.wrt.replace(" ", "").split(","))
-    return items[0] if len(items) == 1 else items
+    """The ``wrt`` of ``--wrt x,w``."""
+    return wrt_of(options.wrt)
 
 
 # ------------------------------------------------------------------ derivatives
 
 
-def derive(function: Any, options: argparse.Namespace) -> Any:
-    """The derivative of the order asked for."""
-    words: dict[str, Any] = {"strict": getattr(options, "strict", False), "jit": getattr(options, "jit", False)}
-    for _ in range(getattr(options, "order", 1) - 1):
-        function = grad(function, asked(options), **{**words, "jit": False})
-    maker = value_and_grad if getattr(options, "value", False) else grad
-    return maker(function, asked(options), **words)
+def derive(function: Any, options: argparse.Namespace, call: tuple[Any, ...], words: dict[str, Any]) -> Any:
+    """The derivative of the order asked for, of arguments as ``call_of`` gives them."""
+    flags = {name: getattr(options, name, False) for name in ("value", "strict", "jit")}
+    return derivative_of_order(function, asked(options), getattr(options, "order", 1), call, words.get("signature"), **flags)
 
 
 def call_of(options: argparse.Namespace, args: tuple[Any, ...] | None, function: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:

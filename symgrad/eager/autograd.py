@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from symgrad.eager.dump import dump
-from symgrad.eager.node import MODE, SWEEPS, Node, switch
+from symgrad.eager.node import MODE, SWEEPS, Function, Node, switch
 from symgrad.eager.record import Record
 from symgrad.eager.staged import Staged, engine_gradients
 from symgrad.eager.tensor import Tensor, found_gradient
@@ -19,12 +18,20 @@ from symgrad.vocabulary.dispatch import STATIC
 Array = np.ndarray[Any, Any]
 
 
-def no_grad(function: Callable[..., Any] | None = None) -> switch:
+@overload
+def no_grad(function: None = None) -> switch: ...
+@overload
+def no_grad(function: Function) -> Function: ...
+def no_grad(function: Any = None) -> Any:
     """Do not record: a context and a decorator, with and without parentheses."""
     return switch(False, function)
 
 
-def enable_grad(function: Callable[..., Any] | None = None) -> switch:
+@overload
+def enable_grad(function: None = None) -> switch: ...
+@overload
+def enable_grad(function: Function) -> Function: ...
+def enable_grad(function: Any = None) -> Any:
     """Record, also inside ``no_grad``."""
     return switch(True, function)
 

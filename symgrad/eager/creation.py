@@ -1,4 +1,7 @@
-"""Tensors made of nothing: numbers, ranges, random numbers."""
+"""Tensors made of nothing: numbers, ranges, random numbers.
+
+Type checkers are told ``Tensor``; while programs are built, it is a ``Variable``, as of ``to_tensor``.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +20,10 @@ def chosen(dtype: Any) -> np.dtype[Any]:
     return default_dtype() if dtype is None else np.dtype(dtype)
 
 
-def tensor_of(array: Any) -> Any:
+def tensor_of(array: Any) -> Tensor:
     """A tensor, or while programs are built a variable that is the same in every run."""
-    return CONSTANT[-1](array) if STATIC[0] else holding(array)
+    tensor: Tensor = CONSTANT[-1](array) if STATIC[0] else holding(array)
+    return tensor
 
 
 def drawn(array: Any) -> Tensor:
@@ -29,22 +33,22 @@ def drawn(array: Any) -> Tensor:
     return holding(array)
 
 
-def full(shape: Any, fill_value: float, dtype: Any = None, name: str | None = None) -> Any:
+def full(shape: Any, fill_value: float, dtype: Any = None, name: str | None = None) -> Tensor:
     """One number, everywhere."""
     return tensor_of(np.full(extents(shape), fill_value, chosen(dtype)))
 
 
-def zeros(shape: Any, dtype: Any = None, name: str | None = None) -> Any:
+def zeros(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
     """Zeros."""
     return full(shape, 0, dtype)
 
 
-def ones(shape: Any, dtype: Any = None, name: str | None = None) -> Any:
+def ones(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
     """Ones."""
     return full(shape, 1, dtype)
 
 
-def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, name: str | None = None) -> Any:
+def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, name: str | None = None) -> Tensor:
     """Numbers at equal distances, without the end."""
     if end is None:
         start, end = 0, start
@@ -52,12 +56,12 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, na
     return tensor_of(np.arange(start, end, step).astype(chosen(dtype) if dtype is not None or floats else np.int64))
 
 
-def linspace(start: float, stop: float, num: int, dtype: Any = None, name: str | None = None) -> Any:
+def linspace(start: float, stop: float, num: int, dtype: Any = None, name: str | None = None) -> Tensor:
     """Numbers at equal distances, with the end."""
     return tensor_of(np.linspace(start, stop, num).astype(chosen(dtype)))
 
 
-def eye(num_rows: int, num_columns: int | None = None, dtype: Any = None, name: str | None = None) -> Any:
+def eye(num_rows: int, num_columns: int | None = None, dtype: Any = None, name: str | None = None) -> Tensor:
     """The unit matrix."""
     return tensor_of(np.eye(num_rows, num_columns, dtype=chosen(dtype)))
 

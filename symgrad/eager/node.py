@@ -12,12 +12,13 @@ import types
 import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
 from symgrad.record.operations import Operation, Settings
 
+Function = TypeVar("Function", bound=Callable[..., Any])
 COUNT = itertools.count()
 OURS = str(Path(__file__).parent.parent) + os.sep  #: where files of ours are
 FRAMES = 3  #: how many of the user's frames are kept for each operation
@@ -50,6 +51,10 @@ class switch:  # noqa: N801 (a decorator and a context)
     def __exit__(self, *error: object) -> None:
         MODE.enabled = self.before.pop()
 
+    @overload
+    def __call__(self, function: Function, /) -> Function: ...
+    @overload
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self.function is None:
             function = args[0]

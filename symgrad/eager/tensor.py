@@ -38,7 +38,7 @@ def set_default_dtype(dtype: Any) -> None:
     DEFAULT[0] = numpy_dtype
 
 
-class Tensor(Methods):
+class Tensor(Methods["Tensor"]):
     """An array of which is known how it was made; a copy of what is given.
 
     ``stop_gradient`` True: no derivative is asked of it. ``grad`` is the sum of what ``backward`` found, None before.

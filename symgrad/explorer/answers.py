@@ -10,6 +10,7 @@ from symgrad.api import grad
 from symgrad.errors import SymgradError
 from symgrad.explorer.reading import Module, NotPython, file_of, parsed, read_module
 from symgrad.frontend.source import run_text
+from symgrad.orders import wrt_of
 from symgrad.report.facts import facts_of
 from symgrad.report.html import Html, element
 from symgrad.report.page import content
@@ -45,7 +46,7 @@ def answer(question: dict[str, Any], run: bool) -> dict[str, Any]:
         function = chosen(module, name)
         reply["function"] = function.__name__
         values = values_for(function, module, args, reply)
-        derivative: Any = grad(function, asked(wrt))
+        derivative: Any = grad(function, wrt_of(wrt) if wrt.strip(" ,") else None)
         facts = facts_of(derivative, values, run=run)
         if not run:
             facts.why_unchecked = "the text is read and not executed; symgrad explore --run executes it"
@@ -106,10 +107,12 @@ def base_of(name: str) -> str:
 
 
 def chosen(module: Module, name: str) -> types.FunctionType:
-    """The function that was asked for, else the last one."""
+    """The function that was asked for, else the last one with arguments among the module's examples, else the last one."""
     if not module.functions:
         raise Unanswered("there is no function yet", hint="write one: def f(x): return x * x")
-    return module.functions.get(name) or module.functions[list(module.functions)[-1]]
+    examples = module.data.get(EXAMPLES)
+    tried = [known for known in module.functions if isinstance(examples, dict) and known in examples]
+    return module.functions.get(name) or module.functions[(tried or list(module.functions))[-1]]
 
 
 # ------------------------------------------------------------------ what is asked
@@ -140,12 +143,6 @@ def guessed(function: types.FunctionType, module: Module, reply: dict[str, Any])
     plain = [p for p in parameters if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     reply["guess"] = ", ".join("2" if p.annotation is int else GUESS for p in plain)
     return arguments_of(reply["guess"])
-
-
-def asked(wrt: str) -> Any:
-    """The parameters that are named, parted by commas; None for the first."""
-    items = tuple(int(item) if item.lstrip("-").isdigit() else item for item in wrt.replace(" ", "").split(",") if item)
-    return None if not items else items[0] if len(items) == 1 else items
 
 
 __all__ = ["answer"]

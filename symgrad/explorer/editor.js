@@ -4,7 +4,8 @@
   const at = (id) => document.getElementById(id);
   const [text, backdrop, gutter] = [at("text"), at("backdrop"), at("gutter")];
   const [choice, args, wrt] = [at("function"), at("args"), at("wrt")];
-  const WAIT = 120;
+  const WAIT = 120; // milliseconds after a key, before the text is sent
+  const PATIENCE = 500; // milliseconds without an answer, before the page says that it works
   let lines = new Map(); // by the number of a line: its row of the listing, as the server has made it
   let timer = 0;
   let asking = false;
@@ -108,19 +109,30 @@
     followCaret();
   }
 
+  function working() {
+    const words = document.createElement("p");
+    words.className = "remark";
+    words.textContent = "working …";
+    at("notice").replaceChildren(words);
+  }
+
   async function ask() {
     if (asking) {
       again = true;
       return;
     }
     asking = true;
+    const slow = setTimeout(working, PATIENCE);
     const question = { text: text.value, function: choice.value, args: args.value, wrt: wrt.value };
     try {
       const reply = await fetch("answer", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(question) });
       if (!reply.ok) throw new Error(`${reply.status}`);
-      show(await reply.json());
+      const answer = await reply.json();
+      clearTimeout(slow);
+      show(answer);
       document.body.dataset.answers = String(Number(document.body.dataset.answers || 0) + 1);
     } catch (error) {
+      clearTimeout(slow);
       at("notice").textContent = `No answer: symgrad explore is not running any more (${error.message}).`;
     }
     asking = false;

@@ -7,6 +7,7 @@ second value called ``h``, ``%0`` is the first that has no name. Two runs print 
 from __future__ import annotations
 
 import re
+from pathlib import PurePath
 from typing import Any
 
 from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Op, Operand, Undef, Value, While, walk
@@ -133,8 +134,8 @@ def callees(op: Op) -> list[Func]:
     return [a.value for a in op.operands if isinstance(a, Const) and isinstance(a.value, Func)]
 
 
-def show(func: Func) -> str:
-    """The text of a function, followed by those of the functions that it calls."""
+def show(func: Func, folders: bool = True) -> str:
+    """The text of a function, followed by those of the functions that it calls; files are named with or without their folders."""
     functions = reachable(func)
     titles: dict[Func, str] = {}
     for each in functions:
@@ -142,15 +143,16 @@ def show(func: Func) -> str:
         while title in titles.values():
             title, number = f"{each.name}~{number}", number + 1
         titles[each] = title
-    return "\n".join(_Printer(each, titles).text() for each in functions)
+    return "\n".join(_Printer(each, titles, folders).text() for each in functions)
 
 
 class _Printer:
     """The text of one function, gathered line by line."""
 
-    def __init__(self, func: Func, titles: dict[Func, str]) -> None:
+    def __init__(self, func: Func, titles: dict[Func, str], folders: bool) -> None:
         self.func = func
         self.titles = titles
+        self.folders = folders
         self.names = value_names(func)
         self.taken = frozenset(self.names[p] for p in func.params)
         self.lines: list[str] = []
@@ -161,7 +163,7 @@ class _Printer:
         results = [str(y.type) for y in func.body.yields]
         if len(func.results) == len(results):
             results = [f"{quoted(name)}: {type_}" for name, type_ in zip(func.results, results, strict=True)]
-        place = "" if func.loc == NOWHERE else f"{one_line(func.loc.file)}:{func.loc.line}"
+        place = "" if func.loc == NOWHERE else f"{self.file(func.loc)}:{func.loc.line}"
         self.line(0, f"func {self.titles[func]}({params}) -> {', '.join(results) or 'nothing'}:", place)
         if func.doc:
             self.line(1, repr(func.doc))
@@ -178,11 +180,14 @@ class _Printer:
         text = "    " * depth + text
         self.lines.append(f"{text.ljust(COLUMN)} @ {place}" if place else text)
 
+    def file(self, loc: Loc) -> str:
+        return one_line(loc.file if self.folders else PurePath(loc.file).name)
+
     def place(self, loc: Loc) -> str:
         if loc == NOWHERE:
             return ""
         line = f"{loc.line}~" if loc.backward else str(loc.line)
-        return line if loc.file == self.func.loc.file else f"{one_line(loc.file)}:{line}"
+        return line if loc.file == self.func.loc.file else f"{self.file(loc)}:{line}"
 
     def operand(self, operand: Operand) -> str:
         if isinstance(operand, Const):

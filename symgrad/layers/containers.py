@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from symgrad.layers.layer import Layer
+from symgrad.layers.layer import Layer, TensorLayer
 
 
-class Sequential(Layer):
+class Sequential(TensorLayer):
     """One layer after the other; given are layers, or pairs (name, layer).
 
     >>> from symgrad.layers import Linear, ReLU

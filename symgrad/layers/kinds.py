@@ -8,7 +8,7 @@ from typing import Any
 from symgrad.eager.node import switch
 from symgrad.eager.tensor import Tensor
 from symgrad.functional import normalisation as f
-from symgrad.layers.layer import Layer
+from symgrad.layers.layer import TensorLayer
 from symgrad.static.initializers import Constant, Normal, Uniform
 from symgrad.static.nn import overwrite
 from symgrad.static.parameters import ParamAttr
@@ -17,7 +17,7 @@ from symgrad.vocabulary.dispatch import apply, extents
 from symgrad.vocabulary.fitting import pair, single
 
 
-class Linear(Layer):
+class Linear(TensorLayer):
     """``x @ weight + bias``; the weight has shape (in, out)."""
 
     def __init__(
@@ -36,7 +36,7 @@ class Linear(Layer):
         return f"in_features={self.weight.shape[0]}, out_features={self.weight.shape[1]}, dtype={self.weight.dtype}"
 
 
-class Embedding(Layer):
+class Embedding(TensorLayer):
     """Rows of a weight by their numbers."""
 
     def __init__(self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None, sparse: bool = False,
@@ -50,7 +50,7 @@ class Embedding(Layer):
         return network.embedding(x, self.weight, self.padding)
 
 
-class Conv2D(Layer):
+class Conv2D(TensorLayer):
     """The correlation of images with kernels."""
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
@@ -70,7 +70,7 @@ class Conv2D(Layer):
         return network.conv2d(x, self.weight, self.bias, **self.settings)
 
 
-class Conv1D(Layer):
+class Conv1D(TensorLayer):
     """The correlation of signals with kernels."""
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
@@ -91,7 +91,7 @@ class Conv1D(Layer):
         return network.conv1d(x, self.weight, self.bias, **self.settings)
 
 
-class LayerNorm(Layer):
+class LayerNorm(TensorLayer):
     """Centred and scaled over the last axes."""
 
     def __init__(self, normalized_shape: Any, epsilon: float = 1e-5, weight_attr: Any = None, bias_attr: Any = None,
@@ -106,7 +106,7 @@ class LayerNorm(Layer):
         return normalisation.layer_norm(x, self.shape, self.weight, self.bias, self.epsilon)
 
 
-class BatchNorm2D(Layer):
+class BatchNorm2D(TensorLayer):
     """Centred and scaled by the statistics of the batch, in a test by their running means; the second axis is that of channels."""
 
     def __init__(self, num_features: int, momentum: float = 0.9, epsilon: float = 1e-5, weight_attr: Any = None, bias_attr: Any = None,
@@ -142,7 +142,7 @@ class BatchNorm1D(BatchNorm2D):
     """Centred and scaled by the statistics of the batch, for rows or signals."""
 
 
-class GroupNorm(Layer):
+class GroupNorm(TensorLayer):
     """Centred and scaled in groups of channels."""
 
     def __init__(self, num_groups: int, num_channels: int, epsilon: float = 1e-5, weight_attr: Any = None, bias_attr: Any = None,
@@ -157,7 +157,7 @@ class GroupNorm(Layer):
         return normalisation.group_norm(x, weight=self.weight, bias=self.bias, **self.settings)
 
 
-class InstanceNorm2D(Layer):
+class InstanceNorm2D(TensorLayer):
     """Centred and scaled in each channel of each image or signal."""
 
     def __init__(self, num_features: int, epsilon: float = 1e-5, momentum: float = 0.9, weight_attr: Any = None, bias_attr: Any = None,
@@ -176,7 +176,7 @@ class InstanceNorm1D(InstanceNorm2D):
     """Centred and scaled in each channel of each signal."""
 
 
-class PReLU(Layer):
+class PReLU(TensorLayer):
     """``x`` where it is positive, else a trained multiple of it, one for all or one for each channel."""
 
     def __init__(self, num_parameters: int = 1, init: float = 0.25, weight_attr: Any = None, data_format: str = "NCHW",
@@ -190,7 +190,7 @@ class PReLU(Layer):
         return activations.prelu(x, self.weight, self.data_format)
 
 
-class Conv2DTranspose(Layer):
+class Conv2DTranspose(TensorLayer):
     """The transpose of a convolution of images."""
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
@@ -207,7 +207,7 @@ class Conv2DTranspose(Layer):
         return resampling.conv2d_transpose(x, self.weight, self.bias, output_size=output_size, **self.settings)
 
 
-class Bilinear(Layer):
+class Bilinear(TensorLayer):
     """``x1 @ weight[k] @ x2 + bias[k]`` for every ``k``."""
 
     def __init__(self, in1_features: int, in2_features: int, out_features: int, weight_attr: Any = None, bias_attr: Any = None,
@@ -221,7 +221,7 @@ class Bilinear(Layer):
         return normalisation.bilinear(x1, x2, self.weight, self.bias)  # type: ignore[attr-defined]
 
 
-class Identity(Layer):
+class Identity(TensorLayer):
     """What goes in."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -232,7 +232,7 @@ class Identity(Layer):
         return input
 
 
-class Dropout(Layer):
+class Dropout(TensorLayer):
     """Elements set to zero with probability ``p`` in training."""
 
     def __init__(self, p: float = 0.5, axis: Any = None, mode: str = "upscale_in_train", name: str | None = None) -> None:
@@ -248,7 +248,7 @@ class Dropout(Layer):
         return f"p={self.p}"
 
 
-class Flatten(Layer):
+class Flatten(TensorLayer):
     """Several neighbouring axes made one."""
 
     def __init__(self, start_axis: int = 1, stop_axis: int = -1) -> None:
@@ -260,11 +260,11 @@ class Flatten(Layer):
         return tensors.flatten(input, self.start_axis, self.stop_axis)
 
 
-def pool(name: str) -> type[Layer]:
+def pool(name: str) -> type[TensorLayer]:
     """A layer that is a pool with settings."""
     function = getattr(network, name)
 
-    class Pool(Layer):
+    class Pool(TensorLayer):
         def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0, **settings: Any) -> None:
             super().__init__(name)
             self.places, self.settings = (kernel_size, stride, padding), settings

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,10 @@ from symgrad.static.mode import in_static_mode
 from symgrad.static.parameters import ParamAttr, attributes
 from symgrad.static.program import Names, Parameter, Variable
 from symgrad.vocabulary.dispatch import APPLY, GROUP
+
+if TYPE_CHECKING:
+    from symgrad.vocabulary.methods import Plain
+    from symgrad.vocabulary.typed import T
 
 NAMES = Names()
 
@@ -273,6 +277,15 @@ class Layer:
         lines = [f"({name}): {layer!r}".replace("\n", "\n  ") for name, layer in self.named_children()]
         inside = "".join(f"\n  {line}" for line in lines)
         return f"{type(self).__name__}({self.extra_repr()}{inside}{chr(10) if lines else ''})"
+
+
+class TensorLayer(Layer):
+    """Base of the layers that give one tensor: type checkers are told that it is of the class of the first input."""
+
+    if TYPE_CHECKING:
+
+        def __call__(self, *inputs: T | Plain, **kwargs: Any) -> T:
+            raise NotImplementedError
 
 
 class Removable:

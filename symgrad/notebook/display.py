@@ -116,7 +116,7 @@ def table(title: str, notes: Sequence[Note], line: Callable[[str, int], str]) ->
         lines.append(element("tr", *(element("td", cell, class_="sg-cell") for cell in cells)))
         last = place
     head = element("tr", *(element("th", word, class_="sg-cell") for word in ("line", "", "", title)))
-    rules = Html(".sg-cell{text-align:left!important;vertical-align:top}")
+    rules = Html(".sg-cell{text-align:left!important;vertical-align:top}.sg-cell:nth-child(2){min-width:16em}")
     return element("div", element("style", rules), element("table", element("thead", head), element("tbody", *lines)), class_="sg")
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.api import grad, value_and_grad
+from symgrad.orders import derivative_of_order, wrt_of
 from symgrad.text import is_name
 from symgrad.values import NotAValue, arguments_of
 
@@ -64,29 +64,28 @@ def differentiated(shell: Any, line: str, cell: str) -> Any:
     if function is None:
         print(f"%%symgrad: the cell defines no function{f' {name}' if name else ''}")
         return None
-    items = tuple(part for part in (options.wrt or "").replace(" ", "").split(",") if part)
-    wrt = None if not items else items[0] if len(items) == 1 else items
-    for _ in range(options.order - 1):
-        function = grad(function, wrt)
-    derived = (value_and_grad if options.value else grad)(function, wrt, jit=options.jit)
-    made_for(derived, options, shell.user_ns)
+    args = arguments_in(options, shell.user_ns)
+    words = {"value": options.value, "jit": options.jit}
+    derived = derivative_of_order(function, wrt_of(options.wrt or None), options.order, args or (), options.sig, **words)
+    if options.sig is not None:
+        derived.source(signature=options.sig)
+    elif args is not None:
+        derived.source(*args)
     own = f"{name}_{'value_and_grad' if options.value else 'grad'}"
     if is_name(own):
         shell.user_ns[own] = derived
     return derived
 
 
-def made_for(derived: Any, options: argparse.Namespace, space: dict[str, Any]) -> None:
-    """Have the derivative made for the arguments or types that were given, so that there is something to show."""
-    if options.sig is not None:
-        derived.source(signature=options.sig)
-    elif options.args is not None:
-        try:
-            values = arguments_of(options.args, {name: value for name, value in space.items() if isinstance(value, DATA)})
-        except NotAValue as error:
-            print(f"%%symgrad: --args: {error}")
-            return
-        derived.source(*values)
+def arguments_in(options: argparse.Namespace, space: dict[str, Any]) -> tuple[Any, ...] | None:
+    """The arguments that the derivative is made for, so that there is something to show; None if there are none."""
+    if options.args is None:
+        return None
+    try:
+        return arguments_of(options.args, {name: value for name, value in space.items() if isinstance(value, DATA)})
+    except NotAValue as error:
+        print(f"%%symgrad: --args: {error}")
+        return None
 
 
 def last_function(cell: str) -> str | None:

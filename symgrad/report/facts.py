@@ -124,7 +124,7 @@ def facts_of(
         running=again.text,
         kernel=kernel_text(entry) if jit else None,
         notes=list(notes),
-        stages={name: show(stages[name]) for name in STAGES if name in stages},
+        stages={name: show(stages[name], folders=False) for name in STAGES if name in stages},
         graph=graph_of(first_of(stages, ("simplified", "lowered", "optimized"))),
         timings=list(notes.trace.timings),
     )

@@ -322,20 +322,26 @@ def check(facts: Facts) -> Html:
     """The comparison with differences, as a table."""
     if facts.comparisons is None:
         return element("p", f"Not compared: {facts.why_unchecked}.", class_="empty")
-    names = ("direction", "by the derivative", "by differences", "difference", "allowed", "")
+    names = ("direction", "argument", "mode", "derivative", "beside", "", "difference", "allowed", "")
     top = element("tr", *(element("th", name, scope="col") for name in names))
     rows = []
     for comparison in facts.comparisons:
         cells = (
             str(comparison.direction + 1),
+            comparison.leaf,
+            comparison.mode,
             f"{comparison.generated:.12g}",
+            comparison.method,
             f"{comparison.differences:.12g}",
             f"{abs(comparison.generated - comparison.differences):.1e}",
             f"{comparison.tolerance:.0e}",
             "agrees" if comparison.agrees else "differs",
         )
         rows.append(element("tr", *(element("td", cell) for cell in cells), class_="right" if comparison.agrees else "wrong"))
-    told = "The derivative in random directions, beside central differences of fourth order of the function itself."
+    told = (
+        "The derivative in random directions, by each mode, beside differences of the function itself or, where it takes complex numbers, "
+        "a step in an imaginary direction; then the two modes beside each other."
+    )
     return element("div", element("p", told), element("table", element("thead", top), element("tbody", *rows)), class_="check")
 
 

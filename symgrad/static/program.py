@@ -73,7 +73,7 @@ def layer(name: str) -> Iterator[str]:
 # ------------------------------------------------------------------ variables
 
 
-class Variable(Methods):
+class Variable(Methods["Variable"]):
     """A named value of a program: ``shape`` has -1 where an extent is known only when it runs."""
 
     __slots__ = ("block", "dtype", "is_data", "name", "need_check_feed", "persistable", "shape", "stop_gradient")

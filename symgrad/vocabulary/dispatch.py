@@ -10,6 +10,8 @@ import numpy as np
 
 from symgrad.tracebacks import REFUSALS, is_trimmed, refused
 
+Tensor = Any
+
 #: are operations appended to programs, instead of run at once?
 STATIC = [False]
 #: what an array that is made of nothing becomes while operations are appended to programs
@@ -42,7 +44,7 @@ def parts(results: list[Any]) -> list[Any]:
 def unary(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function of one tensor, as users call it."""
 
-    def call(x: Any, name: str | None = None) -> Any:
+    def call(x: Tensor, name: str | None = None) -> Tensor:
         try:
             return apply(function, x)
         except REFUSALS as error:
@@ -59,7 +61,7 @@ def unary(function: Callable[..., Any]) -> Callable[..., Any]:
 def binary(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function of two tensors, or of a tensor and a number, as users call it."""
 
-    def call(x: Any, y: Any, name: str | None = None) -> Any:
+    def call(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
         try:
             return apply(function, x, y)
         except REFUSALS as error:

@@ -32,6 +32,7 @@ def exposed(function: Callable[..., Any], floats: bool = False) -> Any:
     space |= {"function": function, "__name__": __name__}
     wrapper = from_source(text, globals=space)
     wrapper.__doc__ = function.__doc__
+    wrapper.__annotations__ = {**function.__annotations__, "name": "str | None"}
     return wrapper
 
 

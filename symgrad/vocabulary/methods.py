@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import GenericAlias
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from symgrad.tracebacks import REFUSALS, boundary, is_trimmed
 from symgrad.vocabulary import elements, matrices, network, selection, statistics, tensors
 from symgrad.vocabulary.indexing import taken
 from symgrad.vocabulary.protocol import called
+
+Tensor = Any
 
 #: methods that are functions of the same name, the tensor being the first argument
 NAMES = (
@@ -46,10 +49,11 @@ def binary(name: str, swapped: bool = False) -> Callable[[Any, Any], Any]:
 
 
 class Methods:
-    """Operators and methods of tensors."""
+    """Operators and methods of tensors: ``class Tensor(Methods["Tensor"])`` says what they give."""
 
     __slots__ = ()
     __hash__: Any = None
+    __class_getitem__ = classmethod(GenericAlias)
 
     __add__, __radd__ = binary("add"), binary("add", True)
     __sub__, __rsub__ = binary("subtract"), binary("subtract", True)
@@ -101,15 +105,15 @@ class Methods:
         """The axes in reverse order."""
         return tensors.transpose(self, tuple(range(len(self.shape)))[::-1])  # type: ignore[attr-defined]
 
-    def astype(self, dtype: Any) -> Any:
+    def astype(self, dtype: Any) -> Tensor:
         """In another dtype."""
         return tensors.cast(self, dtype)
 
-    def softmax(self, axis: int = -1) -> Any:
+    def softmax(self, axis: int = -1) -> Tensor:
         """``exp(x) / sum(exp(x))`` along an axis."""
         return network.softmax(self, axis)
 
-    def sigmoid(self) -> Any:
+    def sigmoid(self) -> Tensor:
         """``1 / (1 + exp(-x))``."""
         return network.sigmoid(self)  # type: ignore[attr-defined]
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
+import runpy
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -81,7 +83,11 @@ def test_emit_check_says_by_its_exit_code_whether_a_file_is_current(
     assert "+        h = np.tanh(w * h)\n" in difference
     assert message.endswith(f"symgrad emit {program} -o {path}\n")
 
-    assert main(["emit", program, "--wrt", "w", "--check", str(path)]) == 1
+    options = ["--args", "np.ones(2), 0.5", "--wrt", "w", "--value"]
+    assert main(["emit", program, *options, "--check", str(path)]) == 1
+    command = shlex.split(capsys.readouterr().err.rstrip().partition("writes: ")[2])
+    assert main(command[1:]) == 0
+    assert main(["emit", program, *options, "--check", str(path)]) == 0
 
 
 def test_emit_replaces_its_own_files_only(program: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -133,10 +139,29 @@ def test_a_function_that_raises_gives_one_line_with_its_place(program: str, caps
     assert main(["check", program.replace(":loss", ":raises")]) == 2
     assert capsys.readouterr().err.rstrip().endswith("program_of_verbs.py:13)")
 
+    assert main(["show", program.replace(":loss", ":raises")]) == 2
+    assert re.search(r"raises raised RuntimeError: out of range \(.*program_of_verbs.py:13\)$", capsys.readouterr().err.rstrip())
+
 
 def test_a_name_that_is_not_there_is_told_with_those_that_are(program: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["show", f"{program}es"]) == 2
-    assert "its functions are loss, raises" in capsys.readouterr().err
+    for name in ("losses", "SCALE"):
+        assert main(["show", program.replace(":loss", f":{name}")]) == 2
+        assert "its functions are loss, raises" in capsys.readouterr().err
+    assert main(["show", program, "--wrt", "y"]) == 2
+    assert "its parameters are x, w" in capsys.readouterr().err
+
+
+def test_the_second_order_of_an_array_is_the_hessian(program: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", program, "--order", "2", "--json"]) == 0
+    second = np.array(json.loads(capsys.readouterr().out)["derivative"])
+    loss = runpy.run_path(program.removesuffix(":loss"))["loss"]
+    x, step = np.array([0.5, -0.25]), 1e-4
+    for k in range(2):
+        unit = np.eye(2)[k] * step
+        assert abs((loss(x + unit, 0.75) - 2 * loss(x, 0.75) + loss(x - unit, 0.75)) / step**2 - second[k, k]) < 1e-6
+    path = tmp_path / "hessian.py"
+    assert main(["emit", program, "--order", "2", "-o", str(path)]) == 0
+    np.testing.assert_array_equal(runpy.run_path(str(path))["loss_grad_jacobian"](x, 0.75), second)
 
 
 def test_where_no_types_are_known_the_ways_to_say_them_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -209,11 +234,12 @@ def test_graphs_name_the_ops_of_the_function(program: str, capsys: pytest.Captur
     assert main(["graph", program, "--stage", "nowhere"]) == 2
 
 
-def test_graphs_replace_no_file_unless_told(program: str, tmp_path: Path) -> None:
+def test_graphs_replace_no_file_unless_told(program: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "drawn.json"
     path.write_text("{}")
     assert main(["graph", program, "--json", "-o", str(path)]) == 1
     assert path.read_text() == "{}"
+    assert "--overwrite replaces it" in capsys.readouterr().err
     assert main(["graph", program, "--json", "-o", str(path), "--overwrite"]) == 0
     assert json.loads(path.read_text())["name"] == "loss"
 

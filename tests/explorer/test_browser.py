@@ -265,6 +265,7 @@ def test_the_gradient_follows_what_is_typed(explorer: Opened) -> None:
     page = explorer.page
     assert "(1 - h * h)" in page.locator("#derivative").inner_text()
     page.locator("#text").click(position={"x": 60, "y": 22 * 5 + 11})
+    page.wait_for_selector('.line[data-side="d"].pinned')
     assert explorer.lit("pinned", "d")
     assert "tanh(x): x_grad = out_grad * (1 - out * out)" in page.locator("#told").inner_text()
 
@@ -272,6 +273,20 @@ def test_the_gradient_follows_what_is_typed(explorer: Opened) -> None:
     page.keyboard.type(" * np.cos(w)")
     until(explorer, "document.getElementById('derivative').textContent.includes('np.sin(w)')")
     assert "h = np.tanh(w * h) * np.cos(w)" in page.locator("#backdrop").inner_text()
+
+
+def test_an_answer_that_takes_long_is_waited_for_visibly(explorer: Opened) -> None:
+    page = explorer.page
+
+    def late(route: Any) -> None:
+        page.wait_for_selector("#notice .remark >> text=working")
+        route.continue_()
+
+    page.route("**/answer", late)
+    page.locator("#wrt").fill("w")
+    until(explorer, "!document.getElementById('derivative').textContent.includes('x_grad')")
+    assert "working" not in page.locator("#notice").inner_text()
+    page.unroute("**/answer")
 
 
 def test_what_is_wrong_is_told_beside_the_last_gradient(explorer: Opened) -> None:

@@ -125,6 +125,12 @@ def test_arguments_and_parameters_are_asked_for() -> None:
     assert "do not fit loss" in answer({**question, "args": "1.0, 2.0, 3.0"}, run=False)["error"]["what"]
 
 
+def test_the_function_with_example_arguments_is_shown_first() -> None:
+    text = "def loss(x): return x * x\ndef helper(a, b, c): return a\nexample_arguments = {'loss': (3.0,)}\n"
+    assert answer({"text": text}, run=False)["function"] == "loss"
+    assert answer({"text": text, "function": "helper"}, run=False)["function"] == "helper"
+
+
 def test_where_nothing_is_known_of_parameters_numbers_are_tried() -> None:
     reply = answer({"text": TEXT, "name": "model.py", "function": "other", "wrt": "b"}, run=False)
     assert reply["guess"] == "2, 2.0"

@@ -91,6 +91,8 @@ def test_what_was_called_is_shown_and_compared() -> None:
     assert shown.call.arguments[2] == ("n", "4")
     assert shown.comparisons is not None
     assert all(comparison.agrees for comparison in shown.comparisons)
+    cells = re.findall(r"<td>(.*?)</td>", page(shown))
+    assert {"forward", "reverse", "complex step", "the other mode"} <= set(cells)
 
     assert facts("gated", run=False).call is None
     assert facts_of(symgrad.grad(SAMPLES["gated"][0]), signature="f8[:], float, int").call is None
@@ -156,6 +158,7 @@ def test_a_page_needs_nothing_from_elsewhere(name: str) -> None:
     (policy,) = [attributes["content"] for _, attributes in read.elements if attributes.get("http-equiv") == "Content-Security-Policy"]
     assert policy is not None
     assert policy.startswith("default-src 'none'; ")
+    assert str(Path(__file__).parent) not in text  # it names files, and no folders
 
 
 def test_a_page_holds_both_texts_and_the_reasons() -> None:

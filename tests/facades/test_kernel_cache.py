@@ -120,6 +120,14 @@ def test_the_next_process_needs_no_stage(tmp_path: Path) -> None:
     assert [run[1:] for run in runs] == [[0.0, *rest]] * 2
 
 
+def test_the_directory_is_where_programs_of_the_system_keep_theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    directories = pytest.importorskip("platformdirs")
+    monkeypatch.delenv(cache.VARIABLE, raising=False)
+    for base in ("", str(tmp_path / "cache")) if sys.platform == "linux" else ("",):
+        monkeypatch.setenv("XDG_CACHE_HOME", base)
+        assert cache.cache_root() == directories.user_cache_path("symgrad", appauthor=False)
+
+
 @pytest.fixture()
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "root"))

@@ -27,6 +27,8 @@ CELLS = {
     "types": "%%symgrad first --sig 'f8[:]'\ndef first(x):\n    return np.sum(x * x)\ndef second(x):\n    return x",
     "second": "%%symgrad --order 2 --args 2.0\ndef cube(x):\n    return x * x * x",
     "second named": "float(cube_grad(2.0))",
+    "hessian": "%%symgrad --order 2 --wrt 0 --args START\ndef cubes(x):\n    return np.sum(x ** 3)",
+    "hessian named": "cubes_grad(START).tolist()",
     "no function": "%%symgrad\nx = 1",
     "bad option": "%%symgrad --nothing\nx = 1",
     "bad values": "%%symgrad --args 'open(1)'\ndef f(x):\n    return x * x",
@@ -76,6 +78,7 @@ def test_the_magic_shows_and_names_the_derivative(cells: dict[str, list[Any]]) -
     assert cells["named"][0].text == "[(3,), ()] grad(loss, wrt=('x', 'w'))\n"
     assert "def first_grad(x):" in Reader(data(cells["types"])["text/html"]).text
     assert data(cells["second named"])["text/plain"] == "12.0"
+    assert data(cells["hessian named"])["text/plain"] == "[[6.0, 0.0, 0.0], [0.0, 6.0, 0.0], [0.0, 0.0, 6.0]]"
 
 
 def test_the_magic_says_what_is_wrong(cells: dict[str, list[Any]]) -> None:

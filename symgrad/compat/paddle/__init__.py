@@ -3,6 +3,8 @@
 import symgrad.compat.paddle as paddle
 """
 
+from __future__ import annotations
+
 from pathlib import Path
 from typing import Any
 

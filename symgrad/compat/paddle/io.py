@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -79,4 +79,5 @@ class DataLoader:
 
 __all__ = ["DataLoader", "Dataset", "TensorDataset"]
 
-__getattr__ = explaining("paddle.io", __all__)
+if not TYPE_CHECKING:
+    __getattr__ = explaining("paddle.io", __all__)

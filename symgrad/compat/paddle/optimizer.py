@@ -1,8 +1,11 @@
 """``paddle.optimizer``."""
 
+from typing import TYPE_CHECKING
+
 from symgrad.compat.missing import explaining
 from symgrad.optimizer import SGD, Adagrad, Adam, AdamW, Momentum, Optimizer, RMSProp, lr
 
 __all__ = ["SGD", "Adagrad", "Adam", "AdamW", "Momentum", "Optimizer", "RMSProp", "lr"]
 
-__getattr__ = explaining("paddle.optimizer", __all__)
+if not TYPE_CHECKING:
+    __getattr__ = explaining("paddle.optimizer", __all__)

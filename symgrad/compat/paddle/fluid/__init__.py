@@ -1,5 +1,7 @@
 """The older spellings (``paddle.fluid``); operations are appended to programs, whichever mode is on."""
 
+from typing import TYPE_CHECKING
+
 from symgrad.compat.missing import explaining
 from symgrad.compat.paddle.fluid import backward, dygraph, initializer, layers, nets, optimizer
 from symgrad.compat.paddle.fluid.backward import gradients
@@ -25,4 +27,5 @@ __all__ = [
     "global_scope", "gradients", "initializer", "layers", "name_scope", "nets", "optimizer", "program_guard", "scope_guard",
 ]  # fmt: skip
 
-__getattr__ = explaining("paddle.fluid", __all__)
+if not TYPE_CHECKING:
+    __getattr__ = explaining("paddle.fluid", __all__)

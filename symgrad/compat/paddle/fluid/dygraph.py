@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from symgrad.compat.missing import explaining
 from symgrad.eager import Tensor, grad, no_grad, to_tensor
@@ -50,4 +50,5 @@ class Linear(Plain):
 
 __all__ = ["Layer", "LayerList", "Linear", "ParameterList", "Sequential", "grad", "guard", "no_grad", "to_variable"]
 
-__getattr__ = explaining("paddle.fluid.dygraph", __all__)
+if not TYPE_CHECKING:
+    __getattr__ = explaining("paddle.fluid.dygraph", __all__)

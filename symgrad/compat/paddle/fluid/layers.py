@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -123,4 +123,5 @@ __all__ = [
     "square", "square_error_cost", "stack", "tanh", "transpose", "while_loop",
 ]  # fmt: skip
 
-__getattr__ = explaining("paddle.fluid.layers", __all__)
+if not TYPE_CHECKING:
+    __getattr__ = explaining("paddle.fluid.layers", __all__)

@@ -1,7 +1,7 @@
 """``paddle.static``."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from symgrad.compat.missing import explaining
 from symgrad.compat.paddle.static import nn
@@ -53,4 +53,5 @@ __all__ = [
     "program_guard", "save", "save_inference_model", "scope_guard",
 ]  # fmt: skip
 
-__getattr__ = explaining("paddle.static", __all__)
+if not TYPE_CHECKING:
+    __getattr__ = explaining("paddle.static", __all__)
