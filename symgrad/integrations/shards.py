@@ -1,0 +1,133 @@
+"""What a worker of a cluster does for a sum over shards: bytes -> a shard, the terms of a shard, the sum of the terms of several.
+
+A term is a tuple of arrays (the value; the gradient as a vector; ...), so that sums need to know nothing of trees. Nothing here knows which
+library runs the cluster.
+"""
+
+from __future__ import annotations
+
+import functools
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from symgrad.api import grad, jvp, value_and_grad
+from symgrad.errors import NotScalar
+from symgrad.integrations.objectives import as_derived
+from symgrad.integrations.vectors import matrix
+from symgrad.jacobians import hessian
+from symgrad.jit import Jit
+from symgrad.runtime.locks import imported
+from symgrad.trees import Form, form_of
+from symgrad.verification.duplicate import Duplicate
+
+Term = tuple[np.ndarray, ...]
+
+
+class Sent:
+    """A value on its way to workers: bytes wherever it goes, read once by each process that needs it."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+
+    @functools.cached_property
+    def value(self) -> Any:
+        """The value, as it arrived."""
+        return pickle.loads(self.data)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Sent, (self.data,)
+
+
+def packed(value: Any) -> bytes:
+    """A value as bytes, with the functions and classes of the program by value."""
+    data: bytes = imported("cloudpickle").dumps(value)
+    return data
+
+
+# ------------------------------------------------------------------ shards
+
+
+class OnWorker(Duplicate):
+    """Copies of containers, so that nothing that one call puts into a list is there in the next; arrays stay, and cannot be written to."""
+
+    def begun(self, value: Any) -> Any:
+        if not isinstance(value, np.ndarray):
+            return super().begun(value)
+        view = value.view()
+        view.flags.writeable = False
+        return view
+
+
+def as_arguments(value: Any) -> tuple[Any, ...]:
+    """The arguments that a shard is: the items of a tuple, else the shard itself."""
+    return tuple(value) if type(value) is tuple else (value,)
+
+
+def loaded(load: Sent | None, shard: Any) -> tuple[Any, ...]:
+    """The arguments of a shard, which stay where they are loaded."""
+    value = shard.value if isinstance(shard, Sent) else shard
+    return as_arguments(value) if load is None else as_arguments(load.value(*as_arguments(value)))
+
+
+# ------------------------------------------------------------------ terms
+
+
+def number(value: Any) -> np.ndarray:
+    """What the function returns as an array without axes; NotScalar if it is no real number."""
+    array = np.asarray(value)
+    if array.shape != () or array.dtype.kind not in "fiu":
+        said = f"an array of the shape {array.shape}" if isinstance(value, np.ndarray) else type(value).__name__
+        raise NotScalar(f"the function returns {said}, and what is added over shards is a number", hint="return a float")
+    return array
+
+
+def value_alone(function: Any, form: Form, params: Any, direction: Any, arguments: tuple[Any, ...]) -> Term:
+    """The value."""
+    return (number(function(params, *arguments)),)
+
+
+def value_and_vector(both: Any, form: Form, params: Any, direction: Any, arguments: tuple[Any, ...]) -> Term:
+    """The value, and the gradient as a vector."""
+    value, gradient = both(params, *arguments)
+    return number(value), form.vector(gradient)
+
+
+def product(pushed: Any, form: Form, params: Any, direction: Any, arguments: tuple[Any, ...]) -> Term:
+    """The product of the Hessian with a direction, as a vector."""
+    _, tangent = pushed((params, *arguments), (direction,))
+    return (form.vector(tangent),)
+
+
+def second(whole: Any, form: Form, params: Any, direction: Any, arguments: tuple[Any, ...]) -> Term:
+    """The Hessian as a matrix."""
+    return (matrix(whole(params, *arguments), form, form),)
+
+
+#: what can be added over shards: what is derived of the function before it is sent, and what a worker computes with that
+TERMS: dict[str, tuple[Callable[[Any, Jit], Any], Callable[..., Term]]] = {
+    "value": (as_derived, value_alone),
+    "value_and_grad": (lambda function, jit: value_and_grad(function, jit=jit), value_and_vector),
+    "hvp": (lambda function, jit: jvp(grad(function, jit=jit), wrt=0, jit=jit), product),
+    "hessian": (lambda function, jit: hessian(function, jit=jit), second),
+}
+
+
+def term(kind: str, function: Sent, at: Sent, shard: tuple[Any, ...]) -> Term:
+    """The term of one shard; ``at`` holds the parameters and the direction."""
+    params, direction = at.value
+    form = form_of(params, "params")
+    _, compute = TERMS[kind]
+    own = form.with_leaves(form.leaves(params))  # other shards of this worker are computed with the same parameters
+    return compute(function.value, form, own, direction, OnWorker().of(shard))
+
+
+def total(*terms: Term) -> Term:
+    """The sum of some terms, added from left to right."""
+    with np.errstate(all="ignore"):  # infinities and nan are right answers here
+        return tuple(functools.reduce(np.add, parts) for parts in zip(*terms, strict=True))
+
+
+__all__ = ["Sent", "loaded", "packed", "term", "total"]
