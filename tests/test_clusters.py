@@ -182,8 +182,9 @@ def load(k):
 def test_a_shard_is_loaded_once_and_what_changes_is_sent_once(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     LOADED.clear()
     sent: list[Any] = []
-    pack = clusters.packed
-    monkeypatch.setattr(clusters, "packed", lambda value: sent.append(value) or pack(value))
+    for name in ("packed", "packed_function"):
+        pack = getattr(clusters, name)
+        monkeypatch.setattr(clusters, name, lambda value, *more, pack=pack: sent.append(value) or pack(value, *more))
     told: list[tuple[int, int]] = []
     total = ShardedSum(bowl, range(10, 15), load=load, retries=1, client=client, progress=lambda done, shards: told.append((done, shards)))
     for at in (0.0, 1.0, 2.0):

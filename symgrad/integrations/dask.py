@@ -12,6 +12,7 @@ import queue
 import reprlib
 import threading
 import time
+import types
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -21,7 +22,7 @@ import numpy as np
 from symgrad.api import value_and_grad
 from symgrad.errors import BadArgument, ClusterFailed, DaskMissing, SymgradError
 from symgrad.integrations.objectives import Objective, OfFunction
-from symgrad.integrations.shards import TERMS, Sent, Term, loaded, packed, term, total
+from symgrad.integrations.shards import TERMS, Sent, Term, loaded, packed, packed_function, term, total
 from symgrad.integrations.vectors import start
 from symgrad.jit import Jit
 from symgrad.location import NOWHERE
@@ -90,7 +91,8 @@ class ShardedSum(Objective):
     def __init__(self, function: Callable[..., Any], shards: Iterable[Any], *, client: Any = None, load: Callable[..., Any] | None = None,
                  penalty: Callable[[Any], Any] | None = None, jit: Jit = False, progress: Callable[[int, int], Any] | None = None,
                  retries: int = 0, timeout: float = 60.0) -> None:  # fmt: skip
-        value_and_grad(function, jit=jit)  # refuses what is no function
+        derivative: Any = value_and_grad(function, jit=jit)  # refuses what is no function
+        self._plain = getattr(derivative, "_derived", derivative)._function
         self.function, self.shards, self.jit = function, shards_of(shards), jit
         self.load, self.progress = callable_or_none("load", load), callable_or_none("progress", progress)
         callable_or_none("penalty", penalty)
@@ -171,14 +173,16 @@ class ShardedSum(Objective):
         with self._lock:
             if kind not in self._functions:
                 derive, _ = TERMS[kind]
-                self._functions[kind] = self._send(packed(derive(self.function, self.jit)), f"function-{uuid.uuid4().hex}")
+                self._functions[kind] = self._send(
+                    packed_function(derive(self.function, self.jit), self._plain), f"function-{uuid.uuid4().hex}"
+                )
             if not self._data:
                 self._data = self._sent_shards()
             return self._functions[kind], list(self._data)
 
     def _sent_shards(self) -> list[Any]:
         name = uuid.uuid4().hex
-        load = None if self.load is None else self._send(packed(self.load), f"loader-{name}")
+        load = None if self.load is None else self._send(packed_function(self.load, self.load), f"loader-{name}")
         data = []
         for k, shard in enumerate(self.shards):
             sent = shard if isinstance(shard, distributed.Future) else Sent(packed(shard))
@@ -214,21 +218,25 @@ class ShardedSum(Objective):
             if event is not None and terms[event].status == "finished" and event not in done:
                 done.add(event)
                 self._tell(len(done))
-        if whole.status == "error":
-            self._raise_error_of(whole, terms)
-        return self._gathered(whole, len(done))
-
-    def _gathered(self, whole: Any, done: int) -> Term:
-        try:
-            result: Term = whole.result(timeout=self.timeout)
-        except TimeoutError:
-            raise self._stopped(done) from None
-        except distributed.CancelledError:
-            self._check_client()
-            raise Dropped from None
-        for k in range(done, len(self.shards)):
+        result: Term = self._gathered(whole, terms, len(done))
+        for k in range(len(done), len(self.shards)):
             self._tell(k + 1)
         return result
+
+    def _gathered(self, whole: Any, terms: list[Any], done: int) -> Any:
+        """The result of a task that is done; if it was lost meanwhile, it is computed again."""
+        try:
+            return whole.result(timeout=self.timeout)
+        except (Exception, distributed.CancelledError) as error:
+            failure = error
+        if whole.status == "error":
+            raise self._named(failure, terms)
+        if isinstance(failure, TimeoutError):
+            raise self._stopped(done)
+        if isinstance(failure, distributed.CancelledError):
+            self._check_client()
+            raise Dropped
+        raise failure
 
     def _tell(self, done: int) -> None:
         if self.progress is not None:
@@ -258,23 +266,24 @@ class ShardedSum(Objective):
         scheduler = self.client.scheduler
         return "the cluster" if scheduler is None else f"the cluster at {scheduler.address}"
 
-    def _raise_error_of(self, whole: Any, terms: list[Any]) -> None:
-        """Raise what the first shard has raised that has failed, with a note that says which."""
+    def _named(self, failure: BaseException, terms: list[Any]) -> BaseException:
+        """What the first shard has raised that has failed, with a note that says which."""
         failed = next((k for k, future in enumerate(terms) if future.status == "error"), None)
-        where = "adding the terms" if failed is None else self._name(failed)
-        future = whole if failed is None else terms[failed]
-        try:
-            future.result()
-        except KilledWorker as killed:
-            what = f"the workers that computed {where} died, {killed.allowed_failures + 1} one after the other"
-            hint = "look at their logs: a worker dies when its memory is full, or when compiled code crashes"
-            raise ClusterFailed(what, hint=hint) from None
-        except SymgradError as error:
-            error.notes.append((NOWHERE, f"in {where}"))
-            raise
-        except Exception as error:
-            error.add_note(f"in {where}")
-            raise
+        if failed is None:  # the terms could not be added
+            return failure
+        error: BaseException = terms[failed].exception()
+        frames = terms[failed].traceback()
+        match error:
+            case KilledWorker():
+                what = f"the workers that computed {self._name(failed)} died, {error.allowed_failures + 1} one after the other"
+                return ClusterFailed(what, hint="look at their logs: a worker dies when its memory is full, or when compiled code crashes")
+            case ClusterFailed():  # of all shards alike
+                return error
+            case SymgradError():
+                error.notes.append((NOWHERE, f"in {self._name(failed)}"))
+            case _:
+                error.add_note(f"in {self._name(failed)}")
+        return error.with_traceback(frames) if isinstance(frames, types.TracebackType) else error
 
     def _name(self, k: int) -> str:
         """A shard in words."""

@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import functools
 import pickle
+import types
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from symgrad.api import grad, jvp, value_and_grad
-from symgrad.errors import NotScalar
+from symgrad.errors import ClusterFailed, NotScalar
+from symgrad.frontend.matching import same_code
 from symgrad.integrations.objectives import as_derived
 from symgrad.integrations.vectors import matrix
 from symgrad.jacobians import hessian
 from symgrad.jit import Jit
+from symgrad.pickling import LIBRARIES, find, is_importable, reached_objects
 from symgrad.runtime.locks import imported
 from symgrad.trees import Form, form_of
 from symgrad.verification.duplicate import Duplicate
@@ -34,8 +38,11 @@ class Sent:
 
     @functools.cached_property
     def value(self) -> Any:
-        """The value, as it arrived."""
-        return pickle.loads(self.data)
+        """The value, as it arrived; ClusterFailed where a module is missing here."""
+        try:
+            return pickle.loads(self.data)
+        except ModuleNotFoundError as missing:
+            raise ClusterFailed(f"a worker cannot import {missing.name}, which the function is in", hint=way_there(missing.name)) from None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Sent, (self.data,)
@@ -45,6 +52,40 @@ def packed(value: Any) -> bytes:
     """A value as bytes, with the functions and classes of the program by value."""
     data: bytes = imported("cloudpickle").dumps(value)
     return data
+
+
+def packed_function(function: Any, plain: Any) -> bytes:
+    """A function, or what is derived of one, as bytes that are read only where the functions that go by name have the code of those here.
+
+    ``plain`` is the function of Python at the bottom, if there is one.
+    """
+    reached = [held.value for held in reached_objects([plain])] if isinstance(plain, types.FunctionType) else []
+    named = [value for value in reached if isinstance(value, types.FunctionType) and value.__module__.partition(".")[0] not in LIBRARIES]
+    return packed(Agreed(function, [(one.__module__, one.__qualname__, one.__code__) for one in named if is_importable(one)]))
+
+
+@dataclass(frozen=True, slots=True)
+class Agreed:
+    """A function with the code of those that go by name; it arrives as the function alone, or not at all."""
+
+    function: Any
+    codes: list[tuple[str, str, types.CodeType]]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return agreed, (self.function, self.codes)
+
+
+def agreed(function: Any, codes: list[tuple[str, str, types.CodeType]]) -> Any:
+    """The function; ClusterFailed where one that it calls by name is another one here."""
+    for module, name, code in codes:
+        if not same_code(find(module, name).__code__, code):
+            raise ClusterFailed(f"{module}.{name} of a worker is another function than here", hint=way_there(module))
+    return function
+
+
+def way_there(module: str | None) -> str:
+    """How a module comes to the workers."""
+    return f"client.upload_file the file of {module}, or cloudpickle.register_pickle_by_value({module})"
 
 
 # ------------------------------------------------------------------ shards
@@ -130,4 +171,4 @@ def total(*terms: Term) -> Term:
         return tuple(functools.reduce(np.add, parts) for parts in zip(*terms, strict=True))
 
 
-__all__ = ["Sent", "loaded", "packed", "term", "total"]
+__all__ = ["Sent", "loaded", "packed", "packed_function", "term", "total"]
