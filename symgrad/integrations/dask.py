@@ -246,7 +246,7 @@ class ShardedSum(Objective):
         """When the cluster was last at work; ClusterFailed if that is too long ago."""
         self._check_client()
         try:
-            if any(self.client.processing().values()):
+            if self.client.status == "running" and any(self.client.processing().values()):
                 return time.monotonic()
         except (OSError, TimeoutError):  # the scheduler does not answer
             pass
@@ -275,7 +275,8 @@ class ShardedSum(Objective):
         frames = terms[failed].traceback()
         match error:
             case KilledWorker():
-                what = f"the workers that computed {self._name(failed)} died, {error.allowed_failures + 1} one after the other"
+                died = f"{error.allowed_failures + 1} workers died, one after the other, that had {self._name(failed)}"
+                what = f"{died}; the fault may be that of another shard that they had at the same time"
                 return ClusterFailed(what, hint="look at their logs: a worker dies when its memory is full, or when compiled code crashes")
             case ClusterFailed():  # of all shards alike
                 return error
