@@ -263,6 +263,10 @@ def peculiar_load(k):
     return float(k)
 
 
+def iterator(k):
+    return iter([float(k)])
+
+
 def of_array(p, k):
     return p * np.ones(2) if k == 1 else p
 
@@ -277,6 +281,7 @@ def unknown(p, k):
         (raises, 1.0, [1.0, 2.0], None, ZeroDivisionError, "no such shard", "shard 1 of 2, .*: 2.0"),
         (bowl, {"at": 1.0}, [0, 1], peculiar_load, Exception, "1 and 2", "shard 1 of 2"),
         (of_array, 1.0, [0, 1], None, NotScalar, "returns an array|of_array", "in shard 1 of 2, the first of which is 0: 1"),
+        (bowl, {"at": 1.0}, [0], iterator, BadArgument, "it is given an iterator", "in shard 0 of 1"),
         (unknown, np.ones(3), [np.ones(3)], None, UnknownFunction, "roots", r"an array of the shape \(3,\)"),
     ],
 )
@@ -314,6 +319,8 @@ def test_a_value_that_is_no_number_is_refused(client: Any, function: Any) -> Non
         (lambda client: ShardedSum(bowl, [1.0], client=client).value({"at": 1}), "is the integer 1"),
         (lambda client: ShardedSum(bowl, [1.0], client=client).value_and_grad({}), "holds no float"),
         (lambda client: ShardedSum(bowl, [1.0], client=client).hvp({"at": 1.0}, {"to": 1.0}), "keys"),
+        (lambda client: ShardedSum(bowl, [1.0, threading.Lock()], client=client).value({"at": 1.0}), "shard 1 of 2, .* cannot be sent"),
+        (lambda client: ShardedSum(bowl, [1.0], load=threading.Lock().acquire, client=client).value({"at": 1.0}), "load cannot be sent"),
         (lambda client: symgrad.grad(ShardedSum(bowl, [1.0], client=client)), "is computed by other processes"),
         (lambda client: solvers.minimize(ShardedSum(bowl, [1.0], client=client), {"at": 1.0}, (2.0,)), "no further arguments"),
         (lambda client: solvers.minimize(ShardedSum(bowl, [1.0], client=client), {"at": 1.0}, jit=True), "as it says itself"),

@@ -142,7 +142,7 @@ class ShardedSum(Objective):
 
     def _sum(self, kind: str, params: Any, direction: Any = None) -> Term:
         """The sum of the terms of all shards. What the cluster has dropped is sent again."""
-        at = packed((params, direction))
+        at = packed((params, direction), "params")
         for _ in range(ATTEMPTS):
             try:
                 return self._attempt(kind, at)
@@ -174,7 +174,7 @@ class ShardedSum(Objective):
             if kind not in self._functions:
                 derive, _ = TERMS[kind]
                 self._functions[kind] = self._send(
-                    packed_function(derive(self.function, self.jit), self._plain), f"function-{uuid.uuid4().hex}"
+                    packed_function(derive(self.function, self.jit), self._plain, "the function"), f"function-{uuid.uuid4().hex}"
                 )
             if not self._data:
                 self._data = self._sent_shards()
@@ -182,10 +182,10 @@ class ShardedSum(Objective):
 
     def _sent_shards(self) -> list[Any]:
         name = uuid.uuid4().hex
-        load = None if self.load is None else self._send(packed_function(self.load, self.load), f"loader-{name}")
+        load = None if self.load is None else self._send(packed_function(self.load, self.load, "load"), f"loader-{name}")
         data = []
         for k, shard in enumerate(self.shards):
-            sent = shard if isinstance(shard, distributed.Future) else Sent(packed(shard))
+            sent = shard if isinstance(shard, distributed.Future) else Sent(packed(shard, self._name(k)))
             with without_size_warning():
                 data.append(self.client.submit(loaded, load, sent, key=f"shard-{name}-{k}", retries=self.retries))
         return data

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.api import grad, jvp, value_and_grad
-from symgrad.errors import ClusterFailed, NotScalar
+from symgrad.errors import BadArgument, ClusterFailed, NotScalar, SymgradError
 from symgrad.frontend.matching import same_code
 from symgrad.integrations.objectives import as_derived
 from symgrad.integrations.vectors import matrix
@@ -25,7 +25,7 @@ from symgrad.jit import Jit
 from symgrad.pickling import LIBRARIES, find, is_importable, reached_objects
 from symgrad.runtime.locks import imported
 from symgrad.trees import Form, form_of
-from symgrad.verification.duplicate import Duplicate
+from symgrad.verification.duplicate import Duplicate, NotCopied
 
 Term = tuple[np.ndarray, ...]
 
@@ -48,20 +48,28 @@ class Sent:
         return Sent, (self.data,)
 
 
-def packed(value: Any) -> bytes:
-    """A value as bytes, with the functions and classes of the program by value."""
-    data: bytes = imported("cloudpickle").dumps(value)
+def packed(value: Any, name: str) -> bytes:
+    """A value as bytes, with the functions and classes of the program by value; BadArgument where it cannot travel."""
+    try:
+        data: bytes = imported("cloudpickle").dumps(value)
+    except (TypeError, ValueError, AttributeError, pickle.PicklingError) as error:
+        if isinstance(error, SymgradError):
+            raise
+        raise BadArgument(
+            f"{name} cannot be sent to workers: {error}", hint="make on the workers what cannot be sent, with load="
+        ) from error
     return data
 
 
-def packed_function(function: Any, plain: Any) -> bytes:
+def packed_function(function: Any, plain: Any, name: str) -> bytes:
     """A function, or what is derived of one, as bytes that are read only where the functions that go by name have the code of those here.
 
     ``plain`` is the function of Python at the bottom, if there is one.
     """
     reached = [held.value for held in reached_objects([plain])] if isinstance(plain, types.FunctionType) else []
     named = [value for value in reached if isinstance(value, types.FunctionType) and value.__module__.partition(".")[0] not in LIBRARIES]
-    return packed(Agreed(function, [(one.__module__, one.__qualname__, one.__code__) for one in named if is_importable(one)]))
+    codes = [(one.__module__, one.__qualname__, one.__code__) for one in named if is_importable(one)]
+    return packed(Agreed(function, codes), name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +97,16 @@ def way_there(module: str | None) -> str:
 
 
 # ------------------------------------------------------------------ shards
+
+
+def for_one_call(shard: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arguments for one call, which cannot spoil the next one; BadArgument for an iterator and its like."""
+    try:
+        arguments: tuple[Any, ...] = OnWorker().of(shard)
+    except NotCopied as error:
+        hint = "hand arrays, lists and plain objects to the function"
+        raise BadArgument(f"the function cannot be called again with its arguments: {error}", hint=hint) from None
+    return arguments
 
 
 class OnWorker(Duplicate):
@@ -162,7 +180,7 @@ def term(kind: str, function: Sent, at: Sent, shard: tuple[Any, ...]) -> Term:
     form = form_of(params, "params")
     _, compute = TERMS[kind]
     own = form.with_leaves(form.leaves(params))  # other shards of this worker are computed with the same parameters
-    return compute(function.value, form, own, direction, OnWorker().of(shard))
+    return compute(function.value, form, own, direction, for_one_call(shard))
 
 
 def total(*terms: Term) -> Term:
