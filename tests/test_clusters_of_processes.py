@@ -132,6 +132,18 @@ def test_a_module_that_workers_cannot_import_is_told_and_travels_by_value(
     client.upload_file(str(tmp_path / "mine_alone.py"))
     assert ShardedSum(mine_alone.square, [0.0, 2.0], client=client).value(1.0) == 2.0
 
+    def added(p, x):
+        return other(p - x)
+
+    def other(x):
+        return x * x
+
+    for function in (added, other):
+        function.__module__, function.__qualname__ = "mine_alone", function.__name__
+        setattr(mine_alone, function.__name__, function)
+    with pytest.raises(ClusterFailed, match=r"mine_alone.(added|other) of a worker is another function than here"):
+        ShardedSum(added, [0.0, 2.0], client=client).value(1.0)
+
     (tmp_path / "mine_alone.py").write_text("def square(p, x):\n    return 2.0 * (p - x) ** 2\n")
     exec(compile((tmp_path / "mine_alone.py").read_text(), str(tmp_path / "mine_alone.py"), "exec"), vars(mine_alone))
     with pytest.raises(ClusterFailed, match=r"mine_alone.square of a worker is another function than here"):

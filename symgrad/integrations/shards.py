@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.api import grad, jvp, value_and_grad
-from symgrad.errors import BadArgument, ClusterFailed, NotScalar, SymgradError
+from symgrad.errors import BadArgument, ClusterFailed, NotScalar, SourceNotFound, SymgradError
 from symgrad.frontend.matching import same_code
 from symgrad.integrations.objectives import as_derived
 from symgrad.integrations.vectors import matrix
@@ -55,9 +55,8 @@ def packed(value: Any, name: str) -> bytes:
     except (TypeError, ValueError, AttributeError, pickle.PicklingError) as error:
         if isinstance(error, SymgradError):
             raise
-        raise BadArgument(
-            f"{name} cannot be sent to workers: {error}", hint="make on the workers what cannot be sent, with load="
-        ) from error
+        hint = "make on the workers what cannot be sent, with load="
+        raise BadArgument(f"{name} cannot be sent to workers: {error}", hint=hint) from error
     return data
 
 
@@ -69,26 +68,35 @@ def packed_function(function: Any, plain: Any, name: str) -> bytes:
     reached = [held.value for held in reached_objects([plain])] if isinstance(plain, types.FunctionType) else []
     named = [value for value in reached if isinstance(value, types.FunctionType) and value.__module__.partition(".")[0] not in LIBRARIES]
     codes = [(one.__module__, one.__qualname__, one.__code__) for one in named if is_importable(one)]
-    return packed(Agreed(function, codes), name)
+    return packed(Agreed(codes, packed(function, name)), name)
 
 
 @dataclass(frozen=True, slots=True)
 class Agreed:
-    """A function with the code of those that go by name; it arrives as the function alone, or not at all."""
+    """A function as bytes, with the code of those that go by name; it arrives as the function alone, or not at all."""
 
-    function: Any
     codes: list[tuple[str, str, types.CodeType]]
+    function: bytes
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return agreed, (self.function, self.codes)
+        return agreed, (self.codes, self.function)
 
 
-def agreed(function: Any, codes: list[tuple[str, str, types.CodeType]]) -> Any:
-    """The function; ClusterFailed where one that it calls by name is another one here."""
+def agreed(codes: list[tuple[str, str, types.CodeType]], function: bytes) -> Any:
+    """The function; ClusterFailed where one that goes by name is another one here."""
     for module, name, code in codes:
-        if not same_code(find(module, name).__code__, code):
+        here = getattr(function_here(module, name), "__code__", None)
+        if here is None or not same_code(here, code):
             raise ClusterFailed(f"{module}.{name} of a worker is another function than here", hint=way_there(module))
-    return function
+    return pickle.loads(function)
+
+
+def function_here(module: str, name: str) -> Any:
+    """The function of that name in a module of this process, None where the module has none."""
+    try:
+        return find(module, name)
+    except (AttributeError, SourceNotFound):
+        return None
 
 
 def way_there(module: str | None) -> str:
