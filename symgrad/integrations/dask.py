@@ -269,21 +269,20 @@ class ShardedSum(Objective):
     def _named(self, failure: BaseException, terms: list[Any]) -> BaseException:
         """What the first shard has raised that has failed, with a note that says which."""
         failed = next((k for k, future in enumerate(terms) if future.status == "error"), None)
-        if failed is None:  # the terms could not be added
-            return failure
-        error: BaseException = terms[failed].exception()
-        frames = terms[failed].traceback()
+        where = "the terms, which were being added" if failed is None else self._name(failed)
+        error = failure if failed is None else terms[failed].exception()
+        frames = failure.__traceback__ if failed is None else terms[failed].traceback()
         match error:
             case KilledWorker():
-                died = f"{error.allowed_failures + 1} workers died, one after the other, that had {self._name(failed)}"
+                died = f"{error.allowed_failures + 1} workers died, one after the other, that had {where}"
                 what = f"{died}; the fault may be that of another shard that they had at the same time"
                 return ClusterFailed(what, hint="look at their logs: a worker dies when its memory is full, or when compiled code crashes")
             case ClusterFailed():  # of all shards alike
                 return error
             case SymgradError():
-                error.notes.append((NOWHERE, f"in {self._name(failed)}"))
+                error.notes.append((NOWHERE, f"in {where}"))
             case _:
-                error.add_note(f"in {self._name(failed)}")
+                error.add_note(f"in {where}")
         return error.with_traceback(frames) if isinstance(frames, types.TracebackType) else error
 
     def _name(self, k: int) -> str:
