@@ -110,8 +110,13 @@ def test_a_cluster_that_loses_a_worker_finds_the_optimum_of_one_process() -> Non
     module = example("shards_on_a_cluster")
     expected = module.alone()
     quiet = {"dashboard_address": ":0", "silence_logs": logging.CRITICAL}
-    with module.distributed.Client(n_workers=2, threads_per_worker=1, **quiet) as client:
-        found, killed = module.together(client)
+    cloudpickle = pytest.importorskip("cloudpickle")
+    cloudpickle.register_pickle_by_value(module)  # workers cannot import it under the name that it has here
+    try:
+        with module.distributed.Client(n_workers=2, threads_per_worker=1, **quiet) as client:
+            found, killed = module.together(client)
+    finally:
+        cloudpickle.unregister_pickle_by_value(module)
     assert killed == 1
     for name, number in expected.items():
         np.testing.assert_allclose(found[name], number, atol=1e-6)
