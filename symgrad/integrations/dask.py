@@ -84,7 +84,7 @@ class ShardedSum(Objective):
     #: why nothing is derived of it, and what can be done
     __symgrad_refuses__ = (
         "a ShardedSum is computed by other processes, and is no function that can be read",
-        "call its value_and_grad or hvp, or pass it to symgrad.integrations.scipy.minimize",
+        "call its value_and_grad or hvp, or pass it itself to minimize; what is added to it goes in penalty=",
     )
 
     @boundary
