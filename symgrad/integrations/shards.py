@@ -66,8 +66,9 @@ def packed_function(function: Any, plain: Any, name: str) -> bytes:
     ``plain`` is the function of Python at the bottom, if there is one.
     """
     reached = [held.value for held in reached_objects([plain])] if isinstance(plain, types.FunctionType) else []
-    named = [value for value in reached if isinstance(value, types.FunctionType) and value.__module__.partition(".")[0] not in LIBRARIES]
-    codes = [(one.__module__, one.__qualname__, one.__code__) for one in named if is_importable(one)]
+    named = [value for value in reached if isinstance(value, types.FunctionType) and is_importable(value)]
+    own = [value for value in named if value.__module__.partition(".")[0] not in LIBRARIES]
+    codes = [(value.__module__, value.__qualname__, value.__code__) for value in own]
     return packed(Agreed(codes, packed(function, name)), name)
 
 
