@@ -303,6 +303,16 @@ class CloudpickleMissing(SymgradError, ImportError, PicklingError):
     default_hint = "pip install cloudpickle, or move the function to a module"
 
 
+class DaskMissing(SymgradError, ImportError):
+    """A sum over the shards of a cluster was asked for where dask.distributed is not installed."""
+
+    default_hint = 'pip install "symgrad[dask]"'
+
+
+class ClusterFailed(SymgradError, RuntimeError):
+    """The cluster cannot compute a sum: it is closed, has no worker, or its workers die."""
+
+
 class Notice(UserWarning):
     """Base of what is told without an error: ``what``, ``loc`` where, ``hint`` the way to change it."""
 

@@ -108,6 +108,11 @@ def test_the_page_of_errors_shows_what_they_print(
     if name == "SciPyMissing":
         monkeypatch.setitem(sys.modules, "scipy", None)
         monkeypatch.delitem(sys.modules, "symgrad.implicit", raising=False)
+    if name == "DaskMissing":
+        monkeypatch.setitem(sys.modules, "distributed", None)
+        monkeypatch.delitem(sys.modules, "symgrad.integrations.dask", raising=False)
+    if name == "ClusterFailed":
+        pytest.importorskip("distributed")
     if name == "CloudpickleMissing":
         monkeypatch.setitem(sys.modules, "cloudpickle", None)
     given = {"np": np, "scipy": pytest.importorskip("scipy"), "symgrad": symgrad, "Tensor": symgrad.eager.Tensor, "save": symgrad.save}

@@ -134,6 +134,22 @@ def scipy_missing():
         importlib.import_module("symgrad.implicit")
 
 
+def dask_missing():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "distributed", None)
+        patch.delitem(sys.modules, "symgrad.integrations.dask", raising=False)
+        importlib.import_module("symgrad.integrations.dask")
+
+
+def cluster_failed():
+    distributed = pytest.importorskip("distributed")
+    from symgrad.integrations.dask import ShardedSum
+
+    with distributed.Client(processes=False, n_workers=1, dashboard_address=":0") as client:
+        total = ShardedSum(square, [1.0], client=client)
+    total.value(1.0)
+
+
 def cloudpickle_missing():
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(sys.modules, "cloudpickle", None)
@@ -186,12 +202,16 @@ PROVOKED: dict[str, Callable[[], Any]] = {
     "NumbaMissing": numba_missing,
     "SciPyMissing": scipy_missing,
     "CloudpickleMissing": cloudpickle_missing,
+    "DaskMissing": dask_missing,
+    "ClusterFailed": cluster_failed,
     "Mismatch": mismatched,
 }
 #: refusals that must name the user's file and line
 LOCATED = set(PROVOKED) - {
     "SciPyMissing",
     "CloudpickleMissing",
+    "DaskMissing",
+    "ClusterFailed",
     "NumbaMissing",
     "SourceNotFound",
     "StaleSource",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import logging
 import math
 import os
 import subprocess
@@ -21,15 +22,16 @@ EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 NAMES = sorted(path.stem for path in EXAMPLES.glob("*.py"))
 
 
-def needs_scipy(name: str) -> None:
-    """Skip the test where an example imports SciPy and that is not installed."""
-    if "import scipy" in (EXAMPLES / f"{name}.py").read_text():
-        pytest.importorskip("scipy")
+def needs_libraries(name: str) -> None:
+    """Skip the test where an example imports a library that is not installed."""
+    for library in ("scipy", "distributed"):
+        if f"import {library}" in (EXAMPLES / f"{name}.py").read_text():
+            pytest.importorskip(library)
 
 
 @cache
 def example(name: str) -> ModuleType:
-    needs_scipy(name)
+    needs_libraries(name)
     spec = importlib.util.spec_from_file_location(f"example_{name}", EXAMPLES / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
@@ -40,12 +42,12 @@ def example(name: str) -> ModuleType:
 
 
 #: examples that take long
-SLOW = {"saddle"}
+SLOW = {"saddle", "shards_on_a_cluster"}
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in NAMES])
 def test_example_runs_as_a_program(name: str) -> None:
-    needs_scipy(name)
+    needs_libraries(name)
     # so that it runs from a checkout that is not installed, too
     path = os.pathsep.join([str(EXAMPLES.parent), os.environ.get("PYTHONPATH", "")])
     command = [sys.executable, str(EXAMPLES / f"{name}.py")]
@@ -101,6 +103,23 @@ def test_logistic_regression_agrees_with_an_independent_optimiser() -> None:
     found = optimize.minimize(module.loss, np.zeros(2), args=module.load(), method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-12})
 
     np.testing.assert_allclose(module.fit(*module.load()), found.x, atol=1e-6)
+
+
+@pytest.mark.slow
+def test_a_cluster_that_loses_a_worker_finds_the_optimum_of_one_process() -> None:
+    module = example("shards_on_a_cluster")
+    expected = module.alone()
+    quiet = {"dashboard_address": ":0", "silence_logs": logging.CRITICAL}
+    cloudpickle = pytest.importorskip("cloudpickle")
+    cloudpickle.register_pickle_by_value(module)  # workers cannot import it under the name that it has here
+    try:
+        with module.distributed.Client(n_workers=2, threads_per_worker=1, **quiet) as client:
+            found, killed = module.together(client)
+    finally:
+        cloudpickle.unregister_pickle_by_value(module)
+    assert killed == 1
+    for name, number in expected.items():
+        np.testing.assert_allclose(found[name], number, atol=1e-6)
 
 
 def test_kalman_filter_finds_the_published_variances() -> None:

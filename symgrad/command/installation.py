@@ -27,6 +27,7 @@ PACKAGES = {
     "numba": ("jit=True: pip install 'symgrad[numba]'", COMPARED),
     "scipy": ("scipy.special and scipy.stats in functions; kernels with linear algebra", ("1.16", "1.17")),
     "cloudpickle": ("derivatives sent to other processes: pip install 'symgrad[parallel]'", ("3.1",)),
+    "distributed": ("sums over the shards of a cluster: pip install 'symgrad[dask]'", ("2026.8",)),
     "ipython": ("notebooks", ("9.18",)),
 }
 OWN = re.compile(r"(texts|kernels)-[0-9a-f]{16}")  #: the directories that symgrad makes; nothing else is removed

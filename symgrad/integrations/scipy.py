@@ -13,13 +13,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from symgrad.api import value_and_grad
-from symgrad.callables import derived
 from symgrad.errors import BadArgument, SciPyMissing
-from symgrad.integrations.vectors import Equations, HessianProduct, as_tuple, box_of, matrix, refuse, start
+from symgrad.integrations.objectives import Objective, objective_of, primal, vector_of
+from symgrad.integrations.vectors import Equations, as_tuple, box_of, matrix, refuse, start
 from symgrad.jacobians import hessian
 from symgrad.jit import Jit
-from symgrad.parameters import options as settings_of
 from symgrad.tracebacks import boundary
 from symgrad.trees import Form
 
@@ -47,6 +45,7 @@ def minimize(function: Callable[..., Any], params: Any, args: Any = (), method: 
     """The parameters where ``function(params, *args)``, which is one number, is least, by ``scipy.optimize.minimize``.
 
     ``params`` is the tree to start from, and ``function`` is called with trees of that form. The gradient is derived with ``jit``.
+    ``function`` may be a ``ShardedSum`` of ``symgrad.integrations.dask``, which has its own ``jit``, and takes no ``args`` or ``sparsity``.
     Methods that take second derivatives have them too: ``"Newton-CG"``, ``"trust-ncg"`` and ``"trust-krylov"`` the product of the Hessian
     with a vector, ``"trust-constr"`` a ``LinearOperator`` that computes it (or, with ``sparsity`` as in ``symgrad.hessian``, a sparse
     Hessian), ``"dogleg"`` and ``"trust-exact"`` the Hessian. ``"Nelder-Mead"``, ``"Powell"``, ``"COBYLA"`` and ``"COBYQA"`` take none.
@@ -67,23 +66,21 @@ def minimize(function: Callable[..., Any], params: Any, args: Any = (), method: 
     """
     refuse("minimize", settings, ("jac", "hess", "hessp", "x0", "fun"))
     form, args, kind = start(params), as_tuple(args), (method or "").lower()
-    if sparsity is not None and kind != "trust-constr":
-        raise BadArgument(f"method={method!r} takes no sparse Hessian", hint='leave sparsity out, or use method="trust-constr"')
-    if kind in WITHOUT:
-        plain = primal(function, jit)
-        settings["fun"] = lambda x: plain(form.tree(x), *args)
-    else:
-        both = value_and_grad(function, jit=jit)
-        settings |= {"fun": lambda x: value_and_vector(both(form.tree(x), *args), form), "jac": True}
-    if kind in WITH_PRODUCTS:
-        times = HessianProduct(function, form, args, jit)
-        settings["hessp"] = lambda x, v: times(form.tree(x), v)
-    elif kind in WITH_MATRICES or sparsity is not None:
+    objective = objective_of(function, args, jit)
+    if sparsity is not None:
+        check_sparsity(objective is function, method, kind)
         second = hessian(function, jit=jit, sparsity=sparsity)
         settings["hess"] = lambda x: matrix(second(form.tree(x), *args), form, form)
-    elif kind == "trust-constr":
-        times = HessianProduct(function, form, args, jit)
-        settings["hess"] = lambda x: operator(times, form.tree(x))
+    if kind in WITHOUT:
+        settings["fun"] = lambda x: objective.value(form.tree(x))
+    else:
+        settings |= {"fun": lambda x: value_and_vector(objective.value_and_grad(form.tree(x)), form), "jac": True}
+    if kind in WITH_PRODUCTS:
+        settings["hessp"] = lambda x, v: product_with(objective, form, form.tree(x), v)
+    elif kind in WITH_MATRICES:
+        settings["hess"] = lambda x: objective.hessian(form.tree(x))
+    elif kind == "trust-constr" and sparsity is None:
+        settings["hess"] = lambda x: operator(objective, form, form.tree(x))
     if bounds is not None:
         settings["bounds"] = bounds if isinstance(bounds, optimize.Bounds) else optimize.Bounds(*box_of(bounds, form))
     if (limits := constraints_of(constraints, form, jit)) != []:
@@ -105,7 +102,7 @@ def hessian_operator(function: Callable[..., Any], params: Any, *args: Any, jit:
     >>> hessian_operator(loss, [2.0, 3.0]) @ np.array([1.0, 0.0])
     array([6., 4.])
     """
-    return operator(HessianProduct(function, start(params), args, jit), params)
+    return operator(objective_of(function, args, jit), start(params), params)
 
 
 @boundary
@@ -228,28 +225,32 @@ def solve_ivp(function: Callable[..., Any], t_span: Sequence[float], y0: Any, me
 # ------------------------------------------------------------------ what solvers are handed
 
 
-def primal(function: Callable[..., Any], jit: Jit) -> Callable[..., Any]:
-    """The function itself, compiled if its derivatives are."""
-    if jit is False:
-        return function
-    compiled: Callable[..., Any] = derived(function, settings_of("primal", None, None, False, True, (), jit, False, None))
-    return compiled
+def check_sparsity(own: bool, method: str | None, kind: str) -> None:
+    """Refuse a sparse Hessian where the method takes none, and where the objective computes its derivatives itself."""
+    if kind != "trust-constr":
+        raise BadArgument(f"method={method!r} takes no sparse Hessian", hint='leave sparsity out, or use method="trust-constr"')
+    if own:
+        raise BadArgument("the objective computes its derivatives itself, and no sparse Hessian", hint="leave sparsity out")
 
 
 def value_and_vector(result: tuple[Any, Any], form: Form) -> tuple[float, np.ndarray]:
     """Value and gradient, as SciPy takes them."""
     value, gradient = result
-    return float(value), form.vector(gradient, np.dtype(float))
+    return float(value), vector_of(form, gradient)
 
 
-def operator(times: HessianProduct, params: Any) -> LinearOperator:
+def product_with(objective: Objective, form: Form, params: Any, v: np.ndarray) -> np.ndarray:
+    """The product of the Hessian at some parameters with a vector."""
+    return vector_of(form, objective.hvp(params, form.tangent(np.ravel(v))))
+
+
+def operator(objective: Objective, form: Form, params: Any) -> LinearOperator:
     """The Hessian at some parameters as an operator."""
 
     def product(v: np.ndarray) -> np.ndarray:
-        return times(params, v)
+        return product_with(objective, form, params, v)
 
-    size = times.form.size
-    return LinearOperator((size, size), matvec=product, rmatvec=product, dtype=np.dtype(float))
+    return LinearOperator((form.size, form.size), matvec=product, rmatvec=product, dtype=np.dtype(float))
 
 
 def constraints_of(constraints: Any, form: Form, jit: Jit) -> list[Any]:

@@ -99,15 +99,15 @@ def matrix(nested: Any, rows: Form, columns: Form) -> Any:
 
 
 class HessianProduct:
-    """The product of the Hessian of a function, at some parameters, with a vector: the derivative of the gradient in that direction."""
+    """The product of the Hessian of a function with a tree like its gradient: the derivative of the gradient in that direction."""
 
-    def __init__(self, function: Callable[..., Any], form: Form, args: Any, jit: Jit) -> None:
-        self.form, self.args = form, as_tuple(args)
+    def __init__(self, function: Callable[..., Any], args: Any, jit: Jit) -> None:
+        self.args = as_tuple(args)
         self.pushed = jvp(grad(function, jit=jit), wrt=0, jit=jit)
 
-    def __call__(self, params: Any, v: Any) -> np.ndarray:
-        _, tangent = self.pushed((params, *self.args), (self.form.tangent(np.ravel(v)),))
-        return self.form.vector(tangent, NUMBERS)
+    def __call__(self, params: Any, v: Any) -> Any:
+        _, tangent = self.pushed((params, *self.args), (v,))
+        return tangent
 
 
 # ------------------------------------------------------------------ bounds

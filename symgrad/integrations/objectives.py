@@ -1,0 +1,107 @@
+"""A number that depends on a tree of parameters, with its derivatives: of a function, or computed by an object, as a sum over shards is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from symgrad.api import value_and_grad
+from symgrad.callables import derived
+from symgrad.errors import BadArgument
+from symgrad.integrations.vectors import HessianProduct, as_tuple, matrix
+from symgrad.jacobians import hessian
+from symgrad.jit import Jit
+from symgrad.parameters import options as settings_of
+from symgrad.trees import Form, form_of
+
+
+class Objective:
+    """A number that depends on a tree of parameters, and its derivatives. ``value`` is what calling the object gives."""
+
+    def value(self, params: Any) -> Any:
+        """The number."""
+        raise NotImplementedError
+
+    def value_and_grad(self, params: Any) -> tuple[Any, Any]:
+        """The number, and its gradient: a tree of the form of ``params``."""
+        raise NotImplementedError
+
+    def hvp(self, params: Any, v: Any) -> Any:
+        """The product of the Hessian with ``v``, a tree of the form of the gradient; the result has that form too."""
+        raise NotImplementedError
+
+    def hessian(self, params: Any) -> np.ndarray:
+        """The Hessian as a matrix, its rows and columns in the order of ``symgrad.ravel(params)``."""
+        raise NotImplementedError
+
+    def __call__(self, params: Any) -> Any:
+        return self.value(params)
+
+
+class OfFunction(Objective):
+    """A function with its further arguments; what is asked for is derived when it is first asked for."""
+
+    def __init__(self, function: Callable[..., Any], args: Any, jit: Jit) -> None:
+        self.function, self.args, self.jit = function, as_tuple(args), jit
+
+    @cached_property
+    def _primal(self) -> Callable[..., Any]:
+        return primal(self.function, self.jit)
+
+    @cached_property
+    def _both(self) -> Callable[..., Any]:
+        return value_and_grad(self.function, jit=self.jit)
+
+    @cached_property
+    def _second(self) -> Callable[..., Any]:
+        return hessian(self.function, jit=self.jit)
+
+    @cached_property
+    def _product(self) -> HessianProduct:
+        return HessianProduct(self.function, self.args, self.jit)
+
+    def value(self, params: Any) -> Any:
+        return self._primal(params, *self.args)
+
+    def value_and_grad(self, params: Any) -> tuple[Any, Any]:
+        both: tuple[Any, Any] = self._both(params, *self.args)
+        return both
+
+    def hvp(self, params: Any, v: Any) -> Any:
+        return self._product(params, v)
+
+    def hessian(self, params: Any) -> np.ndarray:
+        form = form_of(params, "params")
+        whole: np.ndarray = matrix(self._second(params, *self.args), form, form)
+        return whole
+
+
+def primal(function: Callable[..., Any], jit: Jit) -> Callable[..., Any]:
+    """The function itself, compiled if its derivatives are."""
+    return function if jit is False else as_derived(function, jit)
+
+
+def as_derived(function: Callable[..., Any], jit: Jit) -> Callable[..., Any]:
+    """The function itself as generated code, which leaves the arrays of its arguments alone and travels as derivatives do."""
+    written: Callable[..., Any] = derived(function, settings_of("primal", None, None, False, True, (), jit, False, None))
+    return written
+
+
+def objective_of(function: Any, args: Any, jit: Jit) -> Objective:
+    """What computes value and derivatives of what a solver was passed; BadArgument for settings that an objective has itself."""
+    if not isinstance(function, Objective):
+        return OfFunction(function, args, jit)
+    kind = type(function).__name__
+    if as_tuple(args):
+        raise BadArgument(f"a {kind} takes no further arguments", hint=f"leave args out: what the function needs belongs to the {kind}")
+    if jit is not False:
+        raise BadArgument(f"a {kind} is compiled as it says itself", hint=f"leave jit out here, and pass jit={jit!r} to {kind}")
+    return function
+
+
+def vector_of(form: Form, tree: Any) -> np.ndarray:
+    """A gradient as a vector of float64, as solvers take it."""
+    return form.vector(tree, np.dtype(float))
