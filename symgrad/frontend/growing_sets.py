@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import ast
 import operator
+import types
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Num, Obj, Static, Tup, python_class
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.dicts import elements_of, is_set, new_set
+from symgrad.frontend.dicts import is_set, new_set
 from symgrad.frontend.growing_dicts import is_growing, kinds_held, let_grow, lists_of, text_around_growing
 from symgrad.frontend.growing_inner import ORDERED, is_inner, is_inner_site, name_in, new_in_pool, pool_of
 from symgrad.frontend.handed import with_tuples_in
 from symgrad.frontend.operands import static_binding, unwrap
 from symgrad.frontend.python_values import is_some_set, known_elements, operand_of, python_items
+from symgrad.frontend.reading import owner_name
 from symgrad.frontend.results import BY_KEYS, Result
 from symgrad.frontend.stepping import new_record, site_of
 from symgrad.frontend.tables import special
@@ -63,10 +65,10 @@ def set_to_grow(ctx: Lowering, args: list[Binding], node: ast.AST) -> Binding | 
     result = new_record(ctx, growing_sets.OrderedSet, [], node) if is_alone else new_in_pool(ctx, growing_sets.GrowingSet, [], node)
     result.key.sites = (site,)
     ctx.hold(result)
-    if args and is_constant(node):  # Python makes a frozenset of it while it compiles, and merges that
+    if args and is_constant(node):  # Python merges a frozenset that it has made of it while it compiled
         if is_ordered(result):
-            whole = ctx.call("opaque_pure", Const(frozenset, "frozenset"), with_tuples_in(ctx, args[0], node))
-            done(ctx, set.update, [actual(ctx, result, node), whole])
+            whole = constant_of(ctx, [unwrap(item) for item in args[0].items], node)  # type: ignore[attr-defined]
+            done(ctx, set.update, [actual(ctx, result, node), Const(whole, owner_name(ctx, whole, "elements"))])
         ctx.apply(Static(growing_sets.keep_all), [result, args[0]], {}, node)
     elif args:
         ctx.apply_method(result, "update", [args[0]], node)
@@ -77,6 +79,17 @@ def set_to_grow(ctx: Lowering, args: list[Binding], node: ast.AST) -> Binding | 
 def is_constant(node: ast.AST) -> bool:
     """Is it a display of more than two constants?"""
     return isinstance(node, ast.Set) and len(node.elts) > 2 and all(isinstance(item, ast.Constant) for item in node.elts)
+
+
+def constant_of(ctx: Lowering, elements: list[Any], node: ast.AST) -> frozenset[Any]:
+    """The constant that Python has made of a display, in the user's function or in one inside: another one may have another order."""
+    codes = [ctx.frame.source.function.__code__]
+    for code in codes:
+        codes.extend(part for part in code.co_consts if isinstance(part, types.CodeType))
+        for held in code.co_consts:
+            if isinstance(held, frozenset) and {(type(one), one) for one in held} == {(type(one), one) for one in elements}:
+                return held
+    raise UnsupportedSyntax("in which order Python goes over this set is not known while compiling", ctx.loc(node), IN_ORDER)
 
 
 def note_new_element(ctx: Lowering, owner: Obj) -> None:
@@ -253,9 +266,9 @@ def actual(ctx: Lowering, held: Binding, node: ast.AST) -> Operand:
         return beside(ctx, held, "actual", node)
     if is_growing_set(held) or is_set(held) and isinstance(held, Obj) and held.key.sites:
         ask_for_order(ctx, [held], {}, node)
-    if is_set(held) and len(elements_of(ctx, held)) > 1:
-        what = "the order of a frozenset whose elements are known matters"
-        raise UnsupportedSyntax(what, ctx.loc(node), "use a set")
+    if len(known_elements(ctx, held)[1]) > 1:
+        what = "a set is combined with one that is known while compiling, and is asked for its order"
+        raise UnsupportedSyntax(what, ctx.loc(node), "enter its elements one by one, in a loop over a sorted list")
     return operand_of(ctx, held, node)
 
 

@@ -224,10 +224,14 @@ def python_method(
     first, *more = [other for other in others if other is not None]
     if name in COMBINING:
         kind = type_of_sets(ctx, COMBINING[name], [owner, first, *more])
-        method = getattr(frozenset if kind.name.startswith("frozenset") else set, name)
-        return answer(ctx, method, [operand_of(ctx, one, node) for one in (owner, *args)], kind)
-    function = getattr(frozenset if python_class(owner) is frozenset else set, name)
+        return answer(ctx, method_of_set(kind.name, name), [operand_of(ctx, one, node) for one in (owner, *args)], kind)
+    function = method_of_set("frozenset" if python_class(owner) is frozenset else "set", name)
     return answer(ctx, function, [operand_of(ctx, one, node) for one in (owner, first, *more)], BOOL)
+
+
+def method_of_set(kind: str, name: str) -> Any:
+    """A method of sets or frozensets."""
+    return getattr(frozenset if kind.startswith("frozenset") else set, name)
 
 
 def listed_for(ctx: Lowering, owner: Binding, name: str, args: list[Binding], node: ast.AST) -> list[Binding]:
