@@ -33,7 +33,6 @@ class Way:
 WAYS: list[Way] = []
 SYNTAX, FUNCTION, ARGUMENT, NONE, TYPE = "UnsupportedSyntax", "UnknownFunction", "UnsupportedArgument", "NoDerivative", "UnknownType"
 FRAMES = "write the expression out, or hand the values over in a dict"
-ORDER = "go over it in order, with sorted"
 NUMBER = "use the number itself, or a list or tuple of numbers"
 DECLARE = "declare it with symgrad.elementwise, rule or constant"
 
@@ -304,25 +303,22 @@ def f(a):
     return a
 """, ("    match Pair([a, 2.0]):\n        case [first, second]:\n            return first * second * a\n    return a",
       "    held = Pair([a, 2.0])\n    if isinstance(held, list) and len(held) == 2:\n        return held[0] * held[1] * a\n    return a"))  # fmt: skip
-way("the order of a set", SYNTAX, ORDER, """
-def f(a):
+way("the order of a set of keys", SYNTAX, "go over a list of the keys, as in set(list(d))", """
+def f(a, b):
+    held = {}
+    for k in range(int(b * 3.0)):
+        held[k * 7] = a
     total = a
-    for k in {0.1, 0.2, 0.3}:
+    for k in set(held):
         total = total * (a + k)
     return total
-""", ("{0.1, 0.2, 0.3}", "sorted({0.1, 0.2, 0.3})"))  # fmt: skip
-way("a set of computed values that is changed", SYNTAX, "make a new set, as in s = s | {x}", """
+""", ("set(held)", "set(list(held))"))  # fmt: skip
+way("keys of several kinds", SYNTAX, "make all keys of the dict one class, or use a dict for each kind of key", """
 def f(a, b):
-    z = {a * b, a}
-    z.add(a)
-    return a * len(z)
-""", ("z.add(a)", "z = z | {a}"))  # fmt: skip
-way("a set that is changed by another one", SYNTAX, "make a new set, as in s = s ^ {x}", """
-def f(a):
-    s = {1, 2, 3}
-    s.symmetric_difference_update({3, 4, 5})
-    return a ** len(s)
-""", ("s.symmetric_difference_update({3, 4, 5})", "s = s ^ {3, 4, 5}"))  # fmt: skip
+    z = {round(b): a}
+    z["total"] = a * b
+    return z["total"] * a
+""", ("round(b)", "f'{round(b)}'"))  # fmt: skip
 way("an attribute deleted by name", SYNTAX, "write del with the name, as in del point.name", """
 import types
 
@@ -344,12 +340,6 @@ def f(a):
         return a * a
 """, ("    with contextlib.closing(file):\n        return a * a\n",
       "    try:\n        return a * a\n    finally:\n        file.close()\n"))  # fmt: skip
-way("two dicts in a chain", SYNTAX, "write one dict of both, as in {**later, **first}", """
-import collections
-
-def f(a, b):
-    return collections.ChainMap({"a": a}, {"b": b})["a"] * b
-""", ('collections.ChainMap({"a": a}, {"b": b})', '{**{"b": b}, **{"a": a}}'))  # fmt: skip
 way("what next steps on outside", SYNTAX, "make the iterator inside of the function, with iter in a statement before", """
 IT = iter([2.0, 3.0])
 
@@ -423,23 +413,6 @@ expression("frexp", FUNCTION, "write np.frexp(x)", "math.frexp(a)[0] * b", "np.f
 expression("ldexp", FUNCTION, "write x * 2.0**n", "math.ldexp(a, 3) * a", "a * 2.0**3 * a")
 expression("remainder", FUNCTION, "write x - y * round(x / y)", "math.remainder(a, b)", "a - b * round(a / b)")
 expression("ulp", FUNCTION, "write np.spacing(x)", "math.ulp(a) + a * a", "np.spacing(a) + a * a")
-expression("cmp_to_key", FUNCTION, "sort by a key, as in sorted(values, key=lambda value: value)",
-           "sorted([a, b], key=functools.cmp_to_key(lambda v, w: v - w))[0] ** 2", "sorted([a, b], key=lambda value: value)[0] ** 2")  # fmt: skip
-expression("tee", SYNTAX, "loop over the list or the array twice",
-           "sum(v * w for v, w in zip(*itertools.tee([a, b])))", "sum(v * w for v, w in zip([a, b], [a, b]))")  # fmt: skip
-way("groupby", FUNCTION, "loop over the items, and compare the key of each with the key before", """
-import itertools
-
-def f(x):
-    total, changes = 0.0, 0
-    for key, group in itertools.groupby(x, lambda v: v > 0.0):
-        changes += 1
-        for v in group:
-            total += changes * v * v
-    return total
-""", ("    for key, group in itertools.groupby(x, lambda v: v > 0.0):\n        changes += 1\n        for v in group:\n            total",
-      "    before = None\n    for v in x:\n        if before is None or (v > 0.0) != before:\n            changes += 1\n"
-      "        before = v > 0.0\n        total"))  # fmt: skip
 way("a function of SciPy without a rule", FUNCTION, DECLARE, """
 def f(a, b):
     return scipy.special.cosdg(a) * b

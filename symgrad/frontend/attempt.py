@@ -30,6 +30,8 @@ from symgrad.frontend.dicts import COUNTED
 from symgrad.frontend.distinct import arrays_of_objects, owned_arrays, related_outside, told_apart
 from symgrad.frontend.frames import OUTSIDE, Frame
 from symgrad.frontend.growing_dicts import is_growing
+from symgrad.frontend.growing_inner import enter_pools
+from symgrad.frontend.growing_sets import result_of
 from symgrad.frontend.interruptions import LoggersChange, Raised, StoredOutside, Unresolved
 from symgrad.frontend.lowered_function import Lowered, raises, relied_on, result_names
 from symgrad.frontend.memory_groups import copy_written
@@ -155,6 +157,7 @@ class Attempt:
             self.restore(ctx, captured)
         ctx.storing = Storing(ctx, self.inputs)
         self.enter_globals(ctx, frame)
+        enter_pools(ctx, node)
         returned = self.body(ctx, frame, node)
         operands: list[Operand] = []
         result = self.flatten(ctx, returned, operands, node)
@@ -467,10 +470,7 @@ class Attempt:
                 text = derived_text(ctx, binding, "{{" + words + "}}")
                 return Result(text, sum(part.count for part in parts), parts, tuple(f"{OWNER}[{k}]" for k in keys))
             case Obj() if is_growing(binding):
-                what = "a dict whose keys are not known while compiling is returned"
-                hint = "return its keys and its items, as list(d) and list(d.values())"
-                ctx.note_refusal(UnsupportedSyntax(what, self.source.loc(node), hint))
-                return Result("{}", 1)
+                return result_of(ctx, binding, operands, node, self.flatten)
             case Obj(key) if (storage := storage_of(ctx, binding)) is not None and is_remade(ctx, key):
                 held = self.flatten(ctx, storage, operands, node)
                 own = ["__dict__"] if NAMESPACE in dict(ctx.state.entries(key)) else []

@@ -42,7 +42,7 @@ from symgrad.frontend.filling import extent_of
 from symgrad.frontend.flow import choose
 from symgrad.frontend.folding import fold
 from symgrad.frontend.function_attributes import has_function_attribute
-from symgrad.frontend.growing_dicts import check_attribute, dict_of, new_dict, update
+from symgrad.frontend.growing_dicts import as_dict, check_attribute, dict_of, new_dict, update
 from symgrad.frontend.iterate import append, indices_of, items_of, known_items, read_at_once, sequence
 from symgrad.frontend.number_builtins import CONVERTING
 from symgrad.frontend.operands import static_key, unwrap
@@ -268,6 +268,8 @@ def rows_of(ctx: Lowering, array: Ref, node: ast.AST) -> list[Binding] | None:
 
 @special(dict)
 def dict_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    args = [as_dict(ctx, a, node) for a in args]
+
     def known() -> Obj:
         return new_dict(ctx, content_of(ctx, args, kwargs, node), node)
 

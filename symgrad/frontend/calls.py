@@ -46,6 +46,7 @@ from symgrad.frontend.exact import exact_class
 from symgrad.frontend.expressions import elements
 from symgrad.frontend.flow import choose
 from symgrad.frontend.functions import call_nested
+from symgrad.frontend.growing_sets import without_order
 from symgrad.frontend.interpolants import call_interpolant, is_interpolant
 from symgrad.frontend.keeping import run_again
 from symgrad.frontend.memory import items_known
@@ -330,7 +331,7 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
                 return each(ctx, several, node, one)
         args = [argument(ctx, a, node) for a in args]
     if lower is not None or spelled is not None:
-        args = items_listed(ctx, value, args, node)
+        args = without_order(ctx, value, items_listed(ctx, value, args, node), "key" in kwargs, node)
     if root_of(value) == "math" and value.__name__ not in OF_ITEMS and (missing := no_number(ctx, args, node)) is not None:
         return missing
     if lower is not None:

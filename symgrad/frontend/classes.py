@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import collections
+import collections.abc
 import dataclasses
 import types
 from typing import Any
@@ -35,7 +36,10 @@ PLAIN = (Exception, ValueError, TypeError, RuntimeError, ArithmeticError, ZeroDi
          DeprecationWarning, FutureWarning)  # fmt: skip
 
 #: classes of Python's that are read as classes of the user's are
-IN_PYTHON = (collections.UserDict, collections.UserList)
+IN_PYTHON = (
+    collections.UserDict, collections.UserList, collections.ChainMap,
+    collections.abc.KeysView, collections.abc.ItemsView, collections.abc.ValuesView,
+)  # fmt: skip
 
 
 def construct(ctx: Lowering, cls: type, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
@@ -70,11 +74,13 @@ def construct(ctx: Lowering, cls: type, name: str, args: list[Binding], kwargs: 
         begun(ctx, cls, node) if is_container else ctx.new_object("record", (("args", whole), (GIVEN, whole)) if is_exception else (), cls)
     )
     if dataclasses.is_dataclass(cls) and generated(cls, "__init__") is not None:
-        ctx.change(instance.key, tuple(dataclass_fields(ctx, cls, args, kwargs, node).items()))
+        values = dataclass_fields(ctx, cls, args, kwargs, node)
+        handed_on = [values.pop(field.name) for field in fields_of(cls) if is_init_var(field)]
+        ctx.change(instance.key, tuple(values.items()))
         rely_on_entry(ctx, cls, "__init__")
         if (after := from_class(ctx, cls, "__post_init__")) is not None:
             rely_on_class(ctx, instance, cls, "__post_init__", after)
-            call_function(ctx, after, [instance], {}, node)
+            call_function(ctx, after, [instance, *handed_on], {}, node)
         return instance
     init = from_class(ctx, cls, "__init__")
     if isinstance(init, types.FunctionType) and not (is_container and defined_by_base(cls, "__init__")):
@@ -110,12 +116,11 @@ def defaults_of_tuple(ctx: Lowering, cls: Any, left_out: list[str]) -> dict[str,
 
 
 def dataclass_fields(ctx: Lowering, cls: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> dict[str, Binding]:
-    if any(isinstance(t, dataclasses.InitVar) or t == "InitVar" for c in cls.__mro__ for t in vars(c).get("__annotations__", {}).values()):
-        raise UnsupportedSyntax(f"{cls.__name__} has an InitVar", ctx.loc(node), "write __init__")
-    plain = [f.name for f in dataclasses.fields(cls) if f.init and not f.kw_only]
-    arguments = given_fields(ctx, cls, plain, args, kwargs, node, [f.name for f in dataclasses.fields(cls) if f.init and f.kw_only])
+    """The fields by name, with what ``__post_init__`` is handed and no field keeps (``InitVar``)."""
+    plain = [f.name for f in fields_of(cls) if f.init and not f.kw_only]
+    arguments = given_fields(ctx, cls, plain, args, kwargs, node, [f.name for f in fields_of(cls) if f.init and f.kw_only])
     values: dict[str, Binding] = {}
-    for field in dataclasses.fields(cls):
+    for field in fields_of(cls):
         if field.name in arguments:
             values[field.name] = arguments[field.name]
         elif field.init and field.default is not dataclasses.MISSING:
@@ -132,6 +137,17 @@ def dataclass_fields(ctx: Lowering, cls: Any, args: list[Binding], kwargs: dict[
         elif field.init:
             fail(ctx, TypeError, f"{cls.__name__}.__init__() missing 1 required positional argument: {field.name!r}")
     return values
+
+
+def fields_of(cls: Any) -> list[Any]:
+    """The fields of a dataclass and its ``InitVar``s, in the order of the parameters of ``__init__``."""
+    fields = dataclasses.fields(cls)
+    return [field for field in cls.__dataclass_fields__.values() if field in fields or is_init_var(field)]
+
+
+def is_init_var(field: Any) -> bool:
+    """Is it handed to ``__post_init__``, and no field of the instance?"""
+    return field._field_type is dataclasses._FIELD_INITVAR  # type: ignore[attr-defined]
 
 
 def default_of_field(ctx: Lowering, cls: Any, field: Any, plain: list[str], node: ast.AST) -> Binding:

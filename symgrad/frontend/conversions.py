@@ -41,6 +41,7 @@ from symgrad.frontend.tables import PARTS, SPREAD
 from symgrad.ir.core import Block, Const, If, Operand, Value
 from symgrad.ir.types import UNKNOWN, Array, List, Object, Struct, Type, Unknown
 from symgrad.kinds import passed_instead, row_of, what_of
+from symgrad.ops.composed import growing_classes
 from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import is_part
 from symgrad.text import last_word
@@ -335,5 +336,7 @@ def kind_word(binding: Binding) -> str:
     match binding:
         case Obj(key):
             words = {"list": "a list", "dict": "a set" if key.cls is set else "a dict"}
+            if key.cls in growing_classes.CLASSES:
+                return f"a {growing_classes.CLASSES[key.cls].__name__} whose keys are not known while compiling"
             return words.get(key.kind, f"an instance of {getattr(key.cls, '__name__', 'a class')}")
     return {"Fun": "a function", "Bound": "a method", "Iter": "an iterator", "External": "an object"}.get(type(binding).__name__, "this")

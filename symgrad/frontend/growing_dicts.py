@@ -7,6 +7,7 @@ the dict may have been created are noted; after the attempts to do without, what
 from __future__ import annotations
 
 import ast
+import collections
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -15,57 +16,45 @@ import numpy as np
 from symgrad.errors import SymgradError, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Bound, Num, Obj, Ref, Static, Tup, is_plain_tuple, known_key, memory_of, python_class
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.dicts import new_set
+from symgrad.frontend.dicts import is_dict, is_set
+from symgrad.frontend.growing_inner import check_pool, is_inner, new_in_pool, note_apart, note_inner, pool_of
 from symgrad.frontend.interruptions import Raised
 from symgrad.frontend.operands import static_binding, unwrap
+from symgrad.frontend.protocols import own_method
+from symgrad.frontend.python_values import as_text
+from symgrad.frontend.reading import owner_name
 from symgrad.frontend.sequences import has_parts, is_plain, item_value, listed, shares
 from symgrad.frontend.skeletons import Skeleton
 from symgrad.frontend.stepping import new_record, site_of
 from symgrad.frontend.tables import special
 from symgrad.ir.core import FALSE, NONE, Const, Operand
 from symgrad.ir.types import TEXT, UNDEFINED, List, Scalar, Struct, Type
-from symgrad.ops.composed import growing, growing_keys, growing_sets
+from symgrad.ops.composed import growing_classes, growing_dicts, growing_inner, growing_keys
+from symgrad.ops.composed.growing import GrowingCounter, GrowingOrderedDict
+from symgrad.ops.composed.growing_dicts import dict_by_keys
 
 KEYS = "computed keys of a dict are ints, bools, floats, texts, or tuples of these, all of one kind"
 OF_ONE_CLASS = "make all keys of the dict one class, or use a dict for each kind of key"
+#: how the names of the modules begin that say what such a dict does
+OUR_OWN = growing_dicts.__name__.rpartition("_")[0]
 #: the kinds of keys of which those of one may equal those of another
 NUMBERS = (int, bool, float)
 
 
 def new_dict(ctx: Lowering, content: Iterable[tuple[Any, Binding]], node: ast.AST, cls: Any = None, exact: type | None = None) -> Obj:
     """A dict that a program creates, of keys that are known; ``cls`` says what makes missing items."""
-    if not is_to_grow(ctx, node) or exact not in (None, *growing.CLASSES.values()):
+    if not is_to_grow(ctx, node) or exact not in (None, *growing_classes.CLASSES.values()):
         result = ctx.new_object("dict", content, cls, exact)
         site = site_of(ctx, node)
         result.key.sites = (site,)
         ctx.dict_sites[site] = None
         return result
-    result = new_growing(ctx, cls, node)
+    result = new_growing(ctx, cls, node, exact)
     ctx.hold(result)
     for key, item in content:
         ctx.apply_method(result, "__setitem__", [static_binding(key), item], node)
     let_grow(ctx, result)
     return result
-
-
-def new_set_at(ctx: Lowering, elements: Iterable[Any], node: ast.AST) -> Obj:
-    """A set that a program creates, of elements that are known."""
-    site = site_of(ctx, node)
-    if site not in ctx.stateful:
-        result = new_set(ctx, elements)
-        result.key.sites = (site,)
-        return result
-    result = new_record(ctx, growing_sets.GrowingSet, [], node)
-    ctx.hold(result)
-    for element in dict.fromkeys(elements):
-        ctx.apply_method(result, "add", [static_binding(element)], node)
-    let_grow(ctx, result)
-    return result
-
-
-def note_new_element(ctx: Lowering, owner: Obj) -> None:
-    """Note the places where a set may have been created that gets an element which is computed."""
-    ctx.growing_sites.update(dict.fromkeys(owner.key.sites, True))
 
 
 def let_grow(ctx: Lowering, held: Obj) -> None:
@@ -85,15 +74,17 @@ def is_to_grow(ctx: Lowering, node: ast.AST) -> bool:
     return site_of(ctx, node) in ctx.stateful
 
 
-def new_growing(ctx: Lowering, cls: Any, node: ast.AST) -> Obj:
+def new_growing(ctx: Lowering, cls: Any, node: ast.AST, exact: type | None = None) -> Obj:
     """A dict without keys; ``cls`` says what makes missing items."""
-    if isinstance(cls, tuple) and cls[0] == "made":
-        return new_record(ctx, growing.GrowingDefaultDict, [cls[1]], node)
-    return new_record(ctx, growing.GrowingCounter if isinstance(cls, tuple) else growing.GrowingDict, [], node)
+    makes = isinstance(cls, tuple) and cls[0] == "made"
+    if exact is collections.OrderedDict:
+        return new_record(ctx, GrowingOrderedDict, [], node)
+    kind = growing_dicts.GrowingDefaultDict if makes else GrowingCounter if isinstance(cls, tuple) else growing_dicts.GrowingDict
+    return new_in_pool(ctx, kind, [cls[1]] if makes else [], node)
 
 
 def dict_of(ctx: Lowering, args: list[Binding], node: ast.AST, known: Callable[[], Obj], fill: Callable[[Obj], Binding],
-            cls: Any = None) -> Obj:  # fmt: skip
+            cls: Any = None, exact: type | None = None) -> Obj:  # fmt: skip
     """A dict that is created of others, or of pairs or elements, as by ``dict(...)``.
 
     ``known`` creates it of keys that are known; ``fill`` stores in a dict that gets computed keys.
@@ -104,7 +95,7 @@ def dict_of(ctx: Lowering, args: list[Binding], node: ast.AST, known: Callable[[
         except SymgradError:
             note_new_site(ctx, node)
             raise
-    result = new_growing(ctx, cls, node)
+    result = new_growing(ctx, cls, node, exact)
     ctx.hold(result)
     fill(result)
     return result
@@ -115,24 +106,56 @@ def update(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node:
     return lambda held: ctx.apply(Bound(held, "update"), args, kwargs, node)
 
 
+def as_dict(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
+    """What ``dict`` reads by its method ``keys``: an instance of a class that defines one as a dict, all else as it is."""
+    if is_growing(binding) or own_method(ctx, binding, "keys") is None:
+        return binding
+    return ctx.apply(Static(dict_by_keys), [binding], {}, node)
+
+
 def is_growing(binding: Any) -> bool:
     """Is it such a dict, or a view of one?"""
-    return isinstance(binding, Obj) and binding.key.kind == "record" and binding.key.cls in growing.CLASSES
+    return isinstance(binding, Obj) and binding.key.kind == "record" and binding.key.cls in growing_classes.CLASSES
 
 
 def class_of_growing(binding: Any) -> type | None:
     """The class of such a dict or view in Python; None for all else."""
-    return growing.CLASSES[binding.key.cls] if is_growing(binding) else None
+    return growing_classes.CLASSES[binding.key.cls] if is_growing(binding) else None
+
+
+def lists_of(ctx: Lowering, owner: Obj, node: ast.AST) -> tuple[Binding, Binding]:
+    """A list of the keys of such a dict, and one of its items."""
+    if not is_inner(owner):
+        content = dict(ctx.state.entries(owner.key))
+        return content["stored_keys"], content["stored_items"]
+    items = ctx.apply_method(owner, "values", [], node)
+    return ctx.apply(Static(growing_inner.keys_of), [owner], {}, node), ctx.apply(Static(list), [items], {}, node)
+
+
+def text_around_growing(ctx: Lowering, owner: Obj, node: ast.AST) -> str:
+    """The text that makes such a dict of a list of its keys and a list of its items."""
+    kind = class_of_growing(owner)
+    content = dict(ctx.state.entries(owner.key))
+    if kind is dict:
+        return "dict(zip({}, {}))"
+    if kind in (collections.Counter, collections.OrderedDict):
+        return owner_name(ctx, kind) + "(dict(zip({}, {})))"
+    factory = content.get("factory")
+    if isinstance(factory, Static) and factory.value in (int, float, list, dict, set):
+        return f"{owner_name(ctx, collections.defaultdict)}({factory.value.__name__}, zip({{}}, {{}}))"
+    what = "a view of a dict, or a dict with a function of its own that makes missing items, is returned"
+    raise UnsupportedSyntax(what, ctx.loc(node), "return its keys and its items, as list(d) and list(d.values())")
 
 
 def check_attribute(ctx: Lowering, owner: Binding, name: str, node: ast.AST) -> None:
     """Refuse what a program reads of such a dict, other than the methods that it has."""
-    if not is_growing(owner) or name.startswith("__") or ctx.frame.source.function.__module__.startswith(growing.__name__):
+    if not is_growing(owner) or name.startswith("__") or (ctx.frame.source.function.__module__ or "").startswith(OUR_OWN):
         return
     assert isinstance(owner, Obj)
-    followed = growing.METHODS[owner.key.cls]
+    followed = growing_classes.METHODS[owner.key.cls]
     if name not in followed:
-        what = f"{name!r} of a dict whose keys are not known while compiling, or of a view of one, is not followed"
+        kind = "set whose elements are" if owner.key.cls in growing_classes.SETS else "dict whose keys are"
+        what = f"{name!r} of a {kind} not known while compiling, or of a view of one, is not followed"
         hint = f"use {', '.join(followed)}, len, in, and indices" if followed else "loop over it, or make it a list"
         raise UnsupportedSyntax(what, ctx.loc(node), hint)
 
@@ -178,6 +201,7 @@ def key_to_store(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding],
 
 def checked_key(ctx: Lowering, keys: Binding, key: Binding, node: ast.AST, is_asked: bool) -> Binding:
     """A key of a kind that the keys of a dict can be compared with."""
+    key = with_texts(ctx, key)
     kind = kind_of(ctx, key)
     if kind is None:
         raise UnsupportedSyntax(KEYS, ctx.loc(node), "use an array or a list for other keys")
@@ -190,19 +214,38 @@ def checked_key(ctx: Lowering, keys: Binding, key: Binding, node: ast.AST, is_as
     if all(is_kind(held, kind) for held in kinds):
         return key
     if not is_asked or kind not in NUMBERS or not all(held in NUMBERS for held in kinds):
+        note_apart(ctx)
         raise UnsupportedSyntax(KEYS, ctx.loc(node), OF_ONE_CLASS)
     if float in (kind, *kinds):
         ctx.apply(Static(growing_keys.number_compared), [key], {}, node)
     return key
 
 
+def with_texts(ctx: Lowering, key: Binding) -> Binding:
+    """A key with each text that is one of several as the text that it is."""
+    if is_plain_tuple(key):
+        return Tup(tuple(in_tuple(ctx, with_texts(ctx, item)) for item in key.items))  # type: ignore[attr-defined]
+    return as_text(ctx, key)
+
+
+def in_tuple(ctx: Lowering, item: Binding) -> Binding:
+    """A part of a key; a text that is known as one that tuples with other texts can be compared with."""
+    if isinstance(item, Static) and type(item.value) is str:
+        return Num(ctx.call("format_text", Const(item.value.replace("{", "{{").replace("}", "}}"))))
+    return item
+
+
 @special(growing_keys.to_hold)
 def to_hold(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """An item; a list as one of any length, which is seen in the list of items from then on."""
-    (item,) = args
-    if is_growing(item) and not ctx.sequences:
-        what = "a dict whose keys are not known while compiling is an item of another one, and is changed there"
+    items, item = args
+    check_pool(ctx, items, item, node)
+    if isinstance(item, Obj) and is_growing(item) and not is_inner(item) and not ctx.sequences:
+        note_inner(ctx, item)
+        what = "a dict or set whose keys are not known while compiling is an item of another one, and is changed there"
         raise UnsupportedSyntax(what, ctx.loc(node), "use one dict with pairs for keys, as in d[i, j]")
+    if (is_dict(item) or is_set(item)) and item.key.exact is None and not ctx.sequences:
+        note_inner(ctx, item)
     if isinstance(item, Obj) and is_plain(item.key) and isinstance(content := ctx.state.heap[item.key], tuple):
         if not any(has_parts(ctx, one) for _, one in content):
             ctx.change(item.key, ctx.make(ctx.list_of([one for _, one in content], node)))  # type: ignore[arg-type]
@@ -236,7 +279,7 @@ def place_among(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], 
 def as_row(ctx: Lowering, keys: Binding, key: Binding) -> Operand | None:
     """A tuple as one value, to be compared with the tuples in a list of any length."""
     assert isinstance(keys, Obj)
-    is_row = isinstance(key, Tup) and ctx.sequences and memory_of(ctx.state.heap[keys.key]) is not None
+    is_row = isinstance(key, Tup | Obj) and ctx.sequences and memory_of(ctx.state.heap[keys.key]) is not None
     return item_value(ctx, key) if is_row else None
 
 
@@ -291,7 +334,7 @@ def is_kind(held: Any, kind: Any) -> bool:
     if isinstance(held, tuple) and isinstance(kind, tuple) and len(held) == len(kind) and held[0] is not ...:
         return all(map(is_kind, held, kind))
     if isinstance(held, tuple) and held[0] is ...:
-        return isinstance(kind, tuple) and all(held[1] in (UNDEFINED, part) for part in kind)
+        return isinstance(kind, tuple) and all(held[1] in (UNDEFINED, part) for part in kind if part is not ...)
     return bool(held == kind)
 
 
@@ -306,6 +349,8 @@ def kind_of(ctx: Lowering, key: Binding) -> Any:
             return int
         case Num(operand):
             return kind_of_type(operand.type)
+        case Obj(held) if held.cls is tuple and isinstance(content := ctx.state.heap[held], Ref):
+            return kind_of_type(ctx.type_of(content))
     if is_plain_tuple(key):
         kinds = tuple(kind_of(ctx, item) for item in key.items)  # type: ignore[attr-defined]
         return None if None in kinds or not kinds else kinds
@@ -319,7 +364,8 @@ def kind_of(ctx: Lowering, key: Binding) -> Any:
 def compared(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """Refuse a comparison of dicts that hold other things than numbers and texts: what is one object is equal there."""
     for held in args:
-        items = dict(ctx.state.entries(held.key))["stored_items"] if is_growing(held) else None  # type: ignore[attr-defined]
+        inside = pool_of(ctx, held, node) if is_inner(held) else held
+        items = dict(ctx.state.entries(inside.key)).get("stored_items") if is_growing(held) else None  # type: ignore[attr-defined]
         content = ctx.state.heap[items.key] if isinstance(items, Obj) else None
         if items is not None and not are_single(ctx, content):
             what = "dicts whose keys are not known while compiling are compared, and hold other things than numbers"
@@ -359,5 +405,5 @@ def undecided(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], no
     raise Raised
 
 
-__all__ = ["check_attribute", "check_known", "class_of_growing", "dict_of", "is_growing", "is_to_grow", "let_grow", "new_dict",
-    "new_growing", "new_set_at", "note_new_element", "note_new_key", "note_new_site", "update"]  # fmt: skip
+__all__ = ["as_dict", "check_attribute", "check_known", "class_of_growing", "dict_of", "is_growing", "is_to_grow", "let_grow", "lists_of",
+    "new_dict", "new_growing", "note_new_key", "note_new_site", "text_around_growing", "update"]  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.errors import UnknownType, UnsupportedArgument, UnsupportedSyntax
+from symgrad.errors import UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import as_python_does, definite
 from symgrad.frontend.attributes import attribute_of
 from symgrad.frontend.bindings import (
@@ -40,11 +40,12 @@ from symgrad.frontend.memory import Index, load
 from symgrad.frontend.operands import unwrap
 from symgrad.frontend.protocols import ITERABLE, defines_any, own_method
 from symgrad.frontend.several import each
-from symgrad.frontend.stepping import begin, held_now, is_iterator, is_record, iterator, own_iterator, record, stepped
+from symgrad.frontend.stepping import begin, held_now, is_iterator, is_record, iterator, new_record, own_iterator, record, stepped
 from symgrad.frontend.tables import SPECIAL, callee, special
 from symgrad.ir.core import ONE, ZERO, Const
-from symgrad.ops.composed import iterating
-from symgrad.ops.instead import instead_of
+from symgrad.ops.composed import iterating, shared_reading
+from symgrad.ops.composed.bisecting import Compared
+from symgrad.ops.composed.lists import last_items
 
 Args = list[Binding]
 Kwargs = dict[str, Binding]
@@ -124,6 +125,12 @@ def partial_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindin
     return Partial(args[0], tuple(args[1:]), tuple(kwargs.items()))
 
 
+@special(functools.cmp_to_key)
+def cmp_to_key(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    """A key that is compared by a function of two items."""
+    return Partial(Static(Compared), (*args, *kwargs.values()))
+
+
 @callee(Partial)
 def call_partial(ctx: Lowering, held: Partial, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     def call() -> Binding:
@@ -185,7 +192,8 @@ def deque(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     assert isinstance(initial, Obj)
     content = ctx.state.heap[initial.key]
     if most is not None and isinstance(content, Ref):
-        raise UnsupportedArgument("maxlen of a deque of unknown length is not supported", ctx.loc(node))
+        last = ctx.apply(Static(last_items), [initial, Num(Const(most))], {}, node)
+        content = ctx.state.heap[last.key]  # type: ignore[attr-defined]
     kept = content if isinstance(content, Ref) or most is None else tuple(enumerate([b for _, b in content][-most:] if most else ()))
     key = HeapKey("list", None if most is None else ("deque", most), exact=collections.deque)
     ctx.state.heap[key] = kept
@@ -247,9 +255,19 @@ def next_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     return ctx.apply(Static(iterating.first_value_or if default else iterating.first_value), args, {}, node)
 
 
+@special(itertools.groupby)
+def groupby(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    """Groups of neighbours with equal keys, which read from one iterator together."""
+    values = {"key": NONE} | dict(zip(("iterable", "key"), args, strict=False)) | kwargs
+    return new_record(ctx, shared_reading.Grouped, [record(ctx, values["iterable"], node), values["key"]], node)
+
+
 @special(itertools.tee)
 def tee(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    raise UnsupportedSyntax("itertools.tee keeps items for iterators that read them later", ctx.loc(node), instead_of(itertools.tee))
+    """Iterators that read from one iterator together, which keeps what it has given."""
+    count = unwrap(args[1]) if len(args) > 1 else unwrap(kwargs.get("n", Num(Const(2))))
+    source = new_record(ctx, shared_reading.Copied, [record(ctx, args[0], node)], node)
+    return Tup(tuple(new_record(ctx, shared_reading.Copy, [source], node) for _ in range(count)))
 
 
 @special(itertools.cycle)

@@ -8,17 +8,18 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from symgrad.errors import SymgradError, UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, Num, Obj, Static, Tup
+from symgrad.frontend.bindings import Binding, Missing, Num, Obj, Static, Tup, known_key
 from symgrad.frontend.builtins import content_of
 from symgrad.frontend.containers import counts_of
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import COUNTED, ELEMENT, combined, elements_of, is_dict, is_set, new_set
 from symgrad.frontend.exceptions import fail, sees
-from symgrad.frontend.growing_dicts import dict_of, new_dict, new_set_at, note_new_element, note_new_key, update
+from symgrad.frontend.growing_dicts import as_dict, dict_of, is_growing, new_dict, note_new_key, update
+from symgrad.frontend.growing_sets import new_set_at, note_new_element, note_order, set_to_grow
 from symgrad.frontend.iterate import items_of, sequence
 from symgrad.frontend.operands import known_value, static_binding, static_key, unwrap
 from symgrad.frontend.python_values import set_of_computed
-from symgrad.frontend.stepping import iterator
+from symgrad.frontend.stepping import iterator, site_of
 from symgrad.frontend.tables import method, special
 from symgrad.ir.core import Const
 from symgrad.ops.composed.growing import put_keys
@@ -41,7 +42,12 @@ def defaultdict(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bin
 
 @special(collections.OrderedDict)
 def ordered_dict(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    return ctx.new_object("dict", content_of(ctx, args, kwargs, node), None, collections.OrderedDict)
+    args = [as_dict(ctx, a, node) for a in args]
+
+    def known() -> Obj:
+        return new_dict(ctx, content_of(ctx, args, kwargs, node), node, None, collections.OrderedDict)
+
+    return dict_of(ctx, args, node, known, update(ctx, args, kwargs, node), None, collections.OrderedDict)
 
 
 @special(collections.Counter)
@@ -82,6 +88,8 @@ def dict_popitem(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Bindin
 
 @method("dict", "move_to_end")
 def dict_move_to_end(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
+    if isinstance(known_key(args[0]), Missing):
+        note_new_key(ctx, owner)
     ctx.check_keys(owner.key, node)
     content, key = dict(ctx.state.entries(owner.key)), static_key(ctx, args[0], node)
     if key not in content:
@@ -154,14 +162,19 @@ def known_elements(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Any]:
 
 @special(set)
 def set_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    if (growing := set_to_grow(ctx, args, node)) is not None:
+        return growing
     args = [sequence(ctx, a, node) for a in args]
     if args and (computed := set_of_computed(ctx, set, args[0], node)) is not None:
+        ctx.set_sites[site_of(ctx, node)] = None
         return computed
     return new_set_at(ctx, known_elements(ctx, args[0], node) if args else (), node)
 
 
 @special(frozenset)
 def frozen_set(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    if args and is_growing(args[0]):
+        raise UnsupportedSyntax("a frozenset is made of the keys of a dict or the elements of a set", ctx.loc(node), "use a set")
     args = [sequence(ctx, a, node) for a in args]
     if args and (computed := set_of_computed(ctx, frozenset, args[0], node)) is not None:
         return computed
@@ -170,13 +183,18 @@ def frozen_set(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bind
     return result
 
 
-@method("set", "add")
-def set_add(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
+def known_element(ctx: Lowering, owner: Obj, element: Binding, node: ast.AST) -> Any:
+    """An element that a set is changed by; should it be computed, the set has to be one that gets such elements."""
     try:
-        element = static_key(ctx, args[0], node, *ELEMENT)
+        return static_key(ctx, element, node, *ELEMENT)
     except SymgradError:
         note_new_element(ctx, owner)
         raise
+
+
+@method("set", "add")
+def set_add(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
+    element = known_element(ctx, owner, args[0], node)
     content = {**dict(ctx.state.entries(owner.key)), element: Static(None)}
     ctx.change(owner.key, tuple(content.items()))
     return Static(None)
@@ -184,15 +202,16 @@ def set_add(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
 
 @method("set", "discard")
 def set_discard(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
-    gone = static_key(ctx, args[0], node, *ELEMENT)
+    gone = known_element(ctx, owner, args[0], node)
     ctx.change(owner.key, tuple((k, b) for k, b in ctx.state.entries(owner.key) if k != gone))
     return Static(None)
 
 
 @method("set", "remove")
 def set_remove(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
-    if static_key(ctx, args[0], node, *ELEMENT) not in elements_of(ctx, owner):
-        fail(ctx, KeyError, static_key(ctx, args[0], node, *ELEMENT))
+    gone = known_element(ctx, owner, args[0], node)
+    if gone not in elements_of(ctx, owner):
+        fail(ctx, KeyError, gone)
     return set_discard(ctx, owner, args, node)
 
 
@@ -203,6 +222,7 @@ def set_pop(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
     if not elements:
         fail(ctx, KeyError, "pop from an empty set")
     if len(elements) > 1:
+        note_order(ctx, owner)
         raise UnsupportedSyntax("which element of a set is taken is not known", ctx.loc(node), "take the one that is meant out of a list")
     ctx.change(owner.key, ())
     return static_binding(*elements)
@@ -210,13 +230,14 @@ def set_pop(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
 
 @method("set", "copy")
 def set_copy(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
-    return owner if owner.key.exact is frozenset else new_set(ctx, elements_of(ctx, owner))
+    return owner if owner.key.exact is frozenset else set_like(ctx, owner, elements_of(ctx, owner))
 
 
 def set_like(ctx: Lowering, owner: Obj, elements: Iterable[Any]) -> Obj:
     """A new set of the class of another one."""
     result = new_set(ctx, elements)
     result.key.exact = owner.key.exact
+    result.key.sites = owner.key.sites
     return result
 
 
@@ -245,5 +266,6 @@ def of_sets(name: str, into: bool = False) -> Callable[..., Binding]:
 
 for _name in ("union", "intersection", "difference", "symmetric_difference", "issubset", "issuperset", "isdisjoint"):
     method("set", _name)(of_sets(_name))
-for _name, _same in (("update", "union"), ("intersection_update", "intersection"), ("difference_update", "difference")):
+for _name, _same in (("update", "union"), ("intersection_update", "intersection"), ("difference_update", "difference"),
+                      ("symmetric_difference_update", "symmetric_difference")):  # fmt: skip
     method("set", _name)(of_sets(_same, into=True))

@@ -182,7 +182,7 @@ def deque_rotate(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Bindin
         turned.rotate(steps[0])
         return become(ctx, owner, list(turned))
     if items is not None:
-        raise UnsupportedSyntax("how far a deque of known items is turned is computed", ctx.loc(node), "append what was popped")
+        ctx.change(owner.key, ctx.make(ctx.list_of(items, node)))  # type: ignore[arg-type]
     result = ctx.apply(Static(rotated), [as_list(ctx, owner), *(args or [Num(ONE)])], {}, node)
     return become_value(ctx, owner, ctx.read(result, node))
 

@@ -23,6 +23,7 @@ from symgrad.frontend.bindings import (
     Static,
     Tup,
     View,
+    python_class,
 )
 from symgrad.frontend.containers import counters, is_outside
 from symgrad.frontend.context import Lowering
@@ -261,7 +262,7 @@ def first_answer(ctx: Lowering, tries: list[tuple[Binding, Binding, str]], left:
 def is_left_to(ctx: Lowering, left: Binding, cls: type | None) -> bool:
     """Does what stands on the left leave an operator to the class on the right?  An array goes through its elements, unless told not to."""
     type_ = ctx.type_of(left) if isinstance(left, Num | Ref) else None
-    if type_ is None or isinstance(type_, List) or isinstance(type_, Scalar) and type_.dtype is None:
+    if type_ is None or isinstance(type_, List) or isinstance(type_, Scalar) and type_.dtype is None or python_class(left) is not None:
         return True
     if cls is None:
         return isinstance(type_, Scalar)

@@ -21,12 +21,13 @@ from symgrad.frontend.operands import known_value, static_binding
 from symgrad.frontend.operators import binary
 from symgrad.frontend.protocols import class_of
 from symgrad.frontend.rows import apply_row
-from symgrad.frontend.sorting import first_in_order, keys_of_items, listed_in_order, lists_of_growing
+from symgrad.frontend.sorting import comparing, first_in_order, keys_of_items, listed_in_order, lists_of_growing
 from symgrad.frontend.stepping import begin
 from symgrad.frontend.tables import special
 from symgrad.frontend.truths import truth
 from symgrad.ir.core import ZERO, Const
 from symgrad.ir.types import Array, List, Scalar, Type
+from symgrad.ops.composed.bisecting import ordered_by_comparison
 from symgrad.ops.composed.sequences import (
     largest,
     largest_item,
@@ -107,9 +108,9 @@ def extreme_of(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST, smaller
     if unknown := set(kwargs) - {"key", "default"}:
         raise UnsupportedArgument(f"the keyword {min(unknown)} of max and min is not supported", ctx.loc(node))
     key = kwargs.get("key", Static(None))
-    if len(args) == 1 and "default" not in kwargs and (lists := lists_of_growing(ctx, args[0], key)) is not None:
+    if len(args) == 1 and "default" not in kwargs and (lists := lists_of_growing(ctx, args[0], key, node)) is not None:
         return ctx.apply(Static(least_of if smaller else most_of), list(lists), {}, node)
-    if len(args) == 1 and not kwargs and (held := keys_of_items(ctx, args[0])) is not None:
+    if len(args) == 1 and not kwargs and (held := keys_of_items(ctx, args[0], node)) is not None:
         return by_keys(ctx, sequence(ctx, args[0], node), held, node, smaller)
     args = [begin(ctx, args[0], node)] if len(args) == 1 else args
     if key != Static(None) and "default" not in kwargs and isinstance(args[0], Generator):
@@ -171,15 +172,17 @@ def min_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 def sorted_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     """What is known while compiling is put in order there; all else by its numbers, or those that the key gives."""
     key, backwards = kwargs.get("key", Static(None)), kwargs.get("reverse", Num(Const(False)))
-    if (lists := lists_of_growing(ctx, args[0], key)) is not None:
+    if (lists := lists_of_growing(ctx, args[0], key, node)) is not None:
         return ctx.apply(Static(ordered_of), [*lists, backwards], {}, node)
-    keys_held = keys_of_items(ctx, args[0]) if key == Static(None) else None
+    keys_held = keys_of_items(ctx, args[0], node) if key == Static(None) else None
     if is_set(args[0]):
         args = [Tup(tuple(static_binding(k) for k in elements_of(ctx, args[0])))]
     args = [sequence(ctx, args[0], node), *args[1:]]
     if isinstance(args[0], Ref) and key == Static(None) and isinstance(ctx.type_of(args[0]), Array):
         check_vector(ctx, args[0], node)
     items = None if set(kwargs) - {"key", "reverse"} else known_items(ctx, args[0], node)
+    if (items is None or len(items) > OBJECTS) and (compare := comparing(ctx, key, node)) is not None:
+        return ctx.apply(Static(ordered_by_comparison), [args[0], compare, backwards], {}, node)
     if items is None and not set(kwargs) - {"key", "reverse"}:
         keys_held = ctx.apply(Static(keys_by), [args[0], key], {}, node) if key != Static(None) else keys_held
         if (ordered_list := listed_in_order(ctx, args[0], keys_held, backwards, node)) is not None:

@@ -23,7 +23,7 @@ from symgrad.frontend.operands import known_value, static_binding
 from symgrad.frontend.reading import from_class, is_of_library, owner_name
 from symgrad.ir.core import Block, Const, If, Operand, Value
 from symgrad.ir.types import UNKNOWN
-from symgrad.ops.composed import growing
+from symgrad.ops.composed import growing_classes
 from symgrad.runtime.support import ShownAs
 
 
@@ -84,7 +84,7 @@ def shown_as(ctx: Lowering, binding: Binding, word: str) -> Binding:
 def of_instance(ctx: Lowering, binding: Obj, word: str, node: ast.AST) -> Operand:
     """The text of an instance by the methods of its class, as an object that shows it."""
     cls = binding.key.cls
-    if cls in growing.DICTS:
+    if cls in growing_classes.DICTS:
         shown_dict = growing_shown(ctx, binding, node)
         return shown_dict if word == "__repr__" else ctx.call("format_text", Const("{}"), shown_dict)
     own = next((w for w in (word, "__repr__") if isinstance(from_class(ctx, cls, w), types.FunctionType)), None)
@@ -104,12 +104,15 @@ def of_instance(ctx: Lowering, binding: Obj, word: str, node: ast.AST) -> Operan
 def growing_shown(ctx: Lowering, binding: Obj, node: ast.AST) -> Operand:
     """A dict of computed keys for the text of it."""
     held = dict(ctx.state.entries(binding.key))
+    if "stored_items" not in held:
+        what = "the text of a dict that is an item of another one, and is changed there, is not known"
+        raise UnsupportedSyntax(what, ctx.loc(node), "show its keys and items in a loop over it")
     lists = [as_given(ctx, ctx.read(held[name], node), False, node) for name in ("stored_keys", "stored_items")]
     if any(holds_parts(part.type) for part in lists):
         what = "the text of a dict with tuples, whose keys are not known while compiling, is not known"
         raise UnsupportedSyntax(what, ctx.loc(node), "show its keys and items in a loop over it")
     inside = made_by(ctx, dict, "dict", [made_by(ctx, zip, "zip", lists)])
-    kind = growing.CLASSES[binding.key.cls]
+    kind = growing_classes.CLASSES[binding.key.cls]
     if kind is collections.Counter:
         return made_by(ctx, kind, owner_name(ctx, kind), [inside])
     if kind is dict:

@@ -39,8 +39,12 @@ from symgrad.frontend.reading import owner_name
 from symgrad.ir.core import Const, Operand
 from symgrad.ir.types import BOOL, FLOAT, INT, TEXT, Array, List, Object, Scalar, Struct, Type
 
+#: the dtypes of NumPy's numbers that can be taken out
+NUMBERS_OF_ARRAYS: dict[str, Type] = {
+    **{dtype: Scalar("int", dtype) for dtype in ("i8", "i16", "i32", "i64", "u8", "u16", "u32")}, "f64": Scalar("float", "f64"),
+}  # fmt: skip
 #: the types of elements that can be taken out of a set
-ITEMS: dict[str, Type] = {"int": INT, "bool": BOOL, "float": FLOAT, "str": TEXT}
+ITEMS: dict[str, Type] = {"int": INT, "bool": BOOL, "float": FLOAT, "str": TEXT, **NUMBERS_OF_ARRAYS}
 #: functions that iterate over their arguments
 OVER_ITEMS = (list, tuple, sorted, min, max, sum, any, all, enumerate, zip, map, filter, iter)
 #: the name of a variable that holds a computed text or set, or a value of such a type
@@ -85,7 +89,7 @@ def is_some_set(binding: Binding) -> bool:
 
 
 def element_kind(binding: Binding) -> str:
-    """What kind of elements a set holds: ``int``, ``bool``, ``float``, ``str``, ``tuple``, or ``number`` of one of NumPy's classes.
+    """What kind of elements a set holds: ``int``, ``bool``, ``float``, ``str``, ``tuple``, a dtype, or ``number`` of others.
 
     Empty where they are not of one kind.
     """
@@ -149,11 +153,16 @@ def python_operator(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, 
 
 def of_sets(ctx: Lowering, function: Any, a: Binding, b: Binding, node: ast.AST) -> Binding:
     """A set made of two, of the class of the first."""
-    several = [a] if function is operator.sub else [a, b]
+    return answer(ctx, function, [operand_of(ctx, a, node), operand_of(ctx, b, node)], type_of_sets(ctx, function, [a, b]))
+
+
+def type_of_sets(ctx: Lowering, function: Any, sets: list[Binding]) -> Object:
+    """The type of a set made of several, of the class of the first."""
+    several = sets[:1] if function is operator.sub else sets
     kinds = dict.fromkeys(kind_of_elements(ctx, one) or "" for one in several if not is_empty(ctx, one))
-    name = "frozenset" if python_class(a) is frozenset or isinstance(a, Obj) and a.key.exact is frozenset else "set"
-    type_ = Object(f"{name}[{next(iter(kinds)) if len(kinds) == 1 else ''}]")
-    return answer(ctx, function, [operand_of(ctx, a, node), operand_of(ctx, b, node)], type_)
+    first = sets[0]
+    name = "frozenset" if python_class(first) is frozenset or isinstance(first, Obj) and first.key.exact is frozenset else "set"
+    return Object(f"{name}[{next(iter(kinds)) if len(kinds) == 1 else ''}]")
 
 
 def is_empty(ctx: Lowering, binding: Binding) -> bool:
@@ -215,12 +224,15 @@ def python_method(
         return None
     first, *more = [other for other in others if other is not None]
     if name in COMBINING:
-        result = of_sets(ctx, COMBINING[name], owner, first, node)
-        for other in more:
-            result = of_sets(ctx, COMBINING[name], result, other, node)
-        return result
-    function = getattr(frozenset if python_class(owner) is frozenset else set, name)
+        kind = type_of_sets(ctx, COMBINING[name], [owner, first, *more])
+        return answer(ctx, method_of_set(kind.name, name), [operand_of(ctx, one, node) for one in (owner, *args)], kind)
+    function = method_of_set("frozenset" if python_class(owner) is frozenset else "set", name)
     return answer(ctx, function, [operand_of(ctx, one, node) for one in (owner, first, *more)], BOOL)
+
+
+def method_of_set(kind: str, name: str) -> Any:
+    """A method of sets or frozensets."""
+    return getattr(frozenset if kind.startswith("frozenset") else set, name)
 
 
 def listed_for(ctx: Lowering, owner: Binding, name: str, args: list[Binding], node: ast.AST) -> list[Binding]:
@@ -234,6 +246,7 @@ def changed(ctx: Lowering, owner: Binding, name: str, node: ast.AST) -> Binding 
     """Refuse what changes a set that is not known."""
     if python_class(owner) is not set:
         return None
+    note_changed(ctx)
     what = f"{name!r} may change a set whose elements are not known while compiling"
     raise UnsupportedSyntax(what, ctx.loc(node), "make a new set, as in s = s | {x}")
 
@@ -242,8 +255,14 @@ def refuse_change(ctx: Lowering, kind: type[ast.AST], owner: Binding, value: Bin
     """Refuse an augmented assignment that would change a set, where the set or the other operand is not known."""
     is_changed = python_class(owner) is set or is_set(owner) and not is_frozen(owner) and python_class(value) in (set, frozenset)
     if is_changed and kind in (ast.BitOr, ast.BitAnd, ast.Sub, ast.BitXor):
+        note_changed(ctx, owner)
         what = "an augmented assignment changes a set whose elements are not known while compiling"
         raise UnsupportedSyntax(what, ctx.loc(node), "make a new set, as in s = s | {x}")
+
+
+def note_changed(ctx: Lowering, owner: Binding | None = None) -> None:
+    """Note where the set may have been created that would be changed, which has to be one that gets computed elements."""
+    ctx.growing_sites.update(dict.fromkeys((*ctx.set_sites, *(owner.key.sites if isinstance(owner, Obj) else ())), True))
 
 
 def is_frozen(binding: Binding) -> bool:
@@ -336,8 +355,8 @@ def of_type(type_: Type) -> str | None:
     match type_:
         case List(item=Scalar(kind="int" | "bool" | "float" as kind, dtype=None)):
             return kind
-        case List(item=Scalar(kind="int" | "bool" | "float")) | Array(kind="int" | "bool" | "float", shape=(_,)):
-            return "number"
+        case List(item=Scalar(kind="int" | "bool" | "float", dtype=dtype)) | Array(kind="int" | "bool" | "float", dtype=dtype, shape=(_,)):
+            return of_dtype(dtype)
         case List(item=Object(name="str")):
             return "str"
         case List(item=Struct(items=items)) if items and all(isinstance(part, Scalar) and part.kind in ("int", "bool") for part in items):
@@ -347,15 +366,21 @@ def of_type(type_: Type) -> str | None:
     return None
 
 
+def of_dtype(dtype: str | None) -> str:
+    """The kind of NumPy's numbers of a dtype."""
+    return dtype if dtype in NUMBERS_OF_ARRAYS else "number"
+
+
 def kind_of(ctx: Lowering, binding: Binding) -> str | None:
     """The kind of one element."""
     match binding:
         case Static(value):
             return "str" if isinstance(value, str) else None
         case Num(operand) if isinstance(operand.type, Scalar) and operand.type.kind != "complex":
-            return operand.type.kind if operand.type.dtype is None else "number"
+            return operand.type.kind if operand.type.dtype is None else of_dtype(operand.type.dtype)
         case Tup(items, None):
-            return "tuple" if all(kind_of(ctx, item) in ("int", "bool", "str", "tuple", "number") for item in items) else None
+            kinds = [kind_of(ctx, item) for item in items]
+            return None if None in kinds or "float" in kinds else "tuple"
     return "str" if python_class(binding) is str else None
 
 

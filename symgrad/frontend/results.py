@@ -27,6 +27,8 @@ from symgrad.text import each, item
 
 OWNER = "__owner__"  #: stands in paths for the container whose item is read
 ITEM = "item"  #: the name of the items of a list in a text
+#: ``Result.how`` of a dict whose keys are computed: what is passed for it has no path that is known
+BY_KEYS = ("keys", "items")
 #: classes derived from list and dict that are made of what they hold
 DERIVED = (collections.deque, collections.OrderedDict, collections.Counter)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from symgrad.errors import SymgradError
-from symgrad.frontend.bindings import HeapKey, Location, Obj, Ref, State
+from symgrad.frontend.bindings import Binding, HeapKey, Location, Obj, Ref, State
 from symgrad.frontend.caller import Captured, Storing
 from symgrad.frontend.frames import Frame, Going
 from symgrad.frontend.interruptions import GivenUp
@@ -100,6 +100,8 @@ class SharedState:
     stateful: frozenset[Any] = frozenset()  #: where iterators are made that are used in several places: see ``stepping``
     links: dict[Location, Link] = field(default_factory=dict)  #: arrays that lists of any length hold, which are all different ones there
     dict_sites: dict[Any, None] = field(default_factory=dict)  #: where dicts of known keys are created
+    set_sites: dict[Any, None] = field(default_factory=dict)  #: where sets are created of elements that are computed
+    factories: dict[str, Binding] = field(default_factory=dict)  #: what makes missing items, by the pools of ``growing_inner``
     #: where dicts are created that get keys which are computed, or (False) that may be followed as such dicts: see ``growing_dicts``
     growing_sites: dict[Any, bool] = field(default_factory=dict)
     read_sources: frozenset[Same] = frozenset()  #: functions and classes of libraries whose source is read

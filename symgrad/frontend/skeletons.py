@@ -33,7 +33,7 @@ from symgrad.frontend.bindings import (
 from symgrad.ir.core import Const, Operand, Value
 from symgrad.ir.types import BOOL, INT, TEXT, UNDEFINED, UNKNOWN, Array, List, Object, Type, Unknown, join
 from symgrad.location import Loc
-from symgrad.ops.composed import growing
+from symgrad.ops.composed import growing_classes
 from symgrad.text import is_name
 
 NO_OBJECTS: Mapping[HeapKey, Any] = MappingProxyType({})
@@ -215,7 +215,7 @@ def beside_growing(a: Skeleton, b: Skeleton) -> tuple[Any, ...]:
     if "broken" in (a.form, b.form):
         return a.sites if a.form == "broken" else b.sites
     one, two = (x if x.form == "object" else x.anew for x in (a, b))
-    is_growing = any(x is not None and x.same[1] in growing.CLASSES for x in (one, two))
+    is_growing = any(x is not None and x.same[1] in growing_classes.CLASSES for x in (one, two))
     return next((x.sites for x in (one, two) if x is not None and x.same[0] == "dict"), ()) if is_growing else ()
 
 

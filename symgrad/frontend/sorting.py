@@ -3,41 +3,48 @@
 from __future__ import annotations
 
 import ast
+import types
 from collections.abc import Iterator
+from typing import Any
 
-from symgrad.frontend.bindings import Binding, Bound, Num, Obj, Ref, Static, Tup
+from symgrad.errors import UnsupportedSyntax
+from symgrad.frontend.bindings import Binding, Bound, Fun, Num, Obj, Partial, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.growing_dicts import is_growing
+from symgrad.frontend.growing_dicts import is_growing, lists_of
 from symgrad.frontend.iterate import sequence
 from symgrad.frontend.skeletons import Skeleton
+from symgrad.frontend.source import read
 from symgrad.ir.core import Const, Operand
 from symgrad.ir.types import TEXT, List, Scalar, Struct, Type
 from symgrad.ops.composed import growing_views
+from symgrad.ops.composed.bisecting import Compared
 from symgrad.ops.composed.sorting import first_by_columns, first_by_places, ordered_by_columns, ordered_by_places, parts_at
 
 #: by the order of what an item is chosen or put in order
 Columns = list[Binding]
 
 
-def lists_of_growing(ctx: Lowering, iterable: Binding, key: Binding) -> tuple[Binding, Binding] | None:
+def lists_of_growing(ctx: Lowering, iterable: Binding, key: Binding, node: ast.AST) -> tuple[Binding, Binding] | None:
     """The keys of a dict and its items, where its keys are put in order by its items: ``sorted(d, key=d.get)``."""
     if not isinstance(key, Bound) or key.name not in ("get", "__getitem__"):
         return None
     if not isinstance(iterable, Obj) or not is_growing(iterable) or not is_growing(key.owner):
         return None
-    viewed = dict(ctx.state.entries(iterable.key)).get("viewed", iterable)
-    if not isinstance(viewed, Obj) or viewed != key.owner or iterable.key.cls in (growing_views.GrowingValues, growing_views.GrowingItems):
+    if iterable.key.cls in (growing_views.GrowingValues, growing_views.GrowingItems):
         return None
-    content = dict(ctx.state.entries(viewed.key))
-    return content["stored_keys"], content["stored_items"]
+    viewed = dict(ctx.state.entries(iterable.key)).get("viewed", iterable)
+    if viewed == key.owner and isinstance(viewed, Obj):
+        return lists_of(ctx, viewed, node)
+    keys = ctx.apply(Static(list), [iterable], {}, node)
+    return keys, ctx.apply(Static(growing_views.items_under), [key.owner, keys], {}, node)
 
 
-def keys_of_items(ctx: Lowering, iterable: Binding) -> Binding | None:
+def keys_of_items(ctx: Lowering, iterable: Binding, node: ast.AST) -> Binding | None:
     """The keys of a dict whose items are put in order, as pairs: no two have the same key, so that the items do not count."""
     if not isinstance(iterable, Obj) or iterable.key.cls is not growing_views.GrowingItems:
         return None
     viewed = dict(ctx.state.entries(iterable.key))["viewed"]
-    return dict(ctx.state.entries(viewed.key))["stored_keys"] if isinstance(viewed, Obj) else None
+    return lists_of(ctx, viewed, node)[0] if isinstance(viewed, Obj) else None
 
 
 def listed_in_order(ctx: Lowering, iterable: Binding, keys: Binding | None, backwards: Binding, node: ast.AST) -> Binding | None:
@@ -114,4 +121,39 @@ def places_of(ctx: Lowering, items: Binding, backwards: Binding, node: ast.AST) 
     return ctx.list_sharing(ctx.call("order_of", ctx.read(backwards, node), *columns))
 
 
-__all__ = ["first_in_order", "keys_of_items", "listed_in_order", "lists_of_growing"]
+def comparing(ctx: Lowering, key: Binding, node: ast.AST) -> Binding | None:
+    """The function by which ``functools.cmp_to_key`` compares; None of any other key."""
+    if not isinstance(key, Partial) or key.function != Static(Compared):
+        return None
+    check_comparing(ctx, key.args[0], node)
+    return key.args[0]
+
+
+def check_comparing(ctx: Lowering, function: Binding, node: ast.AST) -> None:
+    """Refuse a function that compares items, if it does more: which items Python compares is not known."""
+    held = (
+        function.node
+        if isinstance(function, Fun)
+        else read(function.value).node
+        if isinstance(function, Static) and is_def(function.value)
+        else None
+    )
+    if held is None or any(map(may_change, ast.walk(held))):
+        what = "a function for cmp_to_key does more than compare, or cannot be read"
+        raise UnsupportedSyntax(what, ctx.loc(node), "sort by a key, as in sorted(values, key=lambda value: value)")
+
+
+def may_change(part: ast.AST) -> bool:
+    """Does a statement do more than bind variables of its own function?"""
+    if isinstance(part, ast.Expr):
+        return not isinstance(part.value, ast.Constant)
+    is_stored = isinstance(part, ast.Subscript | ast.Attribute) and not isinstance(part.ctx, ast.Load)
+    return is_stored or isinstance(part, ast.Global | ast.Nonlocal | ast.Yield | ast.Await)
+
+
+def is_def(value: Any) -> bool:
+    """Is it a function written in Python?"""
+    return isinstance(value, types.FunctionType)
+
+
+__all__ = ["comparing", "first_in_order", "keys_of_items", "listed_in_order", "lists_of_growing"]

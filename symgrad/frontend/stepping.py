@@ -33,7 +33,7 @@ from symgrad.frontend.reading import from_class
 from symgrad.frontend.tables import special
 from symgrad.ir.core import ONE, ZERO, Const
 from symgrad.ir.types import List, Scalar
-from symgrad.ops.composed import iterating, stepping, without_lookahead
+from symgrad.ops.composed import iterating, shared_reading, stepping, without_lookahead
 
 FRESH, USED = Static("fresh"), Static("used")
 #: recipes that become generators when something goes over them: the text that says them
@@ -47,7 +47,7 @@ TEXTS: dict[Any, Callable[..., Any]] = {
 }  # fmt: skip
 
 #: the classes of records, and what each is in Python
-CLASSES: dict[type, type] = stepping.CLASSES | without_lookahead.CLASSES
+CLASSES: dict[type, type] = stepping.CLASSES | without_lookahead.CLASSES | shared_reading.CLASSES
 
 
 def site_of(ctx: Lowering, node: ast.AST) -> Any:

@@ -17,10 +17,6 @@ FUNCTIONS = {
     "math.ldexp": "write x * 2.0**n",
     "math.remainder": "write x - y * round(x / y)",
     "math.ulp": "write np.spacing(x)",
-    "itertools.groupby": "loop over the items, and compare the key of each with the key before",
-    "itertools.tee": "loop over the list or the array twice",
-    "functools.cmp_to_key": "sort by a key, as in sorted(values, key=lambda value: value)",
-    "collections.ChainMap": "write one dict of both, as in {**later, **first}",
     "collections.UserDict": "use a dict",
     "collections.UserList": "use a list",
     "collections.UserString": "use a str",
@@ -36,7 +32,6 @@ METHODS = {
     "as_integer_ratio": "call it before, and pass its result as an argument",
     "hex": "call it before, and pass its result as an argument",
     "to_bytes": "call it before, and pass its result as an argument",
-    "symmetric_difference_update": "make a new set, as in s = s ^ {x}",
 }
 
 #: what looks at a running function, where its variables are not all that is asked for

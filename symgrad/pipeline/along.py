@@ -12,7 +12,8 @@ from symgrad.adjoint.custom import expanded
 from symgrad.codegen.numba import Surface, emit_kernel
 from symgrad.codegen.python import emit
 from symgrad.codegen.texts import Emitted, Kernel
-from symgrad.frontend.results import Result, in_template
+from symgrad.errors import UnsupportedSyntax
+from symgrad.frontend.results import BY_KEYS, Result, in_template
 from symgrad.ir.core import Func, clone
 from symgrad.ir.verify import verify
 from symgrad.paths import belongs, in_parts
@@ -48,6 +49,9 @@ def active_results(job: Job, primal: Func) -> list[int]:
 
 def result_text(job: Job, active: list[int], count: int) -> str:
     """The template of what is returned: the value, the tangent in its structure, None for what has none, and what is auxiliary."""
+    if is_by_keys(job.output):
+        what = "the tangent of a dict whose keys are not known while compiling is asked for"
+        raise UnsupportedSyntax(what, job.result_loc(), "return its keys and its items, as list(d) and list(d.values())")
     places = iter([f"{{{count + active.index(k)}}}" if k in active else "None" for k in range(job.output.count)])
     tangent = tangent_text(job.output, places)
     value = numbered(job.lowered.result, itertools.count())
@@ -56,6 +60,11 @@ def result_text(job: Job, active: list[int], count: int) -> str:
     first = numbered(job.output, itertools.count())
     second = numbered(job.lowered.result.items[1], itertools.count(job.output.count))
     return f"({first}, {tangent}, {second})"
+
+
+def is_by_keys(output: Result) -> bool:
+    """Is a dict in a result whose keys are computed?"""
+    return output.how == BY_KEYS or any(map(is_by_keys, output.items))
 
 
 def tangent_text(output: Result, places: Iterator[str]) -> str:

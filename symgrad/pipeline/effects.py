@@ -23,6 +23,8 @@ STORES = (setattr, delattr, operator.setitem, operator.delitem, refill, np.copyt
 STORING = frozenset({"append", "extend", "pop", "add", "discard", "sort"})
 #: the types of objects whose content the frontend follows
 FOLLOWED = tuple(map(Object, ("list", "dict", "record")))
+#: the type of the sets of Python's own that a program makes for itself (``frontend/growing_sets.py``)
+OWN = Object("container")
 #: what makes a generator that draws the same numbers for the same seed
 SEEDED = (np.random.default_rng, np.random.RandomState)
 
@@ -72,8 +74,10 @@ def stored_in(op: Call, makers: Mapping[Operand, Call]) -> Operand | None:
 
 
 def is_repeatable(op: Call, makers: Mapping[Operand, Call]) -> bool:
-    """Does a call make a generator from a seed, or draw from one that was made so in the function?"""
+    """Does a call make a generator from a seed, or draw from one that was made so; or does it use a set that is made in the function?"""
     function = op.args[0]
+    if isinstance(function, Const) and any(value.type == OWN for value in (*op.args[1:], *op.outs)):
+        return True
     if isinstance(function, Const):
         return function.value in SEEDED and len(op.args) > 1 and op.args[1].type == INT
     attribute = makers.get(function)

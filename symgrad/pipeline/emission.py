@@ -15,8 +15,8 @@ from symgrad.codegen.header import Header
 from symgrad.codegen.python import emit, emit_to_run
 from symgrad.codegen.saved_kernels import kernel_piece
 from symgrad.codegen.texts import Emitted, Kernel, Pair, Seed
-from symgrad.errors import SaveError
-from symgrad.frontend.results import OWNER, Result
+from symgrad.errors import SaveError, UnsupportedSyntax
+from symgrad.frontend.results import BY_KEYS, OWNER, Result
 from symgrad.ir.core import Const, Func, Value, clone, holds_complex, walk
 from symgrad.ir.types import Array, Scalar, Type, is_complex
 from symgrad.loops.reach import OutOfReach
@@ -138,6 +138,9 @@ def seed_places(output: Result, path: str) -> list[tuple[str, Result]]:
     """The leaves of the output, each with its path in something that has the same structure and is read by ``path``."""
     if not output.items:
         return [(path, output)] * output.count
+    if output.how == BY_KEYS:
+        what = "the pullback of a dict whose keys are not known while compiling is asked for"
+        raise UnsupportedSyntax(what, None, "return its keys and its items, as list(d) and list(d.values())")
     how = output.how or [f"{OWNER}[{place}]" for place in range(len(output.items))]
     return [place for step, item in zip(how, output.items, strict=True) for place in seed_places(item, under(path, step))]
 

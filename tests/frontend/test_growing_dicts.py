@@ -125,7 +125,7 @@ def asked(question: str) -> Any:
     "question",
     ["isinstance(d, dict)", "type(d) is dict", "not d", "3 in d", "np.int64(3) in d.keys()", "d[int(numbers[0])]", "len(d.items())",
      "max(d.values())", "hasattr(d, 'get')", "d == {}", "True in d", "d.get(3.0, 1.0)", "len({**d})", "len(d | {})", "d.popitem()[1]",
-     "1 * a in d.values()"],
+     "1 * a in d.values()", "len(d.keys() & {3})", "len(d.keys() - {3})", "sorted(d.keys() | {100})[-1]", "d.keys() == {3}"],
 )  # fmt: skip
 def test_questions(question: str) -> None:
     f = asked(question)
@@ -137,7 +137,7 @@ def test_questions(question: str) -> None:
 @pytest.mark.parametrize(
     "question",
     ["hash(d)", "d.stored_keys", "hasattr(d, 'version')", "getattr(d, 'stored_items')", "(1, 2) in d", "'a' in d", "None in d",
-     "len(d.keys() & {3})", "len(str(d.keys()))", "d.fromkeys([1])[1]"],
+     "sum(1 for k in d.keys() | {3})", "len(str(d.keys()))", "d.fromkeys([1])[1]"],
 )  # fmt: skip
 def test_what_is_not_answered_is_refused(question: str) -> None:
     with pytest.raises(SymgradError):

@@ -461,10 +461,10 @@ REFUSED = {
         "make all keys of the dict one class",
         "d = {}\nfor n in numbers:\n    d[float(n)] = a\n    d[n * 0.5] = b\nreturn sum(d.values())",
     ),
-    "dicts in a dict": (
-        "d = collections.defaultdict(dict)\nfor n in numbers:\n    d[n % 2][n] = a * n\nreturn d[1][3] * b",
-        "use one dict with pairs for keys",
-        "d = {}\nfor n in numbers:\n    d[n % 2, n] = a * n\nreturn d[1, 3] * b",
+    "dicts in a dict copied deeply": (
+        "d = collections.defaultdict(dict)\nfor n in numbers:\n    d[n % 2][n] = a * n\nimport copy\nreturn copy.deepcopy(d)[1][3] * b",
+        "whose keys are not known while compiling",
+        "d = collections.defaultdict(dict)\nfor n in numbers:\n    d[n % 2][n] = a * n\nreturn {k: dict(v) for k, v in d.items()}[1][3] * b",
     ),
     "nan as a key": (
         "d = {}\nfor n in numbers:\n    d[n * (float('nan') if n == 7 else 0.5)] = a\nreturn a * len(d)",
@@ -503,7 +503,7 @@ def test_a_refusal_and_its_hint(name: str) -> None:
     assert verdict(program(instead), [0.7, 1.3, NUMBERS]) == "right"
 
 
-def test_a_dict_is_returned_as_two_lists() -> None:
+def test_the_derivative_of_a_dict_is_that_of_two_lists() -> None:
     """The hint is followed by a pullback and by what is returned beside the value."""
 
     def returned(a: float, numbers: np.ndarray) -> Any:
@@ -522,6 +522,8 @@ def test_a_dict_is_returned_as_two_lists() -> None:
 
     with pytest.raises(UnsupportedSyntax, match=r"list\(d\) and list\(d.values\(\)\)"):
         symgrad.vjp(returned, 0.7, NUMBERS)
+    with pytest.raises(UnsupportedSyntax, match=r"list\(d\) and list\(d.values\(\)\)"):
+        symgrad.jvp(returned, (0.7, NUMBERS), (1.0, None))
     (value, (keys, items)), slope = symgrad.value_and_grad(beside, has_aux=True)(0.7, NUMBERS)
     assert dict(zip(keys, items, strict=True)) == pytest.approx(returned(0.7, NUMBERS))
     assert (value, slope) == (pytest.approx(0.49 * 3), pytest.approx(1.4 * 3))

@@ -12,6 +12,7 @@ ANSWERS = {
     "operators": "operators", "is, ==, order, in": "comparison", "truth": "truths", "one object or two": "sameness", "one array or two": "aliases",
     "class, callable": "exact", "text": "printed", "tuples handed on": "handed", "special methods": "protocols", "attributes": "attributes", "items": "memory", "items that are stored": "stores",
     "items that are computed": "chosen", "items of dicts": "dict_items", "keys that are computed": "computed_keys", "dicts that get such keys": "growing_dicts",
+    "sets that get such elements": "growing_sets", "dicts and sets that stand in such dicts": "growing_inner",
     "orders of lists of any length": "sorting",
     "items with parts": "sequences", "iteration": "iterate", "iterators": "stepping", "length, hasattr": "builtins", "conversions to numbers": "number_builtins", "sums, any, all": "folding",
     "calls": "calls", "methods": "methods", "methods of lists": "lists", "written methods": "dataclass_methods", "stores": "targets", "attributes that are assigned to": "assigned_attributes",

@@ -16,7 +16,7 @@ DICTS = Section(
 )
 SETS = Section(
     "Methods of sets",
-    "The elements of a set are known while compiling, or are computed ints, floats, texts and tuples of these, whose order is not asked for.",
+    "The elements of a set are known while compiling, or are computed ints, floats, texts and tuples of these, in Python's order.",
 )
 DEQUES = Section("Methods of deques")
 TEXTS = Section("Methods of texts")
@@ -140,13 +140,7 @@ SETS.carried_out("frozenset.issubset", "frozenset.issuperset", "frozenset.isdisj
 )
 
 
-def without_one_half(x):
-    kept = {1, 2, 3}
-    kept = kept ^ {3, 4, 5}
-    return x ** len(kept)
-
-
-@SETS.refused("set.symmetric_difference_update", error=ERROR, instead=without_one_half)
+@SETS.carried_out("set.symmetric_difference_update")
 def changed_by_one_half(x):
     kept = {1, 2, 3}
     kept.symmetric_difference_update({3, 4, 5})

@@ -119,12 +119,10 @@ read("itertools.starmap", "itertools.compress", "itertools.zip_longest")(
         * sum(a * b for a, b in itertools.zip_longest(v, v[:2], fillvalue=2.0))
     )
 )
-ITERTOOLS.refused("itertools.groupby", error="UnknownFunction", instead=lambda v: sum(a * a for a in v if a > 0.0) * 1.0)(
+ITERTOOLS.carried_out("itertools.groupby")(
     lambda v: sum(a * a for key, group in itertools.groupby(v, lambda a: a > 0.0) if key for a in group)
 )
-ITERTOOLS.refused("itertools.tee", error=ERROR, instead=lambda v: sum(a * b for a, b in zip(v, v)))(
-    lambda v: sum(a * b for a, b in zip(*itertools.tee(v)))
-)
+ITERTOOLS.carried_out("itertools.tee")(lambda v: sum(a * b for a, b in zip(*itertools.tee(v))))
 
 
 @functools.cache
@@ -201,9 +199,7 @@ read("functools.wraps", beside=(doubled, wrapped))(lambda x: wrapped(x) * x)
 read("functools.cached_property", beside=(Lazy,))(lambda x: Lazy(x).square * x)
 read("functools.total_ordering", beside=(Ordered,))(lambda x, y: x * y if Ordered(x) >= Ordered(y) else x)
 read("functools.partialmethod", beside=(Scaled,))(lambda x: Scaled().twice(x))
-FUNCTOOLS.refused("functools.cmp_to_key", error="UnknownFunction", instead=lambda v: sorted(v)[0] ** 2)(
-    lambda v: sorted(v, key=functools.cmp_to_key(lambda a, b: a - b))[0] ** 2
-)
+FUNCTOOLS.carried_out("functools.cmp_to_key")(lambda v: sorted(v, key=functools.cmp_to_key(lambda a, b: a - b))[0] ** 2)
 read("functools.singledispatch", beside=(of_its_class,))(lambda x: of_its_class(x) + of_its_class([x, 2.0 * x]))
 
 
@@ -226,9 +222,7 @@ def default(x, y):
     return held["a"][0] * held["a"][1]
 
 
-COLLECTIONS.refused("collections.ChainMap", error=ERROR, instead=lambda x, y: {**{"b": y}, **{"a": x}}["a"] * y)(
-    lambda x, y: collections.ChainMap({"a": x}, {"b": y})["a"] * y
-)
+COLLECTIONS.carried_out("collections.ChainMap")(lambda x, y: collections.ChainMap({"a": x}, {"b": y})["a"] * y)
 COLLECTIONS.read("collections.UserDict")(lambda x: collections.UserDict(a=x)["a"] * x)
 COLLECTIONS.read("collections.UserList")(lambda x: collections.UserList([x, 2.0])[0] * x)
 COLLECTIONS.kept("collections.UserString")(lambda x: len(collections.UserString("ab")) * x)
@@ -378,8 +372,17 @@ read("dataclasses.replace", "dataclasses.asdict", "dataclasses.astuple", "datacl
         * len(dataclasses.fields(Point))
     )
 )
+
+
+def inserted(held, n):
+    bisect.insort_left(held, n)
+    bisect.insort_right(held, 2 * n)
+    return held
+
+
 read("types.SimpleNamespace")(lambda x, y: types.SimpleNamespace(a=x, b=y).a * y)
 read("bisect.bisect_left", "bisect.bisect_right")(lambda x, n: x * bisect.bisect_left([1, 2, 3], n) * bisect.bisect_right([1, 2, 3], n))
+read("bisect.insort_left", "bisect.insort_right", beside=(inserted,))(lambda x, n: x * inserted([1, 3], n)[1] ** 2)
 read("heapq.heapify", "heapq.heappush", "heapq.heappop", "heapq.heapreplace", "heapq.heappushpop")(
     lambda v: (
         heapq.heapify(h := list(v))

@@ -6,7 +6,6 @@ Each takes the parameters it supports; all others are refused by their absence.
 
 from __future__ import annotations
 
-import bisect
 import inspect
 import math
 import sys
@@ -18,6 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from symgrad.ops.composed.applying import apply_along_axis, apply_over_axes, fromfunction
+from symgrad.ops.composed.bisecting import BISECTING
 from symgrad.ops.composed.boost import OF_BOOST
 from symgrad.ops.composed.complexes import OF_COMPLEX
 from symgrad.ops.composed.convolving import CONVOLUTIONS, fftconvolve
@@ -95,8 +95,6 @@ from symgrad.ops.composed.selecting import SELECTING, SELECTING_LAZILY
 from symgrad.ops.composed.sequences import (
     allclose_within,
     angle,
-    bisect_left,
-    bisect_right,
     cast,
     clip_within,
     convolve_within,
@@ -176,10 +174,10 @@ COMPOSED: dict[Callable[..., Any], Callable[..., Any]] = {
     np.apply_along_axis: apply_along_axis, np.fromfunction: fromfunction, np.ix_: ix_, np.fill_diagonal: fill_diagonal, np.put: put,
     np.putmask: putmask, np.place: place, np.put_along_axis: put_along_axis, np.modf: modf, np.angle: angle,
     np.lib.stride_tricks.sliding_window_view: sliding_window_view, sorted: sorted_,
-    typing.cast: cast, bisect.bisect_right: bisect_right, bisect.bisect_left: bisect_left, math.modf: modf_of_number,
+    typing.cast: cast, math.modf: modf_of_number,
     np.intersect1d: intersect1d, np.setxor1d: setxor1d, np.linalg.tensorsolve: tensorsolve, np.linalg.tensorinv: tensorinv,
     np.histogram: histogram, np.histogram_bin_edges: histogram_bin_edges,
-    **OF_DATA, **HEAPS, **DRAWING,
+    **OF_DATA, **HEAPS, **BISECTING, **DRAWING,
 }  # fmt: skip
 #: functions that older versions of NumPy do not have, or newer ones not any more
 VERSIONED: dict[str, Callable[..., Any]] = {

@@ -1,4 +1,4 @@
-"""Counters that get computed keys, and the classes of all such dicts and views."""
+"""Counters and ordered dicts that get computed keys."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from symgrad.ops.composed.growing_dicts import (
-    GrowingDefaultDict,
     GrowingDict,
     have_equal_items,
     put_all,
@@ -15,8 +14,7 @@ from symgrad.ops.composed.growing_dicts import (
     share_content,
 )
 from symgrad.ops.composed.growing_keys import compared, create, is_among, key_for, place_among, unanswered
-from symgrad.ops.composed.growing_sets import GrowingSet
-from symgrad.ops.composed.growing_views import GrowingItems, GrowingKeys, GrowingValues, is_different
+from symgrad.ops.composed.growing_views import is_different
 
 
 class GrowingCounter(GrowingDict):
@@ -124,6 +122,56 @@ class GrowingCounter(GrowingDict):
         return ordered[: max(n, 0)]
 
 
+class GrowingOrderedDict(GrowingDict):
+    """A ``collections.OrderedDict``."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: Any) -> Any:
+        return unanswered("compared, in order")
+
+    def __ror__(self, other: Any) -> Any:
+        if not isinstance(other, dict):
+            return NotImplemented
+        result = create(GrowingOrderedDict)
+        put_all(result, other)
+        put_all(result, self)
+        return result
+
+    def move_to_end(self, key: Any, last: Any = True) -> None:
+        sought = key_for(self.stored_keys, key)
+        if not is_among(self.stored_keys, sought):
+            raise KeyError(key)
+        place = place_among(self.stored_keys, sought)
+        held = self.stored_keys[place]
+        item = self.stored_items[place]
+        del self.stored_keys[place]
+        del self.stored_items[place]
+        if last:
+            self.stored_keys.append(held)
+            self.stored_items.append(item)
+        else:
+            self.stored_keys.insert(0, held)
+            self.stored_items.insert(0, item)
+        self.version += 1
+
+    def popitem(self, last: Any = True) -> Any:
+        if len(self.stored_keys) == 0:
+            raise KeyError("dictionary is empty")
+        self.version += 1
+        if last:
+            return self.stored_keys.pop(), self.stored_items.pop()
+        pair = self.stored_keys[0], self.stored_items[0]
+        del self.stored_keys[0]
+        del self.stored_items[0]
+        return pair
+
+    def copy(self) -> Any:
+        result = create(GrowingOrderedDict)
+        share_content(result, self)
+        return result
+
+
 def add_counts(held: Any, other: Any, times: Any) -> None:
     """Add the counts of a dict, or one for each element; ``times`` is 1 or -1."""
     if isinstance(other, dict):
@@ -146,16 +194,4 @@ def have_equal_counts(held: Any, other: Any) -> Any:
     return all(not is_different(count, other[key]) for key, count in held.items())
 
 
-#: what the class of each is in Python
-CLASSES: dict[type, type] = {
-    GrowingDict: dict, GrowingDefaultDict: collections.defaultdict, GrowingCounter: collections.Counter,
-    GrowingSet: set, GrowingKeys: type({}.keys()), GrowingValues: type({}.values()), GrowingItems: type({}.items()),
-}  # fmt: skip
-#: what a program may read of each, beside special methods
-METHODS: dict[type, list[str]] = {
-    cls: [word for word in dir(cls) if not word.startswith("_") and hasattr(python, word)] for cls, python in CLASSES.items()
-}
-#: those that are dicts
-DICTS = (GrowingDict, GrowingDefaultDict, GrowingCounter)
-
-__all__ = ["CLASSES", "DICTS", "METHODS", "GrowingCounter", "GrowingDefaultDict", "GrowingDict", "put_all", "put_keys"]
+__all__ = ["GrowingCounter", "GrowingOrderedDict", "put_all", "put_keys"]

@@ -19,7 +19,17 @@ from symgrad.ops.composed.growing_keys import (
     place_among,
     to_hold,
 )
-from symgrad.ops.composed.growing_views import GrowingItems, GrowingKeys, GrowingValues, is_different, key_at, walk_back, walk_over
+from symgrad.ops.composed.growing_views import (
+    GrowingItems,
+    GrowingKeys,
+    GrowingValues,
+    is_different,
+    item_at,
+    key_at,
+    pair_at,
+    walk_back,
+    walk_over,
+)
 
 
 class GrowingDict(Unanswered):
@@ -47,11 +57,11 @@ class GrowingDict(Unanswered):
     def __setitem__(self, key: Any, item: Any) -> None:
         sought = key_to_store(self.stored_keys, key)
         if is_among(self.stored_keys, sought):
-            self.stored_items[place_among(self.stored_keys, sought)] = to_hold(item)
+            self.stored_items[place_among(self.stored_keys, sought)] = to_hold(self.stored_items, item)
             del item
         else:
             self.stored_keys.append(sought)
-            self.stored_items.append(to_hold(item))
+            self.stored_items.append(to_hold(self.stored_items, item))
             self.version += 1
             del item  # a list is seen in the list of items alone from here on
 
@@ -64,11 +74,19 @@ class GrowingDict(Unanswered):
         del self.stored_items[place]
         self.version += 1
 
+    def walk(self, of_values: Any, of_pairs: Any) -> Iterator[Any]:
+        part = pair_at if of_pairs else item_at if of_values else key_at
+        return walk_over(self, len(self.stored_keys), self.version, part)
+
+    def walk_backwards(self, of_values: Any, of_pairs: Any) -> Iterator[Any]:
+        part = pair_at if of_pairs else item_at if of_values else key_at
+        return walk_back(self, len(self.stored_keys), self.version, part)
+
     def __iter__(self) -> Iterator[Any]:
-        return walk_over(self, len(self.stored_keys), self.version, key_at)
+        return self.walk(False, False)
 
     def __reversed__(self) -> Iterator[Any]:
-        return walk_back(self, len(self.stored_keys), self.version, key_at)
+        return self.walk_backwards(False, False)
 
     def __eq__(self, other: Any) -> Any:
         if not isinstance(other, dict):
@@ -115,7 +133,7 @@ class GrowingDict(Unanswered):
         sought = key_to_store(self.stored_keys, key)
         if not is_among(self.stored_keys, sought):
             self.stored_keys.append(sought)
-            self.stored_items.append(to_hold(default))
+            self.stored_items.append(to_hold(self.stored_items, default))
             self.version += 1
             del default
         else:
@@ -213,6 +231,11 @@ def put_all(held: Any, other: Any) -> None:
     else:
         for key, item in other:
             held[key] = item
+
+
+def dict_by_keys(held: Any) -> Any:
+    """The dict of what has a method ``keys``."""
+    return {key: held[key] for key in held.keys()}  # noqa: SIM118 - that is what Python calls
 
 
 def put_keys(held: Any, keys: Any, item: Any) -> None:

@@ -15,8 +15,8 @@ def key_to_store(keys: Any, key: Any) -> Any:
     return key
 
 
-def to_hold(item: Any) -> Any:
-    """An item as a dict holds it."""
+def to_hold(items: Any, item: Any) -> Any:
+    """An item as a dict holds it, which holds some others already."""
     return item
 
 

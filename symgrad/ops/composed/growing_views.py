@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from symgrad.ops.composed.growing_keys import Unanswered, compared, is_among, key_for, undecided
+from symgrad.ops.composed.growing_keys import Unanswered, compared, undecided
 
 
 class View(Unanswered):
@@ -17,7 +17,7 @@ class View(Unanswered):
         self.viewed = viewed
 
     def __len__(self) -> Any:
-        return len(self.viewed.stored_keys)
+        return len(self.viewed)
 
 
 class GrowingKeys(View):
@@ -25,14 +25,52 @@ class GrowingKeys(View):
 
     __slots__ = ()
 
-    def __iter__(self) -> Iterator[Any]:
-        return walk_over(self.viewed, len(self.viewed.stored_keys), self.viewed.version, key_at)
+    def __iter__(self) -> Any:
+        return self.viewed.walk(False, False)
 
-    def __reversed__(self) -> Iterator[Any]:
-        return walk_back(self.viewed, len(self.viewed.stored_keys), self.viewed.version, key_at)
+    def __reversed__(self) -> Any:
+        return self.viewed.walk_backwards(False, False)
 
     def __contains__(self, key: Any) -> Any:
-        return is_among(self.viewed.stored_keys, key_for(self.viewed.stored_keys, key))
+        return key in self.viewed
+
+    def __eq__(self, other: Any) -> Any:
+        return len(self) == len(other) and all(key in other for key in self) if is_set_like(other) else NotImplemented
+
+    def __ne__(self, other: Any) -> Any:
+        return not (len(self) == len(other) and all(key in other for key in self)) if is_set_like(other) else NotImplemented
+
+    def __le__(self, other: Any) -> Any:
+        return len(self) <= len(other) and all(key in other for key in self) if is_set_like(other) else NotImplemented
+
+    def __and__(self, other: Any) -> Any:
+        is_smaller = len(self) <= len(other) if isinstance(other, (set, frozenset)) else is_set_like(other) and len(self) < len(other)
+        return {key for key in self if key in other} if is_smaller else {key for key in other if key in self}
+
+    __rand__ = __and__
+
+    def __or__(self, other: Any) -> Any:
+        result = set(self.viewed)  # as Python does it, with more room than for the keys one by one
+        result.update(other)
+        return result
+
+    def __sub__(self, other: Any) -> Any:
+        result = set(self.viewed)  # as Python does it, with more room than for the keys one by one
+        result.difference_update(other)
+        return result
+
+    def __ror__(self, other: Any) -> Any:
+        result = set(other)
+        result.update(list(self))
+        return result
+
+    def __rsub__(self, other: Any) -> Any:
+        result = set(other)
+        result.difference_update(list(self))
+        return result
+
+    def isdisjoint(self, other: Any, /) -> Any:
+        return not any(key in self for key in other)
 
 
 class GrowingValues(View):
@@ -40,15 +78,15 @@ class GrowingValues(View):
 
     __slots__ = ()
 
-    def __iter__(self) -> Iterator[Any]:
-        return walk_over(self.viewed, len(self.viewed.stored_keys), self.viewed.version, item_at)
+    def __iter__(self) -> Any:
+        return self.viewed.walk(True, False)
 
-    def __reversed__(self) -> Iterator[Any]:
-        return walk_back(self.viewed, len(self.viewed.stored_keys), self.viewed.version, item_at)
+    def __reversed__(self) -> Any:
+        return self.viewed.walk_backwards(True, False)
 
     def __contains__(self, item: Any) -> Any:
         compared(self.viewed, self.viewed)
-        return any(not is_different(held, item) for held in self.viewed.stored_items)
+        return any(not is_different(held, item) for held in self.viewed.values())
 
 
 class GrowingItems(View):
@@ -56,11 +94,11 @@ class GrowingItems(View):
 
     __slots__ = ()
 
-    def __iter__(self) -> Iterator[Any]:
-        return walk_over(self.viewed, len(self.viewed.stored_keys), self.viewed.version, pair_at)
+    def __iter__(self) -> Any:
+        return self.viewed.walk(False, True)
 
-    def __reversed__(self) -> Iterator[Any]:
-        return walk_back(self.viewed, len(self.viewed.stored_keys), self.viewed.version, pair_at)
+    def __reversed__(self) -> Any:
+        return self.viewed.walk_backwards(False, True)
 
     def __contains__(self, pair: Any) -> Any:
         compared(self.viewed, self.viewed)
@@ -70,11 +108,24 @@ class GrowingItems(View):
         return key in self.viewed and not is_different(self.viewed[key], item)
 
 
+def is_set_like(other: Any) -> Any:
+    """Is it a set, or the keys of a dict?"""
+    return isinstance(other, (set, frozenset, type({}.keys())))
+
+
 def is_different(item: Any, other: Any) -> Any:
     """Are two items different?  Of nans Python asks whether they are one object."""
     if item != item or other != other:
         undecided("items of a dict are compared, and there is a nan", "compare them one by one")
     return item != other
+
+
+def items_under(held: Any, keys: Any) -> Any:
+    """The items of a dict under some keys, which it must have."""
+    for key in keys:
+        if key not in held:
+            undecided("keys are put in order by the items of a dict, and one of them is not in it", "leave such keys out before")
+    return [held[key] for key in keys]
 
 
 def walk_over(held: Any, count: Any, version: Any, part: Any) -> Iterator[Any]:

@@ -114,3 +114,8 @@ __all__ = [
     "place_of", "place_to_remove", "range_item", "repeated", "repeated_tuple", "times_in", "with_part", "without", "without_item",
     "without_popped",
 ]  # fmt: skip
+
+
+def last_items(items: Any, count: Any) -> Any:
+    """The last items of a list, at most so many."""
+    return items[max(len(items) - count, 0) :]

@@ -392,16 +392,6 @@ def least_by(iterable: Any, key: Any) -> Any:
     return items[int(np.argmin(keys))]
 
 
-def bisect_right(a: Numbers, x: Any) -> Any:
-    """``bisect.bisect``."""
-    return int(np.searchsorted(a, x, side="right"))
-
-
-def bisect_left(a: Numbers, x: Any) -> Any:
-    """``bisect.bisect_left``."""
-    return int(np.searchsorted(a, x))
-
-
 def cast(typ: Any, val: Any) -> Any:
     """``typing.cast``."""
     return val

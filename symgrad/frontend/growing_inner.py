@@ -1,0 +1,207 @@
+"""Dicts that are items of dicts with computed keys, and are changed there: numbers, and a pool for those that are created in one place.
+
+An attempt that meets such a dict notes where it was created. The next one creates a pool at the beginning of the program, and in that place
+numbers of it (``ops.composed.growing_inner``).
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from symgrad.errors import UnsupportedSyntax
+from symgrad.frontend.bindings import Binding, Fun, Obj, OneOf, Ref, Static
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.dicts import is_set
+from symgrad.frontend.frames import OUTSIDE
+from symgrad.frontend.stepping import new_record, site_of
+from symgrad.frontend.tables import special
+from symgrad.ir.types import List, Struct
+from symgrad.ops.composed import growing_inner
+from symgrad.ops.composed.growing_dicts import GrowingDefaultDict, GrowingDict
+from symgrad.ops.composed.growing_sets import GrowingSet, OrderedSet
+
+#: what begins the note that what is created in a place, an instance of a class, is such a dict
+INNER = "inner"
+#: what begins the note that a set is asked for its order: one created in a place, or those of a pool
+ORDERED = "ordered"
+#: what begins the note that dicts of several pools stand beside each other
+JOINED = "joined"
+#: what begins the note that what one place of a composition of ours creates is of different kinds
+APART = "apart"
+#: what begins the note of such a line
+PLACED = "placed"
+IN_SEVERAL_PLACES = "a dict that is an item of another one, and is changed there, is created in several places"
+IN_ONE_PLACE = "create it in one place, or use one dict with pairs for keys, as in d[i, j]"
+CLASSES = (*growing_inner.INNER.values(), growing_inner.OrderedInnerSet)
+
+
+def is_inner(binding: Any) -> bool:
+    """Is it such a dict?"""
+    return isinstance(binding, Obj) and binding.key.kind == "record" and binding.key.cls in CLASSES
+
+
+def is_inner_site(ctx: Lowering, kind: type, node: ast.AST) -> bool:
+    """Is what is created here, of a class, such a dict or set?"""
+    return (INNER, kind.__name__, site_of(ctx, node)) in ctx.stateful
+
+
+def new_in_pool(ctx: Lowering, kind: type, args: list[Binding], node: ast.AST) -> Obj:
+    """A dict with computed keys, of a class of ``growing_dicts``: where it will be changed in another one, a number of a pool."""
+    site = site_of(ctx, node)
+    if not is_inner_site(ctx, kind, node):
+        result = new_record(ctx, kind, args, node)
+        result.key.sites = (site,)
+        return result
+    place = ctx.frame.place if (APART, site) in ctx.stateful else None
+    name = name_of_pool(ctx, kind.__name__, site, place)
+    if (OUTSIDE, name) not in ctx.state.names:
+        ctx.growing_sites[PLACED, kind.__name__, site, place] = True
+        raise UnsupportedSyntax(IN_SEVERAL_PLACES, ctx.loc(node), IN_ONE_PLACE)
+    inner = growing_inner.OrderedInnerSet if (ORDERED, name) in ctx.stateful else growing_inner.INNER[kind]
+    return numbered(ctx, inner, name, args, node)
+
+
+def numbered(ctx: Lowering, kind: type, pool: str, args: list[Binding], node: ast.AST) -> Obj:
+    """A new number of the pool that belongs to some places."""
+    instance: Obj = ctx.new_object("record", (("pool", Static(pool)),), kind)
+    ctx.apply(Static(kind.__init__), [instance, *args], {}, node)  # type: ignore[misc]
+    return instance
+
+
+def note_inner(ctx: Lowering, held: Obj) -> None:
+    """Note the places where a dict may have been created that is changed in another one."""
+    kind = held.key.cls if held.key.kind == "record" else GrowingSet if is_set(held) else GrowingDict
+    for site in held.key.sites if kind in (*growing_inner.INNER, OrderedSet) else ():
+        name = (GrowingSet if kind is OrderedSet else kind).__name__
+        ctx.growing_sites.update({site: True, (INNER, name, site): True})
+        if kind is OrderedSet:
+            ctx.growing_sites[ORDERED, name_of_pool(ctx, name, site, None)] = True
+
+
+def noted(ctx: Lowering, word: str) -> list[tuple[Any, ...]]:
+    """What was noted under a word by earlier attempts."""
+    return [note[1:] for note in sorted(ctx.stateful, key=repr) if note[0] == word]
+
+
+def enter_pools(ctx: Lowering, node: ast.AST) -> None:
+    """Create the pools, at the beginning of the program."""
+    places = [(*place, None) for place in noted(ctx, INNER)] + noted(ctx, PLACED)
+    for name in sorted({name_of_pool(ctx, *place) for place in places}):
+        kind = growing_inner.OrderedPool if (ORDERED, name) in ctx.stateful else growing_inner.Pool
+        ctx.state.names[OUTSIDE, name] = new_record(ctx, kind, [], node)
+
+
+def name_of_pool(ctx: Lowering, kind: str, site: Any, place: Any) -> str:
+    """The name of the pool that belongs to a place: one for all places whose dicts stand beside each other.
+
+    What a composition of ours creates, such as the missing items of a ``defaultdict(dict)``, is created in one place wherever it is called
+    from (``place``), unless dicts of different kinds have been met there.
+    """
+    several, added = {repr((kind, site, place))}, True
+    while added:
+        beside = [names for names in noted(ctx, JOINED) if not several.isdisjoint(names)]
+        added = any(name not in several for names in beside for name in names)
+        several.update(name for names in beside for name in names)
+    return min(several)
+
+
+@special(growing_inner.pool_of)
+def of_number(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    return pool_of(ctx, args[0], node)
+
+
+def pool_of(ctx: Lowering, held: Binding, node: ast.AST) -> Obj:
+    """The pool of such a dict; where it is one of several, lowering starts again with one in their place."""
+    assert isinstance(held, Obj)
+    name = dict(ctx.state.entries(held.key))["pool"]
+    if isinstance(name, OneOf):
+        note_joined(ctx, [value.value for value in name.values])
+    pool = ctx.state.names.get((OUTSIDE, name.value)) if isinstance(name, Static) else None
+    if not isinstance(pool, Obj):
+        raise UnsupportedSyntax(IN_SEVERAL_PLACES, ctx.loc(node), IN_ONE_PLACE)
+    return pool
+
+
+def note_apart(ctx: Lowering) -> None:
+    """Note that the dicts of one pool may be of different kinds: those that are created for different lines of the program."""
+    ctx.growing_sites.update({(APART, site): True for _, site in noted(ctx, INNER)})
+
+
+def note_joined(ctx: Lowering, names: list[str]) -> None:
+    """Note pools that have to be one."""
+    ctx.growing_sites[(JOINED, *names)] = True
+
+
+def check_pool(ctx: Lowering, items: Binding, item: Binding, node: ast.AST) -> None:
+    """Refuse, for another attempt, to store a dict of one pool among those of another one."""
+    if not is_inner(item) or not isinstance(content := ctx.state.heap[items.key], Ref):  # type: ignore[attr-defined]
+        return
+    type_ = ctx.type_of(content)
+    form = type_.item.form if isinstance(type_, List) and isinstance(type_.item, Struct) else None
+    name = dict(ctx.state.entries(item.key))["pool"]  # type: ignore[attr-defined]
+    if form is None or form.form != "object" or "pool" not in form.same[2] or not isinstance(name, Static):
+        return
+    held = form.items[form.same[2].index("pool")].same
+    if isinstance(held, Static) and held.value != name.value:
+        note_joined(ctx, [held.value, name.value])
+        raise UnsupportedSyntax(IN_SEVERAL_PLACES, ctx.loc(node), IN_ONE_PLACE)
+
+
+@special(growing_inner.create_like)
+def create_like(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    (held,) = args
+    assert isinstance(held, Obj)
+    pool_of(ctx, held, node)
+    return numbered(ctx, held.key.cls, name_in(ctx, held), [held_factory(ctx, held, node)] if is_making(held) else [], node)
+
+
+def is_making(held: Obj) -> bool:
+    """Does it make missing items?"""
+    return issubclass(held.key.cls, GrowingDefaultDict)
+
+
+@special(growing_inner.set_factory)
+def set_factory(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """Let the pool say what makes missing items, which is the same for all its dicts."""
+    held, factory = args
+    if not is_same_function(ctx.factories.setdefault(name_in(ctx, held), factory), factory):
+        what = "dicts that are items of another one make missing items in several ways"
+        raise UnsupportedSyntax(what, ctx.loc(node), "create them with one function that uses no variable around it")
+    return Static(None)
+
+
+@special(growing_inner.factory_of)
+def factory_of(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    return held_factory(ctx, args[0], node)
+
+
+def held_factory(ctx: Lowering, held: Binding, node: ast.AST) -> Binding:
+    """What makes missing items of such a dict."""
+    pool_of(ctx, held, node)
+    factory: Binding = ctx.factories[name_in(ctx, held)]
+    return factory
+
+
+def name_in(ctx: Lowering, held: Binding) -> str:
+    """The name of the pool of a dict that has one."""
+    name: str = dict(ctx.state.entries(held.key))["pool"].value  # type: ignore[attr-defined]
+    return name
+
+
+def is_same_function(one: Binding, other: Binding) -> bool:
+    """Is it one function, or one text that uses no variable of the calls that have made it twice?"""
+    if one == other or not isinstance(one, Fun) or not isinstance(other, Fun):
+        return one == other
+    names = {part.id for part in ast.walk(one.node) if isinstance(part, ast.Name)}
+    a, b = one.frame, other.frame
+    while a is not b:
+        if a is None or b is None or not names.isdisjoint(a.locals | b.locals):
+            return False
+        a, b = a.parent, b.parent
+    return one.node is other.node and not one.defaults and not other.defaults
+
+
+__all__ = [
+    "ORDERED", "check_pool", "enter_pools", "is_inner", "is_inner_site", "name_in", "new_in_pool", "note_apart", "note_inner", "pool_of",
+]  # fmt: skip
