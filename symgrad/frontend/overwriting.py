@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Sequence
 from typing import Any
 
-from symgrad.frontend.bindings import Binding, Ref
+from symgrad.frontend.bindings import Binding
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.handed_back import is_fresh
 from symgrad.frontend.operands import known_value
@@ -37,10 +37,10 @@ def without_overwriting(ctx: Lowering, function: Any, args: Sequence[Binding], k
 
 def is_held_by(ctx: Lowering, array: Binding, most: int) -> bool:
     """Is it an array that the function has made, and that no more than so many names, objects and operands hold?"""
-    if not isinstance(array, Ref):
-        return False
+    locations = list(memory_in(array))
     outside = {location for held in (*ctx.arrays.values(), *ctx.owned.values()) for location in memory_in(held)}
-    return array.location not in outside and holders(array.location, ctx.state) <= most and is_fresh(ctx, array.location)
+    seen = (location in outside or holders(location, ctx.state) > most or not is_fresh(ctx, location) for location in locations)
+    return bool(locations) and not any(seen)
 
 
 __all__ = ["is_held_by", "without_overwriting"]
