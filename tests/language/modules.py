@@ -64,14 +64,11 @@ read("math.pi", "math.e", "math.tau", "math.inf", "math.nan")(
 MATH.kept("math.comb", "math.perm", "math.factorial", "math.isqrt")(
     lambda x, n: x * math.comb(n, 2) * math.perm(n, 1) * math.factorial(n) * math.isqrt(n)
 )
-MATH.kept("math.isclose")(lambda x, y: x * y if math.isclose(x, y) else x)
-MATH.kept("math.nextafter", "math.ulp")(lambda x, n: x * math.nextafter(n, 0.0) * math.ulp(n))
-MATH.refused("math.hypot", error="UnsupportedArgument", instead=lambda x, y: math.sqrt(x * x + y * y + 4.0))(
-    lambda x, y: math.hypot(x, y, 2.0)
-)
-MATH.refused("math.frexp", error="UnknownFunction", instead=lambda x: np.frexp(x)[0])(lambda x: math.frexp(x)[0])
-MATH.refused("math.ldexp", error="UnknownFunction", instead=lambda x: x * 2.0**2)(lambda x: math.ldexp(x, 2))
-MATH.refused("math.remainder", error="UnknownFunction", instead=lambda x, y: x - y * round(x / y))(lambda x, y: math.remainder(x, y))
+read("math.isclose")(lambda x, y: x * y if math.isclose(x, y) else x)
+read("math.nextafter")(lambda x, n: x * math.nextafter(x, n))
+MATH.kept("math.ulp")(lambda x, n: x * math.ulp(n))
+read("math.frexp", "math.ldexp", "math.remainder")(lambda x, y: math.frexp(x)[0] * math.ldexp(y, 2) + math.remainder(x, y))
+read("math.hypot")(lambda x, y: math.hypot(x, y, 2.0))
 
 read = CMATH.read
 read("cmath.exp", "cmath.log", "cmath.log10", "cmath.sqrt")(
