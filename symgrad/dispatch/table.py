@@ -417,9 +417,7 @@ KNOWN = 300  #: arguments of more items are not tried item by item: time and mem
 LARGE = 64  #: sizes beyond this are not made part of a signature
 
 
-def sizes(
-    function: types.FunctionType, signature: Signature, arguments: Mapping[str, Any], refusal: SymgradError, most: int
-) -> Pins:
+def sizes(function: types.FunctionType, signature: Signature, arguments: Mapping[str, Any], refusal: SymgradError, most: int) -> Pins:
     """The extents of the arrays, the integers among the arguments and those from outside that are no larger than ``most``, as pins."""
     texts = [
         f"{path}.shape[{k}]"

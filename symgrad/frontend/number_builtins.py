@@ -96,6 +96,9 @@ def _converting(kind: type) -> Any:
         known = [v for a in args for v in known_value(a)]
         if not kwargs and len(args) < 2 and len(known) == len(args) and all(isinstance(v, bool | int) for v in known):
             return Num(Const(kind(*known)))
+        if not kwargs and kind is not bool and len(known) == len(args) == 1 and isinstance(known[0], str):
+            result = as_python_does(ctx, node, lambda: kind(known[0]))
+            return result if isinstance(result, Binding) else Num(Const(result))
         if kind is int and len(args) + len(kwargs) == 2:
             return of_base(ctx, args, kwargs, node)
         if len(args) == 1 and kind is not bool and isinstance(args[0], Tup | Obj | Iter | View | Generator):

@@ -226,13 +226,27 @@ def plainly(op: Call) -> Call:
 
 def remainder(build: Builder, op: Call, args: Args) -> list[Operand]:
     """The remainder with the sign of the dividend; of integers numba gives that of ``%``."""
-    if any(getattr(a.type, "kind", None) != "float" for a in args) and not is_python(*(a.type for a in args)):
+    is_whole = [getattr(a.type, "kind", None) != "float" for a in args]
+    if any(is_whole) and not is_python(*(a.type for a in args)) and (all(is_whole) or not is_wide(op.outs[0].type)):
         raise OutOfReach("np.fmod of integers", op.loc)
     size = [as_float(build, a) if getattr(a.type, "kind", None) != "float" else a for a in args]
     results = divided(build, plainly(op), size)
     if op.settings.get("via") == "math":
         unless_finite(build, results[0])
     return results
+
+
+def counting(build: Builder, op: Call, args: Args) -> list[Operand]:
+    """Factorials and their like, of integers; what has no 64 bits, or raises, is left to Python."""
+    if not all(is_python_int(a.type) or getattr(a.type, "kind", None) in ("int", "bool") for a in args):
+        raise OutOfReach(f"{function_in_words(op)} of floats", op.loc)
+    value = build.call(COUNTING[op.name], *(build.call("number", a, kind="int") for a in args))
+    bail_out(build, build.call("less", value, Const(0)))
+    return settled(build, op, value)
+
+
+#: functions of ``runtime/counting`` by rows
+COUNTING = {"perm": "orders_of", "factorial": "factorial_of", "comb": "choices_of", "isqrt": "root_of"}
 
 
 def root(build: Builder, op: Call, args: Args) -> list[Operand]:
@@ -434,6 +448,13 @@ def log_of_base(build: Builder, op: Call, args: Args) -> list[Operand]:
     return settled(build, op, build.call("where", some, build.call("log", build.call("where", some, x, Const(1.0))), Const(0.0)))
 
 
+def imaginary_of_real(build: Builder, op: Call, args: Args) -> list[Operand]:
+    """The imaginary part of a real number: a zero of its kind."""
+    if getattr(args[0].type, "kind", None) != "float":
+        raise OutOfReach(f"{function_in_words(op)} of integers", op.loc)
+    return settled(build, op, Const(0.0))
+
+
 def same(build: Builder, op: Call, args: Args) -> list[Operand]:
     """The operand itself."""
     return [args[0]]
@@ -445,6 +466,7 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(("divide", "floor_divide", "mod"), divided),
     "fmod": remainder,
     "cbrt": root,
+    **dict.fromkeys(COUNTING, counting),
     "sign": signed,
     "heaviside": step,
     **dict.fromkeys(("power", "float_power"), power),
@@ -479,6 +501,7 @@ RULES: dict[str, Rule] = {
     "number": converted,
     "invert": inverted,
     "where": chosen,
+    "imag": imaginary_of_real,
     "lowered": lowered_power,
     **dict.fromkeys(SLOPES, slope),
     "log_of_base": log_of_base,

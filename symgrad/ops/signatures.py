@@ -109,6 +109,7 @@ MATH = {
     "pow": "power", "fabs": "fabs", "fmod": "fmod", "copysign": "copysign", "degrees": "rad2deg", "radians": "deg2rad", "erf": "erf",
     "erfc": "erfc", "gamma": "gamma", "lgamma": "lgamma", "floor": "floor", "ceil": "ceil", "trunc": "trunc", "isnan": "isnan",
     "isinf": "isinf", "isfinite": "isfinite", "gcd": "gcd", "lcm": "lcm", "ldexp": "ldexp", "nextafter": "nextafter", "ulp": "ulp",
+    "factorial": "factorial", "comb": "comb", "perm": "perm", "isqrt": "isqrt",
 }  # fmt: skip
 #: functions of ``cmath``
 CMATH = {

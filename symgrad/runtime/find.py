@@ -30,6 +30,7 @@ KERNEL = {
     **dict.fromkeys(("order_into", "sorted_into", "middle_into"), "symgrad.runtime.orders"),
     **dict.fromkeys(("snapshot_after", "count_within"), "symgrad.runtime.kernel_schedules"),
     **dict.fromkeys(("digamma_of", "trigamma_of"), "symgrad.runtime.gammas"),
+    **dict.fromkeys(("orders_of", "factorial_of", "choices_of", "root_of"), "symgrad.runtime.counting"),
 }
 
 

@@ -58,6 +58,11 @@ def multiple_of(*integers: Any) -> Any:
     return multiple
 
 
+def orders_of(n: Any) -> Any:
+    """``math.perm`` of all ``n``."""
+    return math.factorial(n)
+
+
 def frexp(x: Any) -> Any:
     """``math.frexp``: the mantissa, and the power of two."""
     mantissa, power = np.frexp(float(x))
@@ -103,4 +108,9 @@ NUMBERS: dict[Callable[..., Any], Callable[..., Any]] = {
 if hasattr(math, "sumprod"):
     NUMBERS[math.sumprod] = sumprod
 #: functions whose rows take two arguments, by what says them of any other number
-OF_MANY: dict[Callable[..., Any], Callable[..., Any]] = {math.hypot: norm_of, math.gcd: divisor_of, math.lcm: multiple_of}
+OF_MANY: dict[Callable[..., Any], Callable[..., Any]] = {
+    math.hypot: norm_of,
+    math.gcd: divisor_of,
+    math.lcm: multiple_of,
+    math.perm: orders_of,
+}
