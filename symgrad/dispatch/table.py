@@ -427,6 +427,6 @@ def sizes(function: types.FunctionType, signature: Signature, arguments: Mapping
         if e != 1
     ]
     texts += [path for path, item in signature.leaves() if item == INT]
-    objects = {**dict.fromkeys(texts, {}), **dict.fromkeys(refusal.integers, refusal.objects)}
-    pins = ((text, evaluated(function, text, held, arguments)) for text, held in objects.items())
+    texts += [text for text in refusal.integers if text not in texts]
+    pins = ((text, evaluated(function, text, refusal.objects, arguments)) for text in texts)
     return tuple((text, value) for text, value in pins if abs(value) <= most)

@@ -80,7 +80,7 @@ def root_of(n: int) -> int:
     """
     if n < 0 or n > ROOT:
         return -1
-    return int(math.floor(math.sqrt(float(n))))
+    return math.floor(math.sqrt(float(n)))
 
 
 __all__ = ["choices_of", "factorial_of", "orders_of", "root_of"]

@@ -9,7 +9,18 @@ from symgrad.runtime.vector_text import CIRCULAR, VECTOR
 
 MODULES = tuple(
     f"symgrad.runtime.{name}"
-    for name in ("support", "lists", "special", "cotangents", "contractions", "fourier", "schedules", "marks", "solvers")
+    for name in (
+        "support",
+        "lists",
+        "special",
+        "shapes_of_shares",
+        "cotangents",
+        "contractions",
+        "fourier",
+        "schedules",
+        "marks",
+        "solvers",
+    )
 )
 #: modules by the names that emitted text has for them: those of SciPy stand in what was made of functions that call SciPy
 SCIPY = {
