@@ -68,7 +68,8 @@ class SymgradError(Exception):
         return "\n".join([*lines, more(*(type(error).__name__ for error in self.errors))])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (type(self), dict(self.__dict__))
+        kept = {name: value for name, value in self.__dict__.items() if name != "objects"}  # which other processes have not
+        return _rebuild, (type(self), kept)
 
 
 def _rebuild(kind: type[SymgradError], fields: dict[str, Any]) -> SymgradError:

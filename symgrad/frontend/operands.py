@@ -148,10 +148,10 @@ def refused_beside(ctx: Lowering, test: Operand) -> Iterator[None]:
         raised = [error]
         raise
     finally:
-        errors = [error for error in (*ctx.refusals[before:], *raised) if error.pin is None]
-        text = what_decides(ctx, test) if errors else None
-        for error in errors if text is not None else ():
-            pinned_as(ctx, error, text)
+        refusals = [refusal for refusal in (*ctx.refusals[before:], *raised) if refusal.pin is None]
+        text = what_decides(ctx, test) if refusals else None
+        for refusal in refusals if text is not None else ():
+            pinned_as(ctx, refusal, text)
 
 
 def pinned(ctx: Lowering, refusal: SymgradError, bindings: Iterable[Any]) -> SymgradError:

@@ -155,7 +155,7 @@ def is_stored_view(context: Context, value: Value) -> bool:
 def is_new(context: Context, value: Operand) -> bool:
     """Is an array memory that an op has made, whatever was stored to it since?"""
     maker = context.facts.maker.get(value) if isinstance(value, Value) else None
-    if isinstance(maker, If):
+    if isinstance(maker, If) and isinstance(value, Value):
         place = maker.outs.index(value)
         return all(is_new(context, side.yields[place]) for side in (maker.then, maker.orelse))
     if not isinstance(maker, Call):
