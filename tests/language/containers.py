@@ -236,7 +236,7 @@ number("float.as_integer_ratio", error=UNKNOWN, instead=lambda x, n: n * x)(lamb
 NUMBERS.kept("float.hex")(lambda x, n: len(float(n).hex()) * x)
 NUMBERS.read("int.real", "int.imag", "int.conjugate")(lambda x, n: x * (n.real + n.imag + n.conjugate()))
 NUMBERS.read("int.numerator", "int.denominator")(lambda x, n: x * (n.numerator + n.denominator))
-NUMBERS.kept("int.bit_length", "int.bit_count")(lambda x, n: x * n.bit_length() + n.bit_count())
+NUMBERS.kept("int.bit_length", "int.bit_count")(lambda x, n: x * (n.bit_length() + n.bit_count()))
 NUMBERS.read("int.as_integer_ratio")(lambda x, n: x * n.as_integer_ratio()[0])
 number("int.to_bytes", error=UNKNOWN, instead=lambda x: x * 2)(lambda x, n: x * len(n.to_bytes(2, "big")))
 

@@ -84,9 +84,10 @@ read("cmath.phase", "cmath.polar", "cmath.rect")(lambda x, y: cmath.phase(x + 1j
 read("cmath.pi", "cmath.e", "cmath.tau", "cmath.inf", "cmath.infj", "cmath.nan", "cmath.nanj")(
     lambda x: x * cmath.pi * cmath.e * cmath.tau if x < cmath.inf and x not in (cmath.nan, cmath.infj, cmath.nanj) else x
 )
-CMATH.kept("cmath.isnan", "cmath.isinf", "cmath.isfinite", "cmath.isclose")(
-    lambda x, y: x * y if cmath.isfinite(x + 1j) and not cmath.isnan(x) and not cmath.isinf(x) and not cmath.isclose(x, y) else x
+CMATH.kept("cmath.isnan", "cmath.isinf", "cmath.isfinite")(
+    lambda x, y: x * y if cmath.isfinite(x + 1j) and not cmath.isnan(x) and not cmath.isinf(x) else x
 )
+read("cmath.isclose")(lambda x, y: x * y if not cmath.isclose(x + 1j, y) else x)
 
 read = ITERTOOLS.read
 read("itertools.accumulate", "itertools.pairwise")(lambda v: sum(a * b for a, b in itertools.pairwise(itertools.accumulate(v))))
@@ -399,6 +400,21 @@ read(
         + statistics.fmean(v) * statistics.pvariance(list(v)) * statistics.variance(v)
         + statistics.median(v)
         + statistics.stdev(v) * statistics.pstdev(v)
+    )
+)
+read("statistics.geometric_mean", "statistics.harmonic_mean", "statistics.median_low", "statistics.median_high", "statistics.quantiles")(
+    lambda x, y: (
+        statistics.geometric_mean([x * x, y * y])
+        + statistics.harmonic_mean([x * x, y * y])
+        + statistics.median_low([x, y]) * statistics.median_high([x, y])
+        + statistics.quantiles([x, y, 3.0])[1]
+    )
+)
+read("statistics.covariance", "statistics.correlation", "statistics.linear_regression")(
+    lambda x, y: (
+        statistics.covariance([x, y, 2.0], [1.0, x, y])
+        + statistics.correlation([x, y, 2.0], [1.0, 0.5, x])
+        + statistics.linear_regression([x, y, 2.0], [1.0, 0.5, x]).slope
     )
 )
 
