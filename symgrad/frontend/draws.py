@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.frontend.bindings import Binding, External, Num, Obj, Ref, Static, Tup, held_items
+from symgrad.frontend.bindings import Binding, External, Num, Ref, Static, held_items
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.opaque import GENERATORS, opaque, opaque_method
+from symgrad.frontend.operands import known_value
 from symgrad.frontend.tables import SPECIAL, special
 from symgrad.ir.core import Const, Operand
 from symgrad.ir.types import Object, Scalar
@@ -74,9 +75,9 @@ def draw(ctx: Lowering, call: Call, name: str, args: list[Binding], kwargs: dict
     """A draw of known form; any other call of a generator is kept as it is."""
     if name == "shuffle" and len(args) == 1 and not kwargs and isinstance(args[0], Ref):
         return shuffled(ctx, call, args[0], node)
-    if name == "choice" and args and isinstance(args[0], Obj | Tup) and held_items(args[0], ctx.state):
+    if name == "choice" and args and held_items(args[0], ctx.state):
         args = [ctx.apply(Static(np.array, "np.array"), args[:1], {}, node), *args[1:]]
-    if name == "permutation" and len(args) == 1 and not kwargs and isinstance(args[0], Ref):
+    if name == "permutation" and len(args) == 1 and not kwargs and getattr(ctx.type_of(args[0]), "rank", None):
         return permuted(ctx, call, args[0], node)
     if name == "permutation" and len(args) == 1 and not kwargs and extents_of(ctx, args[0]):
         return typed(ctx, call(name, args, {}), args, "i64", node)
@@ -85,9 +86,9 @@ def draw(ctx: Lowering, call: Call, name: str, args: list[Binding], kwargs: dict
         rest = [*args[:1], *args[2:]]
         base = draw(ctx, call, "standard_gamma", rest, {word: b for word, b in kwargs.items() if word != "scale"}, node)
         return ctx.apply(Static(np.multiply, "np.multiply"), [scale, base], {}, node)
-    if name == "multivariate_normal" and len(args) > 1 and isinstance(args[0], Ref) and set(kwargs) <= {"size"}:
+    if name == "multivariate_normal" and len(args) > 1 and getattr(ctx.type_of(args[0]), "rank", None) and set(kwargs) <= {"size"}:
         return moved(ctx, call, args, kwargs, node)
-    if name == "choice" and args and isinstance(args[0], Ref) and getattr(ctx.type_of(args[0]), "rank", None) == 1:
+    if name == "choice" and args and getattr(ctx.type_of(args[0]), "rank", None) == 1:
         return chosen(ctx, call, args, kwargs, node)
     if name in SPREAD:
         result = call(name, args, kwargs)
@@ -123,7 +124,7 @@ def chosen(ctx: Lowering, call: Call, args: list[Binding], kwargs: dict[str, Bin
 
 def is_computed(bindings: list[Any]) -> bool:
     """Is there an argument that is not known while compiling?"""
-    return any(isinstance(b, Ref) or isinstance(b, Num) and not isinstance(b.operand, Const) for b in bindings)
+    return any(b is not None and not known_value(b) for b in bindings)
 
 
 def moved(ctx: Lowering, call: Call, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
@@ -136,7 +137,7 @@ def moved(ctx: Lowering, call: Call, args: list[Binding], kwargs: dict[str, Bind
     return ctx.apply(Static(np.add, "np.add"), [base, args[0]], {}, node)
 
 
-def permuted(ctx: Lowering, call: Call, target: Ref, node: ast.AST) -> Binding:
+def permuted(ctx: Lowering, call: Call, target: Binding, node: ast.AST) -> Binding:
     """``permutation`` of an array draws as that of its places does."""
     count = Num(ctx.call("extent", ctx.read(target, node), axis=0))
     order = typed(ctx, call("permutation", [count], {}), [count], "i64", node)

@@ -271,9 +271,7 @@ def load(ctx: Lowering, owner: Binding, node: ast.expr | Index, whole: ast.AST) 
             if set(index.spec) <= {"e", "n"}:
                 return ctx.make(ctx.call("reshape", operand, *[Const(1)] * index.spec.count("n")))
             if operand.type.dtype != "any" and any(is_bool(o.type) for o in index.operands):  # a mask of a number of NumPy's
-                array = ctx.make(ctx.call("to_array", operand, dtype=None))
-                assert isinstance(array, Ref)
-                return load_array(ctx, array, index, whole)
+                return load(ctx, ctx.make(ctx.call("to_array", operand, dtype=None)), index, whole)
         case Obj(key) if key.kind == "record":
             return ctx.apply_method(owner, "__getitem__", [held_item(ctx, node, whole)], whole)
     if is_iterator(owner):

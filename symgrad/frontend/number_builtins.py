@@ -153,7 +153,7 @@ def pow_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     if len(args) + len(kwargs) == 2 and set(named) == {"base", "exp"}:
         return binary(ctx, ast.Pow, named["base"], named["exp"], node)
     operands = [named[word] for word in ("base", "exp", "mod") if word in named]
-    if len(operands) != 3 or not all(isinstance(a, Num) and is_python_integer(ctx.type_of(a)) for a in operands):
+    if len(operands) != 3 or not all(is_python_integer(ctx.type_of(a)) for a in operands):
         spelled = spelling.spelled(pow)
         assert spelled is not None
         return call_row(ctx, spelled, args, kwargs, node)

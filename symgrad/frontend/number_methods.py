@@ -6,6 +6,8 @@ What is known while compiling is computed then. Bits and texts of numbers that a
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
+from typing import Any
 
 from symgrad.frontend.absent import as_python_does
 from symgrad.frontend.bindings import Binding, Num, Tup
@@ -19,10 +21,11 @@ from symgrad.ir.types import INT, TEXT, Scalar, Type
 from symgrad.ops import spelling
 from symgrad.ops.composed import numbers
 
-#: methods of Python's classes that no row says, and what they give of a number that is computed; None where that is not followed
-OF_PYTHON: dict[str, tuple[type, Type | None]] = {
-    "bit_length": (int, INT), "bit_count": (int, INT), "hex": (float, TEXT), "as_integer_ratio": (float, None), "to_bytes": (int, None),
-    "is_integer": (float, None),
+#: methods of Python's numbers that no row says, and what they give of a number that is computed; None where that is not followed
+OF_PYTHON: dict[tuple[str, str], tuple[Callable[..., Any], Type | None]] = {
+    ("int", "bit_length"): (int.bit_length, INT), ("int", "bit_count"): (int.bit_count, INT), ("int", "to_bytes"): (int.to_bytes, None),
+    ("int", "as_integer_ratio"): (int.as_integer_ratio, None), ("float", "as_integer_ratio"): (float.as_integer_ratio, None),
+    ("float", "hex"): (float.hex, TEXT), ("float", "is_integer"): (float.is_integer, None),
 }  # fmt: skip
 
 
@@ -31,23 +34,23 @@ def number_method(
 ) -> Binding | None:
     """A method of a number of Python's; None for all that are methods of arrays too, and of numbers of NumPy's."""
     type_ = ctx.type_of(owner)
-    if not isinstance(type_, Scalar) or name not in OF_PYTHON and ("number", name) not in METHODS:
+    if not isinstance(type_, Scalar):
         return None
+    function, result_type = OF_PYTHON.get(("int" if type_.kind == "bool" else type_.kind, name), (None, None))
     known = [v for a in (owner, *args, *kwargs.values()) for v in known_value(a)]
-    if name in OF_PYTHON and len(known) == 1 + len(args) + len(kwargs):
-        value, *rest = known
-        named = dict(zip(kwargs, rest[len(args) :], strict=True))
-        result = as_python_does(ctx, node, lambda: getattr(value, name)(*rest[: len(args)], **named))
+    if function is not None and len(known) == 1 + len(args) + len(kwargs):
+        named = dict(zip(kwargs, known[1 + len(args) :], strict=True))
+        result = as_python_does(ctx, node, lambda: function(*known[: 1 + len(args)], **named))
         return result if isinstance(result, Binding) else static_binding(result)
-    if ("number", name) in METHODS and not args and not kwargs:
-        return METHODS["number", name](ctx, owner, args, node)
-    if name == "as_integer_ratio" and type_.kind == "int" and type_.dtype is None and not args and not kwargs:
-        return Tup((owner, Num(Const(1))))  # of a float the quotient would carry a derivative, and its parts do not
-    cls, given = OF_PYTHON.get(name, (int, None))
-    kinds = ("int", "bool") if cls is int else ("float",)
-    if given is None or args or kwargs or type_.dtype is not None or type_.kind not in kinds:
+    if args or kwargs:
         return None
-    return answer(ctx, getattr(cls, name), [ctx.read(owner, node)], given)
+    if ("number", name) in METHODS:
+        return METHODS["number", name](ctx, owner, args, node)
+    if type_.dtype is not None or function is None:
+        return None
+    if name == "as_integer_ratio" and type_.kind == "int":
+        return Tup((owner, Num(Const(1))))  # of a float the quotient would carry a derivative, and its parts do not
+    return None if result_type is None else answer(ctx, function, [ctx.read(owner, node)], result_type)
 
 
 @method("number", "is_integer")

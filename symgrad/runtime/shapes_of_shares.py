@@ -24,14 +24,14 @@ def gammainc_slope(a: Any, x: Any, below: Any, above: Any) -> Any:
     >>> round(gammainc_slope(1.0, 1.0, 0.6321205588285577, 0.36787944117144233), 12)
     -0.431729710635
     """
-    a, x, below, above, given = _wide(a, x, below, above)
+    a, x, below, above, in_kind = _wide(a, x, below, above)
     inside = (a > 0) & (x > 0) & np.isfinite(a) & np.isfinite(x)
     p, y = np.where(inside, a, 1.0), np.where(inside, x, 1.0)
     lower = y < p + 1
     by_series = below * (np.log(y) - digamma(p + 1) + _gamma_series(np.where(lower, p, 1.0), np.where(lower, y, 1.0)))
     by_fraction = above * (np.log(y) - digamma(p) + _gamma_fraction(np.where(lower, 1.0, p), np.where(lower, 3.0, y)))
     slope = np.where(lower, by_series, -by_fraction)
-    return given(np.where(inside, slope, np.where((a > 0) & (x >= 0) & np.isfinite(a), 0.0, np.nan)))
+    return in_kind(np.where(inside, slope, np.where((a > 0) & (x >= 0) & np.isfinite(a), 0.0, np.nan)))
 
 
 def betainc_slope(a: Any, b: Any, x: Any, below: Any, above: Any, second: bool = False) -> Any:
@@ -40,7 +40,7 @@ def betainc_slope(a: Any, b: Any, x: Any, below: Any, above: Any, second: bool =
     >>> round(betainc_slope(1.0, 1.0, 0.5, 0.5, 0.5), 12), round(betainc_slope(1.0, 1.0, 0.5, 0.5, 0.5, True), 12)
     (-0.34657359028, 0.34657359028)
     """
-    a, b, x, below, above, given = _wide(a, b, x, below, above)
+    a, b, x, below, above, in_kind = _wide(a, b, x, below, above)
     inside = (a > 0) & (b > 0) & (x > 0) & (x < 1) & np.isfinite(a) & np.isfinite(b)
     p, q, y = np.where(inside, a, 1.0), np.where(inside, b, 1.0), np.where(inside, x, 0.5)
     lower = y < (p + 1) / (p + q + 2)
@@ -52,7 +52,7 @@ def betainc_slope(a: Any, b: Any, x: Any, below: Any, above: Any, second: bool =
     rest = np.where(is_leading, first_part - 1 / own, second_part)  # digamma(own + 1) is digamma(own) + 1 / own
     slope = np.where(lower, below, -above) * (power + digamma(p + q) - digamma(own) + rest)
     at_end = (a > 0) & (b > 0) & ((x == 0) | (x == 1)) & np.isfinite(a) & np.isfinite(b)
-    return given(np.where(inside, slope, np.where(at_end, 0.0, np.nan)))
+    return in_kind(np.where(inside, slope, np.where(at_end, 0.0, np.nan)))
 
 
 def tails_slope(df: Any, x: Any, below: Any, above: Any) -> Any:
