@@ -75,7 +75,7 @@ def draw(ctx: Lowering, call: Call, name: str, args: list[Binding], kwargs: dict
     """A draw of known form; any other call of a generator is kept as it is."""
     if name == "shuffle" and len(args) == 1 and not kwargs and isinstance(args[0], Ref):
         return shuffled(ctx, call, args[0], node)
-    if name == "choice" and args and held_items(args[0], ctx.state):
+    if name == "choice" and args and are_numbers(ctx, held_items(args[0], ctx.state) or []):
         args = [ctx.apply(Static(np.array, "np.array"), args[:1], {}, node), *args[1:]]
     if name == "permutation" and len(args) == 1 and not kwargs and getattr(ctx.type_of(args[0]), "rank", None):
         return permuted(ctx, call, args[0], node)
@@ -120,6 +120,11 @@ def chosen(ctx: Lowering, call: Call, args: list[Binding], kwargs: dict[str, Bin
     if extents is not None:
         places = typed(ctx, places, extents, "i64", node)
     return ctx.apply(Static(np.take, "np.take"), [args[0], places], {}, node)
+
+
+def are_numbers(ctx: Lowering, items: list[Any]) -> bool:
+    """Are there items, and all of them numbers?"""
+    return bool(items) and all(isinstance(ctx.type_of(item), Scalar) for item in items)
 
 
 def is_computed(bindings: list[Any]) -> bool:

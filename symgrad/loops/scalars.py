@@ -238,15 +238,14 @@ def remainder(build: Builder, op: Call, args: Args) -> list[Operand]:
 
 def counting(build: Builder, op: Call, args: Args) -> list[Operand]:
     """Factorials and their like, of integers; what has no 64 bits, or raises, is left to Python."""
-    if not all(is_python_int(a.type) or getattr(a.type, "kind", None) in ("int", "bool") for a in args):
+    if any(getattr(a.type, "kind", None) not in ("int", "bool") for a in args):
         raise OutOfReach(f"{function_in_words(op)} of floats", op.loc)
     value = build.call(COUNTING[op.name], *(build.call("number", a, kind="int") for a in args))
     bail_out(build, build.call("less", value, Const(0)))
     return settled(build, op, value)
 
 
-#: functions of ``runtime/counting`` by rows
-COUNTING = {"perm": "orders_of", "factorial": "factorial_of", "comb": "choices_of", "isqrt": "root_of"}
+COUNTING = {"perm": "orders_of", "factorial": "factorial_of", "comb": "choices_of", "isqrt": "root_of"}  #: the runtime's, by rows
 
 
 def root(build: Builder, op: Call, args: Args) -> list[Operand]:
@@ -448,13 +447,6 @@ def log_of_base(build: Builder, op: Call, args: Args) -> list[Operand]:
     return settled(build, op, build.call("where", some, build.call("log", build.call("where", some, x, Const(1.0))), Const(0.0)))
 
 
-def imaginary_of_real(build: Builder, op: Call, args: Args) -> list[Operand]:
-    """The imaginary part of a real number: a zero of its kind."""
-    if getattr(args[0].type, "kind", None) != "float":
-        raise OutOfReach(f"{function_in_words(op)} of integers", op.loc)
-    return settled(build, op, Const(0.0))
-
-
 def same(build: Builder, op: Call, args: Args) -> list[Operand]:
     """The operand itself."""
     return [args[0]]
@@ -501,7 +493,6 @@ RULES: dict[str, Rule] = {
     "number": converted,
     "invert": inverted,
     "where": chosen,
-    "imag": imaginary_of_real,
     "lowered": lowered_power,
     **dict.fromkeys(SLOPES, slope),
     "log_of_base": log_of_base,

@@ -90,7 +90,7 @@ def test_a_number_of_numpy_takes_a_mask(x: Any) -> None:
 
 
 KERNELS = """math.factorial(k) * x|math.comb(7, k) * x|math.perm(7, k) * x|math.isqrt(k) * x|float("inf") if x > 9 else x * k|np.fmod(9 * x, 2) * k
-x.imag + x * k|sum(np.arange(0, 9, k + 1)) * x"""
+sum(np.arange(0, 9, k + 1)) * x"""
 
 
 @pytest.mark.parametrize("expression", KERNELS.replace("\n", "|").split("|"))
