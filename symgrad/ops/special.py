@@ -89,13 +89,18 @@ def float_of(*params: str) -> str:
 elementwise("gammainc_slope(a, x, below, above)", emit="gammainc_slope(a, x, below, above)", like=float_of("a", "x", "below", "above"),
             dbelow=None, dabove=None,
             da="no_slope(a, of='the first argument of gammainc, a second time,')",
-            dx=f"{_GAMMA_DENSITY} * (log(1.0 * x) - digamma(a, via='scipy'))")  # fmt: skip
+            dx=f"where(x == 0, where(a > 1, 0.0, log(1.0 * x)),"
+               f" {_GAMMA_DENSITY} * (log(where(x == 0, 1.0, x)) - digamma(a, via='scipy')))")  # fmt: skip
+# at an end that is its logarithm times a power, which is 0 where the power is positive
+_BY_FIRST = (f"where(x == 0, where(a > 1, 0.0, log(1.0 * x)), {_BETA_DENSITY} * (log(where(x == 0, 1.0, x))"
+             " + digamma(a + b, via='scipy') - digamma(a, via='scipy')))")  # fmt: skip
+_BY_SECOND = (f"where(x == 1, where(b > 1, 0.0, log1p(-x)), {_BETA_DENSITY} * (log1p(-where(x == 1, 0.0, x))"
+              " + digamma(a + b, via='scipy') - digamma(b, via='scipy')))")  # fmt: skip
 elementwise("betainc_slope(a, b, x, below, above, second=False)", dbelow=None, dabove=None,
             like=float_of("a", "b", "x", "below", "above"),
             emit=lambda s, t: f"betainc_slope(a, b, x, below, above{', True' if s['second'] else ''})",
             da="no_slope(a, of='the shapes of betainc, a second time,')", db="no_slope(b, of='the shapes of betainc, a second time,')",
-            dx=f"{_BETA_DENSITY} * (digamma(a + b, via='scipy') + (log1p(-x) - digamma(b, via='scipy') if second"
-               " else log(1.0 * x) - digamma(a, via='scipy')))")  # fmt: skip
+            dx=f"{_BY_SECOND} if second else {_BY_FIRST}")  # fmt: skip
 
 # gamma(z + m) / gamma(z), and gamma(n + 1) / (gamma(k + 1) * gamma(n - k + 1))
 special("poch(z, m)", dz="out * (digamma(z + m, via='scipy') - digamma(z, via='scipy'))", dm="out * digamma(z + m, via='scipy')")

@@ -16,6 +16,7 @@ r.multivariate_normal(x * V, np.eye(3), 2)|r.multivariate_normal(V * x, np.eye(3
 V = np.array([1.0, 2.0, 3.0])
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("kind", ["default_rng", "RandomState"])
 @pytest.mark.parametrize("draw", DRAWS.split("|"))
 def test_draws_are_those_of_numpy(draw: str, kind: str) -> None:

@@ -38,6 +38,7 @@ def function_of(expression: str) -> Any:
     return symgrad.from_source(f"def f(x, y):\n    return {expression}\n", "f", dict(NAMES))
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("number", [float, np.float64], ids=["python", "numpy"])
 @pytest.mark.parametrize("expression", EXPRESSIONS.split("|"))
 def test_numbers(expression: str, number: Any) -> None:
@@ -93,6 +94,7 @@ KERNELS = """math.factorial(k) * x|math.comb(7, k) * x|math.perm(7, k) * x|math.
 sum(np.arange(0, 9, k + 1)) * x"""
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("expression", KERNELS.replace("\n", "|").split("|"))
 def test_kernels_hold_numbers_of_python(expression: str) -> None:
     text = f"def f(x, n):\n    total = 0.0\n    for k in range(n):\n        total += {expression}\n    return total\n"

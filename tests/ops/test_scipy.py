@@ -112,6 +112,7 @@ BY_SHAPES = [
 ]  # fmt: skip
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("number", [float, np.float64, lambda x: np.array([x])], ids=["python", "numpy", "array"])
 @pytest.mark.parametrize(("expression", "at", "slope"), BY_SHAPES, ids=str)
 def test_slopes_by_shapes_have_their_digits(expression: str, at: float, slope: float, number: Any) -> None:
