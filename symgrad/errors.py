@@ -25,7 +25,8 @@ Note = tuple[Loc, str]
 class SymgradError(Exception):
     """Base of all kinds: ``what`` went wrong, ``loc`` where, ``hint`` the way out, ``notes`` other places that matter.
 
-    ``pin`` is the expression of an integer whose value, were it known while compiling, would do; it reads the ``objects``.
+    ``pin`` is the expression of an integer whose value, were it known while compiling, would do; it reads the ``objects``. ``integers``
+    are the expressions of those that were read from outside.
     Its text begins with ``what``: the kind stands before it in a traceback, and in what ``render`` gives.
 
     >>> print(UnsupportedSyntax("a set display cannot be differentiated", hint="try a tuple"))
@@ -37,6 +38,7 @@ class SymgradError(Exception):
     default_hint: str | None = None
     pin: str | None = None
     objects: dict[str, Any] = {}
+    integers: tuple[str, ...] = ()
 
     def __init__(self, what: str, loc: Loc | None = None, hint: str | None = None, notes: Sequence[Note] = ()) -> None:
         super().__init__(what)
@@ -66,7 +68,8 @@ class SymgradError(Exception):
         return "\n".join([*lines, more(*(type(error).__name__ for error in self.errors))])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (type(self), dict(self.__dict__))
+        kept = {name: value for name, value in self.__dict__.items() if name != "objects"}  # which other processes have not
+        return _rebuild, (type(self), kept)
 
 
 def _rebuild(kind: type[SymgradError], fields: dict[str, Any]) -> SymgradError:

@@ -409,20 +409,11 @@ def f(a):
 
 # ------------------------------------------------------------------ functions without a rule
 
-expression("frexp", FUNCTION, "write np.frexp(x)", "math.frexp(a)[0] * b", "np.frexp(a)[0] * b")
-expression("ldexp", FUNCTION, "write x * 2.0**n", "math.ldexp(a, 3) * a", "a * 2.0**3 * a")
-expression("remainder", FUNCTION, "write x - y * round(x / y)", "math.remainder(a, b)", "a - b * round(a / b)")
-expression("ulp", FUNCTION, "write np.spacing(x)", "math.ulp(a) + a * a", "np.spacing(a) + a * a")
 way("a function of SciPy without a rule", FUNCTION, DECLARE, """
 def f(a, b):
     return scipy.special.cosdg(a) * b
 """, ("def f", "cosdg = symgrad.elementwise(dx='-0.017453292519943295 * sin(0.017453292519943295 * x)')(lambda x: scipy.special.cosdg(x))\n\ndef f"),
     ("return scipy.special.cosdg(a)", "return cosdg(a)"))  # fmt: skip
-expression("is_integer", FUNCTION, "write x == np.floor(x)", "a * a if a.is_integer() else 2 * a", "a * a if a == np.floor(a) else 2 * a")
-expression("bit_length", FUNCTION, "write len(f'{n:b}')", "a * a * n.bit_length()", "a * a * len(f'{n:b}')")
-expression("bit_count", FUNCTION, "write sum(n >> k & 1 for k in range(64))", "a * n.bit_count()", "a * sum(n >> k & 1 for k in range(64))")
-expression("hypot of three", ARGUMENT, "call it as math.hypot(x, y)", "math.hypot(a, b, 2.0)", "math.hypot(math.hypot(a, b), 2.0)")
-expression("hypot of one", ARGUMENT, "call it as math.hypot(x, y)", "math.hypot(a)", "math.hypot(a, 0.0)")
 expression("casting", ARGUMENT, "leave it out", "np.exp(a, casting='unsafe') * b", "np.exp(a) * b")
 way("a method that is not called", SYNTAX, "add () to call it, or read it in a function of its own, declared with symgrad.constant or rule", """
 def f(x):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from symgrad.adjoint.activity import closure, dependences, differentiated, may_be_active, results_of
-from symgrad.errors import BadArgument, CastStore, NoDerivative, UnknownFunction
+from symgrad.adjoint.deciding import what_decides
+from symgrad.errors import BadArgument, CastStore, NoDerivative, SymgradError, UnknownFunction
 from symgrad.identity import Same
 from symgrad.ir.core import Apply, Block, Call, Const, Func, Op, Operand, Value, holds_complex, walk
 from symgrad.ir.types import Array, Box, List, Object, Scalar, Type, Unknown, is_complex
@@ -19,10 +20,11 @@ from symgrad.ops.spelling import CALLABLES
 KEPT = ("opaque", "opaque_pure", "opaque_attribute", "touched")
 
 
-def check(func: Func, wrt: Sequence[int], active_results: Sequence[int], names: Mapping[Same, str] | None = None) -> None:
+def check(func: Func, wrt: Sequence[int], active_results: Sequence[int], names: Mapping[Same, str] | None = None,
+          inputs: Sequence[str] = ()) -> None:  # fmt: skip
     """Raise for the first op through which a derivative would have to pass and cannot.
 
-    ``names``: the expressions that read the objects among the arguments, by their identities.
+    ``names``: the expressions that read the objects among the arguments, by their identities; ``inputs``: those that read the parameters.
     """
     table = dependences(func.body)
     varied = closure((p for k in wrt if may_be_active((p := func.params[k]).type)), table.forward)
@@ -31,13 +33,17 @@ def check(func: Func, wrt: Sequence[int], active_results: Sequence[int], names: 
     known = [op for op in walk(func.body) if isinstance(op, Call) and op.name == "opaque_attribute"]
     methods = {op.outs[0]: f"method {op.settings['attribute']!r}" for op in known}
     for op in walk(func.body):
-        if isinstance(op, Call):
-            refuse_cast(op, varied)
-            if any(out in active for out in op.outs):
-                refuse_shown(op, varied)
-                refuse_unknown(op, varied, methods)
-                refuse_kinds(op, names or {})
-        refuse_complex(op, varied, useful)
+        try:
+            if isinstance(op, Call):
+                refuse_cast(op, varied)
+                if any(out in active for out in op.outs):
+                    refuse_shown(op, varied)
+                    refuse_unknown(op, varied, methods)
+                    refuse_kinds(op, names or {})
+            refuse_complex(op, varied, useful)
+        except SymgradError as refusal:
+            refusal.pin = refusal.pin or what_decides(func, op, inputs)
+            raise
     refuse_unsure(func, active)
 
 

@@ -309,7 +309,7 @@ class Table:
         """
         tried: Pins = ()
         for most in (FEW, LARGE):
-            pins = sizes(self.function, signature, arguments, most)
+            pins = sizes(self.function, signature, arguments, refusal, most)
             if pins != tried:
                 tried = pins
                 with contextlib.suppress(SymgradError):
@@ -417,8 +417,8 @@ KNOWN = 300  #: arguments of more items are not tried item by item: time and mem
 LARGE = 64  #: sizes beyond this are not made part of a signature
 
 
-def sizes(function: types.FunctionType, signature: Signature, arguments: Mapping[str, Any], most: int) -> Pins:
-    """The extents of the arrays and the integers among the arguments that are no larger than ``most``, as pins."""
+def sizes(function: types.FunctionType, signature: Signature, arguments: Mapping[str, Any], refusal: SymgradError, most: int) -> Pins:
+    """The extents of the arrays, the integers among the arguments and those from outside that are no larger than ``most``, as pins."""
     texts = [
         f"{path}.shape[{k}]"
         for path, item in signature.leaves()
@@ -427,4 +427,6 @@ def sizes(function: types.FunctionType, signature: Signature, arguments: Mapping
         if e != 1
     ]
     texts += [path for path, item in signature.leaves() if item == INT]
-    return tuple((text, value) for text in texts if abs(value := evaluated(function, text, {}, arguments)) <= most)
+    texts += [text for text in refusal.integers if text not in texts]
+    pins = ((text, evaluated(function, text, refusal.objects, arguments)) for text in texts)
+    return tuple((text, value) for text, value in pins if abs(value) <= most)

@@ -48,7 +48,7 @@ from symgrad.frontend.source import Source
 from symgrad.frontend.stored import FROM_OUTSIDE, Storing
 from symgrad.identity import Same
 from symgrad.ir.core import Block, Const, Func, Operand, Value
-from symgrad.ir.types import BOOL, Array, Dim, Extent, List, Struct, Type, is_plural
+from symgrad.ir.types import BOOL, INT, Array, Dim, Extent, List, Struct, Type, is_plural
 from symgrad.notes import Notes
 from symgrad.ops.build import Builder
 from symgrad.signature import (
@@ -162,7 +162,10 @@ class Attempt:
         operands: list[Operand] = []
         result = self.flatten(ctx, returned, operands, node)
         if ctx.refusals:
-            raise together(ctx.refusals)
+            refusal = together(ctx.refusals)
+            refusal.integers = tuple(text for text, held in ctx.captured.items() if held.abstract == INT)
+            refusal.objects = {**ctx.external_names, **refusal.objects}
+            raise refusal
         body.yields = operands
         check_namespaces(ctx, self.source.loc(node))
         close(ctx, body)

@@ -317,6 +317,10 @@ def of_array(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding
                 return owner
             case "real" | "imag":
                 return Num(ctx.call(attr, ctx.read(owner)))
+            case "numerator" if type_.kind == "int":
+                return owner
+            case "denominator" if type_.kind == "int":
+                return Num(Const(1))
         return of_builtin(ctx, owner, attr, node) if ctx.frame.place is None else Bound(owner, attr)
     if isinstance(type_, Unknown | Object) and attr in ("real", "imag", "T", "shape", "size", "ndim", "dtype", "mT", "__name__"):
         return Num(ctx.call("opaque_attribute", ctx.read(owner), attribute=attr))

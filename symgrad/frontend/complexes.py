@@ -13,7 +13,7 @@ from symgrad.frontend.context import Lowering
 from symgrad.frontend.declared import call_function
 from symgrad.frontend.tables import SPECIAL, special
 from symgrad.ir.core import Const, Operand
-from symgrad.ir.types import Scalar
+from symgrad.ir.types import Array, Scalar
 from symgrad.ops.composed.complexes import OF_CMATH
 from symgrad.ops.signatures import CMATH
 
@@ -35,8 +35,12 @@ def complex_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindin
 
 
 def real_number(ctx: Lowering, binding: Binding, name: str, node: ast.AST) -> Binding:
-    """One number."""
-    if not isinstance(ctx.type_of(binding), Scalar):
+    """One number; that of an array without axes, which Python takes for one."""
+    type_ = ctx.type_of(binding)
+    if isinstance(type_, Array) and type_.shape == () and type_.kind is not None:
+        kind = "complex" if type_.kind == "complex" else "float"
+        return Num(ctx.call("number", ctx.read(binding, node), kind=kind))
+    if not isinstance(type_, Scalar):
         raise UnsupportedArgument(f"{name} takes numbers", ctx.loc(node), "for arrays add the real part and 1j times the imaginary part")
     return binding
 

@@ -15,6 +15,7 @@ import numpy as np
 from symgrad.frontend.bindings import Binding, External, Num, Ref, Static, held_items
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.opaque import GENERATORS, opaque, opaque_method
+from symgrad.frontend.operands import known_value
 from symgrad.frontend.tables import SPECIAL, special
 from symgrad.ir.core import Const, Operand
 from symgrad.ir.types import Object, Scalar
@@ -35,6 +36,7 @@ SPREAD = {"rand": "random_sample", "randn": "standard_normal"}
 SCALED = {
     "normal": ("standard_normal", (0.0, 1.0)), "uniform": ("random", (0.0, 1.0)), "exponential": ("standard_exponential", (1.0,)),
     "lognormal": ("standard_normal", (0.0, 1.0)),
+    **{name: (name, (0.0, 1.0)) for name in ("laplace", "logistic", "gumbel")}, "rayleigh": ("rayleigh", (1.0,)),
 }  # fmt: skip
 
 #: calls a method of the generator with operands by position, and one by the name ``size``
@@ -73,7 +75,20 @@ def draw(ctx: Lowering, call: Call, name: str, args: list[Binding], kwargs: dict
     """A draw of known form; any other call of a generator is kept as it is."""
     if name == "shuffle" and len(args) == 1 and not kwargs and isinstance(args[0], Ref):
         return shuffled(ctx, call, args[0], node)
-    if name == "choice" and args and isinstance(args[0], Ref) and getattr(ctx.type_of(args[0]), "rank", None) == 1:
+    if name == "choice" and args and are_numbers(ctx, held_items(args[0], ctx.state) or []):
+        args = [ctx.apply(Static(np.array, "np.array"), args[:1], {}, node), *args[1:]]
+    if name == "permutation" and len(args) == 1 and not kwargs and getattr(ctx.type_of(args[0]), "rank", None):
+        return permuted(ctx, call, args[0], node)
+    if name == "permutation" and len(args) == 1 and not kwargs and extents_of(ctx, args[0]):
+        return typed(ctx, call(name, args, {}), args, "i64", node)
+    if name == "gamma" and is_computed(args[1:2] or [kwargs.get("scale")]):
+        scale = args[1] if len(args) > 1 else kwargs["scale"]
+        rest = [*args[:1], *args[2:]]
+        base = draw(ctx, call, "standard_gamma", rest, {word: b for word, b in kwargs.items() if word != "scale"}, node)
+        return ctx.apply(Static(np.multiply, "np.multiply"), [scale, base], {}, node)
+    if name == "multivariate_normal" and len(args) > 1 and getattr(ctx.type_of(args[0]), "rank", None) and set(kwargs) <= {"size"}:
+        return moved(ctx, call, args, kwargs, node)
+    if name == "choice" and args and getattr(ctx.type_of(args[0]), "rank", None) == 1:
         return chosen(ctx, call, args, kwargs, node)
     if name in SPREAD:
         result = call(name, args, kwargs)
@@ -90,7 +105,9 @@ def draw(ctx: Lowering, call: Call, name: str, args: list[Binding], kwargs: dict
     if name not in SCALED:
         return typed(ctx, call(name, args, kwargs), extents, dtype, node)
     standard, defaults = SCALED[name]
-    base = typed(ctx, call(standard, [] if size == Static(None) else [size], {}), extents, dtype, node)
+    sized = {} if size == Static(None) else {"size": size}
+    drawn_ = call(standard, [], sized) if standard == name else call(standard, [*sized.values()], {})
+    base = typed(ctx, drawn_, extents, dtype, node)
     first, *second = [arguments.get(n, Num(Const(d))) for n, d in zip(names.split(), defaults, strict=False)]
     return scaled(ctx, name, base, first, second, node)
 
@@ -103,6 +120,33 @@ def chosen(ctx: Lowering, call: Call, args: list[Binding], kwargs: dict[str, Bin
     if extents is not None:
         places = typed(ctx, places, extents, "i64", node)
     return ctx.apply(Static(np.take, "np.take"), [args[0], places], {}, node)
+
+
+def are_numbers(ctx: Lowering, items: list[Any]) -> bool:
+    """Are there items, and all of them numbers?"""
+    return bool(items) and all(isinstance(ctx.type_of(item), Scalar) for item in items)
+
+
+def is_computed(bindings: list[Any]) -> bool:
+    """Is there an argument that is not known while compiling?"""
+    return any(b is not None and not known_value(b) for b in bindings)
+
+
+def moved(ctx: Lowering, call: Call, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """``multivariate_normal(mean, cov)`` is the mean and a draw about zeros."""
+    centre = ctx.apply(Static(np.zeros_like, "np.zeros_like"), args[:1], {}, node)
+    base = call("multivariate_normal", [centre, *args[1:]], kwargs)
+    extents = extents_of(ctx, args[2] if len(args) > 2 else kwargs.get("size", Static(None)))
+    if extents is not None:
+        base = typed(ctx, base, [*extents, Num(ctx.call("extent", ctx.read(args[0], node), axis=0))], "f64", node)
+    return ctx.apply(Static(np.add, "np.add"), [base, args[0]], {}, node)
+
+
+def permuted(ctx: Lowering, call: Call, target: Binding, node: ast.AST) -> Binding:
+    """``permutation`` of an array draws as that of its places does."""
+    count = Num(ctx.call("extent", ctx.read(target, node), axis=0))
+    order = typed(ctx, call("permutation", [count], {}), [count], "i64", node)
+    return ctx.make(ctx.call("take", ctx.read(target, node), ctx.read(order, node), index="i"))
 
 
 def shuffled(ctx: Lowering, call: Call, target: Ref, node: ast.AST) -> Binding:
@@ -119,7 +163,7 @@ def scaled(ctx: Lowering, name: str, base: Binding, first: Binding, second: list
     def on(row: str, a: Binding, b: Binding) -> Binding:
         return ctx.make(ctx.call(row, ctx.read(a, node), ctx.read(b, node)))
 
-    if name == "exponential":
+    if name in ("exponential", "rayleigh"):
         return on("multiply", first, base)
     (other,) = second
     width = on("subtract", other, first) if name == "uniform" else other
@@ -153,6 +197,6 @@ def _of_the_module(name: str) -> Any:
     return lower
 
 
-for _name in (*DRAWS, *SPREAD, "shuffle", "choice"):
+for _name in (*DRAWS, *SPREAD, "shuffle", "choice", "permutation", "multivariate_normal"):
     if hasattr(np.random, _name):
         SPECIAL[getattr(np.random, _name)] = _of_the_module(_name)

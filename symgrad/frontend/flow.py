@@ -21,7 +21,7 @@ from symgrad.frontend.exceptions import Pending, after_rounds, come_out, end_rou
 from symgrad.frontend.frames import BREAK, CODE, NEXT, RESULT, RETURN, Frame, Loop
 from symgrad.frontend.interruptions import Raised, Unresolved
 from symgrad.frontend.joins import join_states
-from symgrad.frontend.pinning import pinnable
+from symgrad.frontend.pinning import pinnable, refused_beside
 from symgrad.frontend.plans import Head
 from symgrad.frontend.scopes import assigned
 from symgrad.frontend.tables import STATEMENTS
@@ -153,7 +153,7 @@ def fork(ctx: Lowering, entry: State, test: Operand, ways: list[tuple[Side, Call
     for (side, body), left_over in zip(ways, pending, strict=True):
         ctx.state = side.state
         try:
-            with pended(ctx, side.block, left_over), ctx.operands():
+            with pended(ctx, side.block, left_over), ctx.operands(), refused_beside(ctx, test):
                 body()
         except Raised:
             assert ctx.state.dead

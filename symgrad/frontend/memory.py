@@ -271,6 +271,8 @@ def load(ctx: Lowering, owner: Binding, node: ast.expr | Index, whole: ast.AST) 
                 return ctx.make(ctx.call("to_array", operand, dtype=None))
             if set(index.spec) <= {"e", "n"}:
                 return ctx.make(ctx.call("reshape", operand, *[Const(1)] * index.spec.count("n")))
+            if operand.type.dtype != "any" and any(is_bool(o.type) for o in index.operands):  # a mask of a number of NumPy's
+                return load(ctx, ctx.make(ctx.call("to_array", operand, dtype=None)), index, whole)
             if set(index.spec) <= {"i", "s", "e", "n"}:
                 return definite(ctx, MISSING, whole, IndexError, "invalid index to scalar variable.")
         case Obj(key) if key.kind == "record":

@@ -50,6 +50,7 @@ from symgrad.frontend.growing_dicts import check_known, is_to_grow, new_dict, no
 from symgrad.frontend.iterate import append, discard, indices_of, items_of, shorten
 from symgrad.frontend.memory import Index, as_list, become_value, load
 from symgrad.frontend.messages import is_message, logged
+from symgrad.frontend.number_methods import number_method
 from symgrad.frontend.opaque import MUTATORS, followed, opaque_method
 from symgrad.frontend.operands import static_binding, unwrap
 from symgrad.frontend.outside import change_outside, check_reader, item_text, outside, rely_on_class, rely_on_keys, rely_on_membership
@@ -164,6 +165,8 @@ def array_method(ctx: Lowering, owner: Ref | Num, name: str, args: list[Binding]
         return owner
     if isinstance(owner, Num) and isinstance(ctx.type_of(owner), Unknown) and name in MUTATORS:
         return opaque_method(ctx, owner, name, args, kwargs, node)
+    if isinstance(owner, Num) and (of_number := number_method(ctx, owner, name, args, kwargs, node)) is not None:
+        return of_number
     spelled = spelling.method(name)
     if spelled is None:
         if isinstance(ctx.type_of(owner), Unknown):

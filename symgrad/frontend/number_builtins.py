@@ -6,18 +6,22 @@ import ast
 import math
 from typing import Any
 
-from symgrad.frontend.absent import definite
+from symgrad.frontend.absent import as_python_does, definite
 from symgrad.frontend.bindings import MISSING, Binding, Generator, Iter, Num, Obj, Ref, Tup, View
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.declared import call_function
 from symgrad.frontend.exact import exact_class
 from symgrad.frontend.operands import known_value
 from symgrad.frontend.operators import binary
 from symgrad.frontend.protocols import as_float, asked_of, checked, own_method
+from symgrad.frontend.python_values import answer, operand_of
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.tables import SPECIAL, special
 from symgrad.frontend.truths import as_bool, truth
 from symgrad.ir.core import Const
+from symgrad.ir.types import INT, Scalar, Type
 from symgrad.ops import spelling
+from symgrad.ops.composed.numbers import OF_MANY
 
 Args = list[Binding]
 Kwargs = dict[str, Binding]
@@ -64,6 +68,23 @@ for _stepping, _word in ((math.floor, "__floor__"), (math.ceil, "__ceil__"), (ma
 WORDS: dict[type, tuple[str, ...]] = {int: ("__int__", "__index__", "__trunc__"), float: ("__float__", "__index__"), bool: ()}
 
 
+def _of_many(function: Any, saying: Any) -> Any:
+    def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+        """``math.hypot`` and its like: a row of two numbers, and what says it for any other number of them."""
+        numbers = [as_float(ctx, a, node) for a in args]
+        if len(args) != 2 or kwargs:
+            return call_function(ctx, saying, numbers, kwargs, node)
+        spelled = spelling.spelled(function)
+        assert spelled is not None
+        return call_row(ctx, spelled, numbers, kwargs, node)
+
+    return lower
+
+
+for _function, _saying in OF_MANY.items():
+    SPECIAL[_function] = _of_many(_function, _saying)
+
+
 def _converting(kind: type) -> Any:
     def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
         """What is known is converted while compiling, to be an index or a key."""
@@ -75,6 +96,11 @@ def _converting(kind: type) -> Any:
         known = [v for a in args for v in known_value(a)]
         if not kwargs and len(args) < 2 and len(known) == len(args) and all(isinstance(v, bool | int) for v in known):
             return Num(Const(kind(*known)))
+        if not kwargs and kind is not bool and len(known) == len(args) == 1 and isinstance(known[0], str):
+            result = as_python_does(ctx, node, lambda: kind(known[0]))
+            return result if isinstance(result, Binding) else Num(Const(result))
+        if kind is int and len(args) + len(kwargs) == 2:
+            return of_base(ctx, args, kwargs, node)
         if len(args) == 1 and kind is not bool and isinstance(args[0], Tup | Obj | Iter | View | Generator):
             kinds = "a string or a real number" if kind is float else "a string, a bytes-like object or a real number"
             what = f"{kind.__name__}() argument must be {kinds}, not {exact_class(ctx, args[0], node).__name__!r}"
@@ -84,6 +110,16 @@ def _converting(kind: type) -> Any:
         return call_row(ctx, spelled, args, kwargs, node)
 
     return lower
+
+
+def of_base(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    """``int(text, base)``."""
+    operands = [*args, *kwargs.values()]
+    known = [v for a in operands for v in known_value(a)]
+    if len(known) == 2:
+        result = as_python_does(ctx, node, lambda: int(*known[: len(args)], **dict(zip(kwargs, known[len(args) :], strict=True))))
+        return result if isinstance(result, Binding) else Num(Const(result))
+    return answer(ctx, int, [operand_of(ctx, a, node) for a in operands], INT, tuple(kwargs))
 
 
 CONVERTING = {kind: _converting(kind) for kind in (int, float, bool)}
@@ -110,7 +146,24 @@ def round_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 
 @special(pow)
 def pow_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    """``pow(x, y)``; with a modulus it is of integers, and has no row."""
-    spelled = spelling.spelled(pow)
-    assert spelled is not None
-    return binary(ctx, ast.Pow, args[0], args[1], node) if len(args) == 2 and not kwargs else call_row(ctx, spelled, args, kwargs, node)
+    """``pow(x, y)``; with a modulus it is of integers."""
+    if len(args) == 2 and not kwargs:
+        return binary(ctx, ast.Pow, args[0], args[1], node)
+    named = dict(zip(("base", "exp", "mod"), args, strict=False)) | kwargs
+    if len(args) + len(kwargs) == 2 and set(named) == {"base", "exp"}:
+        return binary(ctx, ast.Pow, named["base"], named["exp"], node)
+    operands = [named[word] for word in ("base", "exp", "mod") if word in named]
+    if len(operands) != 3 or not all(is_python_integer(ctx.type_of(a)) for a in operands):
+        spelled = spelling.spelled(pow)
+        assert spelled is not None
+        return call_row(ctx, spelled, args, kwargs, node)
+    known = [v for a in operands for v in known_value(a)]
+    if len(known) == 3:
+        result = as_python_does(ctx, node, lambda: pow(*known))
+        return result if isinstance(result, Binding) else Num(Const(result))
+    return answer(ctx, pow, [ctx.read(a, node) for a in operands], INT)
+
+
+def is_python_integer(type_: Type) -> bool:
+    """Is it an integer or a bool of Python's?"""
+    return isinstance(type_, Scalar) and type_.dtype is None and type_.kind in ("int", "bool")

@@ -6,7 +6,8 @@ Such an integer is pinned: the function is compiled for its value, and compiled 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from symgrad.errors import SymgradError, UnsupportedSyntax
@@ -57,6 +58,45 @@ def integer_behind(ctx: SharedState, value: Operand, seen: set[Operand]) -> str 
     elif not isinstance(value.type, List):
         return None
     return next((text for one in ctx.builder.integers.get(value, ()) if (text := integer_behind(ctx, one, seen)) is not None), None)
+
+
+def what_decides(ctx: SharedState, test: Operand) -> str | None:
+    """The expression that reads an integer or bool of the call or from outside, where such values alone decide a test; None elsewhere.
+
+    Of several of them it is the first; known that one, the next is asked for.
+    """
+    texts: list[str] = []
+    waiting, seen = [test], set[Operand]()
+    while waiting:
+        value = waiting.pop(0)
+        if not isinstance(value, Value) or value in seen:
+            continue
+        seen.add(value)
+        text = ctx.texts.get(value) or text_of_extent(ctx, ctx.builder.extents.get(value))
+        if text is not None and isinstance(value.type, Scalar) and value.type.kind in ("int", "bool"):
+            texts.append(text)
+        elif text is None and ctx.builder.integers.get(value):
+            waiting += ctx.builder.integers[value]
+        else:
+            return None
+    return texts[0] if texts else None
+
+
+@contextmanager
+def refused_beside(ctx: SharedState, test: Operand) -> Iterator[None]:
+    """Where a side of a branch is refused, and integers alone decide the test, the refusal says which: known, that side may fall away."""
+    before = len(ctx.refusals)
+    raised: list[SymgradError] = []
+    try:
+        yield
+    except SymgradError as error:
+        raised = [error]
+        raise
+    finally:
+        refusals = [refusal for refusal in (*ctx.refusals[before:], *raised) if refusal.pin is None]
+        text = what_decides(ctx, test) if refusals else None
+        for refusal in refusals if text is not None else ():
+            pinned_as(ctx, refusal, text)
 
 
 def pinned(ctx: SharedState, refusal: SymgradError, bindings: Iterable[Any]) -> SymgradError:

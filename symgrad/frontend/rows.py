@@ -15,7 +15,7 @@ from symgrad.frontend.context import Lowering
 from symgrad.frontend.operands import are_complex, row_operand, unwrap, with_items
 from symgrad.frontend.pinning import pinned
 from symgrad.frontend.views import split_views, view_step
-from symgrad.ir.core import ZERO
+from symgrad.ir.core import ZERO, Const
 from symgrad.ir.types import List, is_complex
 from symgrad.ops import spelling
 from symgrad.ops.composed import WIDER, joining, products
@@ -29,6 +29,8 @@ OF_ALL = frozenset({"sort", "argsort", "stable_argsort", "argpartition", "take_a
 READ_ONLY = frozenset({"broadcast_to", "diagonal", "imag"})
 #: rows of which an operand says places
 OF_PLACES = frozenset({"take_items", "delete"})
+#: integers that every dtype of integers with a sign holds
+SMALL = range(-128, 128)
 #: rows that give numbers where NumPy's functions give arrays without axes
 NUMBERED = frozenset({"tensordot", "reshape"})
 #: rows whose results NumPy gives as a named tuple
@@ -52,7 +54,7 @@ def call_row(ctx: Lowering, spelled: spelling.Spelling, args: list[Binding], kwa
     def data(value: Any) -> Any:
         if isinstance(value, Obj) and (inner := items(value)) is not None:
             return [unwrap(i) for i in inner]
-        return unwrap(value)
+        return ctx.literals[value.operand] if isinstance(value, Num) and value.operand in ctx.literals else unwrap(value)
 
     try:
         bound = spelled.bind(args, kwargs, data, items)
@@ -126,6 +128,8 @@ def apply_row(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any
     ctx.has_real_eig = ctx.has_real_eig or name == "eig" and not is_complex(operands[0].type)
     out = ctx.call_many(name, *operands, **settings)
     owners = [a for a in args if isinstance(a, Ref)] if row.alias in ("view", "depends", "same") else []
+    if name == "cast" and settings["dtype"][0] == "i" and isinstance(operands[0], Const) and operands[0].value in SMALL:
+        ctx.literals[out[0]] = operands[0].value
     results = [ctx.shared(value, *owners) for value in out]
     for result in results if name in READ_ONLY else ():
         if isinstance(result, Ref):

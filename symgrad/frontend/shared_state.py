@@ -62,6 +62,7 @@ class SharedState:
     texts: dict[Value, str] = field(default_factory=dict)  #: inputs of the program, by the expression that reads them
     pins: Mapping[str, Any] = field(default_factory=dict)  #: integers whose value is part of the signature
     refusals: list[SymgradError] = field(default_factory=list)
+    literals: dict[Operand, int] = field(default_factory=dict)  #: integers of NumPy's that are made of one that is known, as in np.int64(1)
     on_trial: bool = False  #: what is refused here is not refused for good
     no_grad: frozenset[str] = frozenset()
     derive: Callable[..., Any] | None = None

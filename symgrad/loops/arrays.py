@@ -24,10 +24,13 @@ def constant(dtype: str, value: float) -> Const:
 def dtype_of(op: Call) -> str:
     """The dtype of a result, which must be known."""
     type_ = op.outs[0].type
-    if isinstance(type_, Scalar) and type_.dtype not in (None, "any"):
-        assert type_.dtype is not None
-        return type_.dtype
+    if isinstance(type_, Scalar) and type_.kind in OF_PYTHON:
+        return type_.dtype if type_.dtype not in (None, "any") else OF_PYTHON[type_.kind]
     return refuse(type_)
+
+
+#: the dtypes that kernels hold numbers of Python's in
+OF_PYTHON = {"float": "f64", "int": "i64", "bool": "bool", "complex": "c128"}
 
 
 def axes(op: Call, setting: object, rank: int) -> tuple[int, ...]:

@@ -14,6 +14,7 @@ from symgrad.ir.core import Block, Call, Const, For, Func, Op, Operand, Undef, V
 from symgrad.ir.types import Array, Dim, Extent, List, Scalar, ShapeOf, Type, Undefined
 from symgrad.loops.bailouts import bail_out, if_zero, is_python, is_python_int
 from symgrad.loops.forms import DTYPES, Form, refuse, refuse_dtype, remember, stored
+from symgrad.loops.later_stores import LaterStores
 from symgrad.loops.paths import Item
 from symgrad.loops.reach import OutOfReach, in_words, named
 from symgrad.loops.scalars import is_index_arithmetic, lower_scalar
@@ -110,6 +111,7 @@ class Context:
         self.saved_now: set[tuple[Op, Operand]] = set()  #: what is on a tape before the op that puts it there
         self.wants = memory_wanted(func)
         self.stored_arrays = stored_arrays(func, self.facts)
+        self.later_stores = LaterStores(func, self.facts)
         self.groups: dict[Op, list[Call]] = {}  #: stores that may be carried out together with others
         self.waiting: list[Any] = []  #: those of one group that have not been carried out
         self.turn: Turn | None = None  #: of a pullback

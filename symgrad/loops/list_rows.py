@@ -275,7 +275,7 @@ def list_from(context: Context, op: Call) -> Thing:
     x, out = context.form(op.args[0]), op.outs[0].type
     if op.settings.get("axis", 0) != 0 or not isinstance(out, List) or x.rank < op.settings.get("depth", 1):
         raise OutOfReach(f"the list of {in_words(op.args[0].type)}", op.loc)
-    if isinstance(out.item, Array) and context.facts.find((op.outs[0], True)) in context.stored_arrays:
+    if isinstance(out.item, Array) and context.later_stores.behind(op.outs[0], True):
         raise OutOfReach("views in a list of arrays that are stored to", op.loc)
     return rows_of(context, x, out, op.outs[0].name)
 

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from symgrad.ir.core import ZERO, Call, Const, Operand, Value, same_operand
-from symgrad.ir.types import Array, List, Scalar, Type, Undefined
+from symgrad.ir.core import ZERO, Call, Const, If, Operand, Value, same_operand
+from symgrad.ir.types import Array, List, Scalar, Type, Undefined, kind_of
 from symgrad.loops.arrays import as_float
 from symgrad.loops.context import Context, Held, Listing, Slots, Stacks, Thing
-from symgrad.loops.forms import DTYPES, Form, cast_to, dtype_in_array, mapped, refuse
+from symgrad.loops.forms import DTYPES, Form, cast_to, dtype_in_array, filled, mapped, refuse
 from symgrad.loops.reach import OutOfReach, in_words, plural
 from symgrad.loops.writer import Writer
 from symgrad.ops.declare import ROWS
@@ -25,6 +25,8 @@ def kept(context: Context, item: Type) -> Held:
         case Scalar(kind=kind) if kind in DTYPES:
             dtype_in_array(item)
             return item
+        case Array(shape=()):
+            return Scalar(kind_of(dtype := refuse(item)), dtype)
         case Array(shape=shape):
             return Array(refuse(item), shape, "C")
         case List(item=inner):
@@ -129,6 +131,8 @@ def are_of_one_kind(first: Type, second: Type) -> bool:
 def put_in(context: Context, listing: Listing, lowered: Thing, operand: Operand | None = None) -> Operand:
     """What stands in the list for an item: a number, memory by rows, or a list."""
     if isinstance(listing.item, Scalar):
+        if isinstance(operand, Value) and isinstance(operand.type, Array) and context.later_stores.behind(operand):
+            raise OutOfReach("arrays without axes in a list of arrays that are stored to", context.writer.loc)
         return number_for(context, listing.item, lowered)
     if isinstance(listing.item, List):
         if not isinstance(lowered, Listing | tuple):
@@ -145,9 +149,18 @@ def put_in(context: Context, listing: Listing, lowered: Thing, operand: Operand 
 
 def is_stored_view(context: Context, value: Value) -> bool:
     """May an array be memory of another one, and is anything stored to it?"""
-    maker = context.facts.maker.get(value)
-    is_new = isinstance(maker, Call) and ROWS[maker.name].alias == "fresh"
-    return not is_new and context.facts.find((value, False)) in context.stored_arrays
+    return not is_new(context, value) and context.later_stores.behind(value)
+
+
+def is_new(context: Context, value: Operand) -> bool:
+    """Is an array memory that an op has made, whatever was stored to it since?"""
+    maker = context.facts.maker.get(value) if isinstance(value, Value) else None
+    if isinstance(maker, If) and isinstance(value, Value):
+        place = maker.outs.index(value)
+        return all(is_new(context, side.yields[place]) for side in (maker.then, maker.orelse))
+    if not isinstance(maker, Call):
+        return False
+    return is_new(context, maker.args[0]) if ROWS[maker.name].consumes else ROWS[maker.name].alias == "fresh"
 
 
 def number_for(context: Context, item: Scalar, lowered: Thing) -> Operand:
@@ -169,6 +182,9 @@ def append(context: Context, listing: Listing, lowered: Thing, operand: Operand 
 def taken(context: Context, listing: Listing, place: Operand, out: Value) -> Thing:
     """One item."""
     item = context.writer.call("list_take", listing.known, place, hint=out.name)
+    if isinstance(listing.item, Scalar) and isinstance(out.type, Array):
+        item.type = listing.item
+        return filled(refuse(out.type), (), item)
     if isinstance(listing.item, Scalar):
         item.type = listing.item if isinstance(out.type, Scalar) and out.type.kind != listing.item.kind else out.type
         return item

@@ -105,9 +105,11 @@ def arange(lowering: Context, op: Call) -> Thing:
         return arange_of_floats(lowering, op, bounds)
     start, stop = (ZERO, bounds[0]) if len(bounds) == 1 else bounds[:2]
     step = number(bounds[2]) if len(bounds) == 3 else 1
-    if not step:
-        raise OutOfReach("np.arange with a step that is not a literal", op.loc)
     writer = lowering.writer
+    if step == 0:
+        raise OutOfReach("np.arange in steps of zero", op.loc)
+    if step is None:
+        return arange_in_steps(lowering, start, stop, bounds[2], dtype)
     if step == 1:
         length = writer.larger(writer.subtract(stop, start), ZERO)
     else:
@@ -117,6 +119,15 @@ def arange(lowering: Context, op: Call) -> Thing:
         return cast_to(writer, writer.add(start, writer.multiply(index[0], Const(step))), dtype)
 
     return Form(dtype, (length,), at, price=0)
+
+
+def arange_in_steps(lowering: Context, start: Operand, stop: Operand, step: Operand, dtype: str) -> Thing:
+    """Integers in steps that are computed: as many as there are steps, one begun counts, of either sign."""
+    writer = lowering.writer
+    bail_out(writer.build, writer.call("equal", step, ZERO))
+    count = writer.pure("negative", writer.pure("floor_divide", writer.subtract(start, stop), step, via=None))
+    length = writer.larger(count, ZERO)
+    return Form(dtype, (length,), lambda index: cast_to(writer, writer.add(start, writer.multiply(index[0], step)), dtype), price=0)
 
 
 def arange_of_floats(lowering: Context, op: Call, bounds: list[Operand]) -> Thing:

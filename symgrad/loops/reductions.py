@@ -268,6 +268,32 @@ def mean_of_numbers(lowering: Context, op: Call) -> Thing:
     return finish(lowering, op, mapped(writer, dtype, sums, lambda e: cast_to(writer, writer.call("divide", *e, via=None), dtype), 4))
 
 
+def sum_of_numbers(lowering: Context, op: Call) -> Thing:
+    """``np.nansum``: of what is no nan."""
+    writer, x, dtype = lowering.writer, lowering.form(op.args[0]), dtype_of(op)
+    if x.dtype[0] == "f":
+        x = mapped(writer, x.dtype, [x], lambda e: writer.call("where", writer.call("equal", e[0], e[0]), e[0], Const(0.0), via=None), 1)
+    gone, keepdims = axes(op, op.settings["axis"], x.rank), bool(op.settings["keepdims"])
+    return finish(lowering, op, reduce(lowering, x, gone, keepdims, sum_fold(writer, dtype), own_name(op)))
+
+
+def extreme_of_numbers(lowering: Context, op: Call) -> Thing:
+    """``np.nanmax`` and ``np.nanmin`` of all elements; of nothing but nans NumPy warns."""
+    writer, x, dtype = lowering.writer, lowering.form(op.args[0]), dtype_of(op)
+    gone, name = axes(op, op.settings["axis"], x.rank), op.name.removeprefix("nan")
+    if len(gone) < x.rank or op.settings["keepdims"]:
+        raise OutOfReach(f"{function_in_words(op)} along an axis", op.loc)
+    fold = extreme_fold(writer, dtype, name)
+    if x.dtype[0] == "f":
+        least = fold.start
+        x = mapped(writer, dtype, [x], lambda e: writer.call("where", writer.call("equal", e[0], e[0]), e[0], least, via=None), 1)
+    extreme = reduce(lowering, x, gone, False, fold, own_name(op))
+    assert not isinstance(extreme, Form)
+    if x.dtype[0] == "f":
+        bail_out(writer.build, writer.call("equal", extreme, fold.start))
+    return finish(lowering, op, extreme)
+
+
 def repeat_back(lowering: Context, op: Call) -> Thing:
     """The sums of what stands where ``repeat`` has put one element."""
     g, writer, count = lowering.form(op.args[0]), lowering.writer, repeats(lowering, op)
@@ -455,6 +481,8 @@ RULES = {
     **dict.fromkeys(("any", "all"), truth),
     "mean": mean,
     "nanmean": mean_of_numbers,
+    "nansum": sum_of_numbers,
+    **dict.fromkeys(("nanmax", "nanmin"), extreme_of_numbers),
     "repeat_back": repeat_back,
     **dict.fromkeys(("var", "std"), variance),
     "count_nonzero": counted_nonzero,

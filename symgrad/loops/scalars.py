@@ -226,13 +226,26 @@ def plainly(op: Call) -> Call:
 
 def remainder(build: Builder, op: Call, args: Args) -> list[Operand]:
     """The remainder with the sign of the dividend; of integers numba gives that of ``%``."""
-    if any(getattr(a.type, "kind", None) != "float" for a in args) and not is_python(*(a.type for a in args)):
+    is_whole = [getattr(a.type, "kind", None) != "float" for a in args]
+    if any(is_whole) and not is_python(*(a.type for a in args)) and (all(is_whole) or not is_wide(op.outs[0].type)):
         raise OutOfReach("np.fmod of integers", op.loc)
     size = [as_float(build, a) if getattr(a.type, "kind", None) != "float" else a for a in args]
     results = divided(build, plainly(op), size)
     if op.settings.get("via") == "math":
         unless_finite(build, results[0])
     return results
+
+
+def counting(build: Builder, op: Call, args: Args) -> list[Operand]:
+    """Factorials and their like, of integers; what has no 64 bits, or raises, is left to Python."""
+    if any(getattr(a.type, "kind", None) not in ("int", "bool") for a in args):
+        raise OutOfReach(f"{function_in_words(op)} of floats", op.loc)
+    value = build.call(COUNTING[op.name], *(build.call("number", a, kind="int") for a in args))
+    bail_out(build, build.call("less", value, Const(0)))
+    return settled(build, op, value)
+
+
+COUNTING = {"perm": "orders_of", "factorial": "factorial_of", "comb": "choices_of", "isqrt": "root_of"}  #: the runtime's, by rows
 
 
 def root(build: Builder, op: Call, args: Args) -> list[Operand]:
@@ -445,6 +458,7 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(("divide", "floor_divide", "mod"), divided),
     "fmod": remainder,
     "cbrt": root,
+    **dict.fromkeys(COUNTING, counting),
     "sign": signed,
     "heaviside": step,
     **dict.fromkeys(("power", "float_power"), power),

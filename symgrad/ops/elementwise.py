@@ -392,10 +392,12 @@ constant("above(x, low, high)", _mask_law, emit=_above_text)
 elementwise("nan_to_num(x, nan=0.0, posinf=None, neginf=None)", emit="np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)",
             like="np.nan_to_num(x)", dx="isfinite(x)")  # fmt: skip
 rule("frexp(x) -> mantissa, exponent", _frexp_law, emit="np.frexp(x)", x_grad="ldexp(mantissa_grad, -exponent)")
-elementwise("ldexp(x, n)", dx="ldexp(1.0, n)", dn=None, linear="x")
+elementwise("ldexp(x, n)", math="math.ldexp(x, n)", dx="ldexp(1.0, n)", dn=None, linear="x")
 elementwise("conjugate(x)", emit="np.conj(x)", dx="1", cheap=True, linear="x")
 rule("real(x)", elementwise_law(lambda s: np.real), emit=_real_text, alias="view", cheap=True, linear="x", x_grad="out_grad")
 constant("imag(x)", _imaginary_law, emit="np.imag(x)", alias="depends")
+# the float beside x that is nearer to y: between two neighbours it moves as x does
+elementwise("nextafter(x, y)", math="math.nextafter(x, y)", dx="1", dy=None)
 rule("where(c, x, y, via=None)", _where_law, emit=_where_text, linear="x y", c_grad=None,
      x_grad="fit(where(c, out_grad, 0.0), shape_of(x))", y_grad="fit(where(c, 0.0, out_grad), shape_of(y))")  # fmt: skip
 
@@ -449,5 +451,9 @@ constant("is_(x, y)", bool_law, emit="x is y", cheap=True)
 constant("is_not(x, y)", bool_law, emit="x is not y", cheap=True)
 constant("contains(y, x)", bool_law, emit="x in y")
 constant("not_contains(y, x)", bool_law, emit="x not in y")
-constant("factorial(n)", int_law, emit="math.factorial(n)")
-constant("comb(n, k)", int_law, emit="math.comb(n, k)")
+# functions of ``math`` that NumPy has no form of
+constant("ulp(x, via=None)", float_law, emit="math.ulp(x)")
+constant("factorial(n, via=None)", int_law, emit="math.factorial(n)")
+constant("comb(n, k, via=None)", int_law, emit="math.comb(n, k)")
+constant("perm(n, k, via=None)", int_law, emit="math.perm(n, k)")
+constant("isqrt(n, via=None)", int_law, emit="math.isqrt(n)")

@@ -13,10 +13,6 @@ NAMED = "write the expression out, or hand the values over in a dict"
 
 #: functions and classes by module and name
 FUNCTIONS = {
-    "math.frexp": "write np.frexp(x)",
-    "math.ldexp": "write x * 2.0**n",
-    "math.remainder": "write x - y * round(x / y)",
-    "math.ulp": "write np.spacing(x)",
     "collections.UserDict": "use a dict",
     "collections.UserList": "use a list",
     "collections.UserString": "use a str",
@@ -26,9 +22,6 @@ FUNCTIONS = {
 
 #: methods of numbers, texts, dicts and sets by name
 METHODS = {
-    "is_integer": "write x == np.floor(x)",
-    "bit_length": "write len(f'{n:b}')",
-    "bit_count": "write sum(n >> k & 1 for k in range(64))",
     "as_integer_ratio": "call it before, and pass its result as an argument",
     "hex": "call it before, and pass its result as an argument",
     "to_bytes": "call it before, and pass its result as an argument",
@@ -47,9 +40,9 @@ OF_FRAMES = {
 def instead_of(function: Any) -> str | None:
     """What to write in the place of a function or class that has no rule; None where nothing is known.
 
-    >>> import math
-    >>> instead_of(math.ldexp)
-    'write x * 2.0**n'
+    >>> import collections
+    >>> instead_of(collections.UserDict)
+    'use a dict'
     """
     module = getattr(function, "__module__", None)
     owner = getattr(function, "__self__", None)

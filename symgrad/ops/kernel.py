@@ -86,6 +86,8 @@ for _name in ("order_into", "sorted_into", "middle_into"):
     constant(f"{_name}(out, x)", lambda types, settings, dim: types[0], emit=f"{_name}(out, x)", statement=True, consumes=True)
 constant("digamma_of(x)", lambda types, settings, dim: scalar_of("f64"), emit="digamma_of(x)")
 constant("trigamma_of(x)", lambda types, settings, dim: scalar_of("f64"), emit="trigamma_of(x)")
+for _text in ("orders_of(n, k)", "factorial_of(n)", "choices_of(n, k)", "root_of(n)"):
+    constant(_text, int_law, emit=_text)
 constant("snapshot_after(start, stop, free)", lambda types, settings, dim: INT, emit="snapshot_after(start, stop, free)")
 constant("count_within(memory, loops, size)", lambda types, settings, dim: INT, emit="count_within(memory, loops, size)")
 constant("determinant(a)", lambda types, settings, dim: scalar_of("f64"), emit="determinant(a)")

@@ -70,6 +70,7 @@ UFUNCS = {
         "lcm",
         "conjugate",
         "ldexp",
+        "nextafter",
         "spacing",
     ]
 } | {"radians": "deg2rad", "degrees": "rad2deg"}
@@ -107,7 +108,8 @@ MATH = {
     "expm1": "expm1", "log": "log", "log2": "log2", "log10": "log10", "log1p": "log1p", "sqrt": "sqrt", "cbrt": "cbrt", "hypot": "hypot",
     "pow": "power", "fabs": "fabs", "fmod": "fmod", "copysign": "copysign", "degrees": "rad2deg", "radians": "deg2rad", "erf": "erf",
     "erfc": "erfc", "gamma": "gamma", "lgamma": "lgamma", "floor": "floor", "ceil": "ceil", "trunc": "trunc", "isnan": "isnan",
-    "isinf": "isinf", "isfinite": "isfinite", "gcd": "gcd", "lcm": "lcm",
+    "isinf": "isinf", "isfinite": "isfinite", "gcd": "gcd", "lcm": "lcm", "ldexp": "ldexp", "nextafter": "nextafter", "ulp": "ulp",
+    "factorial": "factorial", "comb": "comb", "perm": "perm", "isqrt": "isqrt",
 }  # fmt: skip
 #: functions of ``cmath``
 CMATH = {

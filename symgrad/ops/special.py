@@ -70,37 +70,70 @@ def _no_slope(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type
 
 
 constant("no_slope(x, of='')", _no_slope, emit="x")
-special("gammainc(a, x)", da="no_slope(a, of='the first argument of gammainc')",
-        dx="exp(xlogy(a - 1, x) - x - lgamma(a, via='scipy'))")  # fmt: skip
-special("gammaincc(a, x)", da="no_slope(a, of='the first argument of gammaincc')",
-        dx="-exp(xlogy(a - 1, x) - x - lgamma(a, via='scipy'))")  # fmt: skip
-special("betainc(a, b, x)", da="no_slope(a, of='the first argument of betainc')", db="no_slope(b, of='the second argument of betainc')",
-        dx="exp(xlogy(a - 1, x) + xlog1py(b - 1, -x) + lgamma(a + b, via='scipy') - lgamma(a, via='scipy')"
-           " - lgamma(b, via='scipy'))")  # fmt: skip
+_GAMMA_DENSITY = "exp(xlogy(a - 1, x) - x - lgamma(a, via='scipy'))"
+_LOG_BETA = "lgamma(a, via='scipy') + lgamma(b, via='scipy') - lgamma(a + b, via='scipy')"
+_BETA_DENSITY = f"exp(xlogy(a - 1, x) + xlog1py(b - 1, -x) - ({_LOG_BETA}))"
+special("gammainc(a, x)", da="gammainc_slope(a, x, out, gammaincc(a, x))", dx=_GAMMA_DENSITY)
+special("gammaincc(a, x)", da="-gammainc_slope(a, x, gammainc(a, x), out)", dx=f"-{_GAMMA_DENSITY}")
+special("betainc(a, b, x)", da="betainc_slope(a, b, x, out, betaincc(a, b, x))",
+        db="betainc_slope(a, b, x, out, betaincc(a, b, x), second=True)", dx=_BETA_DENSITY)  # fmt: skip
+
+
+def float_of(*params: str) -> str:
+    """An expression that gives the dtypes of functions of the runtime with these operands: of numbers of Python's, one of Python's."""
+    several = ", ".join(params)
+    return f"np.sin(1.0 * {' + '.join(params)}) if any(isinstance(p, (np.ndarray, np.generic)) for p in ({several})) else 1.0"
+
+
+# by the shapes, and so by x those of the densities; the values, the last operands, do not count
+elementwise("gammainc_slope(a, x, below, above)", emit="gammainc_slope(a, x, below, above)", like=float_of("a", "x", "below", "above"),
+            dbelow=None, dabove=None,
+            da="no_slope(a, of='the first argument of gammainc, a second time,')",
+            dx=f"where(x == 0, where(a > 1, 0.0, log(1.0 * x)),"
+               f" {_GAMMA_DENSITY} * (log(where(x == 0, 1.0, x)) - digamma(a, via='scipy')))")  # fmt: skip
+# at an end that is its logarithm times a power, which is 0 where the power is positive
+_BY_FIRST = (f"where(x == 0, where(a > 1, 0.0, log(1.0 * x)), {_BETA_DENSITY} * (log(where(x == 0, 1.0, x))"
+             " + digamma(a + b, via='scipy') - digamma(a, via='scipy')))")  # fmt: skip
+_BY_SECOND = (f"where(x == 1, where(b > 1, 0.0, log1p(-x)), {_BETA_DENSITY} * (log1p(-where(x == 1, 0.0, x))"
+              " + digamma(a + b, via='scipy') - digamma(b, via='scipy')))")  # fmt: skip
+elementwise("betainc_slope(a, b, x, below, above, second=False)", dbelow=None, dabove=None,
+            like=float_of("a", "b", "x", "below", "above"),
+            emit=lambda s, t: f"betainc_slope(a, b, x, below, above{', True' if s['second'] else ''})",
+            da="no_slope(a, of='the shapes of betainc, a second time,')", db="no_slope(b, of='the shapes of betainc, a second time,')",
+            dx=f"{_BY_SECOND} if second else {_BY_FIRST}")  # fmt: skip
 
 # gamma(z + m) / gamma(z), and gamma(n + 1) / (gamma(k + 1) * gamma(n - k + 1))
 special("poch(z, m)", dz="out * (digamma(z + m, via='scipy') - digamma(z, via='scipy'))", dm="out * digamma(z + m, via='scipy')")
 special("binom(n, k)", dn="out * (digamma(n + 1, via='scipy') - digamma(n - k + 1, via='scipy'))",
         dk="out * (digamma(n - k + 1, via='scipy') - digamma(k + 1, via='scipy'))")  # fmt: skip
 
-# the inverses: their slopes are one over the densities
+# the inverses: their slopes are those of the functions, over the densities at what they give
 for _name, _sign in (("gammaincinv", ""), ("gammainccinv", "-")):
-    special(f"{_name}(a, x)", da=f"no_slope(a, of='the first argument of {_name}')",
+    special(f"{_name}(a, x)", da="-gammainc_slope(a, out, gammainc(a, out), gammaincc(a, out))"
+                                 " * exp(out - xlogy(a - 1, out) + lgamma(a, via='scipy'))",
             dx=f"{_sign}exp(out - xlogy(a - 1, out) + lgamma(a, via='scipy'))")  # fmt: skip
-_LOG_BETA = "lgamma(a, via='scipy') + lgamma(b, via='scipy') - lgamma(a + b, via='scipy')"
-for _name, _slope in (
-    ("betaincc", f"-exp(xlogy(a - 1, x) + xlog1py(b - 1, -x) - ({_LOG_BETA}))"),
-    ("betaincinv", f"exp({_LOG_BETA} - xlogy(a - 1, out) - xlog1py(b - 1, -out))"),
-    ("betainccinv", f"-exp({_LOG_BETA} - xlogy(a - 1, out) - xlog1py(b - 1, -out))"),
-):
-    special(f"{_name}(a, b, x)", da=f"no_slope(a, of='the first argument of {_name}')",
-            db=f"no_slope(b, of='the second argument of {_name}')", dx=_slope)  # fmt: skip
-# Student's distribution function and its inverse
+_BY_SHAPE = "betainc_slope(a, b, out, betainc(a, b, out), betaincc(a, b, out), second={})"
+_INVERSE_DENSITY = f"exp({_LOG_BETA} - xlogy(a - 1, out) - xlog1py(b - 1, -out))"
+special("betaincc(a, b, x)", da="-betainc_slope(a, b, x, betainc(a, b, x), out)",
+        db="-betainc_slope(a, b, x, betainc(a, b, x), out, second=True)", dx=f"-{_BETA_DENSITY}")  # fmt: skip
+for _name, _sign in (("betaincinv", ""), ("betainccinv", "-")):
+    special(f"{_name}(a, b, x)", da=f"-{_BY_SHAPE.format(False)} * {_INVERSE_DENSITY}",
+            db=f"-{_BY_SHAPE.format(True)} * {_INVERSE_DENSITY}", dx=f"{_sign}{_INVERSE_DENSITY}")  # fmt: skip
+# Student's distribution function and its inverse: half of ``betainc(df / 2, 0.5, df / (df + x * x))`` is on either side, DLMF 8.17
 _LOG_HEIGHT = "lgamma(0.5 * df + 0.5, via='scipy') - lgamma(0.5 * df, via='scipy') - 0.5 * log(3.141592653589793 * df)"
-special("stdtr(df, x)", ddf="no_slope(df, of='the first argument of stdtr')",
-        dx=f"exp({_LOG_HEIGHT} - 0.5 * (df + 1) * log1p(x * x / df))")  # fmt: skip
-special("stdtrit(df, x)", ddf="no_slope(df, of='the first argument of stdtrit')",
-        dx=f"exp(0.5 * (df + 1) * log1p(out * out / df) - ({_LOG_HEIGHT}))")  # fmt: skip
+_STUDENT = f"exp({_LOG_HEIGHT} - 0.5 * (df + 1) * log1p(x * x / df))"
+# the first part by ``0.5 * df`` of that share of both tails
+elementwise("tails_slope(df, x, below, above)", emit="tails_slope(df, x, below, above)", like=float_of("df", "x", "below", "above"),
+            dbelow=None, dabove=None,
+            ddf="no_slope(df, of='the first argument of stdtr, a second time,')",
+            dx=f"-2.0 * sign(x) * {_STUDENT} * (digamma(0.5 * df + 0.5, via='scipy') - digamma(0.5 * df, via='scipy')"
+               " - log1p(1.0 * x * x / df))")  # fmt: skip
+_TAILS = ("tails_slope(df, AT, betainc(0.5 * df, 0.5, df / (df + 1.0 * AT * AT)), "
+          "betainc(0.5, 0.5 * df, 1.0 * AT * AT / (df + 1.0 * AT * AT)))")  # fmt: skip
+special("stdtr(df, x)", ddf=f"-0.25 * sign(x) * {_TAILS.replace('AT', 'x')} - {_STUDENT} * x / (2.0 * df)", dx=_STUDENT)
+_INVERSE_STUDENT = f"exp(0.5 * (df + 1) * log1p(out * out / df) - ({_LOG_HEIGHT}))"
+special("stdtrit(df, x)", ddf=f"0.25 * sign(out) * {_TAILS.replace('AT', 'out')} * {_INVERSE_STUDENT} + out / (2.0 * df)",
+        dx=_INVERSE_STUDENT)  # fmt: skip
 
 # ------------------------------------------------------------------ linear algebra
 

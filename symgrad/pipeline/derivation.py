@@ -25,6 +25,7 @@ from symgrad.codegen.numba import Surface, as_lists
 from symgrad.codegen.pairs import Halves, emit_pair
 from symgrad.codegen.python import emit
 from symgrad.codegen.texts import Emitted, Kernel, Pair
+from symgrad.errors import SymgradError
 from symgrad.frontend.lowered_function import Lowered
 from symgrad.frontend.results import Result
 from symgrad.identity import Same
@@ -117,7 +118,12 @@ def derivation(job: Job, read: Read) -> Derivation:
     primal = simplified(job, job.lowered.func, read)
     active = list(range(job.output.count))
     wrt = job.requested()
-    check(primal, wrt, active, {Same(item.value): path for path, item in job.signature.leaves() if isinstance(item, Static)})
+    names = {Same(item.value): path for path, item in job.signature.leaves() if isinstance(item, Static)}
+    try:
+        check(primal, wrt, active, names, [text for _, text in job.lowered.inputs])
+    except SymgradError as refusal:
+        refusal.objects = {**job.lowered.objects, **refusal.objects}
+        raise
     check_active(job, primal, wrt, active)
     if job.request.holomorphic:
         check_holomorphic(primal, wrt, active)

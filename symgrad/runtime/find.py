@@ -9,7 +9,18 @@ from symgrad.runtime.vector_text import CIRCULAR, VECTOR
 
 MODULES = tuple(
     f"symgrad.runtime.{name}"
-    for name in ("support", "lists", "special", "cotangents", "contractions", "fourier", "schedules", "marks", "solvers")
+    for name in (
+        "support",
+        "lists",
+        "special",
+        "shapes_of_shares",
+        "cotangents",
+        "contractions",
+        "fourier",
+        "schedules",
+        "marks",
+        "solvers",
+    )
 )
 #: modules by the names that emitted text has for them: those of SciPy stand in what was made of functions that call SciPy
 SCIPY = {
@@ -30,6 +41,7 @@ KERNEL = {
     **dict.fromkeys(("order_into", "sorted_into", "middle_into"), "symgrad.runtime.orders"),
     **dict.fromkeys(("snapshot_after", "count_within"), "symgrad.runtime.kernel_schedules"),
     **dict.fromkeys(("digamma_of", "trigamma_of"), "symgrad.runtime.gammas"),
+    **dict.fromkeys(("orders_of", "factorial_of", "choices_of", "root_of"), "symgrad.runtime.counting"),
 }
 
 

@@ -28,6 +28,11 @@ BODIES = {
     "shuffle of any length": "v = [x * k for k in range(int(3.0 + x))]\nrandom.shuffle(v)\nreturn v[0] + 2.0 * v[1]",
     "shuffle of rows": "v = np.arange(6.0).reshape(3, 2) * x\nrandom.shuffle(v)\nreturn v[0, 0] + 2.0 * v[1, 1]",
     "shuffle of a list outside": "random.shuffle(L)\nreturn L[0] * x + L[1]",
+    "triangular": "return random.triangular(x, 2.0, 1.0) * random.triangular(0.0, high=x) + random.triangular(x, x, x)",
+    "sample": "v = random.sample([x, 2.0, x * x, 3.0], 3)\nw = random.sample(range(10), 2)\nreturn v[0] * v[1] + v[2] * w[0] + len(w)",
+    "sample of many": "v = random.sample([x * k for k in range(40)], 3)\nreturn v[0] * v[1] + v[2]",
+    "choices": "v = random.choices([x, 2.0, x * x], k=4)\nw = random.choices((x, 3.0 * x), weights=[1, 3], k=2)\nreturn v[0] * v[3] + w[1]",
+    "choices by sums": "return random.choices([x, 2.0 * x, x * x], cum_weights=[1.0, 1.5, 4.0])[0] * random.choices(L)[0]",
     "in a loop": "s = 0.0\nfor k in range(20):\n    s += max(random.gauss(x, 1.0), 0.0)\nreturn s",
 }
 

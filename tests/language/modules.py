@@ -64,14 +64,11 @@ read("math.pi", "math.e", "math.tau", "math.inf", "math.nan")(
 MATH.kept("math.comb", "math.perm", "math.factorial", "math.isqrt")(
     lambda x, n: x * math.comb(n, 2) * math.perm(n, 1) * math.factorial(n) * math.isqrt(n)
 )
-MATH.kept("math.isclose")(lambda x, y: x * y if math.isclose(x, y) else x)
-MATH.kept("math.nextafter", "math.ulp")(lambda x, n: x * math.nextafter(n, 0.0) * math.ulp(n))
-MATH.refused("math.hypot", error="UnsupportedArgument", instead=lambda x, y: math.sqrt(x * x + y * y + 4.0))(
-    lambda x, y: math.hypot(x, y, 2.0)
-)
-MATH.refused("math.frexp", error="UnknownFunction", instead=lambda x: np.frexp(x)[0])(lambda x: math.frexp(x)[0])
-MATH.refused("math.ldexp", error="UnknownFunction", instead=lambda x: x * 2.0**2)(lambda x: math.ldexp(x, 2))
-MATH.refused("math.remainder", error="UnknownFunction", instead=lambda x, y: x - y * round(x / y))(lambda x, y: math.remainder(x, y))
+read("math.isclose")(lambda x, y: x * y if math.isclose(x, y) else x)
+read("math.nextafter")(lambda x, n: x * math.nextafter(x, n))
+MATH.kept("math.ulp")(lambda x, n: x * math.ulp(n))
+read("math.frexp", "math.ldexp", "math.remainder")(lambda x, y: math.frexp(x)[0] * math.ldexp(y, 2) + math.remainder(x, y))
+read("math.hypot")(lambda x, y: math.hypot(x, y, 2.0))
 
 read = CMATH.read
 read("cmath.exp", "cmath.log", "cmath.log10", "cmath.sqrt")(
@@ -87,9 +84,10 @@ read("cmath.phase", "cmath.polar", "cmath.rect")(lambda x, y: cmath.phase(x + 1j
 read("cmath.pi", "cmath.e", "cmath.tau", "cmath.inf", "cmath.infj", "cmath.nan", "cmath.nanj")(
     lambda x: x * cmath.pi * cmath.e * cmath.tau if x < cmath.inf and x not in (cmath.nan, cmath.infj, cmath.nanj) else x
 )
-CMATH.kept("cmath.isnan", "cmath.isinf", "cmath.isfinite", "cmath.isclose")(
-    lambda x, y: x * y if cmath.isfinite(x + 1j) and not cmath.isnan(x) and not cmath.isinf(x) and not cmath.isclose(x, y) else x
+CMATH.kept("cmath.isnan", "cmath.isinf", "cmath.isfinite")(
+    lambda x, y: x * y if cmath.isfinite(x + 1j) and not cmath.isnan(x) and not cmath.isinf(x) else x
 )
+read("cmath.isclose")(lambda x, y: x * y if not cmath.isclose(x + 1j, y) else x)
 
 read = ITERTOOLS.read
 read("itertools.accumulate", "itertools.pairwise")(lambda v: sum(a * b for a, b in itertools.pairwise(itertools.accumulate(v))))
@@ -405,6 +403,21 @@ read(
         + statistics.fmean(v) * statistics.pvariance(list(v)) * statistics.variance(v)
         + statistics.median(v)
         + statistics.stdev(v) * statistics.pstdev(v)
+    )
+)
+read("statistics.geometric_mean", "statistics.harmonic_mean", "statistics.median_low", "statistics.median_high", "statistics.quantiles")(
+    lambda x, y: (
+        statistics.geometric_mean([x * x, y * y])
+        + statistics.harmonic_mean([x * x, y * y])
+        + statistics.median_low([x, y]) * statistics.median_high([x, y])
+        + statistics.quantiles([x, y, 3.0])[1]
+    )
+)
+read("statistics.covariance", "statistics.correlation", "statistics.linear_regression")(
+    lambda x, y: (
+        statistics.covariance([x, y, 2.0], [1.0, x, y])
+        + statistics.correlation([x, y, 2.0], [1.0, 0.5, x])
+        + statistics.linear_regression([x, y, 2.0], [1.0, 0.5, x]).slope
     )
 )
 

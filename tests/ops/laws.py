@@ -114,9 +114,9 @@ APART: dict[str, str] = {
     "of complex matrices, tried in test_complex": "unphased hermitian",
     "of kernels, which numba compiles": """plus larger smaller product_into add_product inverse_into cofactors_into solution_into product_at1 product_at2
         product_at3 triangular_into convolution_into correlation_into order_into sorted_into middle_into digamma_of trigamma_of determinant
-        snapshot_after count_within
+        snapshot_after count_within orders_of factorial_of choices_of root_of
         new_empty new_zeros seeds shape_part shape_from check_index check_equal check_single check_plural check_less check_at_least""",
-    "Python's own, of anything": """not_ both either is_ is_not contains not_contains factorial comb rounded complex_of math_log fsum
+    "Python's own, of anything": """not_ both either is_ is_not contains not_contains factorial comb perm isqrt ulp rounded complex_of math_log fsum
         failure is_failure is_instance""",
 }  # fmt: skip
 
@@ -192,7 +192,8 @@ def templates() -> Iterator[Call]:
 
 
 #: rows applied element by element whose operands are not all numbers of any kind
-SPECIAL_ARGUMENTS = frozenset({"clip", "polygamma", "bessel_i", "sinc_slope", "erfcx_slope", "dawsn_slope", "slope_power", "ratio"})
+SPECIAL_ARGUMENTS = frozenset({"clip", "polygamma", "bessel_i", "sinc_slope", "erfcx_slope", "dawsn_slope", "gammainc_slope", "betainc_slope", "tails_slope",
+                               "slope_power", "ratio"})  # fmt: skip
 
 
 def varied(text: str, sample: dict[str, Any]) -> list[str]:
@@ -210,7 +211,8 @@ OF_COMPLEX = frozenset(
 )
 #: rows of the exponents and bases of powers, and of functions of real numbers
 OF_EXPONENTS = frozenset({"lowered", "log_of_base", "slope_power"})
-OF_REAL = frozenset({"erf", "erfc", "gamma", "lgamma", "digamma", "polygamma", "bessel_i", "sinc_slope", "erfcx_slope", "dawsn_slope"})
+OF_REAL = frozenset({"erf", "erfc", "gamma", "lgamma", "digamma", "polygamma", "bessel_i", "sinc_slope", "erfcx_slope", "dawsn_slope",
+                     "gammainc_slope", "betainc_slope", "tails_slope"})  # fmt: skip
 
 
 def takes(name: str, text: str, operands: list[Any]) -> bool:

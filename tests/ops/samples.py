@@ -122,6 +122,16 @@ SAMPLES += [
     ("binom(x, y)", {"x": 3.0 + positive(3), "y": positive(2, 3)}),
     ("gammainc(ia, x)", {"ia": 2.5, "x": positive(3)}),
     ("gammaincc(ia, x)", {"ia": 2.5, "x": positive(3)}),
+    ("gammainc_slope(ia, x, gammainc(ia, x), gammaincc(ia, x))", {"ia": 2.5, "x": positive(3)}),
+    *(
+        (f"betainc_slope(ia, ib, x, betainc(ia, ib, x), betaincc(ia, ib, x), second={second})", {"ia": 2.5, "ib": 1.5, "x": share(3)})
+        for second in (False, True)
+    ),
+    (
+        "tails_slope(idf, x, betainc(0.5 * idf, 0.5, idf / (idf + x * x)), betainc(0.5, 0.5 * idf, x * x / (idf + x * x)))",
+        {"idf": 3.2, "x": signed(3)},
+    ),
+    ("nextafter(x, iy)", {"x": signed(3), "iy": 9.0}),
     ("betainc(ia, ib, x)", {"ia": 2.5, "ib": 1.5, "x": share(3)}),
     ("erfcx_slope(x, erfcx(x), 1)", {"x": np.array([-1.0, 0.0, 3.0, 15.0])}),
     ("dawsn_slope(x, dawsn(x), 2)", {"x": np.array([-15.0, -0.5, 0.0, 3.0])}),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import bisect
+import cmath
 import inspect
 import math
 import statistics
@@ -185,7 +186,16 @@ COMPOSED_CALLS: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
     (bisect.bisect_left, ([1.0, 2.0, 2.0, 3.0], 2.0), {}), (statistics.mean, ([1.0, 2.5],), {}), (statistics.fmean, ([1.0, 2.5],), {}),
     (statistics.median, ([1.0, 2.5, 0.5],), {}), (statistics.variance, ([1.0, 2.5, 0.5],), {}),
     (statistics.pvariance, ([1.0, 2.5, 0.5],), {}), (statistics.stdev, ([1.0, 2.5, 0.5],), {}),
-    (statistics.pstdev, ([1.0, 2.5, 0.5],), {}), (sorted, ([3.0, 1.0],), {}), (sorted, ([3.0, 4.0],), {"reverse": True}),
+    (statistics.pstdev, ([1.0, 2.5, 0.5],), {}), (statistics.fmean, ([1.0, 2.5], [1.0, 3.0]), {}),
+    (statistics.geometric_mean, ([1.0, 2.5],), {}), (statistics.harmonic_mean, ([1.0, 2.5],), {}), (statistics.median_low, ([1.0, 2.5],), {}),
+    (statistics.median_high, ([1.0, 2.5],), {}), (statistics.quantiles, ([1.0, 2.5, 0.5],), {}),
+    (statistics.quantiles, ([1.0, 2.5, 0.5, 3.0],), {"n": 3, "method": "inclusive"}), (statistics.stdev, ([1.0, 2.5], 1.5), {}),
+    (statistics.covariance, ([1.0, 2.5, 0.5], [2.0, 1.0, 4.0]), {}), (statistics.correlation, ([1.0, 2.5, 0.5], [2.0, 1.0, 4.0]), {}),
+    (statistics.linear_regression, ([1.0, 2.5, 0.5], [2.0, 1.0, 4.0]), {}),
+    (statistics.linear_regression, ([1.0, 2.5, 0.5], [2.0, 1.0, 4.0]), {"proportional": True}), (math.dist, ([1.0, 2.0], [1.0, 4.0]), {}),
+    (math.frexp, (-5.0,), {}), (math.frexp, (math.inf,), {}), *((math.remainder, (x, y), {}) for x in (-7.5, 2.5, 0.0, 7.0) for y in (1.0, -2.0, 5.0)),
+    (math.isclose, (1.0, 1.0 + 1e-12), {}), (math.isclose, (1.0, math.inf), {"rel_tol": 2.0}), (cmath.isclose, (1j, 1.0), {"abs_tol": 2.0}),
+    (sorted, ([3.0, 1.0],), {}), (sorted, ([3.0, 4.0],), {"reverse": True}),
     *((getattr(np, name), args, kwargs) for name, args, kwargs in [
         ("cumulative_sum", (V,), {}), ("cumulative_sum", (X,), {"axis": 1, "include_initial": True}), ("cumulative_prod", (X,), {"axis": 0}),
         ("cumulative_prod", (V,), {"include_initial": True}), ("vecdot", (X, X), {}), ("matvec", (X, Y), {}), ("vecmat", (Y, X.T), {}), ("row_stack", ((X, Y),), {}),

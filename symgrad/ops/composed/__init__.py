@@ -23,6 +23,7 @@ from symgrad.ops.composed.complexes import OF_COMPLEX
 from symgrad.ops.composed.convolving import CONVOLUTIONS, fftconvolve
 from symgrad.ops.composed.convolving import convolve as convolve_arrays
 from symgrad.ops.composed.cosines import COSINES
+from symgrad.ops.composed.data import OF_DATA
 from symgrad.ops.composed.distances import DISTANCES
 from symgrad.ops.composed.drawing import DRAWING
 from symgrad.ops.composed.filters import FILTERS
@@ -54,6 +55,7 @@ from symgrad.ops.composed.joining import (
     vsplit,
     vstack,
 )
+from symgrad.ops.composed.numbers import NUMBERS, isclose
 from symgrad.ops.composed.places import (
     choose_within,
     extract,
@@ -102,7 +104,6 @@ from symgrad.ops.composed.sequences import (
     cumulative_prod,
     cumulative_sum,
     diff,
-    dist,
     divmod_,
     geomspace,
     gradient,
@@ -129,7 +130,6 @@ from symgrad.ops.composed.solving import SOLVING
 from symgrad.ops.composed.special import SPECIAL, lambertw
 from symgrad.ops.composed.splines import CUBIC, PIECES, SPLINES
 from symgrad.ops.composed.statistics import (
-    OF_DATA,
     average,
     corrcoef,
     cov,
@@ -163,7 +163,7 @@ COMPOSED: dict[Callable[..., Any], Callable[..., Any]] = {
     np.linalg.eigvals: eigvals, np.linalg.eigvalsh: eigvalsh, np.linalg.cond: cond, np.linalg.lstsq: lstsq, np.poly: poly,
     np.linalg.matrix_power: matrix_power, np.linalg.multi_dot: multi_dot, np.logspace: logspace, np.geomspace: geomspace,
     np.meshgrid: meshgrid, np.nonzero: nonzero, np.atleast_1d: atleast_1d, np.atleast_2d: atleast_2d, np.rot90: rot90, np.divmod: divmod_,
-    math.dist: dist, np.percentile: percentile, np.quantile: quantile, np.nanmedian: nanmedian, np.nanquantile: nanquantile,
+    np.percentile: percentile, np.quantile: quantile, np.nanmedian: nanmedian, np.nanquantile: nanquantile,
     np.nanpercentile: nanpercentile, np.nanprod: nanprod, np.nanvar: nanvar, np.nanstd: nanstd, np.nancumsum: nancumsum,
     np.nancumprod: nancumprod, np.atleast_3d: atleast_3d, np.broadcast_arrays: broadcast_arrays, np.append: append, np.insert: insert,
     np.block: block, np.hsplit: hsplit, np.vsplit: vsplit, np.dsplit: dsplit, np.rollaxis: rollaxis, np.resize: resize,
@@ -177,7 +177,7 @@ COMPOSED: dict[Callable[..., Any], Callable[..., Any]] = {
     typing.cast: cast, math.modf: modf_of_number,
     np.intersect1d: intersect1d, np.setxor1d: setxor1d, np.linalg.tensorsolve: tensorsolve, np.linalg.tensorinv: tensorinv,
     np.histogram: histogram, np.histogram_bin_edges: histogram_bin_edges,
-    **OF_DATA, **HEAPS, **BISECTING, **DRAWING,
+    **OF_DATA, **HEAPS, **BISECTING, **DRAWING, **NUMBERS,
 }  # fmt: skip
 #: functions that older versions of NumPy do not have, or newer ones not any more
 VERSIONED: dict[str, Callable[..., Any]] = {
@@ -233,7 +233,7 @@ ALIKE: frozenset[Callable[..., Any]] = frozenset({
     atleast_2d, atleast_3d, rot90, broadcast_arrays, append, insert, block, hsplit, vsplit, dsplit, rollaxis, resize, diagflat, polyval,
     polymul, polyadd, polysub, vander, ediff1d, apply_along_axis, matvec, cumulative_sum, cumulative_prod, cast, unstack,
     convolve_within, convolve_arrays, fftconvolve, sliding_window_view, fill_diagonal, average, gradient, select, put, putmask, place,
-    lambertw, *FFT.values(),
+    lambertw, isclose, *FFT.values(),
 })  # fmt: skip
 
 

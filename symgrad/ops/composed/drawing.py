@@ -6,10 +6,13 @@ normal one that is scaled.
 
 from __future__ import annotations
 
+import bisect
 import math
 import random
 from collections.abc import Callable
 from typing import Any
+
+from symgrad.ops.composed.refusing import need
 
 
 def uniform(a: Any, b: Any) -> Any:
@@ -47,6 +50,69 @@ def paretovariate(alpha: Any) -> Any:
     return (1.0 - random.random()) ** (-1.0 / alpha)
 
 
+def triangular(low: Any = 0.0, high: Any = 1.0, mode: Any = None) -> Any:
+    """``random.triangular``."""
+    u = random.random()
+    if mode is None:
+        c = 0.5
+    elif high == low:
+        return low
+    else:
+        c = (mode - low) / (high - low)
+    if u > c:
+        u = 1.0 - u
+        c = 1.0 - c
+        low, high = high, low
+    return low + (high - low) * math.sqrt(u * c)
+
+
+def sample(population: Any, k: Any, *, counts: Any = None) -> Any:
+    """``random.sample``: from a pool that shrinks, or, of many, by drawing anew what has been drawn."""
+    need(counts is None, "counts of random.sample are not supported with numbers that carry a derivative")
+    n = len(population)
+    if k < 0 or k > n:
+        raise ValueError("Sample larger than population or is negative")
+    most = 21 if k <= 5 else 21 + 4 ** math.ceil(math.log(k * 3, 4))
+    places: list[int] = []
+    if n <= most:
+        pool = list(range(n))
+        for i in range(k):
+            j = random.randrange(n - i)
+            places.append(pool[j])
+            pool[j] = pool[n - i - 1]
+    else:
+        for _ in range(k):
+            j = random.randrange(n)
+            while j in places:
+                j = random.randrange(n)
+            places.append(j)
+    return [population[place] for place in places]
+
+
+def choices(population: Any, weights: Any = None, *, cum_weights: Any = None, k: Any = 1) -> Any:
+    """``random.choices``."""
+    n = len(population)
+    if weights is None and cum_weights is None:
+        return [population[math.floor(random.random() * n)] for _ in range(k)]
+    sums = list(cum_weights) if weights is None else running_sums(weights)
+    if len(sums) != n:
+        raise ValueError("The number of weights does not match the population")
+    total = sums[-1] + 0.0
+    if total <= 0.0:
+        raise ValueError("Total of weights must be greater than zero")
+    return [population[min(bisect.bisect_right(sums, random.random() * total), n - 1)] for _ in range(k)]
+
+
+def running_sums(weights: Any) -> Any:
+    """The sums of the first weights."""
+    sums = []
+    total = 0
+    for weight in weights:
+        total = total + weight
+        sums.append(total)
+    return sums
+
+
 def choice(seq: Any) -> Any:
     """``random.choice``."""
     if len(seq) == 0:
@@ -65,5 +131,5 @@ def shuffle(x: Any) -> None:
 DRAWING: dict[Callable[..., Any], Callable[..., Any]] = {
     random.uniform: uniform, random.gauss: gauss, random.normalvariate: normalvariate, random.lognormvariate: lognormvariate,
     random.expovariate: expovariate, random.weibullvariate: weibullvariate, random.paretovariate: paretovariate, random.choice: choice,
-    random.shuffle: shuffle,
+    random.shuffle: shuffle, random.triangular: triangular, random.sample: sample, random.choices: choices,
 }  # fmt: skip

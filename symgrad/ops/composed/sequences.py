@@ -258,14 +258,6 @@ def divmod_(x: Any, y: Any) -> Any:
     return x // y, x % y
 
 
-def dist(p: Any, q: Any) -> Any:
-    """``math.dist``: by ``hypot``, whose squares are never too large or too small for floats."""
-    total = 0.0
-    for a, b in zip(p, q):
-        total = math.hypot(total, float(a) - float(b))
-    return total
-
-
 #: numbers that are not a number stand in no order
 UNORDERED = "the order of numbers among which there is a nan depends on how Python sorts"
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -402,40 +400,3 @@ def corrcoef(x: Numbers, y: Numbers = None, rowvar: Any = True) -> Any:
         return covariances / covariances
     scale = np.sqrt(np.diagonal(covariances))
     return np.clip(covariances / np.expand_dims(scale, 1) / scale, -1, 1)
-
-
-def mean_of(data: Numbers) -> Any:
-    """``statistics.mean``."""
-    return np.mean(data)
-
-
-def median_of(data: Numbers) -> Any:
-    """``statistics.median``."""
-    return np.median(data)
-
-
-def variance_of(data: Numbers) -> Any:
-    """``statistics.variance``."""
-    return np.var(data, ddof=1)
-
-
-def pvariance_of(data: Numbers) -> Any:
-    """``statistics.pvariance``."""
-    return np.var(data)
-
-
-def stdev_of(data: Numbers) -> Any:
-    """``statistics.stdev``."""
-    return np.std(data, ddof=1)
-
-
-def pstdev_of(data: Numbers) -> Any:
-    """``statistics.pstdev``."""
-    return np.std(data)
-
-
-#: functions of Python's own module
-OF_DATA: dict[Callable[..., Any], Callable[..., Any]] = {
-    statistics.mean: mean_of, statistics.fmean: mean_of, statistics.median: median_of, statistics.variance: variance_of,
-    statistics.pvariance: pvariance_of, statistics.stdev: stdev_of, statistics.pstdev: pstdev_of,
-}  # fmt: skip

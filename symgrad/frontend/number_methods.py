@@ -1,0 +1,78 @@
+"""table: methods that numbers have and arrays have not, and methods of which a number of Python's gives one of Python's.
+
+What is known while compiling is computed then. Bits and texts of numbers that are computed are asked of Python when the program runs.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from symgrad.frontend.absent import as_python_does
+from symgrad.frontend.bindings import Binding, Num, Tup
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.declared import call_function
+from symgrad.frontend.operands import known_value, static_binding
+from symgrad.frontend.python_values import answer
+from symgrad.frontend.tables import METHODS, method
+from symgrad.ir.core import Const
+from symgrad.ir.types import INT, TEXT, Scalar, Type
+from symgrad.ops import spelling
+from symgrad.ops.composed import numbers
+
+#: methods of Python's numbers that no row says, and what they give of a number that is computed; None where that is not followed
+OF_PYTHON: dict[tuple[str, str], tuple[Callable[..., Any], Type | None]] = {
+    ("int", "bit_length"): (int.bit_length, INT), ("int", "bit_count"): (int.bit_count, INT), ("int", "to_bytes"): (int.to_bytes, None),
+    ("int", "as_integer_ratio"): (int.as_integer_ratio, None), ("float", "as_integer_ratio"): (float.as_integer_ratio, None),
+    ("float", "hex"): (float.hex, TEXT), ("float", "is_integer"): (float.is_integer, None),
+}  # fmt: skip
+
+
+def number_method(
+    ctx: Lowering, owner: Binding, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST
+) -> Binding | None:
+    """A method of a number of Python's; None for all that are methods of arrays too, and of numbers of NumPy's."""
+    type_ = ctx.type_of(owner)
+    if not isinstance(type_, Scalar):
+        return None
+    function, result_type = OF_PYTHON.get(("int" if type_.kind == "bool" else type_.kind, name), (None, None))
+    known = [v for a in (owner, *args, *kwargs.values()) for v in known_value(a)]
+    if function is not None and len(known) == 1 + len(args) + len(kwargs):
+        named = dict(zip(kwargs, known[1 + len(args) :], strict=True))
+        result = as_python_does(ctx, node, lambda: function(*known[: 1 + len(args)], **named))
+        return result if isinstance(result, Binding) else static_binding(result)
+    if args or kwargs:
+        return None
+    if ("number", name) in METHODS:
+        return METHODS["number", name](ctx, owner, args, node)
+    if type_.dtype is not None or function is None:
+        return None
+    if name == "as_integer_ratio" and type_.kind == "int":
+        return Tup((owner, Num(Const(1))))  # of a float the quotient would carry a derivative, and its parts do not
+    return None if result_type is None else answer(ctx, function, [ctx.read(owner, node)], result_type)
+
+
+@method("number", "is_integer")
+def number_is_integer(ctx: Lowering, owner: Num, args: list[Binding], node: ast.AST) -> Binding:
+    """A question to a number, by what is said of it in functions that have rows."""
+    return call_function(ctx, numbers.is_integer, [owner], {}, node)
+
+
+@method("number", "conjugate")
+def number_conjugate(ctx: Lowering, owner: Num, args: list[Binding], node: ast.AST) -> Binding:
+    """A number of Python's stays one; a real one is given back itself."""
+    type_ = ctx.type_of(owner)
+    assert isinstance(type_, Scalar)
+    if type_.dtype is None and type_.kind in ("float", "int"):
+        return owner
+    if type_.dtype is None and type_.kind == "complex":
+        return Num(ctx.call("conj", ctx.read(owner, node)))
+    if type_.dtype is None:
+        return Num(ctx.call("number", ctx.read(owner, node), kind="int"))
+    spelled = spelling.method("conjugate")
+    assert spelled is not None
+    return ctx.make(ctx.call(spelled.row, ctx.read(owner, node)))
+
+
+__all__ = ["number_method"]
