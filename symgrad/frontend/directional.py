@@ -10,16 +10,14 @@ from symgrad.errors import BadArgument, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Tup, is_long
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exceptions import check_count
-from symgrad.frontend.inner import Directional, Inner, Structure, holds_floats, inline, parts_of
+from symgrad.frontend.inner import Directional, Inner, Linearizing, Structure, apart, holds_floats, inline, pair_of, parts_of
 from symgrad.frontend.inner_parts import Part
 from symgrad.frontend.iterate import unpack
 from symgrad.frontend.nested import Reached, own_options, reached
 from symgrad.frontend.operands import unwrap
 from symgrad.frontend.tables import callee
-from symgrad.ir.core import Const, Func, Operand, Value
-from symgrad.ir.types import Array, List, Scalar, is_complex, is_float, same_extent, same_shape
-from symgrad.ops.build import Builder
-from symgrad.ops.sharing import memory_groups, shares_of
+from symgrad.ir.core import Const, Operand
+from symgrad.ir.types import Array, Scalar, is_complex, is_float, same_extent, same_shape
 from symgrad.text import has_literal, item
 
 #: keywords of ``jvp`` itself; others are arguments of the function
@@ -56,18 +54,24 @@ def call_directional(ctx: Lowering, derivative: Directional, args: list[Binding]
     if not active:
         raise BadArgument("no argument of the function of a jvp holds floats", ctx.loc(node))
     shape: list[Structure] = []
-    inner.enter(active, primals, kwargs, lambda value, aux: shape.append(Structure.of(ctx, value, node)))
-    (structure,) = shape
-    func, held = inner.function(structure.outs)
+
+    def results_of(value: Binding, aux: Binding | None) -> None:
+        shape.extend(Structure.of(ctx, part, node) for part in (value, aux) if part is not None)
+
+    inner.enter(active, primals, kwargs, results_of)
+    structure, *auxiliary = shape
+    func, held = inner.function([out for part in shape for out in part.outs])
     carrying = [k for k, out in enumerate(structure.outs) if is_float(out.type)]
     if not carrying:
         raise UnsupportedSyntax("the function of a jvp returns nothing that has a tangent", ctx.loc(node))
-    count = len(structure.outs)
+    count = len(func.body.yields)
     forward = inner.derive("jvp", apart(func), list(range(len(inner.fresh.pairs))), carrying, ctx.builder.taken)
     results = inline(ctx, forward, [*(o for _, o in inner.fresh.pairs), *held, *directions.operands])
     values = {k: ctx.make(value) for k, value in enumerate(results[:count])}
     tangents_of = {k: ctx.make(tangent) for k, tangent in zip(carrying, results[count:], strict=True)}
-    return Tup((structure.rebuilt(ctx, values, True), structure.rebuilt(ctx, tangents_of, False)))
+    whole = [structure.rebuilt(ctx, values, True), structure.rebuilt(ctx, tangents_of, False)]
+    behind = {k - len(structure.outs): value for k, value in values.items() if k >= len(structure.outs)}
+    return Tup((*whole, *(part.rebuilt(ctx, behind, True) for part in auxiliary)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,16 +85,26 @@ class Linear(Binding):
 
 
 def make_linear(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """``symgrad.linearize(g, x)`` inside a function: the value, and a linear function that is written when it is called."""
-    if unsaid := sorted({"has_aux", "strict", "no_grad", "jit", "verify"} & set(kwargs)):
-        raise UnsupportedSyntax(f"{unsaid[0]}= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
+    """``symgrad.linearize(g, x)`` inside a function, or ``symgrad.linearize(g)``, which is called later."""
     of, *rest = args
     keywords = {name: value for name, value in kwargs.items() if name not in OWN}
-    derivative = make_directional(ctx, what, [of], {name: value for name, value in kwargs.items() if name in OWN}, node)
-    assert isinstance(derivative, Directional)
-    before = reached(ctx, of, [*rest, *keywords.values()], node)
-    value = ctx.apply(of, rest, dict(keywords), node)
-    return Tup((value, Linear(derivative, tuple(rest), tuple(keywords.items()), before)))
+    asked = make_directional(ctx, what, [of], {name: value for name, value in kwargs.items() if name in OWN}, node)
+    assert isinstance(asked, Directional)
+    derivative = Linearizing(of, what, asked.wrt, asked.has_aux, asked.no_grad)
+    return call_linearizing(ctx, derivative, rest, keywords, node) if rest or keywords else derivative
+
+
+@callee(Linearizing)
+def call_linearizing(ctx: Lowering, derivative: Linearizing, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """The value, and a linear function that is written when it is called."""
+    before = reached(ctx, derivative.of, [*args, *kwargs.values()], node)
+    value = ctx.apply(derivative.of, args, dict(kwargs), node)
+    along = Directional(derivative.of, derivative.what, derivative.wrt, derivative.has_aux, derivative.no_grad)
+    linear = Linear(along, tuple(args), tuple(kwargs.items()), before)
+    if not derivative.has_aux:
+        return Tup((value, linear))
+    out, aux = pair_of(ctx, value, node)
+    return Tup((out, linear, aux))
 
 
 @callee(Linear)
@@ -124,21 +138,6 @@ def places_of(inner: Inner, primals: list[Binding], tangents: list[Binding], kwa
         what = f"{len(tangents)} tangents are passed for {len(places)} arguments"
         raise BadArgument(what, inner.ctx.loc(inner.node), "pass one for each, None for what holds no floats")
     return places
-
-
-def apart(func: Func) -> Func:
-    """The function with results that share memory with no parameter and no other result. Works in place."""
-    shares, groups = shares_of(func), memory_groups(func)
-    seen: set[Value] = set()
-    with (builder := Builder(func.body)).at(func.loc):
-        for k, sources in enumerate(shares):
-            out = func.body.yields[k]
-            if isinstance(out, Value) and isinstance(out.type, Array | List):
-                root = groups.find(out)
-                if sources or root in seen:
-                    func.body.yields[k] = builder.call("copy", out, hint=out.name)
-                seen.add(root)
-    return func
 
 
 @dataclass(slots=True)
