@@ -25,7 +25,7 @@ from symgrad.paths import belongs, spelled
 from symgrad.text import root_of
 from symgrad.tracebacks import boundary
 from symgrad.verification.agreement import RELATIVE
-from symgrad.verification.directions import added, by_key, count_floats, dot, fresh, leaf_names, moved, only, random_like, widths
+from symgrad.verification.directions import added, by_key, children, count_floats, dot, fresh, leaf_names, moved, only, random_like, widths
 from symgrad.verification.slope import complex_slope
 
 #: step and tolerance by the width of the narrowest float: half precision, single, double
@@ -285,11 +285,18 @@ class Check:
     def reverse(self, seed: Any) -> Slope:
         """The slope by reverse mode, of a tangent; the gradient is computed once."""
         out, pullback = self.derivative("reverse")(*map(fresh, self.args), **fresh(self.kwargs))
-        gradients = pullback(by_key(out, seed))
+        gradients = pullback(by_key(out, numbers_for(out, seed)))
         return lambda tangent: sum(dot(gradient, part).real for gradient, part in zip(gradients, tangent, strict=True))
 
 
 SLOPES: dict[str, Callable[[Check, Any], Slope]] = {"forward": Check.forward, "reverse": Check.reverse}
+
+
+def numbers_for(out: Any, seed: Any) -> Any:
+    """A seed with zero for integers: where a function returns one on some path, its pullback takes a number there."""
+    if isinstance(seed, list):
+        return [numbers_for(part, one) for part, one in zip(children(out) or [], seed, strict=True)]
+    return 0.0 if seed is None and isinstance(out, int | np.integer | np.bool_) else seed
 
 
 def options_of(what: Literal["jvp", "vjp"], names: tuple[str, ...], jit: Jit) -> Options:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import symgrad
-from symgrad.errors import BadArgument
+from symgrad.errors import BadArgument, UnsupportedSyntax
 
 X = np.array([0.3, 0.5, 0.7])
 P = {"w": X, "b": [X.copy(), 0.5]}
@@ -171,3 +171,21 @@ def test_what_check_grads_cannot_do_is_refused(settings):
 def test_check_grads_takes_a_function():
     with pytest.raises(BadArgument, match=r"3\.0 is not a function"):
         symgrad.check_grads(3.0, (X,))
+
+
+LISTED = [0.1 * k for k in range(12)]
+
+
+def cubes(p):
+    return sum(a * a * a for a in p)
+
+
+def test_the_tangent_of_a_list_inside_a_function_is_a_list_of_its_length():
+    with pytest.raises(ValueError, match="another length than its argument"):
+        symgrad.grad(lambda p: symgrad.jvp(cubes, (p,), (p[1:],))[1])(LISTED)
+    with pytest.raises(UnsupportedSyntax, match="its tangent is no list of floats"):
+        symgrad.grad(lambda p: symgrad.jvp(cubes, (p,), (np.array(p),))[1])(LISTED)
+    gradient = symgrad.grad(lambda p: symgrad.jvp(cubes, (p,), (p,))[1])(LISTED)
+    np.testing.assert_allclose(gradient, 9.0 * np.array(LISTED) ** 2)
+    by_arrays = symgrad.grad(lambda p: symgrad.jvp(cubes, (np.array(p),), (np.array(p),))[1])(LISTED)
+    np.testing.assert_allclose(by_arrays, gradient)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -385,3 +387,23 @@ def test_a_product_inside_without_its_vector_is_refused():
         symgrad.grad(lambda x: np.sum(symgrad.hvp(scalar, x)))(X)
     with pytest.raises(BadArgument, match="hvp takes the vector by name"):
         symgrad.grad(lambda x: np.sum(symgrad.hvp(scalar)(x)))(X)
+
+
+@dataclass
+class Held:
+    a: Any
+    b: Any
+
+
+class Plain:
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+
+@pytest.mark.parametrize("cls", [Held, Plain], ids=["dataclass", "class"])
+def test_axes_of_a_record_inside_a_function(cls):
+    def total(x):
+        each = symgrad.vmap(lambda p: np.sum(np.sin(p.a)) * p.b, in_axes=(cls(0, None),))
+        return np.sum(each(cls(np.stack([x, 2.0 * x]), 1.5)) ** 2)
+
+    np.testing.assert_allclose(symgrad.grad(total)(X), differences(total, X), rtol=1e-6)

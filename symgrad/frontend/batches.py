@@ -76,6 +76,11 @@ def python_value(ctx: Lowering, binding: Binding, node: ast.AST) -> Any:
         return items if binding.key.kind == "dict" else list(items.values())
     if isinstance(binding, Tup):
         return tuple(python_value(ctx, item, node) for item in binding.items)
+    if isinstance(binding, Obj) and binding.key.kind == "record" and binding.key.cls is not None:
+        record = object.__new__(binding.key.cls)
+        for name, item in ctx.state.entries(binding.key):
+            object.__setattr__(record, name, python_value(ctx, item, node))
+        return record
     try:
         return unwrap(binding)
     except SymgradError:

@@ -154,8 +154,8 @@ class Directions:
             self.operands.append(self.fitted(path, self.ctx.read(primal, self.node), self.ctx.read(tangent, self.node)))
             return
         if isinstance(primal, Obj) and isinstance(held := self.ctx.state.heap[primal.key], Ref) and is_float(self.ctx.type_of(held)):
-            what = f"argument {path} of a jvp is a list of any length, which has no tangent inside another function"
-            raise UnsupportedSyntax(what, self.ctx.loc(self.node), "make it an array with np.array")
+            self.operands.append(self.of_list(path, held, tangent))
+            return
         parts, others = parts_of(self.ctx, primal), parts_of(self.ctx, tangent)
         if parts is not None and others is None and is_long(tangent, self.ctx.state):
             items = unpack(self.ctx, tangent, [ast.Name(f"item_{k}", ast.Store()) for k in range(len(parts))], self.node)
@@ -169,6 +169,17 @@ class Directions:
             return
         for (key, part), (_, other) in zip(parts, others, strict=True):
             self.enter(item(path, key) if has_literal(key) else path, part, other)
+
+    def of_list(self, path: str, primal: Ref, tangent: Binding) -> Operand:
+        """The tangent of a list of any length: a list of as many numbers."""
+        content = self.ctx.state.heap[tangent.key] if isinstance(tangent, Obj) else None
+        if not isinstance(content, Ref) or not is_float(self.ctx.type_of(content)):
+            what = f"argument {path} of a jvp is a list of any length, and its tangent is no list of floats of any length"
+            raise UnsupportedSyntax(what, self.ctx.loc(self.node), "make both arrays with np.array")
+        listed, whole = self.ctx.read(content, self.node), self.ctx.read(primal, self.node)
+        lengths = self.ctx.call("list_len", listed), self.ctx.call("list_len", whole)
+        check_count(self.ctx, *lengths, f"the tangent of argument {path} of a jvp has another length than its argument")
+        return listed
 
     def fitted(self, path: str, primal: Operand, tangent: Operand) -> Operand:
         """A tangent in the form of its argument."""

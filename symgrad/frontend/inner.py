@@ -236,6 +236,9 @@ class Structure:
             parts = [cls.of(ctx, held, node) for _, held in entries]
             names = [name for name, _ in entries]
             return cls.joined(parts, lambda ctx, items: ctx.new_object(key.kind, list(zip(names, items, strict=True)), key.cls))
+        if isinstance(value, Obj) and isinstance(content := Fresh(ctx).numbers(value.key), Ref):
+            made_of = Fresh(ctx).listed
+            return cls([ctx.read(content, node)], lambda ctx, leaves, keep: made_of(value.key, leaves[0]) if leaves else Static(None))
         if isinstance(value, Static):
             return cls([], lambda ctx, leaves, keep: value if keep else Static(None), False)
         if not isinstance(value, Num | Ref):
