@@ -173,6 +173,10 @@ def vector(x):
     return np.array([x[0] * x[1], np.sin(x[1]) * x[2], x[2] ** 3])
 
 
+def vector_of_any_length(x):
+    return np.sin(x) * np.roll(x, 1)
+
+
 class Layer:
     def __init__(self, w):
         self.w = w
@@ -239,6 +243,10 @@ def jvp_of_jvp(x):
     return symgrad.jvp(lambda y: symgrad.jvp(scalar, (y,), (V,))[1], (x,), (V,))[1]
 
 
+def hessian_of_the_determinant_of_a_jacobian(x):
+    return symgrad.hessian(lambda y: np.linalg.det(symgrad.jacobian(vector_of_any_length)(y) + 4.0 * np.eye(3)))(x)
+
+
 def hessian_inside(x):
     return np.linalg.det(symgrad.hessian(scalar)(x) + 5.0 * np.eye(3))
 
@@ -279,6 +287,7 @@ COMPOSITIONS = [
     vmap_of_grad, hessian_of_vmap, jvp_of_vjp, vjp_of_jvp, grad_of_jvp, jacrev_of_vmap, vmap_of_hessian, vmap_of_jvp, grad_of_grad_of_grad,
     jacobian_of_grad_of_a_method, hvp_of_vmap, linearize_of_grad, vmap_of_vmap, jvp_of_jvp, hessian_inside,
     penalty_on_the_norm_of_a_gradient, jacrev_of_a_linear_function, vjp_of_hvp, vmap_of_jacrev, derivative_in_a_loop, newton_steps,
+    hessian_of_the_determinant_of_a_jacobian,
 ]  # fmt: skip
 
 
