@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -416,3 +417,15 @@ def test_axes_of_a_record_inside_a_function(cls):
         return np.sum(each(cls(np.stack([x, 2.0 * x]), 1.5)) ** 2)
 
     np.testing.assert_allclose(symgrad.grad(total)(X), differences(total, X), rtol=1e-6)
+
+
+@pytest.mark.parametrize("option", ["jit=True", "verify=False", "no_grad=('k',)", "strict=True", "memory='1 MB'"])
+def test_options_of_how_code_is_made_are_said_of_the_outer_derivative(option):
+    word = option.partition("=")[0]
+    for make in ("grad", "vjp", "jvp", "vmap"):
+        if word in inspect.signature(getattr(symgrad, make)).parameters:
+            text = f"def f(x): return np.sum(symgrad.{make}(scalar, {option})(x))"
+            function = symgrad.from_source(text, globals={"np": np, "symgrad": symgrad, "scalar": scalar})
+            with pytest.raises(UnsupportedSyntax, match=f"{word}= of {make} cannot be given") as raised:
+                symgrad.grad(function)(X)
+            assert ("stop_gradient" if word == "no_grad" else "outer derivative") in str(raised.value.hint)

@@ -13,7 +13,7 @@ from symgrad.frontend.exceptions import check_count
 from symgrad.frontend.inner import Directional, Inner, Linearizing, Structure, apart, holds_floats, inline, pair_of, parts_of
 from symgrad.frontend.inner_parts import Part
 from symgrad.frontend.iterate import unpack
-from symgrad.frontend.nested import Reached, own_options, reached
+from symgrad.frontend.nested import Reached, own_options, reached, refuse_option
 from symgrad.frontend.operands import unwrap
 from symgrad.frontend.tables import callee
 from symgrad.ir.core import Const, Operand
@@ -27,7 +27,7 @@ OWN = ("wrt", "argnums", "has_aux", "strict", "no_grad", "jit", "verify")
 def make_directional(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """``symgrad.jvp(g, primals, tangents)`` inside a function, or ``symgrad.jvp(g)``, which is called later."""
     if unsaid := sorted({"strict", "no_grad", "jit", "verify"} & set(kwargs)):
-        raise UnsupportedSyntax(f"{unsaid[0]}= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
+        refuse_option(ctx, what, unsaid[0], node)
     if not args:
         raise BadArgument(f"{what} inside this function is given no function", ctx.loc(node))
     of, *rest = args

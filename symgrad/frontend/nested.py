@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NoReturn
 
 from symgrad.errors import BadArgument, NotScalar, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, External, Fun, HeapKey, Location, Maybe, Num, Obj, OneOf, Partial, Ref, Static, Tup
@@ -36,6 +36,9 @@ from symgrad.ops.declare import CUTS, USER_ROWS
 MODES = {"auto": "jacobian", "reverse": "jacrev", "forward": "jacfwd"}
 #: words of matrices of derivatives, besides those of all derivatives
 MATRIX_WORDS = {"jacobian": ("mode", "sparsity"), "hessian": ("mode", "sparsity")}
+#: what to do in the place of an option that is not taken inside a function
+INSTEAD = {"sparsity": "leave it out: the matrix is an array then", "no_grad": "call symgrad.stop_gradient in the inner function",
+           **dict.fromkeys(("jit", "verify", "strict", "checkpoints", "memory"), "leave it out here, and say it of the outer derivative")}  # fmt: skip
 #: those that may be of complex functions
 OF_COMPLEX = ("grad", "value_and_grad", *MODES.values(), "hessian")
 
@@ -48,23 +51,27 @@ def make_derivative(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[
     known = set(kwargs) - {"wrt", "argnums", "has_aux", "allow_unused", "strict", "jit", *MATRIX_WORDS.get(what, ())}
     known -= {"holomorphic"} if what in OF_COMPLEX else set()
     if known:
-        raise UnsupportedSyntax(f"{min(known)}= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
-    if "strict" in kwargs and unwrap(kwargs["strict"]):
-        raise UnsupportedSyntax(f"strict= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
-    if "jit" in kwargs and unwrap(kwargs["jit"]):
-        raise UnsupportedSyntax(f"jit= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
+        refuse_option(ctx, what, min(known), node)
+    for word in ("strict", "jit"):
+        if word in kwargs and unwrap(kwargs[word]):
+            refuse_option(ctx, what, word, node)
     mode = unwrap(kwargs["mode"]) if "mode" in kwargs else "auto"
     if mode not in MODES:
         raise BadArgument(f"there is no mode {mode!r}", ctx.loc(node), 'mode is "auto", "reverse" or "forward"')
     if "sparsity" in kwargs and unwrap(kwargs["sparsity"]) is not None:
-        message = f"sparsity= of {what} cannot be given inside a function that is differentiated"
-        raise UnsupportedSyntax(message, ctx.loc(node), "leave it out: the matrix is an array then")
+        refuse_option(ctx, what, "sparsity", node)
     aux, no_grad = own_options(args[0], kwargs)
     of, holomorphic = args[0], "holomorphic" in kwargs and bool(unwrap(kwargs["holomorphic"]))
     if what == "hessian":
         of = Derivative(of, "grad", unwrap(wrt), aux, no_grad, holomorphic=holomorphic)
     word = MODES[mode] if what in ("jacobian", "hessian") else what
     return Derivative(of, word, unwrap(wrt), aux, no_grad, holomorphic=holomorphic)
+
+
+def refuse_option(ctx: Lowering, what: str, word: str, node: ast.AST) -> NoReturn:
+    """An option that has no meaning where a derivative is taken inside a function."""
+    message = f"{word}= of {what} cannot be given inside a function that is differentiated"
+    raise UnsupportedSyntax(message, ctx.loc(node), INSTEAD.get(word))
 
 
 def own_options(of: Binding, kwargs: dict[str, Binding]) -> tuple[bool, frozenset[str]]:
@@ -77,8 +84,7 @@ def own_options(of: Binding, kwargs: dict[str, Binding]) -> tuple[bool, frozense
 def make_product(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """``symgrad.hvp(g, x, v)`` inside a function, or ``symgrad.hvp(g)``, which is called later."""
     if unsaid := sorted({"no_grad", "jit", "verify"} & set(kwargs)):
-        message = f"{what} with {unsaid[0]}= inside a function that is differentiated"
-        raise UnsupportedSyntax(message, ctx.loc(node), f"write {what}(f, x, v)")
+        refuse_option(ctx, what, unsaid[0], node)
     of, *rest = args
     named = [name for name in ("args", "v")[len(rest) :] if name in kwargs]
     rest += [kwargs[name] for name in named]
@@ -189,7 +195,7 @@ def make_pullback(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[st
     """``symgrad.vjp(g, x)`` inside a function."""
     keywords = {name: kwargs[name] for name in kwargs if name not in ("wrt", "argnums", "has_aux", *UNSAID)}
     if unsaid := sorted({*UNSAID} & set(kwargs)):
-        raise UnsupportedSyntax(f"{unsaid[0]}= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
+        refuse_option(ctx, what, unsaid[0], node)
     of, *rest = args
     if {"wrt", "argnums"} <= set(kwargs):
         raise UnsupportedSyntax("wrt and argnums are one argument under two names", ctx.loc(node), "give one of them")
