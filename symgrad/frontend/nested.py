@@ -37,8 +37,11 @@ MODES = {"auto": "jacobian", "reverse": "jacrev", "forward": "jacfwd"}
 #: words of matrices of derivatives, besides those of all derivatives
 MATRIX_WORDS = {"jacobian": ("mode", "sparsity"), "hessian": ("mode", "sparsity")}
 #: what to do in the place of an option that is not taken inside a function
-INSTEAD = {"sparsity": "leave it out: the matrix is an array then", "no_grad": "call symgrad.stop_gradient in the inner function",
-           **dict.fromkeys(("jit", "verify", "strict", "checkpoints", "memory"), "leave it out here, and say it of the outer derivative")}  # fmt: skip
+INSTEAD = {
+    "sparsity": "leave it out: the matrix is an array then",
+    "no_grad": "call symgrad.stop_gradient in the inner function",
+    **dict.fromkeys(("jit", "verify", "strict", "checkpoints", "memory"), "leave it out here, and say it of the outer derivative"),
+}
 #: those that may be of complex functions
 OF_COMPLEX = ("grad", "value_and_grad", *MODES.values(), "hessian")
 
