@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import linecache
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -27,15 +29,22 @@ def loaded(seed: int, depth: int) -> tuple[Any, list[str]]:
     return module[f"f{len(words) - 1}"], words
 
 
+@contextmanager
+def refused_rows(words: list[str]) -> Iterator[None]:
+    """Let the refusal of rows pass that are not differentiated again, where a matrix is among the operators."""
+    try:
+        yield
+    except NoDerivative as refusal:
+        assert refusal.what.startswith(REFUSED)
+        assert any(one.startswith(("jac", "determinant", "hessian", "root")) for one in words), words
+
+
 @pytest.mark.filterwarnings("ignore::symgrad.errors.NotActiveWarning")
 @pytest.mark.parametrize("seed", [104, 107, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(108, 208))])
 def test_compositions_agree_with_differences(seed: int) -> None:
     function, words = loaded(seed, 3 if seed % 3 == 0 else 2)
-    try:
+    with refused_rows(words):
         symgrad.check_grads(function, (X,), directions=1)
-    except NoDerivative as refusal:
-        assert refusal.what.startswith(REFUSED)
-        assert any(one.startswith(("jac", "determinant", "hessian", "root")) for one in words), words
 
 
 @pytest.mark.slow
@@ -43,12 +52,13 @@ def test_compositions_agree_with_differences(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(300, 320))
 def test_compositions_in_kernels_are_those_of_numpy_code(seed: int) -> None:
     pytest.importorskip("numba")
-    function, _ = loaded(seed, 2)
-    out, pullback = symgrad.vjp(function, X)
-    compiled, back = symgrad.vjp(function, X, jit=True)
-    weights = np.cos(np.arange(float(np.size(out)))).reshape(np.shape(out))[()]
-    np.testing.assert_allclose(compiled, out, rtol=1e-10, atol=1e-13)
-    np.testing.assert_allclose(back(weights)[0], pullback(weights)[0], rtol=1e-9, atol=1e-12)
+    function, words = loaded(seed, 2)
+    with refused_rows(words):
+        out, pullback = symgrad.vjp(function, X)
+        compiled, back = symgrad.vjp(function, X, jit=True)
+        weights = np.cos(np.arange(float(np.size(out)))).reshape(np.shape(out))[()]
+        np.testing.assert_allclose(compiled, out, rtol=1e-10, atol=1e-13)
+        np.testing.assert_allclose(back(weights)[0], pullback(weights)[0], rtol=1e-9, atol=1e-12)
 
 
 def test_what_is_composed_is_varied() -> None:
