@@ -13,12 +13,11 @@ from typing import Any, Protocol
 from symgrad.compile import PROGRAM
 from symgrad.frontend.source import from_source
 from symgrad.identity import Same
+from symgrad.pipeline.words import ALONG
 from symgrad.signature import Signature
 from symgrad.text import is_name, root_of
 
-#: the attribute of a function that is written here: the gradient that it differentiates, and the name of its vector
-ALONG = "__symgrad_along__"
-#: its attribute that says how it is made again: a function and arguments, to which the options are added
+#: the attribute of a function that is written here, which says how it is made again: a function and arguments, to which options are added
 REMADE = "__symgrad_remade__"
 #: what the vector is called: the first of these names that the function has no parameter of
 NAMES = ("v", "vector", "direction", "weights")

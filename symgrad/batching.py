@@ -20,8 +20,9 @@ from symgrad.identity import Same
 from symgrad.jit import Jit
 from symgrad.parameters import Options
 from symgrad.runtime.batches import BATCH, Axes, Batch, is_tree, parts_of
+from symgrad.targets import available
 from symgrad.text import identifier
-from symgrad.verification.first_call import Verify
+from symgrad.verification.first_call import Verify, checked_verify
 
 POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 
@@ -40,7 +41,7 @@ def batched(function: Any, in_axes: Axes, out_axes: Axes, jit: Jit, verify: Veri
     """The derived function that calls ``function`` for each example."""
     if not callable(function):
         raise BadArgument(f"{function!r} is not a function", hint="pass the function itself, not what it returns")
-    result: Derived = derived(written(function, in_axes, out_axes), Options("primal", jit=jit, verify=verify))
+    result: Derived = derived(written(function, in_axes, out_axes), Options("primal", jit=available(jit), verify=checked_verify(verify)))
     return result
 
 

@@ -22,8 +22,8 @@ from symgrad.verification.directions import by_key, children, fresh, is_float, r
 def contracted(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], random: np.random.Generator) -> Any:
     """A function of the same parameters that gives one real number: the inner product of the result with random numbers."""
     result = function(*map(fresh, args), **fresh(kwargs))
-    if is_float(result) and np.ndim(result) == 0 and not np.iscomplexobj(result):
-        return function
+    if isinstance(result, int | np.integer) or is_float(result) and np.ndim(result) == 0 and not np.iscomplexobj(result):
+        return function  # also of an integer, which the function may return on this path alone
     seeds: list[Any] = []
     keys: list[Any] = []
     names = list(inspect.signature(function).parameters)[: len(args)]

@@ -154,9 +154,9 @@ class Derived:
     def __symgrad_derivative__(self) -> tuple[Any, str, Any, bool, frozenset[str], bool] | None:
         """For the frontend, when this is called inside another function: of what, which, wrt, has_aux, no_grad, holomorphic."""
         settings = self._options
-        if settings.what in ("vjp", "linearize", "hvp", "vhp"):
+        if settings.what in ("hvp", "vhp"):
             return None
-        if settings.what == "jvp" and settings.wrt is None:
+        if settings.what in ("vjp", "jvp", "linearize") and settings.wrt is None:
             return self._of, settings.what, None, settings.has_aux, settings.no_grad, False
         names = resolve_wrt(settings, self._function)
         wrt = names if isinstance(settings.wrt, tuple) else names[0]

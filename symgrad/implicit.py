@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.api import grad
-from symgrad.errors import SciPyMissing
+from symgrad.errors import BadArgument, SciPyMissing
 from symgrad.runtime.solvers import convergence, integrated, reached
 
 try:
@@ -24,6 +24,19 @@ except ImportError:
     raise SciPyMissing("symgrad.implicit calls SciPy, which is not installed") from None
 
 __all__ = ["fixed_point", "minimize", "odeint", "quad", "root", "solve_ivp"]
+
+
+def check_function(f: Any, word: str) -> None:
+    """Refuse what cannot be called."""
+    if not callable(f):
+        raise BadArgument(f"{word} is of the class {type(f).__name__}, not a function")
+
+
+def check_start(x0: Any) -> None:
+    """Refuse a start that is neither a number nor a vector."""
+    if np.ndim(x0) > 1:
+        hint = "pass x0.ravel(), and reshape in the function"
+        raise BadArgument(f"x0 has {np.ndim(x0)} axes: unknowns are a number or a vector", hint=hint)
 
 
 def root(f: Callable[..., Any], x0: Any, *args: Any, method: str = "hybr", tol: float = 1e-12) -> Any:
@@ -41,6 +54,8 @@ def root(f: Callable[..., Any], x0: Any, *args: Any, method: str = "hybr", tol: 
     >>> round(float(cube_root(8.0)), 9), round(float(symgrad.grad(cube_root)(8.0)), 9)  # 1 / (3 * 2 ** 2)
     (2.0, 0.083333333)
     """
+    check_function(f, "f")
+    check_start(x0)
     if np.ndim(x0) == 0:
         return optimize.newton(f, x0, args=args, tol=tol)
     solution = optimize.root(f, x0, args=args, method=method, tol=tol)
@@ -60,6 +75,8 @@ def fixed_point(g: Callable[..., Any], x0: Any, *args: Any, tol: float = 1e-12, 
     >>> round(float(square_root(4.0)), 9), round(float(symgrad.grad(square_root)(4.0)), 9)
     (2.0, 0.25)
     """
+    check_function(g, "g")
+    check_start(x0)
     point = optimize.fixed_point(g, x0, args=args, xtol=tol, maxiter=maxiter)
     return point[()] if np.ndim(x0) == 0 else point
 
@@ -78,6 +95,8 @@ def minimize(f: Callable[..., Any], x0: Any, *args: Any, method: str = "BFGS", t
     >>> round(float(lowest(3.0)), 6), round(float(symgrad.grad(lowest)(3.0)), 6)
     (1.5, 0.5)
     """
+    check_function(f, "f")
+    check_start(x0)
     solution = optimize.minimize(f, x0, args=args, method=method, jac=grad(f), tol=tol)
     convergence(solution.success, solution.message)
     return solution.x
@@ -97,6 +116,7 @@ def solve_ivp(fun: Callable[..., Any], t_span: Sequence[float], y0: Any, *args: 
     >>> round(float(last(0.0)), 6), round(float(symgrad.grad(last)(0.0)), 6)
     (1.0, -1.0)
     """
+    check_function(fun, "fun")
     solution = integrate.solve_ivp(fun, t_span, y0, method=method, t_eval=t_eval, args=args, rtol=rtol, atol=atol)
     convergence(solution.success, solution.message)
     return solution
@@ -114,6 +134,7 @@ def odeint(fun: Callable[..., Any], y0: Any, t: Any, *args: Any, rtol: float = 1
     >>> round(float(last(0.0)), 6), round(float(symgrad.grad(last)(0.0)), 6)
     (1.0, 1.0)
     """
+    check_function(fun, "fun")
     states, report = integrate.odeint(fun, y0, t, args=args, rtol=rtol, atol=atol, full_output=True)
     reached(report)
     return states
@@ -131,6 +152,7 @@ def quad(f: Callable[..., Any], a: float, b: float, *args: Any, epsabs: float = 
     >>> round(area(2.0, 2.0), 9), round(float(symgrad.grad(area)(2.0, 2.0)), 9)
     (2.666666667, 4.0)
     """
+    check_function(f, "f")
     result = integrate.quad(f, a, b, args=args, epsabs=epsabs, epsrel=epsrel, full_output=True)
     integrated(result)
     return result[0]

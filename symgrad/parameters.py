@@ -12,6 +12,8 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Any, Literal
 
+import numpy as np
+
 from symgrad.abstraction import abstract_value, from_annotation, parse_signature, split_types
 from symgrad.errors import BadArgument, IntegerArgument, SourceNotFound
 from symgrad.frontend.scopes import body_nodes, local_names
@@ -67,7 +69,7 @@ def options(what: What, wrt: Wrt, argnums: Wrt, has_aux: bool, allow_unused: boo
             memory: int | str | None = None, holomorphic: bool = False) -> Options:  # fmt: skip
     """Check what can be checked without the function."""
     available(jit)
-    if strict and allow_unused:
+    if strict is True and allow_unused is True:
         raise BadArgument("strict=True refuses what allow_unused=True allows", hint="give one of them")
     if checkpoints and memory is not None:
         raise BadArgument("checkpoints says how many snapshots a loop keeps, and so does memory", hint="give one of them")
@@ -81,11 +83,31 @@ def options(what: What, wrt: Wrt, argnums: Wrt, has_aux: bool, allow_unused: boo
                 f"wrt names a parameter by position, name or path, not by {item!r}",
                 hint="for example wrt=0, wrt='x', wrt=('x', 'p.w')",
             )
-    names = frozenset((no_grad,) if isinstance(no_grad, str) else no_grad)
+    flags = {"has_aux": has_aux, "allow_unused": allow_unused, "strict": strict, "holomorphic": holomorphic}
+    aux, unused, refuses, is_complex = (checked_flag(word, value) for word, value in flags.items())
     mode, verify = checked_mode(mode), checked_verify(verify)
-    return Options(what, wrt, has_aux, allow_unused, names, strict=bool(strict), jit=jit, mode=mode, verify=verify,
-                   holomorphic=bool(holomorphic),
+    return Options(what, wrt, aux, unused, checked_names(no_grad), strict=refuses, jit=jit, mode=mode, verify=verify,
+                   holomorphic=is_complex,
                    checkpoints=checked_checkpoints(checkpoints), memory=None if memory is None else bytes_of(memory))  # fmt: skip
+
+
+def checked_flag(word: str, value: Any) -> bool:
+    """An argument that is True or False; BadArgument for what is neither.
+
+    >>> checked_flag("has_aux", True), checked_flag("has_aux", 0)
+    (True, False)
+    """
+    if value is None or isinstance(value, bool | int | np.bool_) and value in (0, 1):
+        return bool(value)
+    raise BadArgument(f"{word} is True or False, not {value!r}")
+
+
+def checked_names(no_grad: Any) -> frozenset[str]:
+    """The names of variables in ``no_grad``; BadArgument for what is no text, and no collection of texts."""
+    names = (no_grad,) if isinstance(no_grad, str) else tuple(no_grad) if isinstance(no_grad, Iterable) else (None,)
+    if not all(isinstance(name, str) for name in names):
+        raise BadArgument(f"no_grad names variables of the function, not {no_grad!r}", hint="for example no_grad=('scale',)")
+    return frozenset(names)
 
 
 def checked_checkpoints(checkpoints: Checkpoints) -> tuple[tuple[int | str, int], ...]:

@@ -107,10 +107,14 @@ def checked_pattern(sparsity: Any) -> Any:
         if sparsity == "auto":
             return None
         raise BadArgument(f"there is no sparsity {sparsity!r}", hint='sparsity is "auto", or a pattern: an array or scipy.sparse matrix')
-    pattern = sparsity if sparse.issparse(sparsity) else np.asarray(sparsity)
+    hint = "pass a matrix of bools: a row for each element of the result, a column for each of the argument"
+    try:
+        pattern = sparsity if sparse.issparse(sparsity) else np.asarray(sparsity)
+    except ValueError:
+        raise BadArgument("the rows of the pattern have different lengths", hint=hint) from None
     if pattern.ndim != 2 or pattern.dtype.kind not in "biuf":
         what = f"the pattern has the shape {pattern.shape} and the dtype {pattern.dtype}"
-        raise BadArgument(what, hint="pass a matrix of bools: a row for each element of the result, a column for each of the argument")
+        raise BadArgument(what, hint=hint)
     return sparse.csr_array(pattern != 0)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -25,7 +25,7 @@ from symgrad.paths import belongs, spelled
 from symgrad.text import root_of
 from symgrad.tracebacks import boundary
 from symgrad.verification.agreement import RELATIVE
-from symgrad.verification.directions import added, by_key, count_floats, dot, fresh, leaf_names, moved, only, random_like, widths
+from symgrad.verification.directions import added, by_key, children, count_floats, dot, fresh, leaf_names, moved, only, random_like, widths
 from symgrad.verification.slope import complex_slope
 
 #: step and tolerance by the width of the narrowest float: half precision, single, double
@@ -76,7 +76,7 @@ def compare_grads(function: Callable[..., Any], args: Sequence[Any], order: int 
 
     With ``jit`` it is the compiled derivatives that are compared.
     """
-    check_request(order, modes, directions)
+    check_request(function, args, order, modes, directions, seed, tolerance)
     args = tuple(args)
     if any(p.kind is p.VAR_POSITIONAL for p in inspect.signature(function).parameters.values()) and not isinstance(wrt, str):
         function = written(function, [f"x{k}" for k in range(len(args))], kwargs)
@@ -150,10 +150,19 @@ def check_grads(function: Callable[..., Any], args: Sequence[Any], order: int = 
         raise AssertionError("\n".join([f"the derivatives of {name} disagree", *wrong]))
 
 
-def check_request(order: int, modes: Sequence[str], directions: int) -> None:
+def check_request(function: Any, args: Any, order: Any, modes: Any, directions: Any, seed: Any, tolerance: Any) -> None:
     """Raise BadArgument where nothing would be compared, or not what was asked for."""
-    if isinstance(modes, str):
-        raise BadArgument(f"modes is the text {modes!r}, not a tuple", hint=f"modes=({modes!r},)")
+    if not callable(function):
+        raise BadArgument(f"{function!r} is not a function", hint="pass the function itself, not what it returns")
+    if not isinstance(args, tuple | list):
+        raise BadArgument(f"args is of the class {type(args).__name__}, not a tuple of the arguments", hint="check_grads(f, (x,))")
+    if isinstance(modes, str) or not isinstance(modes, Iterable):
+        hint = f"modes=({modes!r},)" if isinstance(modes, str) else "modes=('forward', 'reverse'), or one of them"
+        raise BadArgument(f"modes is {modes!r}, not a tuple", hint=hint)
+    if not all(isinstance(count, int) for count in (order, directions, seed)) or seed < 0:
+        raise BadArgument(f"order={order!r}, directions={directions!r}, seed={seed!r}: these are integers, and none is negative")
+    if not (tolerance is None or isinstance(tolerance, int | float) and tolerance >= 0):
+        raise BadArgument(f"tolerance is a number that is not negative, not {tolerance!r}", hint="leave it out")
     unknown = [mode for mode in modes if mode not in MODES]
     if unknown:
         raise BadArgument(f"there is no mode {unknown[0]!r}", hint="modes=('forward', 'reverse'), or one of them")
@@ -169,6 +178,8 @@ def names_in(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mappin
         return tuple(name for name, value in zip(parameters, args, strict=False) if count_floats(value))
     asked = [root_of(spelled(one)) if isinstance(one, str) else one for one in (wrt if isinstance(wrt, tuple | list) else (wrt,))]
     for one in asked:
+        if isinstance(one, bool) or not isinstance(one, int | str):
+            raise BadArgument(f"wrt names a parameter by position, name or path, not by {one!r}", hint="for example wrt=0, wrt='x'")
         if isinstance(one, int) and not -len(args) <= one < len(args) or isinstance(one, str) and one not in parameters:
             raise BadArgument(f"wrt={one!r} names no argument", hint=f"the parameters are {', '.join(parameters)}")
     names = tuple(one if isinstance(one, str) else parameters[: len(args)][one] for one in asked)
@@ -274,11 +285,18 @@ class Check:
     def reverse(self, seed: Any) -> Slope:
         """The slope by reverse mode, of a tangent; the gradient is computed once."""
         out, pullback = self.derivative("reverse")(*map(fresh, self.args), **fresh(self.kwargs))
-        gradients = pullback(by_key(out, seed))
+        gradients = pullback(by_key(out, numbers_for(out, seed)))
         return lambda tangent: sum(dot(gradient, part).real for gradient, part in zip(gradients, tangent, strict=True))
 
 
 SLOPES: dict[str, Callable[[Check, Any], Slope]] = {"forward": Check.forward, "reverse": Check.reverse}
+
+
+def numbers_for(out: Any, seed: Any) -> Any:
+    """A seed with zero for integers: where a function returns one on some path, its pullback takes a number there."""
+    if isinstance(seed, list):
+        return [numbers_for(part, one) for part, one in zip(children(out) or [], seed, strict=True)]
+    return 0.0 if seed is None and isinstance(out, int | np.integer | np.bool_) else seed
 
 
 def options_of(what: Literal["jvp", "vjp"], names: tuple[str, ...], jit: Jit) -> Options:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import symgrad
-from symgrad.errors import BadArgument
+from symgrad.errors import BadArgument, UnsupportedSyntax
 
 X = np.array([0.3, 0.5, 0.7])
 P = {"w": X, "b": [X.copy(), 0.5]}
@@ -114,3 +114,78 @@ def test_a_seed_that_does_not_fit_is_named_by_its_place_in_the_result(leaf, seed
     with pytest.raises(error) as caught:
         pullback(seed)
     assert f"the seed of out{leaf} is" in str(caught.value)
+
+
+def result(x):
+    return np.sin(x) * x[0]
+
+
+@pytest.mark.parametrize(
+    ("seed", "said"),
+    [
+        (np.ones((2, 3)), r"the seed is f64\[.*\], and the result is f64\[.*\]"),
+        (np.ones(2), "the seed has another shape than the result"),
+        (np.ones(3) * 1j, "the seed is complex, and the result is real"),
+        ("a text", "the seed is no number and no array"),
+        (None, "the seed is no number and no array"),
+    ],
+    ids=["more axes", "shorter", "complex", "text", "None"],
+)
+def test_a_seed_inside_a_function_fits_its_result(seed, said):
+    """It is never broadcast to more than the result, which would add up several gradients."""
+    with pytest.raises((BadArgument, ValueError), match=said):
+        symgrad.grad(lambda x: np.sum(symgrad.vjp(result, x)[1](seed)[0]))(X)
+
+
+@pytest.mark.parametrize("vector", [2.0, np.ones(1), np.ones((1, 3)), "x", [1.0, 2.0, 3.0]], ids=["number", "one", "row", "text", "list"])
+def test_a_vector_inside_a_function_has_the_shape_of_the_gradient(vector):
+    for product in (symgrad.hvp, symgrad.vhp):
+        with pytest.raises((BadArgument, ValueError), match="the vector (is|has)"):
+            symgrad.grad(lambda x, product=product: np.sum(product(lambda y: np.sum(y**3), x, vector)))(X)
+
+
+def test_seeds_inside_a_function_are_broadcast_to_the_result_as_outside():
+    for seed in (2.0, 2, np.full(1, 2.0), np.full(3, 2.0), [2.0, 2.0, 2.0]):
+        gradient = symgrad.grad(lambda x, seed=seed: np.sum(symgrad.vjp(result, x)[1](seed)[0]))(X)
+        np.testing.assert_allclose(gradient, symgrad.grad(lambda x: np.sum(symgrad.grad(lambda y: np.sum(2.0 * result(y)))(x)))(X))
+
+
+@pytest.mark.parametrize("name", ["has_aux", "allow_unused", "strict", "holomorphic", "no_grad", "jit", "verify"])
+def test_options_of_another_kind_are_refused_by_name(name):
+    with pytest.raises(BadArgument, match=name):
+        symgrad.grad(result, **{name: 3})
+    if name in ("jit", "verify"):
+        with pytest.raises(BadArgument, match=name):
+            symgrad.vmap(result, **{name: 3})
+
+
+@pytest.mark.parametrize("settings", [
+    {"order": 1.5}, {"order": 4}, {"modes": "forward"}, {"modes": None}, {"directions": 0}, {"directions": 1.5}, {"seed": -1}, {"seed": "a"},
+    {"tolerance": -1.0}, {"tolerance": "a"}, {"wrt": 1.5}, {"wrt": {"x"}}, {"args": X},
+], ids=str)  # fmt: skip
+def test_what_check_grads_cannot_do_is_refused(settings):
+    with pytest.raises(BadArgument):
+        symgrad.check_grads(loss if "args" not in settings else result, **{"args": (P,), **settings})
+
+
+def test_check_grads_takes_a_function():
+    with pytest.raises(BadArgument, match=r"3\.0 is not a function"):
+        symgrad.check_grads(3.0, (X,))
+
+
+LISTED = [0.1 * k for k in range(12)]
+
+
+def cubes(p):
+    return sum(a * a * a for a in p)
+
+
+def test_the_tangent_of_a_list_inside_a_function_is_a_list_of_its_length():
+    with pytest.raises(ValueError, match="another length than its argument"):
+        symgrad.grad(lambda p: symgrad.jvp(cubes, (p,), (p[1:],))[1])(LISTED)
+    with pytest.raises(UnsupportedSyntax, match="its tangent is no list of floats"):
+        symgrad.grad(lambda p: symgrad.jvp(cubes, (p,), (np.array(p),))[1])(LISTED)
+    gradient = symgrad.grad(lambda p: symgrad.jvp(cubes, (p,), (p,))[1])(LISTED)
+    np.testing.assert_allclose(gradient, 9.0 * np.array(LISTED) ** 2)
+    by_arrays = symgrad.grad(lambda p: symgrad.jvp(cubes, (np.array(p),), (np.array(p),))[1])(LISTED)
+    np.testing.assert_allclose(by_arrays, gradient)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
+from dataclasses import dataclass
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
 import symgrad
-from symgrad.errors import NoDerivative, UnsupportedSyntax
+from symgrad.errors import BadArgument, NoDerivative, UnsupportedSyntax
 
 PARAMETERS = {"a": np.array([0.3, 0.5]), "b": [np.array([1.3, 1.5]), 0.7]}
 HELD = SimpleNamespace(a=np.array([0.3, 0.5]), b=0.5)
@@ -139,17 +142,23 @@ def saved_by_any_rounds(y):
     return out
 
 
-def test_rows_that_read_what_any_number_of_rounds_has_saved_are_refused():
+def test_rows_that_read_what_any_number_of_rounds_has_saved_are_refused_and_columns_are_taken_in_their_place():
+    def cubed(derive):
+        return lambda x: np.sum(derive(saved_by_any_rounds)(x) ** 3)
+
     with pytest.raises(NoDerivative, match="rows of a Jacobian") as raised:
-        symgrad.grad(lambda x: np.sum(symgrad.jacobian(saved_by_any_rounds)(x) ** 3))(X)
+        symgrad.grad(cubed(symgrad.jacrev))(X)
     assert raised.value.hint is not None
+    assert 'mode="forward"' in raised.value.hint
     assert "grad(lambda x: f(x)[k])(x)" in raised.value.hint
 
     def as_the_hint_says(x):
         rows = [symgrad.grad(lambda y, k=k: saved_by_any_rounds(y)[k])(x) for k in range(2)]
         return np.sum(np.stack(rows) ** 3)
 
-    np.testing.assert_allclose(symgrad.grad(as_the_hint_says)(X), differences(as_the_hint_says, X), rtol=1e-6)
+    expected = differences(as_the_hint_says, X)
+    for function in (as_the_hint_says, cubed(symgrad.jacfwd), cubed(symgrad.jacobian)):
+        np.testing.assert_allclose(symgrad.grad(function)(X), expected, rtol=1e-6)
 
 
 # ------------------------------------------------------------------ compositions
@@ -163,6 +172,10 @@ def scalar(x):
 
 def vector(x):
     return np.array([x[0] * x[1], np.sin(x[1]) * x[2], x[2] ** 3])
+
+
+def vector_of_any_length(x):
+    return np.sin(x) * np.roll(x, 1)
 
 
 class Layer:
@@ -231,6 +244,10 @@ def jvp_of_jvp(x):
     return symgrad.jvp(lambda y: symgrad.jvp(scalar, (y,), (V,))[1], (x,), (V,))[1]
 
 
+def hessian_of_the_determinant_of_a_jacobian(x):
+    return symgrad.hessian(lambda y: np.linalg.det(symgrad.jacobian(vector_of_any_length)(y) + 4.0 * np.eye(3)))(x)
+
+
 def hessian_inside(x):
     return np.linalg.det(symgrad.hessian(scalar)(x) + 5.0 * np.eye(3))
 
@@ -271,6 +288,7 @@ COMPOSITIONS = [
     vmap_of_grad, hessian_of_vmap, jvp_of_vjp, vjp_of_jvp, grad_of_jvp, jacrev_of_vmap, vmap_of_hessian, vmap_of_jvp, grad_of_grad_of_grad,
     jacobian_of_grad_of_a_method, hvp_of_vmap, linearize_of_grad, vmap_of_vmap, jvp_of_jvp, hessian_inside,
     penalty_on_the_norm_of_a_gradient, jacrev_of_a_linear_function, vjp_of_hvp, vmap_of_jacrev, derivative_in_a_loop, newton_steps,
+    hessian_of_the_determinant_of_a_jacobian,
 ]  # fmt: skip
 
 
@@ -290,3 +308,124 @@ def test_compositions_in_kernels(function):
     np.testing.assert_allclose(compiled, out, rtol=1e-10)
     np.testing.assert_allclose(back(seed)[0], pullback(seed)[0], rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(symgrad.jvp(function, (X,), (V,), jit=True)[1], symgrad.jvp(function, (X,), (V,))[1], rtol=1e-9, atol=1e-12)
+
+
+# ------------------------------------------------------------------ auxiliary results inside
+
+
+def with_more(x, k=1.0):
+    return np.sum(np.sin(x) * x**2) * k, {"m": x * 2.0, "n": np.sum(x**3), "text": "abc", "x": x}
+
+
+def many_with_more(x):
+    return np.sin(x) * x**2, {"m": x * 2.0, "n": np.sum(x**3), "text": "abc", "x": x}
+
+
+#: what each operator gives with auxiliary results: the derivative, and these
+WITH_AUX = {
+    "grad": lambda x: symgrad.grad(with_more, has_aux=True)(x),
+    "grad by two": lambda x: (lambda both: (both[0][0] * both[0][1], both[1]))(symgrad.grad(with_more, ("x", "k"), has_aux=True)(x, x[0])),
+    "value_and_grad": lambda x: (lambda both: (both[1] * both[0][0], both[0][1]))(symgrad.value_and_grad(with_more, has_aux=True)(x)),
+    "jacobian": lambda x: symgrad.jacobian(many_with_more, has_aux=True)(x),
+    "jacfwd": lambda x: symgrad.jacfwd(many_with_more, has_aux=True)(x),
+    "hessian": lambda x: symgrad.hessian(with_more, has_aux=True)(x),
+    "hvp": lambda x: symgrad.hvp(with_more, x, V, has_aux=True),
+    "vhp": lambda x: symgrad.vhp(with_more, x, V, has_aux=True),
+    "jvp": lambda x: symgrad.jvp(many_with_more, (x,), (V,), has_aux=True)[1:],
+    "linearize": lambda x: (lambda out, linear, aux: (linear(V) * out, aux))(*symgrad.linearize(many_with_more, x, has_aux=True)),
+    "vjp": lambda x: (lambda out, pullback, aux: (pullback(V)[0] * out, aux))(*symgrad.vjp(many_with_more, x, has_aux=True)),
+    "vmap": lambda x: symgrad.vmap(symgrad.grad(lambda y: (np.sum(y**3), {"m": y, "n": y[0], "text": y, "x": y * y}), has_aux=True))(XS * x),
+}  # fmt: skip
+
+
+@pytest.mark.sweep(4)
+@pytest.mark.parametrize("name", WITH_AUX)
+def test_auxiliary_results_inside_a_function_have_derivatives_too(name):
+    def total(x):
+        derivative, aux = WITH_AUX[name](x)
+        return np.sum(derivative**2) + np.sum(aux["m"] ** 2) * np.sum(aux["n"]) + np.sum(aux["x"] ** 3) + len(aux["text"])
+
+    gradient = symgrad.grad(total)(X)
+    np.testing.assert_allclose(gradient, differences(total, X), rtol=1e-6)
+    assert symgrad.jvp(total, (X,), (V,))[1] == pytest.approx(gradient @ V, rel=1e-10)
+
+
+def test_a_function_without_auxiliary_results_is_refused_inside_too():
+    with pytest.raises(BadArgument, match=r"has_aux=True needs a function that returns \(out, aux\)"):
+        symgrad.grad(lambda x: np.sum(symgrad.grad(scalar, has_aux=True)(x)[0]))(X)
+    assert symgrad.grad(lambda x: np.sum(symgrad.grad(lambda y: (scalar(y), y), has_aux=True)(x)[0]))(X).shape == (3,)
+
+
+# ------------------------------------------------------------------ derived functions, called inside
+
+
+@symgrad.differentiable
+def decorated(x):
+    return np.sum(np.sin(x) * x)
+
+
+LINEARIZED = symgrad.linearize(vector)
+TANGENT = symgrad.jvp(vector)
+PRODUCT = symgrad.hvp(scalar)
+#: forms in which a derived function is at hand, each a function of a vector
+CALLED = {
+    "linearize of a decorated function": lambda x: decorated.linearize(x)[1](x),
+    "vjp of a decorated function": lambda x: decorated.vjp(x)[1](1.0)[0],
+    "jvp of a decorated function": lambda x: decorated.jvp((x,), (x,))[1],
+    "linearize from outside": lambda x: LINEARIZED(x)[0] * LINEARIZED(x)[1](x),
+    "jvp from outside": lambda x: TANGENT((x,), (x,))[1],
+    "hvp from outside": lambda x: PRODUCT(x, v=x),
+    "linearize that is called later": lambda x: symgrad.linearize(vector)(x)[1](x),
+    "hvp that is called later": lambda x: symgrad.hvp(scalar)(x, v=x),
+    "vhp by name": lambda x: symgrad.vhp(scalar, args=x, v=x),
+}
+
+
+@pytest.mark.sweep(3)
+@pytest.mark.parametrize("name", CALLED)
+def test_derived_functions_are_called_inside_in_every_form(name):
+    def total(x):
+        return np.sum(CALLED[name](x) ** 2)
+
+    gradient = symgrad.grad(total)(X)
+    np.testing.assert_allclose(gradient, differences(total, X), rtol=1e-6)
+    assert symgrad.jvp(total, (X,), (V,))[1] == pytest.approx(gradient @ V, rel=1e-10)
+
+
+def test_a_product_inside_without_its_vector_is_refused():
+    with pytest.raises(BadArgument, match="hvp takes the arguments and the vector"):
+        symgrad.grad(lambda x: np.sum(symgrad.hvp(scalar, x)))(X)
+    with pytest.raises(BadArgument, match="hvp takes the vector by name"):
+        symgrad.grad(lambda x: np.sum(symgrad.hvp(scalar)(x)))(X)
+
+
+@dataclass
+class Held:
+    a: Any
+    b: Any
+
+
+class Plain:
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+
+@pytest.mark.parametrize("cls", [Held, Plain], ids=["dataclass", "class"])
+def test_axes_of_a_record_inside_a_function(cls):
+    def total(x):
+        each = symgrad.vmap(lambda p: np.sum(np.sin(p.a)) * p.b, in_axes=(cls(0, None),))
+        return np.sum(each(cls(np.stack([x, 2.0 * x]), 1.5)) ** 2)
+
+    np.testing.assert_allclose(symgrad.grad(total)(X), differences(total, X), rtol=1e-6)
+
+
+@pytest.mark.parametrize("option", ["jit=True", "verify=False", "no_grad=('k',)", "strict=True", "memory='1 MB'"])
+def test_options_of_how_code_is_made_are_said_of_the_outer_derivative(option):
+    word = option.partition("=")[0]
+    for make in ("grad", "vjp", "jvp", "vmap"):
+        if word in inspect.signature(getattr(symgrad, make)).parameters:
+            text = f"def f(x): return np.sum(symgrad.{make}(scalar, {option})(x))"
+            function = symgrad.from_source(text, globals={"np": np, "symgrad": symgrad, "scalar": scalar})
+            with pytest.raises(UnsupportedSyntax, match=f"{word}= of {make} cannot be given") as raised:
+                symgrad.grad(function)(X)
+            assert ("stop_gradient" if word == "no_grad" else "outer derivative") in str(raised.value.hint)

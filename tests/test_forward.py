@@ -63,7 +63,8 @@ def in_direction(program: Program, jit: bool = False) -> None:
     out, tangent = derived(arguments, without_integers(direction))
 
     assert same(arguments, program.arguments(program.sizes[0])), "an argument was written to"
-    assert out == pytest.approx(program.function(*program.arguments(program.sizes[0])), rel=tolerance(chosen) * 1e-4, abs=1e-15)
+    rounding = 1e-11 if tolerance(chosen) < 1e-6 else 4 * float(np.finfo(np.float32).eps)  # of sums of float32 in another order
+    assert out == pytest.approx(program.function(*program.arguments(program.sizes[0])), rel=rounding, abs=1e-15)
     gradient = symgrad.grad(program.function, wrt=positions(program))(*program.arguments(program.sizes[0]))
     close = 1e-10 if tolerance(chosen) < 1e-6 else 1e-5
     assert tangent == pytest.approx(inner(gradient, direction), rel=close, abs=close)
@@ -598,9 +599,9 @@ INSIDE: dict[str, tuple[Any, str]] = {
     "a fourth argument of vmap": (lambda x: symgrad.vmap(lambda y: y * x, 0, 0, 1)(np.ones(2))[0], "4 arguments are passed"),
     "a verified product": (
         lambda x: symgrad.hvp(lambda y: y[0] ** 3, x * np.ones(1), np.ones(1), verify="gradient")[0],
-        "hvp with verify= inside",
+        "verify= of hvp cannot be given inside",
     ),
-    "auxiliary results": (lambda x: symgrad.grad(lambda y: (y * y, y), has_aux=True)(x)[0], "has_aux=True of a derivative cannot be"),
+    "no auxiliary results": (lambda x: symgrad.grad(lambda y: y * y, has_aux=True)(x)[0], "has_aux=True needs a function that returns"),
     "another tree": (lambda x: symgrad.jvp(lambda y: y["a"], ({"a": x},), ({"b": x},))[1], "has not its structure"),
 }
 
@@ -611,7 +612,7 @@ def test_what_does_not_fit_inside_is_refused(function: Any, message: str) -> Non
         symgrad.grad(function)(2.0)
 
 
-def test_a_list_of_any_length_inside_is_refused_and_an_array_is_not() -> None:
+def test_a_list_of_any_length_has_tangents_inside_and_so_has_its_array() -> None:
     def of_list(xs: list[float]) -> Any:
         return symgrad.jvp(lambda ys: sum(y * y for y in ys), (xs,), (xs,))[1]
 
@@ -619,9 +620,7 @@ def test_a_list_of_any_length_inside_is_refused_and_an_array_is_not() -> None:
         x = np.array(xs)
         return symgrad.jvp(lambda ys: np.sum(ys * ys), (x,), (x,))[1]
 
-    with pytest.raises(SymgradError, match="is a list of any length"):
-        symgrad.grad(of_list)([1.0] * 12)
-    assert symgrad.grad(of_array)([1.0] * 12) == [4.0] * 12
+    assert symgrad.grad(of_list)([1.0] * 12) == symgrad.grad(of_array)([1.0] * 12) == [4.0] * 12
 
 
 def test_a_derived_function_of_two_tuples_is_differentiated_in_a_function() -> None:

@@ -846,3 +846,22 @@ def test_check_grads_agrees() -> None:
 def test_refusals_are_errors_of_symgrad() -> None:
     assert all(issubclass(kind, SymgradError) for _, kind, _ in REFUSED.values())
     assert {"solver", "solved", "implicit", "integral", "trajectory"} <= set(ROWS)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: implicit.root(3, 1.0), "f is of the class int"),
+        (lambda: implicit.fixed_point(None, 1.0), "g is of the class NoneType"),
+        (lambda: implicit.minimize("f", [1.0]), "f is of the class str"),
+        (lambda: implicit.quad(2.0, 0.0, 1.0), "f is of the class float"),
+        (lambda: implicit.solve_ivp([], (0.0, 1.0), [1.0]), "fun is of the class list"),
+        (lambda: implicit.odeint(2, [1.0], [0.0, 1.0]), "fun is of the class int"),
+        (lambda: implicit.root(lambda x: x, np.ones((2, 2))), "x0 has 2 axes"),
+        (lambda: symgrad.grad(lambda a: np.sum(implicit.root(lambda x: x - a, np.ones((2, 2)))))(1.0), "x0 has 2 axes"),
+    ],
+)
+def test_what_is_no_function_or_no_start_is_refused(call, said):
+    with pytest.raises(BadArgument, match=said):
+        call()
+    assert implicit.root(lambda x: x - 2.0, np.ones((2, 2)).ravel()) == pytest.approx(np.full(4, 2.0))

@@ -231,3 +231,28 @@ def test_a_function_that_drops_imaginary_parts_is_compared_with_differences_and_
     assert told == []
     assert {one.method for one in comparisons} == {"differences", "the other mode"}
     assert all(one.agrees for one in comparisons)
+
+
+def none_at_first(x):
+    total = 0
+    for a in x:
+        if a > 0.4:
+            total += a * a
+    return total
+
+
+def zero_or_square(x):
+    return 0 if x > 1.0 else x * x
+
+
+@pytest.mark.parametrize(
+    ("function", "argument"),
+    [(none_at_first, np.array([0.3, 0.2])), (none_at_first, np.array([0.3, 0.7])), (zero_or_square, 2.0), (zero_or_square, 0.5)],
+)
+def test_functions_that_return_an_integer_on_some_path(function, argument):
+    symgrad.check_grads(function, (argument,), order=2, directions=1)
+
+
+@pytest.mark.parametrize("function", [lambda p: sum(a * a * a for a in p), lambda p: [a * p[0] for a in p]], ids=["number", "list"])
+def test_both_modes_of_lists_of_any_length_to_the_second_order(function):
+    symgrad.check_grads(function, ([0.1 * k for k in range(12)],), order=2, directions=1)

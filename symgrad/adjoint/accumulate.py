@@ -147,7 +147,8 @@ class Ledger:
         """Both together, in the memory of one of them if it may be written to."""
         if isinstance(old.value.type, Tape) or isinstance(new.value.type, Tape):
             what = "the rows of a Jacobian read what rounds have saved whose number is not known before, and are differentiated"
-            raise NoDerivative(what, self.builder.loc, "stack gradients of single elements: grad(lambda x: f(x)[k])(x)")
+            raise NoDerivative(what, self.builder.loc,
+                               'take the Jacobian by columns, mode="forward", or stack gradients: grad(lambda x: f(x)[k])(x)')  # fmt: skip
         mask = either(self.builder, old.mask, new.mask, old.value)
         if old.loose:
             may_be_list = any(isinstance(grad.value.type, List | Unknown) for grad in (old, new))

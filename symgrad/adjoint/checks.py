@@ -12,6 +12,7 @@ from symgrad.ir.core import Apply, Block, Call, Const, Func, Op, Operand, Value,
 from symgrad.ir.types import Array, Box, List, Object, Scalar, Type, Unknown, is_complex
 from symgrad.kinds import FRACTION, passed_instead, row_of, what_of
 from symgrad.ops.complexes import NOT_HOLOMORPHIC, PARTLY_HOLOMORPHIC, RIGHT
+from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import is_part
 from symgrad.ops.instead import instead_of
 from symgrad.ops.spelling import CALLABLES
@@ -137,6 +138,8 @@ def refuse_complex(op: Op, varied: set[Value], useful: set[Value]) -> None:
     if not isinstance(op, Call) or op.name in RIGHT or not any(a in varied for a in op.args):
         return
     if any(out in useful and may_be_active(out.type) for out in op.outs) and any(is_complex(v.type) for v in (*op.args, *op.outs)):
+        if (why := ROWS[op.name].missing) is not None:
+            raise NoDerivative(f"{op.name} has no derivative: {why}", op.loc)
         raise NoDerivative(f"the derivative of {op.name} is not known for complex numbers", op.loc, "write real and imaginary part apart")
 
 

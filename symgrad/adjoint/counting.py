@@ -1,7 +1,8 @@
 """Which place on its tape each round of a loop has, and how many places that takes; nothing where the rounds are not counted.
 
 ``range(0, n)`` has the places of its indices. ``range(k + 1, n)`` has ``n - (k + 1)`` places, which a kernel lays out as arrays
-with room for the most; the interpreter's stacks are no slower than counting.
+with room for the most; the interpreter's stacks are no slower than counting. It counts the rounds of ``range(0, n, 128)`` too: that is how
+the rows of a Jacobian are gone over, and a place may be read in several rounds and differentiated again, as a stack may not.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from symgrad.ir.core import ZERO, Block, Call, Const, For, Op, Operand, Value
 from symgrad.ir.sums import ONE, Sum, combined
 from symgrad.ops.affine import Round
 from symgrad.ops.build import Builder
+
+#: the longest step of a loop whose indices are places, of which the interpreter leaves some empty: a kilobyte for each round
+SPARSEST = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,7 @@ def count_of(plan: Plan, block: Block) -> Count | None:
     if not isinstance(op, For) or op.until:
         return None
     start, stop, step = number(op.start), number(op.stop), number(op.step)
-    if step == 1 and start is not None and 0 <= start <= 2:
+    if start is not None and 0 <= start <= 2 and step is not None and 1 <= step <= (1 if plan.costs.arrays else SPARSEST):
         return Count(op.stop)
     if step == -1 and stop is not None and -1 <= stop <= 1:
         return Count(op.start, Const(-1))

@@ -56,8 +56,8 @@ class Together:
         if isinstance(op, Call) and op.name in FORM and self.batch.varies(op.args[0]):
             self.form(op)
         elif len(varying) == before:
-            if any(o in self.batch.shapes or o in self.batch.lists for o in reads(op)):
-                raise NotBatched
+            if any(o in self.batch.shapes or o in self.batch.lists or o in self.batch.table for o in reads(op)):
+                raise NotBatched  # also of a function that is linear, and hands on nothing of what it is applied to
             self.batch.builder.append(op)
         elif isinstance(op, Call) and op.name in ON_TAPES:
             self.tape(op)

@@ -20,6 +20,7 @@ from symgrad.frontend.flow import counted, loop_key
 from symgrad.frontend.inner import names_of
 from symgrad.frontend.interruptions import Raised
 from symgrad.frontend.memory import load_array
+from symgrad.frontend.nested import refuse_option
 from symgrad.frontend.operands import unwrap
 from symgrad.frontend.outside import entries_of, outside
 from symgrad.frontend.pinning import pinned
@@ -55,7 +56,7 @@ def make_batched(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[str
         raise BadArgument(f"vmap takes a function, in_axes and out_axes, and {len(args)} arguments are passed", ctx.loc(node))
     bound = dict(zip(POSITIONAL, args, strict=False)) | kwargs
     for unsaid in sorted(set(bound) - {*POSITIONAL}):
-        raise UnsupportedSyntax(f"{unsaid}= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
+        refuse_option(ctx, what, unsaid, node)
     of = bound["function"]
     in_axes, out_axes = (python_value(ctx, bound[word], node) if word in bound else 0 for word in ("in_axes", "out_axes"))
     return Batched(of, in_axes, out_axes, parameters_of(ctx, of, node), spoken(of))
@@ -77,6 +78,11 @@ def python_value(ctx: Lowering, binding: Binding, node: ast.AST) -> Any:
         return items if binding.key.kind == "dict" else list(items.values())
     if isinstance(binding, Tup):
         return tuple(python_value(ctx, item, node) for item in binding.items)
+    if isinstance(binding, Obj) and binding.key.kind == "record" and binding.key.cls is not None:
+        record = object.__new__(binding.key.cls)
+        for name, item in ctx.state.entries(binding.key):
+            object.__setattr__(record, name, python_value(ctx, item, node))
+        return record
     try:
         return unwrap(binding)
     except SymgradError:

@@ -10,16 +10,14 @@ from symgrad.errors import BadArgument, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Tup, is_long
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exceptions import check_count
-from symgrad.frontend.inner import Directional, Inner, Structure, holds_floats, inline, parts_of
+from symgrad.frontend.inner import Directional, Inner, Linearizing, Structure, apart, holds_floats, inline, pair_of, parts_of
 from symgrad.frontend.inner_parts import Part
 from symgrad.frontend.iterate import unpack
-from symgrad.frontend.nested import Reached, own_options, reached
+from symgrad.frontend.nested import Reached, own_options, reached, refuse_option
 from symgrad.frontend.operands import unwrap
 from symgrad.frontend.tables import callee
-from symgrad.ir.core import Const, Func, Operand, Value
-from symgrad.ir.types import Array, List, Scalar, is_complex, is_float, same_extent, same_shape
-from symgrad.ops.build import Builder
-from symgrad.ops.sharing import memory_groups, shares_of
+from symgrad.ir.core import Const, Operand
+from symgrad.ir.types import Array, Scalar, is_complex, is_float, same_extent, same_shape
 from symgrad.text import has_literal, item
 
 #: keywords of ``jvp`` itself; others are arguments of the function
@@ -29,7 +27,7 @@ OWN = ("wrt", "argnums", "has_aux", "strict", "no_grad", "jit", "verify")
 def make_directional(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """``symgrad.jvp(g, primals, tangents)`` inside a function, or ``symgrad.jvp(g)``, which is called later."""
     if unsaid := sorted({"strict", "no_grad", "jit", "verify"} & set(kwargs)):
-        raise UnsupportedSyntax(f"{unsaid[0]}= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
+        refuse_option(ctx, what, unsaid[0], node)
     if not args:
         raise BadArgument(f"{what} inside this function is given no function", ctx.loc(node))
     of, *rest = args
@@ -56,18 +54,24 @@ def call_directional(ctx: Lowering, derivative: Directional, args: list[Binding]
     if not active:
         raise BadArgument("no argument of the function of a jvp holds floats", ctx.loc(node))
     shape: list[Structure] = []
-    inner.enter(active, primals, kwargs, lambda value, aux: shape.append(Structure.of(ctx, value, node)))
-    (structure,) = shape
-    func, held = inner.function(structure.outs)
+
+    def results_of(value: Binding, aux: Binding | None) -> None:
+        shape.extend(Structure.of(ctx, part, node) for part in (value, aux) if part is not None)
+
+    inner.enter(active, primals, kwargs, results_of)
+    structure, *auxiliary = shape
+    func, held = inner.function([out for part in shape for out in part.outs])
     carrying = [k for k, out in enumerate(structure.outs) if is_float(out.type)]
     if not carrying:
         raise UnsupportedSyntax("the function of a jvp returns nothing that has a tangent", ctx.loc(node))
-    count = len(structure.outs)
+    count = len(func.body.yields)
     forward = inner.derive("jvp", apart(func), list(range(len(inner.fresh.pairs))), carrying, ctx.builder.taken)
     results = inline(ctx, forward, [*(o for _, o in inner.fresh.pairs), *held, *directions.operands])
     values = {k: ctx.make(value) for k, value in enumerate(results[:count])}
     tangents_of = {k: ctx.make(tangent) for k, tangent in zip(carrying, results[count:], strict=True)}
-    return Tup((structure.rebuilt(ctx, values, True), structure.rebuilt(ctx, tangents_of, False)))
+    whole = [structure.rebuilt(ctx, values, True), structure.rebuilt(ctx, tangents_of, False)]
+    behind = {k - len(structure.outs): value for k, value in values.items() if k >= len(structure.outs)}
+    return Tup((*whole, *(part.rebuilt(ctx, behind, True) for part in auxiliary)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,16 +85,26 @@ class Linear(Binding):
 
 
 def make_linear(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """``symgrad.linearize(g, x)`` inside a function: the value, and a linear function that is written when it is called."""
-    if unsaid := sorted({"has_aux", "strict", "no_grad", "jit", "verify"} & set(kwargs)):
-        raise UnsupportedSyntax(f"{unsaid[0]}= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
+    """``symgrad.linearize(g, x)`` inside a function, or ``symgrad.linearize(g)``, which is called later."""
     of, *rest = args
     keywords = {name: value for name, value in kwargs.items() if name not in OWN}
-    derivative = make_directional(ctx, what, [of], {name: value for name, value in kwargs.items() if name in OWN}, node)
-    assert isinstance(derivative, Directional)
-    before = reached(ctx, of, [*rest, *keywords.values()], node)
-    value = ctx.apply(of, rest, dict(keywords), node)
-    return Tup((value, Linear(derivative, tuple(rest), tuple(keywords.items()), before)))
+    asked = make_directional(ctx, what, [of], {name: value for name, value in kwargs.items() if name in OWN}, node)
+    assert isinstance(asked, Directional)
+    derivative = Linearizing(of, what, asked.wrt, asked.has_aux, asked.no_grad)
+    return call_linearizing(ctx, derivative, rest, keywords, node) if rest or keywords else derivative
+
+
+@callee(Linearizing)
+def call_linearizing(ctx: Lowering, derivative: Linearizing, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """The value, and a linear function that is written when it is called."""
+    before = reached(ctx, derivative.of, [*args, *kwargs.values()], node)
+    value = ctx.apply(derivative.of, args, dict(kwargs), node)
+    along = Directional(derivative.of, derivative.what, derivative.wrt, derivative.has_aux, derivative.no_grad)
+    linear = Linear(along, tuple(args), tuple(kwargs.items()), before)
+    if not derivative.has_aux:
+        return Tup((value, linear))
+    out, aux = pair_of(ctx, value, node)
+    return Tup((out, linear, aux))
 
 
 @callee(Linear)
@@ -126,21 +140,6 @@ def places_of(inner: Inner, primals: list[Binding], tangents: list[Binding], kwa
     return places
 
 
-def apart(func: Func) -> Func:
-    """The function with results that share memory with no parameter and no other result. Works in place."""
-    shares, groups = shares_of(func), memory_groups(func)
-    seen: set[Value] = set()
-    with (builder := Builder(func.body)).at(func.loc):
-        for k, sources in enumerate(shares):
-            out = func.body.yields[k]
-            if isinstance(out, Value) and isinstance(out.type, Array | List):
-                root = groups.find(out)
-                if sources or root in seen:
-                    func.body.yields[k] = builder.call("copy", out, hint=out.name)
-                seen.add(root)
-    return func
-
-
 @dataclass(slots=True)
 class Directions:
     """The tangents of the floats in some arguments, in the order in which ``Fresh`` makes parameters of them."""
@@ -155,8 +154,8 @@ class Directions:
             self.operands.append(self.fitted(path, self.ctx.read(primal, self.node), self.ctx.read(tangent, self.node)))
             return
         if isinstance(primal, Obj) and isinstance(held := self.ctx.state.heap[primal.key], Ref) and is_float(self.ctx.type_of(held)):
-            what = f"argument {path} of a jvp is a list of any length, which has no tangent inside another function"
-            raise UnsupportedSyntax(what, self.ctx.loc(self.node), "make it an array with np.array")
+            self.operands.append(self.of_list(path, held, tangent))
+            return
         parts, others = parts_of(self.ctx, primal), parts_of(self.ctx, tangent)
         if parts is not None and others is None and is_long(tangent, self.ctx.state):
             items = unpack(self.ctx, tangent, [ast.Name(f"item_{k}", ast.Store()) for k in range(len(parts))], self.node)
@@ -170,6 +169,17 @@ class Directions:
             return
         for (key, part), (_, other) in zip(parts, others, strict=True):
             self.enter(item(path, key) if has_literal(key) else path, part, other)
+
+    def of_list(self, path: str, primal: Ref, tangent: Binding) -> Operand:
+        """The tangent of a list of any length: a list of as many numbers."""
+        content = self.ctx.state.heap[tangent.key] if isinstance(tangent, Obj) else None
+        if not isinstance(content, Ref) or not is_float(self.ctx.type_of(content)):
+            what = f"argument {path} of a jvp is a list of any length, and its tangent is no list of floats of any length"
+            raise UnsupportedSyntax(what, self.ctx.loc(self.node), "make both arrays with np.array")
+        listed, whole = self.ctx.read(content, self.node), self.ctx.read(primal, self.node)
+        lengths = self.ctx.call("list_len", listed), self.ctx.call("list_len", whole)
+        check_count(self.ctx, *lengths, f"the tangent of argument {path} of a jvp has another length than its argument")
+        return listed
 
     def fitted(self, path: str, primal: Operand, tangent: Operand) -> Operand:
         """A tangent in the form of its argument."""

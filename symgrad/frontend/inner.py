@@ -26,7 +26,9 @@ from symgrad.frontend.recursion import close
 from symgrad.frontend.scopes import parameters
 from symgrad.frontend.tables import SPREAD
 from symgrad.ir.core import Apply, Block, Func, Op, Operand, Value, clone_block, substitute, walk
-from symgrad.ir.types import List, Type, is_float
+from symgrad.ir.types import Array, List, Type, is_float
+from symgrad.ops.build import Builder
+from symgrad.ops.sharing import memory_groups, shares_of
 from symgrad.paths import belongs, spelled, steps_of
 from symgrad.signature import Many, Tree, leaves_of
 from symgrad.text import is_name
@@ -49,12 +51,26 @@ class Directional(Derivative):
     """``jvp(of, ...)``, which is called with arguments and their tangents."""
 
 
+class Linearizing(Derivative):
+    """``linearize(of, ...)``, which is called with arguments."""
+
+
+class Pulling(Derivative):
+    """``vjp(of, ...)``, which is called with arguments."""
+
+
+class Multiplying(Derivative):
+    """``hvp(of, ...)`` or ``vhp(of, ...)``, which is called with arguments and, by name, a vector."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Seeded(Binding):
     """``sum(seed * of(...))``, whose gradient is what a pullback gives."""
 
     of: Binding
     seed: Binding
+    has_aux: bool = False  #: are the auxiliary results of ``of`` those of the sum?
+    exact: bool = False  #: is the seed of the shape of the result? Else it is broadcast
 
 
 def names_of(ctx: Lowering, of: Binding, node: ast.AST) -> list[str]:
@@ -220,6 +236,9 @@ class Structure:
             parts = [cls.of(ctx, held, node) for _, held in entries]
             names = [name for name, _ in entries]
             return cls.joined(parts, lambda ctx, items: ctx.new_object(key.kind, list(zip(names, items, strict=True)), key.cls))
+        if isinstance(value, Obj) and isinstance(content := Fresh(ctx).numbers(value.key), Ref):
+            made_of = Fresh(ctx).listed
+            return cls([ctx.read(content, node)], lambda ctx, leaves, keep: made_of(value.key, leaves[0]) if leaves else Static(None))
         if isinstance(value, Static):
             return cls([], lambda ctx, leaves, keep: value if keep else Static(None), False)
         if not isinstance(value, Num | Ref):
@@ -297,16 +316,17 @@ class Inner:
                 returned = ctx.apply(self.derivative.of, inner_args, inner_kwargs, node)
             except Raised:
                 raise UnsupportedSyntax("the function differentiated here always raises", ctx.loc(node)) from None
-            value, aux = returned.items if isinstance(returned, Tup) and self.derivative.has_aux else (returned, None)
-            use(value, aux)
-        if aux is not None:
-            raise UnsupportedSyntax("has_aux=True of a derivative cannot be followed inside a function", ctx.loc(node), "return one number")
+            use(*self.with_aux(returned))
         if any(ctx.state.memory.get(k) is not v for k, v in entry.memory.items()):
             raise UnsupportedSyntax("a function that writes to outside memory cannot be differentiated inside another", ctx.loc(node))
         if changes_around(entry, ctx.state):
             what = "a function that assigns to a variable around it, or changes a list, dict or instance, is differentiated inside another"
             raise UnsupportedSyntax(what, ctx.loc(node), "return the value instead")
         ctx.state = entry
+
+    def with_aux(self, returned: Binding) -> tuple[Binding, Binding | None]:
+        """What is differentiated of what a function returns, and what is auxiliary."""
+        return pair_of(self.ctx, returned, self.node) if self.derivative.has_aux else (returned, None)
 
     def function(self, outs: list[Operand]) -> tuple[Func, list[Value]]:
         """What was lowered as a function of its parameters and of all that it reads from around it, which is the second result."""
@@ -327,6 +347,13 @@ class Inner:
         return func, held
 
 
+def pair_of(ctx: Lowering, returned: Binding, node: ast.AST) -> tuple[Binding, Binding]:
+    """The two results of a function that ``has_aux=True`` is said of."""
+    if isinstance(returned, Tup) and len(returned.items) == 2:
+        return returned.items[0], returned.items[1]
+    raise BadArgument("has_aux=True needs a function that returns (out, aux)", ctx.loc(node), "return a pair, or leave has_aux out")
+
+
 def inline(ctx: Lowering, func: Func, operands: list[Operand]) -> list[Operand]:
     """Put the ops of a function here, its parameters being these operands."""
     table: dict[Value, Operand] = {}
@@ -337,6 +364,21 @@ def inline(ctx: Lowering, func: Func, operands: list[Operand]) -> list[Operand]:
     ctx.completed.update(op for op in walk(copy) if isinstance(op, Apply))
     ctx.builder.block.ops += copy.ops
     return list(copy.yields)
+
+
+def apart(func: Func) -> Func:
+    """The function with results that share memory with no parameter and no other result. Works in place."""
+    shares, groups = shares_of(func), memory_groups(func)
+    seen: set[Value] = set()
+    with (builder := Builder(func.body)).at(func.loc):
+        for k, sources in enumerate(shares):
+            out = func.body.yields[k]
+            if isinstance(out, Value) and isinstance(out.type, Array | List):
+                root = groups.find(out)
+                if sources or root in seen:
+                    func.body.yields[k] = builder.call("copy", out, hint=out.name)
+                seen.add(root)
+    return func
 
 
 def free_values(block: Block, params: list[Value]) -> list[Value]:

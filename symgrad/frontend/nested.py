@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
-from typing import Any
-
-import numpy as np
+from dataclasses import dataclass, field, replace
+from typing import Any, NoReturn
 
 from symgrad.errors import BadArgument, NotScalar, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, External, Fun, HeapKey, Location, Maybe, Num, Obj, OneOf, Partial, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.inner import Derivative, Directional, Fresh, Inner, Seeded, Structure, holds_floats, inline, parts_of
+from symgrad.frontend.inner import (
+    Derivative,
+    Directional,
+    Fresh,
+    Inner,
+    Linearizing,
+    Multiplying,
+    Pulling,
+    Seeded,
+    Structure,
+    apart,
+    holds_floats,
+    inline,
+    names_of,
+    pair_of,
+)
+from symgrad.frontend.inner_seeds import Weighing
 from symgrad.frontend.operands import unwrap
-from symgrad.frontend.operators import binary
 from symgrad.frontend.tables import callee
-from symgrad.ir.core import Call, Const, Operand, walk
+from symgrad.ir.core import Call, Operand, walk
 from symgrad.ir.types import Array, Scalar, Type, is_complex, is_float
 from symgrad.ops.declare import CUTS, USER_ROWS
 
@@ -23,6 +36,12 @@ from symgrad.ops.declare import CUTS, USER_ROWS
 MODES = {"auto": "jacobian", "reverse": "jacrev", "forward": "jacfwd"}
 #: words of matrices of derivatives, besides those of all derivatives
 MATRIX_WORDS = {"jacobian": ("mode", "sparsity"), "hessian": ("mode", "sparsity")}
+#: what to do in the place of an option that is not taken inside a function
+INSTEAD = {
+    "sparsity": "leave it out: the matrix is an array then",
+    "no_grad": "call symgrad.stop_gradient in the inner function",
+    **dict.fromkeys(("jit", "verify", "strict", "checkpoints", "memory"), "leave it out here, and say it of the outer derivative"),
+}
 #: those that may be of complex functions
 OF_COMPLEX = ("grad", "value_and_grad", *MODES.values(), "hessian")
 
@@ -35,23 +54,27 @@ def make_derivative(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[
     known = set(kwargs) - {"wrt", "argnums", "has_aux", "allow_unused", "strict", "jit", *MATRIX_WORDS.get(what, ())}
     known -= {"holomorphic"} if what in OF_COMPLEX else set()
     if known:
-        raise UnsupportedSyntax(f"{min(known)}= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
-    if "strict" in kwargs and unwrap(kwargs["strict"]):
-        raise UnsupportedSyntax(f"strict= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
-    if "jit" in kwargs and unwrap(kwargs["jit"]):
-        raise UnsupportedSyntax(f"jit= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
+        refuse_option(ctx, what, min(known), node)
+    for word in ("strict", "jit"):
+        if word in kwargs and unwrap(kwargs[word]):
+            refuse_option(ctx, what, word, node)
     mode = unwrap(kwargs["mode"]) if "mode" in kwargs else "auto"
     if mode not in MODES:
         raise BadArgument(f"there is no mode {mode!r}", ctx.loc(node), 'mode is "auto", "reverse" or "forward"')
     if "sparsity" in kwargs and unwrap(kwargs["sparsity"]) is not None:
-        message = f"sparsity= of {what} cannot be given inside a function that is differentiated"
-        raise UnsupportedSyntax(message, ctx.loc(node), "leave it out: the matrix is an array then")
+        refuse_option(ctx, what, "sparsity", node)
     aux, no_grad = own_options(args[0], kwargs)
     of, holomorphic = args[0], "holomorphic" in kwargs and bool(unwrap(kwargs["holomorphic"]))
     if what == "hessian":
         of = Derivative(of, "grad", unwrap(wrt), aux, no_grad, holomorphic=holomorphic)
     word = MODES[mode] if what in ("jacobian", "hessian") else what
     return Derivative(of, word, unwrap(wrt), aux, no_grad, holomorphic=holomorphic)
+
+
+def refuse_option(ctx: Lowering, what: str, word: str, node: ast.AST) -> NoReturn:
+    """An option that has no meaning where a derivative is taken inside a function."""
+    message = f"{word}= of {what} cannot be given inside a function that is differentiated"
+    raise UnsupportedSyntax(message, ctx.loc(node), INSTEAD.get(word))
 
 
 def own_options(of: Binding, kwargs: dict[str, Binding]) -> tuple[bool, frozenset[str]]:
@@ -62,39 +85,49 @@ def own_options(of: Binding, kwargs: dict[str, Binding]) -> tuple[bool, frozense
 
 
 def make_product(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """``symgrad.hvp(g, x, v)`` inside a function: the gradient of the gradient, weighted by ``v``."""
-    if len(args) != 3 or (unsaid := sorted({"has_aux", "no_grad", "jit", "verify"} & set(kwargs))):
-        said = "without its arguments" if len(args) != 3 else f"with {unsaid[0]}="
-        raise UnsupportedSyntax(f"{what} {said} inside a function that is differentiated", ctx.loc(node), f"write {what}(f, x, v)")
-    of, passed, vector = args
+    """``symgrad.hvp(g, x, v)`` inside a function, or ``symgrad.hvp(g)``, which is called later."""
+    if unsaid := sorted({"no_grad", "jit", "verify"} & set(kwargs)):
+        refuse_option(ctx, what, unsaid[0], node)
+    of, *rest = args
+    named = [name for name in ("args", "v")[len(rest) :] if name in kwargs]
+    rest += [kwargs[name] for name in named]
     wrt = unwrap(kwargs["wrt"]) if "wrt" in kwargs else unwrap(kwargs["argnums"]) if "argnums" in kwargs else None
-    keywords = {name: value for name, value in kwargs.items() if name not in ("wrt", "argnums")}
-    gradient = Derivative(of, "grad", wrt, uncut=what == "hvp")
-    held = list(passed.items) if isinstance(passed, Tup) else [passed]
-    return call_derivative(ctx, Derivative(Seeded(gradient, vector), "grad", wrt), held, keywords, node)
+    keywords = {name: value for name, value in kwargs.items() if name not in ("wrt", "argnums", "has_aux", *named)}
+    derivative = Multiplying(of, what, wrt, *own_options(of, kwargs))
+    if not rest and not keywords:
+        return derivative
+    if len(rest) != 2:
+        hint = f"{what}(f, x, v), or {what}(f) for a function of x and v"
+        raise BadArgument(f"{what} takes the arguments and the vector", ctx.loc(node), hint)
+    passed, vector = rest
+    return product_of(ctx, derivative, list(passed.items) if isinstance(passed, Tup) else [passed], vector, keywords, node)
+
+
+@callee(Multiplying)
+def call_product(ctx: Lowering, derivative: Multiplying, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    taken = names_of(ctx, derivative.of, node)
+    name = next(name for name in VECTORS if name not in taken)
+    if name not in kwargs:
+        raise BadArgument(f"{derivative.what} takes the vector by name", ctx.loc(node), f"pass it as {name}=")
+    keywords = {word: value for word, value in kwargs.items() if word != name}
+    return product_of(ctx, derivative, args, kwargs[name], keywords, node)
+
+
+def product_of(ctx: Lowering, derivative: Multiplying, args: list[Binding], vector: Binding, kwargs: dict[str, Binding],
+               node: ast.AST) -> Binding:  # fmt: skip
+    """The gradient of the gradient, weighted by the vector."""
+    wrt, aux = derivative.wrt, derivative.has_aux
+    gradient = Derivative(derivative.of, "grad", wrt, aux, derivative.no_grad, uncut=derivative.what == "hvp")
+    return call_derivative(ctx, Derivative(Seeded(gradient, vector, aux, exact=True), "grad", wrt, aux), args, kwargs, node)
 
 
 @callee(Seeded)
 def call_seeded(ctx: Lowering, held: Seeded, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    return weighted(ctx, held.seed, ctx.apply(held.of, args, kwargs, node), node)
-
-
-def weighted(ctx: Lowering, seed: Binding, out: Binding, node: ast.AST) -> Binding:
-    """The sum of the elements of a result, weighted by a seed of the same structure."""
-    parts, seeds = parts_of(ctx, out), parts_of(ctx, seed)
-    if parts is not None:
-        if seeds is None or [key for key, _ in parts] != [key for key, _ in seeds]:
-            raise UnsupportedSyntax("the seed has another structure than the result", ctx.loc(node), "pass one seed for each result")
-        terms = [weighted(ctx, one, part, node) for (_, part), (_, one) in zip(parts, seeds, strict=True) if holds_floats(ctx, part)]
-        total: Binding = terms[0] if terms else Num(Const(0.0))
-        for term in terms[1:]:
-            total = binary(ctx, ast.Add, total, term, node)
-        return total
-    if is_complex(ctx.type_of(seed)) and not is_complex(ctx.type_of(out)):
-        raise UnsupportedSyntax("a complex seed is given for a result that is real", ctx.loc(node), "take its real part")
-    product = binary(ctx, ast.Mult, seed, out, node)
-    product = product if isinstance(ctx.type_of(product), Scalar) else ctx.apply(Static(np.sum, "np.sum"), [product], {}, node)
-    return Num(ctx.call("real", ctx.read(product, node))) if is_complex(ctx.type_of(product)) else product
+    returned = ctx.apply(held.of, args, kwargs, node)
+    if not held.has_aux:
+        return Weighing(ctx, held, node).weighted(held.seed, returned)
+    out, aux = pair_of(ctx, returned, node)
+    return Tup((Weighing(ctx, held, node).weighted(held.seed, out), aux))
 
 
 @dataclass(slots=True)
@@ -132,7 +165,7 @@ def reached(ctx: Lowering, of: Binding, args: list[Binding], node: ast.AST) -> R
                 pending.append(inner)
             case Seeded(of=inner, seed=seed):
                 pending += [inner, seed]
-            case Pullback(of=inner, args=passed, kwargs=named):
+            case Pullback(derivative=inner, args=passed, kwargs=named):
                 pending += [inner, *passed, *(held for _, held in named)]
             case Partial(function=inner, args=passed, kwargs=named):
                 pending += [inner, *passed, *(held for _, held in named)]
@@ -147,47 +180,66 @@ def reached(ctx: Lowering, of: Binding, args: list[Binding], node: ast.AST) -> R
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pullback(Binding):
-    """The second of what ``vjp`` gives: the function, the arguments, and all that these reached then."""
+    """The second of what ``vjp`` gives: that, the arguments, and all that these reached then."""
 
-    of: Binding
+    derivative: Pulling
     args: tuple[Binding, ...]
     kwargs: tuple[tuple[str, Binding], ...]
-    wrt: Any
     reached: Reached
 
 
+#: names of the vector that a product with a Hessian is called with: the first that is no parameter of the function, as ``along.NAMES``
+VECTORS = ("v", "vector", "direction", "weights")
 #: options of ``vjp`` that have no meaning inside a function
-UNSAID = ("has_aux", "strict", "no_grad", "jit", "verify", "checkpoints", "memory")
+UNSAID = ("strict", "no_grad", "jit", "verify", "checkpoints", "memory")
 
 
 def make_pullback(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """``symgrad.vjp(g, x)`` inside a function: the value, and a pullback that is differentiated when it is called."""
-    keywords = {name: kwargs[name] for name in kwargs if name not in ("wrt", "argnums", *UNSAID)}
+    """``symgrad.vjp(g, x)`` inside a function."""
+    keywords = {name: kwargs[name] for name in kwargs if name not in ("wrt", "argnums", "has_aux", *UNSAID)}
     if unsaid := sorted({*UNSAID} & set(kwargs)):
-        raise UnsupportedSyntax(f"{unsaid[0]}= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
+        refuse_option(ctx, what, unsaid[0], node)
     of, *rest = args
     if {"wrt", "argnums"} <= set(kwargs):
         raise UnsupportedSyntax("wrt and argnums are one argument under two names", ctx.loc(node), "give one of them")
     said = kwargs.get("wrt", kwargs.get("argnums"))
-    wrt = unwrap(said) if said is not None else tuple(k for k, a in enumerate(rest) if holds_floats(ctx, a))
-    before = reached(ctx, of, [*rest, *keywords.values()], node)
-    value = ctx.apply(of, rest, dict(keywords), node)
-    return Tup((value, Pullback(of, tuple(rest), tuple(keywords.items()), wrt, before)))
+    return call_pulling(ctx, Pulling(of, what, None if said is None else unwrap(said), *own_options(of, kwargs)), rest, keywords, node)
+
+
+@callee(Pulling)
+def call_pulling(ctx: Lowering, derivative: Pulling, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """The value, and a pullback that is differentiated when it is called."""
+    of, wrt = derivative.of, derivative.wrt
+    if wrt is None:
+        wrt = tuple(k for k, a in enumerate(args) if holds_floats(ctx, a))
+    before = reached(ctx, of, [*args, *kwargs.values()], node)
+    value = ctx.apply(of, args, dict(kwargs), node)
+    pullback = Pullback(replace(derivative, wrt=wrt), tuple(args), tuple(kwargs.items()), before)
+    if not derivative.has_aux:
+        return Tup((value, pullback))
+    out, aux = pair_of(ctx, value, node)
+    return Tup((out, pullback, aux))
 
 
 @callee(Pullback)
 def call_pullback(ctx: Lowering, pullback: Pullback, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     if len(args) != 1 or kwargs:
         raise UnsupportedSyntax("a pullback takes one seed", ctx.loc(node))
-    if reached(ctx, pullback.of, [*pullback.args, *dict(pullback.kwargs).values()], node) != pullback.reached:
+    asked = pullback.derivative
+    if reached(ctx, asked.of, [*pullback.args, *dict(pullback.kwargs).values()], node) != pullback.reached:
         what = "what the function of a vjp reads has changed before its pullback was called"
         raise UnsupportedSyntax(what, ctx.loc(node), "pass a copy to vjp, and what changes as an argument")
-    derivative = Derivative(Seeded(pullback.of, args[0]), "grad", pullback.wrt)
-    return call_derivative(ctx, derivative, list(pullback.args), dict(pullback.kwargs), node)
+    derivative = Derivative(Seeded(asked.of, args[0], asked.has_aux), "grad", asked.wrt, asked.has_aux, asked.no_grad)
+    whole = call_derivative(ctx, derivative, list(pullback.args), dict(pullback.kwargs), node)
+    return whole.items[0] if isinstance(whole, Tup) and asked.has_aux else whole
 
 
 #: what makes the binding of a derivative that is asked for inside a function; all others are ``make_derivative``
 DERIVING = {"vjp": make_pullback, "hvp": make_product, "vhp": make_product}
+
+
+#: derivatives that are called in another way than a gradient
+CALLED_LATER: dict[str, type[Derivative]] = {"jvp": Directional, "linearize": Linearizing, "vjp": Pulling}
 
 
 def derivative_of(description: tuple[Any, str, Any, bool, frozenset[str], bool]) -> Binding:
@@ -195,7 +247,7 @@ def derivative_of(description: tuple[Any, str, Any, bool, frozenset[str], bool])
     of, what, wrt, has_aux, no_grad, holomorphic = description
     inner = getattr(of, "__symgrad_derivative__", None)
     function = Static(of) if inner is None else derivative_of(inner)
-    kind = Directional if what == "jvp" else Derivative
+    kind = CALLED_LATER.get(what, Derivative)
     return function if what == "primal" else kind(function, what, wrt, has_aux, no_grad, holomorphic=holomorphic)
 
 
@@ -215,22 +267,45 @@ def call_derivative(ctx: Lowering, derivative: Derivative, args: list[Binding], 
                 raise NotScalar("the function differentiated here returns something that is no number and no array", ctx.loc(node))
         outs.extend(structures[0].outs if matrices else [ctx.read(value, node)])
         check_derivable(inner, outs, matrices)
+        structures.extend([] if aux is None else [Structure.of(ctx, aux, node)])
 
     inner.enter(inner.places(wrt, args, kwargs), args, kwargs, results_of)
     if not isinstance(outs[0].type, Scalar) and (not isinstance(outs[0].type, Array) or outs[0].type.shape is None):
         inner.block.ops.append(Call([], ctx.loc(node), "check_result", [outs[0]], {"one": True}))
-    func, held = inner.function(outs)
+    auxiliary = structures.pop() if derivative.has_aux else None
+    kept = [] if auxiliary is None else auxiliary.outs
+    func, held = inner.function([*outs, *kept])
+    func = apart(func) if kept else func
     active = list(range(len(outs)))
     wrt_places = list(range(len(inner.fresh.pairs)))
     adjoint = inner.derive(derivative.what, func, wrt_places, active, ctx.builder.taken, derivative.holomorphic)
     results = inline(ctx, adjoint, [*(o for _, o in inner.fresh.pairs), *held])
-    several = isinstance(derivative.wrt, tuple | list)
-    if matrices:
-        leaves = {k: structured(inner.fresh, inner.originals, results, several) for k in active}
+    if auxiliary is None:
+        return derived_of(ctx, inner, results, structures)
+    first = 1 if derivative.what == "value_and_grad" else 0
+    values = {k: ctx.make(value) for k, value in enumerate(results[first : first + len(kept)])}
+    whole = derived_of(ctx, inner, results[:first] + results[first + len(kept) :], structures)
+    return joined_with(derivative.what, whole, auxiliary.rebuilt(ctx, values, True))
+
+
+def derived_of(ctx: Lowering, inner: Inner, results: list[Operand], structures: list[Structure]) -> Binding:
+    """The derivatives in the structure of the arguments; matrices in that of the results, which ``structures`` then holds, and of these."""
+    what, several = inner.derivative.what, isinstance(inner.derivative.wrt, tuple | list)
+    if structures:
+        leaves = {k: structured(inner.fresh, inner.originals, results, several) for k in range(len(structures[0].outs))}
         return structures[0].rebuilt(ctx, leaves, False)
-    keep = results[:1] if derivative.what == "value_and_grad" else []
+    keep = results[:1] if what == "value_and_grad" else []
     whole = structured(inner.fresh, inner.originals, results[len(keep) :], several)
     return Tup((ctx.make(keep[0]), whole)) if keep else whole
+
+
+def joined_with(what: str, whole: Binding, aux: Binding) -> Binding:
+    """What a derivative returns with ``has_aux=True``."""
+    if what != "value_and_grad":
+        return Tup((whole, aux))
+    assert isinstance(whole, Tup)
+    value, gradient = whole.items
+    return Tup((Tup((value, aux)), gradient))
 
 
 def check_derivable(inner: Inner, outs: list[Operand], matrices: bool) -> None:

@@ -21,6 +21,7 @@ from symgrad.frontend.operands import known_value
 from symgrad.ir.core import Block, Call, Op, Operand, Value
 from symgrad.ir.types import Array, Scalar
 from symgrad.ops.declare import ROWS
+from symgrad.text import is_name
 
 #: expressions that evaluate all their parts, in order, and nothing else
 PLAIN = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript, ast.Slice, ast.Constant, ast.Tuple, ast.List)
@@ -170,6 +171,8 @@ class Spelling:
 
     def name(self, name: str, node: ast.Name) -> ast.expr | None:
         """A variable whose value is a number or an array, or a number of the module's."""
+        if not is_name(name):  # of the reader's own, such as what is sent to a generator
+            return None
         if name not in self.reads:
             home = self.ctx.home(name)
             held = self.ctx.evaluate(node) if home is None else self.ctx.state.names.get((home, name), MISSING)

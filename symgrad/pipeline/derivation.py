@@ -468,7 +468,10 @@ def frame_of_sparsity(job: Job, primal: Func, wrt: list[int], active: list[int])
 
 
 def derivative_inside(what: str, func: Func, wrt: list[int], active: list[int], taken: set[str], holomorphic: bool = False) -> Func:
-    """The gradient of a function, its value and gradient, or its value and tangent, where that is taken inside another one."""
+    """The gradient of a function, its value and gradient, or its value and tangent, where that is taken inside another one.
+
+    Results of the function that are not ``active`` are auxiliary, and stand before the gradient, behind the value if that is kept.
+    """
     func = run(SIMPLIFY, func)
     check(func, wrt, active)
     if holomorphic:
@@ -482,7 +485,11 @@ def derivative_inside(what: str, func: Func, wrt: list[int], active: list[int], 
         return run(SIMPLIFY, derivative)
     if what == "jvp":
         return run(SIMPLIFY, expanded(push_forward(func, wrt, active, taken=taken), taken))
-    return run(SIMPLIFY, expanded(gradient(func, wrt, value=what == "value_and_grad", taken=taken, fused=True), taken))
+    valued, aux = what == "value_and_grad", len(active) < len(func.body.yields)
+    derivative = gradient(func, wrt, active_results=active, value=valued or aux, taken=taken, fused=True)
+    if aux and not valued:
+        del derivative.body.yields[: len(active)], derivative.results[: len(active)]
+    return run(SIMPLIFY, expanded(derivative, taken))
 
 
 __all__ = ["Derivation", "derivation", "derivative_inside"]

@@ -7,13 +7,14 @@ is part of the signature of the code then.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from symgrad.adjoint.costs import Costs
 from symgrad.adjoint.jacobian import jacobian
-from symgrad.ir.core import For, Func, While, walk
+from symgrad.ir.core import For, Func, Op, Value, While, walk
 from symgrad.ir.sums import ONE, sum_of
-from symgrad.ir.types import Array, Scalar, Type
+from symgrad.ir.types import Array, Scalar, Tape, Type
 from symgrad.ops.batched import NotBatched
 from symgrad.ops.seed_products import holds_products
 from symgrad.pipeline.checkpoints import budget_of
@@ -60,14 +61,31 @@ def matrices(job: Job, primal: Func, wrt: list[int], active: list[int], costs: C
 
 
 def matrices_inside(what: str, func: Func, wrt: list[int], active: list[int], taken: set[str]) -> Func:
-    """The Jacobians of a function, taken inside another one: by columns if that is asked for, or if types tell that these are fewer."""
+    """The Jacobians of a function, taken inside another one: by columns if that is asked for, or if types tell that these are fewer.
+
+    Also where each row would read what any number of rounds has saved, for such rows are not differentiated again.
+    """
     if what == "jacfwd" or what == "jacobian" and surely_by_columns(func, wrt, active):
         try:
             return columns(func, wrt, active, taken=taken)
         except NotBatched:
             if what == "jacfwd":
                 return columns_in_turn(func, wrt, active, taken=taken)
-    return jacobian(func, wrt, active, taken=taken)
+    rows = jacobian(func, wrt, active, taken=taken)
+    if what == "jacobian" and any(map(reads_stacks, rows.body.ops)):
+        with suppress(NotBatched):
+            return columns(func, wrt, active, taken=taken)
+    return rows
+
+
+def reads_stacks(op: Op) -> bool:
+    """Does a loop read, in each of its rounds, a stack of values that were saved before it?"""
+    if not isinstance(op, For):
+        return False
+    inside = {value for inner in walk(op.body) for value in inner.outs}
+    inside |= {value for inner in walk(op.body) for block in inner.blocks for value in block.args} | set(op.body.args)
+    read = {value for inner in walk(op.body) for value in inner.operands if isinstance(value, Value)}
+    return any(isinstance(value.type, Tape) and not value.type.indexed for value in read - inside)
 
 
 def surely_by_columns(func: Func, wrt: Iterable[int], active: Iterable[int]) -> bool:

@@ -13,6 +13,9 @@ from symgrad.pipeline.job import Job
 from symgrad.runtime.batches import BATCH
 from symgrad.text import one_line
 
+#: the attribute of a function that multiplies a Hessian with a vector: the gradient that it differentiates, and the name of its vector
+ALONG = "__symgrad_along__"
+
 
 def document(job: Job, what: str) -> str:
     """The docstring of a derivative, or of one half of it."""
@@ -34,7 +37,9 @@ def described(job: Job) -> str:
 def origin(job: Job) -> str:
     """Where the function is written."""
     function: Any = job.source.function
-    if not hasattr(function, BATCH):
+    if (product := getattr(function, ALONG, None)) is not None:
+        function = product[0]._function
+    elif not hasattr(function, BATCH):
         where = job.source.loc(job.source.node)
         return f" from {file_name(where)}:{where.line}"
     while (batch := getattr(function, BATCH, None)) is not None:
