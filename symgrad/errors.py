@@ -26,6 +26,7 @@ class SymgradError(Exception):
     """Base of all kinds: ``what`` went wrong, ``loc`` where, ``hint`` the way out, ``notes`` other places that matter.
 
     ``pin`` is the expression of an integer whose value, were it known while compiling, would do; it reads the ``objects``.
+    ``follows`` says that it only follows from another refusal, of what assigns to a name that is read here.
     Its text begins with ``what``: the kind stands before it in a traceback, and in what ``render`` gives.
 
     >>> print(UnsupportedSyntax("a set display cannot be differentiated", hint="try a tuple"))
@@ -36,6 +37,7 @@ class SymgradError(Exception):
 
     default_hint: str | None = None
     pin: str | None = None
+    follows = False
     objects: dict[str, Any] = {}
 
     def __init__(self, what: str, loc: Loc | None = None, hint: str | None = None, notes: Sequence[Note] = ()) -> None:
@@ -108,9 +110,13 @@ def _place(loc: Loc) -> list[str]:
 
 
 def together(errors: Iterable[SymgradError]) -> SymgradError:
-    """One error that holds all the given ones, in order and each offence once; the first gives the kind."""
+    """One error that holds all the given ones, in order and each offence once; the first gives the kind.
+
+    What only follows from another one is left out: who mends the first needs no other way out.
+    """
     seen: dict[tuple[Any, ...], SymgradError] = {}
-    for error in (held for outer in errors for held in outer.errors):
+    every = [held for outer in errors for held in outer.errors]
+    for error in [error for error in every if not error.follows] or every:
         seen.setdefault((type(error), error.what, error.loc), error)
     first, *rest = seen.values()
     for error in seen.values():

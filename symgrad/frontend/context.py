@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from symgrad.errors import SymgradError, UnknownType, UnsupportedSyntax
+from symgrad.errors import SymgradError, UnsupportedSyntax
 from symgrad.frontend.bindings import MISSING, Binding, Bound, Broken, Location, Maybe, Name, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.frames import Frame
 from symgrad.frontend.heap import Heap
@@ -48,7 +48,7 @@ class Lowering(Heap):
         assert isinstance(binding, Binding)
         binding = settled(binding, self.state)
         if isinstance(binding, Broken) and isinstance(node, ast.Attribute | ast.Subscript):
-            raise self.refuse(UnknownType, binding.why, node, binding.hint or None)
+            raise self.unusable(binding, node)
         self.release(height)
         self.hold(binding)
         return binding

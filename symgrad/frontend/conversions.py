@@ -7,7 +7,7 @@ import enum
 from dataclasses import replace
 from typing import Any
 
-from symgrad.errors import BadArgument, ShapeMismatch, UnknownType, UnsupportedSyntax, UnsureAlias
+from symgrad.errors import BadArgument, ShapeMismatch, UnsupportedSyntax, UnsureAlias
 from symgrad.frontend.bindings import (
     Binding,
     Bound,
@@ -148,9 +148,9 @@ class Conversions(SharedState):
                 return selection
             case Bound(owner=Num(operand=Value(type=Unknown() | Object()) as held), name=name, function=None):
                 return self.call("opaque_attribute", held, attribute=name)  # of an object of Python's: it need be no method
-            case Broken(why, hint):
+            case Broken():
                 self.check_position(binding)
-                raise self.refuse(UnknownType, why, node, hint or None)
+                raise self.unusable(binding, node)
             case Missing():
                 raise self.refuse(UnsupportedSyntax, "this name is not bound here", node)
         row = row_of(binding.value) if isinstance(binding, External) else None

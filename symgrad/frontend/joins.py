@@ -244,6 +244,8 @@ class Joining(JoinedArrays):
         return binding in self.outer
 
     def new_binding(self, a: Binding, b: Binding, name: str) -> Binding:
+        if refused := next((x for x in (a, b) if isinstance(x, Broken) and x.follows), None):
+            return refused
         if (sites := sites_of(a)) and (others := sites_of(b)):
             return Broken(DIFFERENT, "make each a list", sites | others)
         if a == b and isinstance(a, Choice) and (chooses_object(a) or can_be_called(a)):  # one of the sides is gone

@@ -13,7 +13,7 @@ import numpy as np
 
 from symgrad.abstraction import abstract_value, conversions, same_objects, symbol_of
 from symgrad.containers import changed_reader, container_of, defined_anew
-from symgrad.errors import UnknownType, UnsupportedSyntax
+from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import definite
 from symgrad.frontend.bindings import MISSING, Binding, Broken, External, Missing, Name, Num, Static, Tup
 from symgrad.frontend.caller import Captured
@@ -68,9 +68,9 @@ def variable(ctx: Lowering, key: Name, node: ast.AST) -> Binding:
             return definite(ctx, binding, node, UnboundLocalError, what)
         case Missing():
             raise UnsupportedSyntax(f"{name_!r} is not bound here", ctx.loc(node), f"assign to {name_} before this line")
-        case Broken(why, hint, pin=pin):
+        case Broken(pin=pin):
             ctx.check_position(binding)
-            raise pinned_as(ctx, UnknownType(f"{name_!r} cannot be used: {why}", ctx.loc(node), hint or None), pin)
+            raise pinned_as(ctx, ctx.unusable(binding, node, name_), pin)
         case _ if ctx.may_be_unbound(binding) and any(issubclass(k, NameError) for w in ctx.watchers for k in w.kinds):
             what = f"whether {name_!r} is bound here, where a handler takes that it is not, is not known while compiling"
             raise UnsupportedSyntax(what, ctx.loc(node), "bind it to None before, and test for that")

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from symgrad.errors import SymgradError
-from symgrad.frontend.bindings import HeapKey, Location, Obj, Ref, State
+from symgrad.errors import SymgradError, UnknownType
+from symgrad.frontend.bindings import Broken, HeapKey, Location, Obj, Ref, State
 from symgrad.frontend.caller import Captured, Storing
 from symgrad.frontend.frames import Frame, Going
 from symgrad.frontend.interruptions import GivenUp
@@ -132,6 +132,12 @@ class SharedState:
     def refuse(self, kind: type[SymgradError], what: str, node: ast.AST | None = None, hint: str | None = None) -> SymgradError:
         """An error of a kind at a node, to be raised."""
         return kind(what, self.loc(node), hint)
+
+    def unusable(self, binding: Broken, node: ast.AST | None, name: str = "") -> SymgradError:
+        """The refusal of what is read and not usable, by the name that it is bound to."""
+        error = self.refuse(UnknownType, f"{name!r} cannot be used: {binding.why}" if name else binding.why, node, binding.hint or None)
+        error.follows = binding.follows
+        return error
 
     def note_refusal(self, error: SymgradError) -> None:
         """Note what is refused, and go on to report all of it at once, if it is to be reported."""
