@@ -25,6 +25,7 @@ class Location:
     owner: Loc = NOWHERE
     read_only: bool = False  #: NumPy does not let it be written to
     outside: bool = False  #: the caller holds it
+    may_be_view: bool = False  #: whether it is a view or a copy depends on how another array lies in memory
 
 
 @dataclass(frozen=True, slots=True)

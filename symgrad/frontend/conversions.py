@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from symgrad.errors import BadArgument, ShapeMismatch, UnsupportedSyntax, UnsureAlias
+from symgrad.frontend.apart import way_apart
 from symgrad.frontend.bindings import (
     Binding,
     Bound,
@@ -91,6 +92,7 @@ class Conversions(SharedState):
         for location in memory_within(binding, self.state) if owners else ():
             for owner in owners:
                 if isinstance(owner, Ref) and owner.location is not location:
+                    location.may_be_view = True
                     self.state.pair(location, owner.location)
                     if owner.location in self.state.stale:
                         self.state.stale[location] = self.state.stale[owner.location]
@@ -104,9 +106,11 @@ class Conversions(SharedState):
         if stored is not None:
             self.unsure = True
             name = ref.location.name or "this array"
-            raise UnsureAlias(
-                f"{name} may or may not share memory with what was written to at line {stored.line}",
-                self.builder.loc, notes=[(stored, "the store")])  # fmt: skip
+            hint, notes = way_apart([ref.location, *self.state.near(ref.location)], stored, self.frame.source.node)
+            what, store = f"{name} may or may not share memory with what was written to at line {stored.line}", [(stored, "the store")]
+            if stored.text.lstrip().startswith("def "):  # an argument that is changed somewhere
+                what, store = f"{name} may or may not share memory with an array that the function writes to", []
+            raise UnsureAlias(what, self.builder.loc, hint, [*store, *notes])
 
     def seen(self, value: Operand, path: tuple[Step, ...]) -> Operand:
         """What a path of views shows of an array."""

@@ -62,8 +62,8 @@ def variable(ctx: Lowering, key: Name, node: ast.AST) -> Binding:
     binding, name_ = ctx.state.names.get(key, MISSING), key[1]
     ctx.assigned_reads += key in ctx.assigned_outside
     match binding:
-        # so it is in the first round alone, or where nothing leads, or somebody sees it
-        case Missing() if ctx.frame.loop is not None or sees(ctx, UnboundLocalError):
+        # so it is on this path alone, or in the first round, or somebody sees it
+        case Missing() if ctx.nested or sees(ctx, UnboundLocalError):
             what = f"cannot access local variable {name_!r} where it is not associated with a value"
             return definite(ctx, binding, node, UnboundLocalError, what)
         case Missing():
