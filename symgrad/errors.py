@@ -7,6 +7,7 @@ out; several offences of one function are held together by the first of them (``
 from __future__ import annotations
 
 import difflib
+import re
 import sys
 import warnings
 from collections.abc import Iterable, Sequence
@@ -20,6 +21,9 @@ from symgrad.location import Loc
 COMMAND = "python -m symgrad errors"
 
 Note = tuple[Loc, str]
+#: texts of refused arguments that tell what to leave out, or to write
+WRITES = re.compile(r"does not write to its arguments?$")
+LEFT_OUT, INSTEAD = re.compile(r"(\w+) of (?:np|scipy)\.[\w.]+ is not supported"), re.compile(r"supported with (\w+=\S+)$")
 
 
 class SymgradError(Exception):
@@ -159,7 +163,24 @@ class UnknownFunction(SymgradError):
 
 
 class UnsupportedArgument(SymgradError):
-    """An argument of a known function that its rule does not take, or that must be a literal."""
+    """An argument of a known function that its rule does not take, or that must be a literal.
+
+    What follows a semicolon in the text is the hint; an argument that is not supported is to be left out.
+
+    >>> error = UnsupportedArgument("axes of np.f is not supported")
+    >>> error.hint, UnsupportedArgument("np.f takes a list; write [x] for x").hint, UnsupportedArgument("np.f is supported with k=1").hint
+    ('leave axes out', 'write [x] for x', 'write k=1')
+    """
+
+    def __init__(self, what: str, loc: Loc | None = None, hint: str | None = None, notes: Sequence[Note] = ()) -> None:
+        if hint is None:
+            what, _, told = what.partition("; ")
+            hint = told or None
+        if hint is None and WRITES.search(what):
+            hint = "leave the arguments out that begin with overwrite"
+        if hint is None and (match := LEFT_OUT.fullmatch(what) or INSTEAD.search(what)):
+            hint = f"{'leave' if match.re is LEFT_OUT else 'write'} {match[1]}{' out' if match.re is LEFT_OUT else ''}"
+        super().__init__(what, loc, hint, notes)
 
 
 class NoDerivative(SymgradError):

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.errors import UnknownType, UnsupportedSyntax
+from symgrad.errors import UnknownType, UnsupportedSyntax, nearest
 from symgrad.frontend.absent import definite, definite_item, either
 from symgrad.frontend.adapters import adapted, name_of_partialmethod
 from symgrad.frontend.assigned_attributes import assigned_attribute, kind_of
@@ -239,7 +239,9 @@ def present_attribute(ctx: Lowering, value: Any, attr: str, called: str, node: a
         if isinstance(value, type | types.FunctionType) and sees(ctx, AttributeError):
             has_attribute(ctx, value, owner_name(ctx, value), attr)
             fail(ctx, AttributeError, str(error))
-        raise UnsupportedSyntax(f"{called} has no attribute {attr!r}", ctx.loc(node)) from None
+        close = nearest(attr, dir(value), 1)
+        hint = f"nearest known: {close[0]}" if close else f"define {attr} in {called}"
+        raise UnsupportedSyntax(f"{called} has no attribute {attr!r}", ctx.loc(node), hint) from None
 
 
 def own_attribute(ctx: Lowering, owner: Obj, attr: str, node: ast.AST) -> Binding:

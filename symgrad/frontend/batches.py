@@ -54,7 +54,9 @@ def make_batched(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[str
         raise BadArgument(f"vmap takes a function, in_axes and out_axes, and {len(args)} arguments are passed", ctx.loc(node))
     bound = dict(zip(POSITIONAL, args, strict=False)) | kwargs
     for unsaid in sorted(set(bound) - {*POSITIONAL}):
-        raise UnsupportedSyntax(f"{unsaid}= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
+        raise UnsupportedSyntax(
+            f"{unsaid}= of {what} cannot be given inside a function that is differentiated", ctx.loc(node), f"leave {unsaid}= out"
+        )
     of = bound["function"]
     in_axes, out_axes = (python_value(ctx, bound[word], node) if word in bound else 0 for word in ("in_axes", "out_axes"))
     return Batched(of, in_axes, out_axes, parameters_of(ctx, of, node), spoken(of))

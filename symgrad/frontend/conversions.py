@@ -106,7 +106,7 @@ class Conversions(SharedState):
         if stored is not None:
             self.unsure = True
             name = ref.location.name or "this array"
-            hint, notes = way_apart([ref.location, *self.state.near(ref.location)], stored, self.frame.source.node)
+            hint, notes = way_apart([ref.location, *self.state.near(ref.location)], stored, self.frame.source)
             what, store = f"{name} may or may not share memory with what was written to at line {stored.line}", [(stored, "the store")]
             if stored.text.lstrip().startswith("def "):  # an argument that is changed somewhere
                 what, store = f"{name} may or may not share memory with an array that the function writes to", []

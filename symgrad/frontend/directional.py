@@ -29,7 +29,9 @@ OWN = ("wrt", "argnums", "has_aux", "strict", "no_grad", "jit", "verify")
 def make_directional(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """``symgrad.jvp(g, primals, tangents)`` inside a function, or ``symgrad.jvp(g)``, which is called later."""
     if unsaid := sorted({"strict", "no_grad", "jit", "verify"} & set(kwargs)):
-        raise UnsupportedSyntax(f"{unsaid[0]}= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
+        raise UnsupportedSyntax(
+            f"{unsaid[0]}= of {what} cannot be given inside a function that is differentiated", ctx.loc(node), f"leave {unsaid[0]}= out"
+        )
     if not args:
         raise BadArgument(f"{what} inside this function is given no function", ctx.loc(node))
     of, *rest = args
@@ -83,7 +85,9 @@ class Linear(Binding):
 def make_linear(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """``symgrad.linearize(g, x)`` inside a function: the value, and a linear function that is written when it is called."""
     if unsaid := sorted({"has_aux", "strict", "no_grad", "jit", "verify"} & set(kwargs)):
-        raise UnsupportedSyntax(f"{unsaid[0]}= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
+        raise UnsupportedSyntax(
+            f"{unsaid[0]}= of {what} cannot be given inside a function that is differentiated", ctx.loc(node), f"leave {unsaid[0]}= out"
+        )
     of, *rest = args
     keywords = {name: value for name, value in kwargs.items() if name not in OWN}
     derivative = make_directional(ctx, what, [of], {name: value for name, value in kwargs.items() if name in OWN}, node)

@@ -35,11 +35,15 @@ def make_derivative(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[
     known = set(kwargs) - {"wrt", "argnums", "has_aux", "allow_unused", "strict", "jit", *MATRIX_WORDS.get(what, ())}
     known -= {"holomorphic"} if what in OF_COMPLEX else set()
     if known:
-        raise UnsupportedSyntax(f"{min(known)}= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
+        raise UnsupportedSyntax(
+            f"{min(known)}= of {what} cannot be given inside a function that is differentiated", ctx.loc(node), f"leave {min(known)}= out"
+        )
     if "strict" in kwargs and unwrap(kwargs["strict"]):
-        raise UnsupportedSyntax(f"strict= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
+        raise UnsupportedSyntax(
+            f"strict= of {what} cannot be given inside a function that is differentiated", ctx.loc(node), "leave strict= out"
+        )
     if "jit" in kwargs and unwrap(kwargs["jit"]):
-        raise UnsupportedSyntax(f"jit= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
+        raise UnsupportedSyntax(f"jit= of {what} cannot be given inside a function that is differentiated", ctx.loc(node), "leave jit= out")
     mode = unwrap(kwargs["mode"]) if "mode" in kwargs else "auto"
     if mode not in MODES:
         raise BadArgument(f"there is no mode {mode!r}", ctx.loc(node), 'mode is "auto", "reverse" or "forward"')
@@ -164,7 +168,9 @@ def make_pullback(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[st
     """``symgrad.vjp(g, x)`` inside a function: the value, and a pullback that is differentiated when it is called."""
     keywords = {name: kwargs[name] for name in kwargs if name not in ("wrt", "argnums", *UNSAID)}
     if unsaid := sorted({*UNSAID} & set(kwargs)):
-        raise UnsupportedSyntax(f"{unsaid[0]}= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
+        raise UnsupportedSyntax(
+            f"{unsaid[0]}= of {what} cannot be given inside a function that is differentiated", ctx.loc(node), f"leave {unsaid[0]}= out"
+        )
     of, *rest = args
     if {"wrt", "argnums"} <= set(kwargs):
         raise UnsupportedSyntax("wrt and argnums are one argument under two names", ctx.loc(node), "give one of them")
@@ -178,7 +184,7 @@ def make_pullback(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[st
 @callee(Pullback)
 def call_pullback(ctx: Lowering, pullback: Pullback, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     if len(args) != 1 or kwargs:
-        raise UnsupportedSyntax("a pullback takes one seed", ctx.loc(node))
+        raise UnsupportedSyntax("a pullback takes one seed", ctx.loc(node), "pass it the seed, as in pullback(1.0)")
     if reached(ctx, pullback.of, [*pullback.args, *dict(pullback.kwargs).values()], node) != pullback.reached:
         what = "what the function of a vjp reads has changed before its pullback was called"
         raise UnsupportedSyntax(what, ctx.loc(node), "pass a copy to vjp, and what changes as an argument")

@@ -56,7 +56,7 @@ def call_row(ctx: Lowering, spelled: spelling.Spelling, args: list[Binding], kwa
     try:
         bound = spelled.bind(args, kwargs, data, items)
     except spelling.NotSettings as error:
-        raise pinned(ctx, UnsupportedArgument(str(error), ctx.loc(node)), [*args, *kwargs.values()]) from None
+        raise pinned(ctx, UnsupportedArgument(str(error), ctx.loc(node), error.hint), [*args, *kwargs.values()]) from None
     except spelling.BindError as error:
         if (wider := WIDER.get(spelled.row)) is not None and (spelled.row in ALIKE or not are_complex(ctx, [*args, *kwargs.values()])):
             return ctx.apply(Static(wider), args, kwargs, node)

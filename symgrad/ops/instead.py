@@ -17,6 +17,7 @@ FUNCTIONS = {
     "math.ldexp": "write x * 2.0**n",
     "math.remainder": "write x - y * round(x / y)",
     "math.ulp": "write np.spacing(x)",
+    "numpy.roots": "write np.linalg.eigvals of its companion matrix",
     "itertools.groupby": "loop over the items, and compare the key of each with the key before",
     "itertools.tee": "loop over the list or the array twice",
     "functools.cmp_to_key": "sort by a key, as in sorted(values, key=lambda value: value)",
