@@ -13,6 +13,7 @@ from symgrad.frontend.bindings import MISSING, Binding
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.tables import SPECIAL
 from symgrad.ops.instead import NAMED, OF_FRAMES
+from symgrad.text import is_name
 
 Args = list[Binding]
 Kwargs = dict[str, Binding]
@@ -44,7 +45,7 @@ def written_out(ctx: Lowering, word: str, node: ast.AST) -> str | None:
     """What to write in the place of a text that is run, or of the variables that are read; None where the call does not tell."""
     if word in ("eval", "exec") and isinstance(node, ast.Call) and len(node.args) == 1 and isinstance(node.args[0], ast.Constant):
         return text_written_out(word, node.args[0].value)
-    bound = [name for (frame, name), held in ctx.state.names.items() if frame is ctx.frame and name.isidentifier() and held != MISSING]
+    bound = [name for (frame, name), held in ctx.state.names.items() if frame is ctx.frame and is_name(name) and held != MISSING]
     if word not in ("locals", "vars", "dir") or not 0 < len(bound) <= SHOWN:
         return None
     pairs = ", ".join(repr(name) if word == "dir" else f"{name!r}: {name}" for name in bound)
