@@ -7,6 +7,7 @@ out; several offences of one function are held together by the first of them (``
 from __future__ import annotations
 
 import difflib
+import re
 import sys
 import warnings
 from collections.abc import Iterable, Sequence
@@ -20,6 +21,9 @@ from symgrad.location import Loc
 COMMAND = "python -m symgrad errors"
 
 Note = tuple[Loc, str]
+#: texts of refused arguments that tell what to leave out, or to write
+WRITES = re.compile(r"does not write to its arguments?$")
+LEFT_OUT, INSTEAD = re.compile(r"(\w+) of (?:np|scipy)\.[\w.]+ is not supported"), re.compile(r"supported with (\w+=\S+)$")
 
 
 class SymgradError(Exception):
@@ -27,6 +31,7 @@ class SymgradError(Exception):
 
     ``pin`` is the expression of an integer whose value, were it known while compiling, would do; it reads the ``objects``. ``integers``
     are the expressions of those that were read from outside.
+    ``follows`` says that it only follows from another refusal, of what assigns to a name that is read here.
     Its text begins with ``what``: the kind stands before it in a traceback, and in what ``render`` gives.
 
     >>> print(UnsupportedSyntax("a set display cannot be differentiated", hint="try a tuple"))
@@ -37,6 +42,7 @@ class SymgradError(Exception):
 
     default_hint: str | None = None
     pin: str | None = None
+    follows = False
     objects: dict[str, Any] = {}
     integers: tuple[str, ...] = ()
 
@@ -111,9 +117,13 @@ def _place(loc: Loc) -> list[str]:
 
 
 def together(errors: Iterable[SymgradError]) -> SymgradError:
-    """One error that holds all the given ones, in order and each offence once; the first gives the kind."""
+    """One error that holds all the given ones, in order and each offence once; the first gives the kind.
+
+    What only follows from another one is left out: who mends the first needs no other way out.
+    """
     seen: dict[tuple[Any, ...], SymgradError] = {}
-    for error in (held for outer in errors for held in outer.errors):
+    every = [held for outer in errors for held in outer.errors]
+    for error in [error for error in every if not error.follows] or every:
         seen.setdefault((type(error), error.what, error.loc), error)
     first, *rest = seen.values()
     for error in seen.values():
@@ -156,7 +166,24 @@ class UnknownFunction(SymgradError):
 
 
 class UnsupportedArgument(SymgradError):
-    """An argument of a known function that its rule does not take, or that must be a literal."""
+    """An argument of a known function that its rule does not take, or that must be a literal.
+
+    What follows a semicolon in the text is the hint; an argument that is not supported is to be left out.
+
+    >>> error = UnsupportedArgument("axes of np.f is not supported")
+    >>> error.hint, UnsupportedArgument("np.f takes a list; write [x] for x").hint, UnsupportedArgument("np.f is supported with k=1").hint
+    ('leave axes out', 'write [x] for x', 'write k=1')
+    """
+
+    def __init__(self, what: str, loc: Loc | None = None, hint: str | None = None, notes: Sequence[Note] = ()) -> None:
+        if hint is None:
+            what, _, told = what.partition("; ")
+            hint = told or None
+        if hint is None and WRITES.search(what):
+            hint = "leave the arguments out that begin with overwrite"
+        if hint is None and (match := LEFT_OUT.fullmatch(what) or INSTEAD.search(what)):
+            hint = f"{'leave' if match.re is LEFT_OUT else 'write'} {match[1]}{' out' if match.re is LEFT_OUT else ''}"
+        super().__init__(what, loc, hint, notes)
 
 
 class NoDerivative(SymgradError):

@@ -34,7 +34,7 @@ constant("seen_backward(f, g)", _second, emit="seen_backward(f, g)", alias="depe
 def lower_stop(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """``stop_gradient(x)``: the same value, container or not, without a derivative."""
     if len(args) + len(kwargs) != 1:
-        raise UnsupportedSyntax("stop_gradient takes one argument", ctx.loc(node))
+        raise UnsupportedSyntax("stop_gradient takes one argument", ctx.loc(node), "call it for each")
     return ctx.stopped(args[0] if args else kwargs["x"])
 
 

@@ -180,6 +180,8 @@ def resolve_wrt(options: Options, function: types.FunctionType) -> tuple[str, ..
         if isinstance(item, int) and star is not None and item >= len(positional):
             return f"{star}[{item - len(positional)}]"
         hint = f"its parameters are {', '.join([*positional, *sorted(every - set(positional))]) or 'none'}"
+        if not every:
+            hint = "it takes no arguments: differentiate a function that takes what is to vary"
         if isinstance(item, int) and star is not None:
             hint = f"wrt={star!r} gives the gradients of all that *{star} takes"
         raise BadArgument(f"{function.__qualname__} has no parameter {item!r}", function_loc(function), hint)

@@ -13,8 +13,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.fft
 import scipy.integrate
+import scipy.linalg
+import scipy.ndimage
 import scipy.special
+import scipy.stats
+from more_ways_out import of_array
 from ways_out import WAYS, Way
 
 import symgrad
@@ -62,4 +67,5 @@ def test_a_hint_is_a_way_out(way: Way) -> None:
 
 
 def test_programs_are_told_apart() -> None:
-    assert len({way.name for way in WAYS}) == len(WAYS) >= 60
+    assert of_array.__module__ == "more_ways_out"  # which enters its programs too
+    assert len({way.name for way in WAYS}) == len(WAYS) >= 150

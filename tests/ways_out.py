@@ -32,7 +32,6 @@ class Way:
 
 WAYS: list[Way] = []
 SYNTAX, FUNCTION, ARGUMENT, NONE, TYPE = "UnsupportedSyntax", "UnknownFunction", "UnsupportedArgument", "NoDerivative", "UnknownType"
-FRAMES = "write the expression out, or hand the values over in a dict"
 NUMBER = "use the number itself, or a list or tuple of numbers"
 DECLARE = "declare it with symgrad.elementwise, rule or constant"
 
@@ -352,14 +351,14 @@ IT = map(abs, [-1.0, 2.0])
 def f(a):
     return a * a * sum(IT)
 """, ("map(abs, [-1.0, 2.0])", "list(map(abs, [-1.0, 2.0]))"), runs=False)  # fmt: skip
-way("an iterator of two kinds", TYPE, "make each a list", """
+way("an iterator of two kinds", TYPE, "choose between two lists, and make one iterator of that, as in iter([*p] if c else [*q])", """
 def f(x):
     it = (t * 2 for t in x) if x[0] > 0 else (t * 2 for t in x)
     total = 0.0
     for k, v in enumerate(it):
         total += k * v * v
     return total
-""", ("(t * 2 for t in x)", "[t * 2 for t in x]"))  # fmt: skip
+""", ("(t * 2 for t in x) if x[0] > 0 else (t * 2 for t in x)", "iter([t * 2 for t in x] if x[0] > 0 else [t * 2 for t in x])"))  # fmt: skip
 way("a dict that changes under a loop", SYNTAX, "iterate over list(d) and read d[key]", """
 def f(a, b):
     d = {"p": a}
@@ -422,12 +421,13 @@ def f(x):
 
 # ------------------------------------------------------------------ frames
 
-expression("eval", SYNTAX, FRAMES, "eval('a * b')", "(a * b)")
-expression("exec", SYNTAX, FRAMES, "a * b if exec('k = 1') is None else b", "a * b")
-expression("locals", SYNTAX, FRAMES, "locals()['a'] ** 2", "a ** 2")
-expression("vars", SYNTAX, FRAMES, "vars()['a'] ** 2", "dict(a=a)['a'] ** 2")
+VARIABLES = "{'a': a, 'b': b, 'n': n}"
+expression("eval", SYNTAX, "write (a * b) in its place", "eval('a * b')", "(a * b)")
+expression("exec", SYNTAX, "write k = 1 in its place", "a * b if exec('k = 1') is None else b", "a * b")
+expression("locals", SYNTAX, f"write {VARIABLES} in its place", "locals()['a'] ** 2", f"{VARIABLES}['a'] ** 2")
+expression("vars", SYNTAX, f"write {VARIABLES} in its place", "vars()['a'] ** 2", f"{VARIABLES}['a'] ** 2")
 expression("globals", SYNTAX, "name the variable itself, or pass it as an argument", "a * a * globals()['math'].pi", "a * a * math.pi")
-expression("dir", SYNTAX, FRAMES, "a * a if 'a' in dir() else a", "a * a if 'a' in dict(a=a) else a")
+expression("dir", SYNTAX, "write ['a', 'b', 'n'] in its place", "a * a if 'a' in dir() else a", "a * a if 'a' in ['a', 'b', 'n'] else a")
 expression("compile", SYNTAX, "compile it before, outside of the function", "a * a if compile('1', '', 'eval') else a", "a * a")
 expression("breakpoint", SYNTAX, "leave it out; pdb.runcall(df.debug(x), x) steps through the derivative df",
            "a * a if breakpoint() is None else a", "a * a", runs=False)  # fmt: skip
@@ -458,14 +458,14 @@ way("shapes that do not fit", "ShapeMismatch", "compare the shapes of the two", 
 def f(x):
     return x[:3].sum() + (np.ones(2) * np.ones(3)).sum()
 """, ("np.ones(2)", "np.ones(3)"), runs=False)  # fmt: skip
-way("a view of one array or another", "UnsureAlias", "take a .copy() of one of the two", """
+way("a view of one array or another", "UnsureAlias", "write (y[::2] if x[0] > 0 else other).copy() in line 4", """
 def f(x):
     y = x.copy()
     other = x * 2.0
     v = y[::2] if x[0] > 0 else other
     v[0] = 0.0
     return (y * y).sum()
-""", ("y[::2] if", "y[::2].copy() if"), runs=False)  # fmt: skip
+""", ("y[::2] if x[0] > 0 else other", "(y[::2] if x[0] > 0 else other).copy()"), runs=False)  # fmt: skip
 way("an opaque array that is written to", TYPE, "make it an array of a known type, with np.asarray and dtype=float", """
 def f(x):
     y = np.lib.stride_tricks.as_strided(np.ones(2))

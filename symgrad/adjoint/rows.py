@@ -196,6 +196,8 @@ def given_up(sweep: Sweep, grad: Cotangent | None, out: Value, kept: Keeping) ->
     """The output's cotangent, given up to be written to."""
     if grad is not None and kept.aliases and not isinstance(out.type, List):  # of a list the item is taken out
         grad = Cotangent(grad.value)
+    if isinstance(out.type, Array) and out.type.rank is None and grad is not None and not is_zero(grad):
+        return sweep.builder.call("to_array", grad.value, hint=hinted(out), dtype=None)  # of an array without axes it may be a number
     return sweep.ledger.owned(grad, out)
 
 

@@ -46,14 +46,14 @@ def doctor(options: argparse.Namespace) -> int:
     for name, package in facts["packages"].items():
         shown = package["version"] or "not installed"
         print(f"  {name:12}{shown:16}{package['use']}{remark(package)}")
-    for word in ("kernels", "cache", "colours"):
+    for word in ("kernels", "cache", "settings", "colours"):
         print(f"{painted(word, 'title', colours)}  {facts[word]}")
     return 0
 
 
 def remark(facts: dict[str, Any]) -> str:
-    """What is said of a version that was not tested."""
-    return "" if facts["tested"] is not False else f"  [not tested; tested: {', '.join(facts['tested_versions'])}]"
+    """Whether a version was tested, and which were."""
+    return f"  [{'not tested; ' if facts['tested'] is False else ''}tested: {', '.join(facts['tested_versions'])}]"
 
 
 def state(own: str) -> dict[str, Any]:
@@ -81,7 +81,8 @@ def state(own: str) -> dict[str, Any]:
         "python": python,
         "packages": packages,
         "kernels": kernels(),
-        "cache": place_of_cache(),
+        "cache": place_of_cache() + kept_there(),
+        "settings": settings(),
         "colours": "NO_COLOR and FORCE_COLOR decide, else whether the output is a terminal",
     }
 
@@ -126,14 +127,31 @@ def place_of_cache() -> str:
     return f"{root} (writable)" if fault is None else f"{root} is not used: {fault[0]}: {fault[1]}"
 
 
+def settings() -> str:
+    """The variables of the environment that symgrad reads, as far as they are set."""
+    told = [f"{name}={value}" for name, value in sorted(os.environ.items()) if name.startswith("SYMGRAD_")]
+    return ", ".join(told) or "no variable of the environment that begins with SYMGRAD_ is set"
+
+
 # ------------------------------------------------------------------ the cache
+
+
+def kept_there() -> str:
+    """How much is kept in the cache, where there is one."""
+    root = cache_root()
+    files = [] if root is None or not root.is_dir() else [file for folder in folders_of(root) for file in files_in(folder)]
+    return f", {len(files)} files, {size(sum(file.stat().st_size for file in files))}" if files else ""
+
+
+def folders_of(root: Path) -> list[Path]:
+    """The directories of texts and kernels that symgrad has made."""
+    return [path for path in sorted(root.iterdir()) if OWN.fullmatch(path.name) and path.is_dir() and not path.is_symlink()]
 
 
 def cache(options: argparse.Namespace) -> int:
     """Print where compiled code is kept, with what and how much; or remove it."""
     root = cache_root()
-    there = [] if root is None or not root.is_dir() else sorted(root.iterdir())
-    folders = [path for path in there if OWN.fullmatch(path.name) and path.is_dir() and not path.is_symlink()]
+    folders = [] if root is None or not root.is_dir() else folders_of(root)
     facts = [
         {
             "directory": str(path),

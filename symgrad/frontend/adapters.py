@@ -332,7 +332,7 @@ def with_keywords(parameters: list[Parameter], keywords: dict[str, Any]) -> list
 def refused_class(value: type) -> SourceNotFound:
     """The error for a class, which is not differentiated; its hint shows what can be: a method of an instance."""
     what = f"{describe(value)} is a class, and what it makes is no number"
-    if value.__module__ == "builtins":
+    if value in (list, tuple):
         return SourceNotFound(what, hint=f"write lambda x: sum({value.__name__}(x))")
     names = ["__call__", *vars(value)]
     methods = [n for n in names if isinstance(vars(value).get(n), types.FunctionType) and (n == "__call__" or not n.startswith("_"))]

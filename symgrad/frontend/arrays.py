@@ -225,7 +225,7 @@ def by_rows(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding
     array = _array(False)(ctx, args, kwargs, node)
     type_ = ctx.type_of(array)
     if not isinstance(array, Ref) or not isinstance(type_, Array) or type_.shape == ():
-        raise UnsupportedArgument("np.ascontiguousarray is supported of arrays", ctx.loc(node))
+        raise UnsupportedArgument("np.ascontiguousarray is supported of arrays", ctx.loc(node), "write np.atleast_1d")
     return in_order(ctx, array, "C", node)
 
 
@@ -235,7 +235,7 @@ def by_columns(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bind
     array = _array(False)(ctx, args, kwargs, node)
     type_ = ctx.type_of(array)
     if not isinstance(array, Ref) or not isinstance(type_, Array) or type_.shape == ():
-        raise UnsupportedArgument("np.asfortranarray is supported of arrays", ctx.loc(node))
+        raise UnsupportedArgument("np.asfortranarray is supported of arrays", ctx.loc(node), "write np.atleast_1d")
     return in_order(ctx, array, "F", node)
 
 

@@ -58,6 +58,7 @@ from symgrad.frontend.reading import (
     has_attribute,
     is_of_library,
     is_own_attribute,
+    names_like,
     owner_name,
     read_attribute,
     rely_on_entry,
@@ -241,7 +242,9 @@ def present_attribute(ctx: Lowering, value: Any, attr: str, called: str, node: a
         if isinstance(value, type | types.FunctionType) and sees(ctx, AttributeError):
             has_attribute(ctx, value, owner_name(ctx, value), attr)
             fail(ctx, AttributeError, str(error))
-        raise UnsupportedSyntax(f"{called} has no attribute {attr!r}", ctx.loc(node)) from None
+        close = names_like(value, attr)
+        hint = f"nearest known: {close[0]}" if close else f"define {attr} in {called}"
+        raise UnsupportedSyntax(f"{called} has no attribute {attr!r}", ctx.loc(node), hint) from None
 
 
 def own_attribute(ctx: Lowering, owner: Obj, attr: str, node: ast.AST) -> Binding:

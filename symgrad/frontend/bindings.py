@@ -25,6 +25,7 @@ class Location:
     owner: Loc = NOWHERE
     read_only: bool = False  #: NumPy does not let it be written to
     outside: bool = False  #: the caller holds it
+    may_be_view: bool = False  #: whether it is a view or a copy depends on how another array lies in memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +237,9 @@ class Generator(Binding):
     resumes: bool = False  #: it is gone on with in several places, and its variables are those of its frame: see ``resuming``
 
 
+REFUSED = "its assignment was refused"
+
+
 @dataclass(frozen=True, slots=True)
 class Broken(Binding):
     """Not usable here, and why; reading it is refused. ``sites``: where the iterators are made that would have to have a position.
@@ -247,6 +251,11 @@ class Broken(Binding):
     hint: str = ""
     sites: frozenset[Any] = frozenset()
     pin: str | None = None
+
+    @property
+    def follows(self) -> bool:
+        """Is it unusable only because the statement that assigns it was refused?"""
+        return self.why == REFUSED
 
 
 @dataclass(frozen=True, slots=True)
@@ -491,7 +500,7 @@ def element_of(binding: Binding) -> Binding:
 
 __all__ = [
     "ABSENT", "Above", "Binding", "Bound", "Broken", "Choice", "External", "Frozen", "Fun", "Generator", "HeapKey", "Iter", "Keys",
-    "Known", "Location", "MISSING", "Maybe", "Missing", "NO_KEYS", "Name", "Num", "Obj", "OneOf", "Partial", "ROW", "Ref", "State",
-    "Static", "Step", "Tup", "View", "element_of", "held_items", "is_long", "is_none", "is_plain_tuple", "is_row", "is_slice",
+    "Known", "Location", "MISSING", "Maybe", "Missing", "NO_KEYS", "Name", "Num", "Obj", "OneOf", "Partial", "REFUSED", "ROW", "Ref",
+    "State", "Static", "Step", "Tup", "View", "element_of", "held_items", "is_long", "is_none", "is_plain_tuple", "is_row", "is_slice",
     "is_taken_whole", "memory_of", "replace", "row_at",
 ]  # fmt: skip

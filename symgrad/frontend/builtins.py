@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-import inspect
 import operator
-import sys
-import traceback
 import types
 from collections.abc import Callable
 from typing import Any
@@ -58,7 +55,6 @@ from symgrad.frontend.tables import SPECIAL, special
 from symgrad.ir.core import FALSE, ONE, ZERO, Const, Value
 from symgrad.ir.types import Array, Scalar, Unknown
 from symgrad.ops.composed import asking, iterating
-from symgrad.ops.instead import NAMED, OF_FRAMES
 from symgrad.ops.trying import FAILURE
 from symgrad.text import exact
 
@@ -206,6 +202,8 @@ def isinstance_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bin
 
 @special(type)
 def type_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    if len(args) != 1 or kwargs:
+        raise UnsupportedSyntax("type with three arguments makes a class", ctx.loc(node), "write the class beside the function")
     if is_one_of_kinds(args[0]):
         return each(ctx, args[0], node, lambda held: type_(ctx, [held], {}, node))
     if isinstance(args[0], Num) and args[0].operand.type == FAILURE:
@@ -432,23 +430,3 @@ def _getter(kind: Any) -> Any:
 
 
 SPECIAL[operator.attrgetter], SPECIAL[operator.itemgetter] = _getter(operator.attrgetter), _getter(operator.itemgetter)
-
-
-# ------------------------------------------------------------------ frames
-
-
-def of_frames(word: str) -> Any:
-    def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-        """What reads or runs a frame of Python's finds none here."""
-        raise UnsupportedSyntax(f"{word} reads the variables of a running function, which compiled code has not", ctx.loc(node),
-                                OF_FRAMES.get(word, NAMED))  # fmt: skip
-
-    return lower
-
-
-FRAME_READERS: tuple[Any, ...] = (
-    eval, exec, compile, locals, globals, dir, breakpoint, input, inspect.currentframe, inspect.stack, inspect.trace, sys._getframe,
-    sys._current_frames, sys.exc_info, traceback.extract_stack, traceback.format_stack, traceback.print_stack, traceback.walk_stack,
-)  # fmt: skip
-for _reader in FRAME_READERS:
-    SPECIAL[_reader] = of_frames(_reader.__name__)

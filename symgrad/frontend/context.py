@@ -49,7 +49,7 @@ class Lowering(Heap):
         assert isinstance(binding, Binding)
         binding = settled(binding, self.state)
         if isinstance(binding, Broken) and isinstance(node, ast.Attribute | ast.Subscript):
-            raise self.unusable(binding.why, binding, node)
+            raise self.unusable(binding, node)
         self.release(height)
         self.hold(binding)
         return binding

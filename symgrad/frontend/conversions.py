@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from symgrad.errors import BadArgument, ShapeMismatch, SymgradError, UnknownType, UnsupportedSyntax, UnsureAlias
+from symgrad.frontend.apart import way_apart
 from symgrad.frontend.bindings import (
     Binding,
     Bound,
@@ -93,6 +94,7 @@ class Conversions(SharedState):
         for location in memory_within(binding, self.state) if owners else ():
             for owner in owners:
                 if isinstance(owner, Ref) and owner.location is not location:
+                    location.may_be_view = True
                     self.state.pair(location, owner.location)
                     if owner.location in self.state.stale:
                         self.state.stale[location] = self.state.stale[owner.location]
@@ -106,9 +108,11 @@ class Conversions(SharedState):
         if stored is not None:
             self.unsure = True
             name = ref.location.name or "this array"
-            raise UnsureAlias(
-                f"{name} may or may not share memory with what was written to at line {stored.line}",
-                self.builder.loc, notes=[(stored, "the store")])  # fmt: skip
+            hint, notes = way_apart([ref.location, *self.state.near(ref.location)], stored, self.frame.source)
+            what, store = f"{name} may or may not share memory with what was written to at line {stored.line}", [(stored, "the store")]
+            if stored.text.lstrip().startswith("def "):  # an argument that is changed somewhere
+                what, store = f"{name} may or may not share memory with an array that the function writes to", []
+            raise UnsureAlias(what, self.builder.loc, hint, [*store, *notes])
 
     def seen(self, value: Operand, path: tuple[Step, ...]) -> Operand:
         """What a path of views shows of an array."""
@@ -150,8 +154,8 @@ class Conversions(SharedState):
                 return selection
             case Bound(owner=Num(operand=Value(type=Unknown() | Object()) as held), name=name, function=None):
                 return self.call("opaque_attribute", held, attribute=name)  # of an object of Python's: it need be no method
-            case Broken(why):
-                raise self.unusable(why, binding, node)
+            case Broken():
+                raise self.unusable(binding, node)
             case Missing():
                 raise self.refuse(UnsupportedSyntax, "this name is not bound here", node)
         row = row_of(binding.value) if isinstance(binding, External) else None
@@ -170,10 +174,12 @@ class Conversions(SharedState):
         if isinstance(binding, Broken) and not binding.sites <= self.stateful:
             raise NeedsState(binding.sites)
 
-    def unusable(self, what: str, binding: Broken, node: ast.AST | None) -> SymgradError:
-        """The refusal of a binding that cannot be used, which says which integer would make it usable, if one would."""
+    def unusable(self, binding: Broken, node: ast.AST | None, name: str = "") -> SymgradError:
+        """The refusal of what is read and not usable, by the name that it is bound to; it says which integer would make it usable."""
         self.check_position(binding)
-        return pinned_as(self, self.refuse(UnknownType, what, node, binding.hint or None), binding.pin)
+        error = self.refuse(UnknownType, f"{name!r} cannot be used: {binding.why}" if name else binding.why, node, binding.hint or None)
+        error.follows = binding.follows
+        return pinned_as(self, error, binding.pin)
 
     def boxed(self, binding: Maybe, node: ast.AST | None) -> Operand:
         """What may be None as one value, of which nothing is known any more."""

@@ -11,7 +11,6 @@ from symgrad.containers import container_of
 from symgrad.errors import UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.absent import as_python_does, definite
 from symgrad.frontend.bindings import MISSING, Binding, External, HeapKey, Location, Num, Obj, Ref, Static, Tup, View
-from symgrad.frontend.builtins import of_frames
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.derived import BY_OTHERS, NAMESPACE, STORAGE, attributes_of, defined_by_base, is_derived, namespace_of
 from symgrad.frontend.exact import exact_class, is_anything
@@ -19,6 +18,7 @@ from symgrad.frontend.growing_dicts import is_growing
 from symgrad.frontend.opaque import opaque
 from symgrad.frontend.operands import known_value, unwrap
 from symgrad.frontend.reading import from_class
+from symgrad.frontend.running import of_frames
 from symgrad.frontend.tables import special
 from symgrad.frontend.targets import store_attribute
 from symgrad.ir.types import Array, List, Scalar

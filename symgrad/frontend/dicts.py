@@ -80,6 +80,17 @@ def combined(ctx: Lowering, name: str, own: list[Any], others: list[list[Any]]) 
     return [k for k in dict.fromkeys([*own, *(k for other in others for k in other)]) if k in result]
 
 
+def in_order_text(node: ast.AST) -> str:
+    """The expression of a set, sorted, where it is the node or all that a call is given.
+
+    >>> in_order_text(ast.parse("sum({a, b})", mode="eval").body), in_order_text(ast.parse("f(s, 1)", mode="eval").body)
+    ('sorted({a, b})', 'sorted')
+    """
+    if isinstance(node, ast.Call):
+        return f"sorted({ast.unparse(node.args[0])})" if len(node.args) == 1 and isinstance(node.args[0], ast.Set | ast.Name) else "sorted"
+    return f"sorted({ast.unparse(node)})" if isinstance(node, ast.Name | ast.Set | ast.Attribute) else "sorted"
+
+
 def in_order(ctx: Lowering, owner: Obj, node: ast.AST) -> list[Any]:
     """The elements as Python goes over them, which is certain of small integers only: they stand in order."""
     elements = elements_of(ctx, owner)
@@ -87,5 +98,5 @@ def in_order(ctx: Lowering, owner: Obj, node: ast.AST) -> list[Any]:
         for site in owner.key.sites:
             ctx.growing_sites.update({site: True, ("ordered", site): True})
         what = "in which order Python goes over this set is not known while compiling"
-        raise UnsupportedSyntax(what, ctx.loc(node), "go over it in order, with sorted")
+        raise UnsupportedSyntax(what, ctx.loc(node), f"go over it in order, with {in_order_text(node)}")
     return sorted(elements) if len(elements) > 1 else elements

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from symgrad.errors import SymgradError, UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, Broken, Choice, Known, Maybe, Name, Num, OneOf, Ref, State, Tup
+from symgrad.frontend.bindings import REFUSED, Binding, Broken, Choice, Known, Maybe, Name, Num, OneOf, Ref, State, Tup
 from symgrad.frontend.branch_sides import Side
 from symgrad.frontend.carried import after_loop, loop
 from symgrad.frontend.context import Lowering
@@ -82,7 +82,7 @@ def lower_one(ctx: Lowering, node: ast.stmt, rest: list[ast.stmt]) -> bool:
         ctx.builder.block = block
         refused = error.at(ctx.loc(node))
         for name in sorted(assigned([node])):
-            ctx.state.names[(ctx.home(name) or ctx.frame), name] = Broken("its assignment was refused")
+            ctx.state.names[(ctx.home(name) or ctx.frame), name] = Broken(REFUSED)
         ctx.note_refusal(refused)
         return False
     finally:

@@ -45,7 +45,7 @@ def transform(ctx: Lowering, name: str, row: str, array: Binding, sizes: list[Bi
     if len({axis % rank for axis in axes if rank}) != len(axes) or sizes and len(sizes) != len(axes) or not axes:
         raise UnsupportedArgument(f"np.fft.{name} along these axes is not supported", ctx.loc(node))
     if norm not in (None, "backward", "ortho", "forward"):
-        raise UnsupportedArgument(f"np.fft.{name} has no norm {norm!r}", ctx.loc(node))
+        raise UnsupportedArgument(f"np.fft.{name} has no norm {norm!r}", ctx.loc(node), "norm is 'backward', 'ortho' or 'forward'")
     norm = None if norm == "backward" else norm
     return ctx.make(ctx.call("fourier", ctx.read(x, node), *(extent(ctx, s, name, node) for s in sizes), kind=row, axes=axes, norm=norm))
 

@@ -267,6 +267,9 @@ def yielded(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
 
 @expression(ast.Yield, ast.YieldFrom)
 def sent(ctx: Lowering, node: ast.Yield | ast.YieldFrom) -> Binding:
+    if isinstance(node, ast.YieldFrom):
+        hint = f"write yield from {ast.unparse(node.value)} as a statement, and compute its result in a function of its own"
+        raise UnsupportedSyntax("the result of yield from cannot be used", ctx.loc(node), hint)
     raise UnsupportedSyntax(
         "a yield inside of an expression cannot be differentiated", ctx.loc(node), "yield in a statement or an assignment of its own"
     )

@@ -209,7 +209,11 @@ class Heap(Conversions):
         """Refuse to change an object that another name may or may not be bound to."""
         others = [other for other, same in self.state.kin.get(key, NO_KEYS).items() if decided(same, self.state) is not False]
         if key in self.state.twins and not self.is_in_place(key) or not self.state.twins.isdisjoint(others):
-            raise UnsureAlias(f"{kind_word(Obj(key))} that another name may or may not be bound to is changed", self.builder.loc)
+            raise UnsureAlias(
+                f"{kind_word(Obj(key))} that another name may or may not be bound to is changed",
+                self.builder.loc,
+                "bind the other name to a copy, as in other = list(held)",
+            )
         if key in self.state.kin and isinstance(held := self.state.heap.get(key), Ref):  # the others have theirs in memory of their own
             copy = self.call("list_slice", self.read(held), Const(None), Const(None), Const(None))
             self.state.memory[held.location] = copy

@@ -283,7 +283,8 @@ class Inner:
             root, steps = (item, ()) if not isinstance(item, str) or is_name(item) else steps_of(item)
             place = names.index(root) if isinstance(root, str) and root in names and names.index(root) < len(args) else root
             if isinstance(place, int) and not place < len(args) or isinstance(place, str) and place not in kwargs:
-                raise BadArgument(f"{self.derivative.what} inside this function: there is no argument {item!r}", self.ctx.loc(self.node))
+                what = f"{self.derivative.what} inside this function: there is no argument {item!r}"
+                raise BadArgument(what, self.ctx.loc(self.node), f"its arguments are {', '.join(names)}")
             places.append(Part(place, steps, item) if steps else place)
         texts = [item for item in wrt if isinstance(item, str)]
         if any(belongs(one, other) or belongs(other, one) for one, other in itertools.combinations(texts, 2)):

@@ -39,7 +39,7 @@ from symgrad.frontend.joinable import can_be_called, chooses_object, holds_objec
 from symgrad.frontend.joined_arrays import JoinedArrays
 from symgrad.frontend.joined_rows import own_items, own_rows, row_in_both, rows_left, share_rows
 from symgrad.frontend.known import in_all
-from symgrad.frontend.reach import memory_within, objects_in, reached, tuple_and_items
+from symgrad.frontend.reach import memory_held, memory_within, objects_in, reached, tuple_and_items
 from symgrad.frontend.skeletons import (
     DIFFERENT,
     Skeleton,
@@ -84,6 +84,10 @@ def copied_where(ctx: Lowering, held: Operand, test: Operand) -> Operand:
     return block.yields[0]
 
 
+#: the way out where two iterators meet
+ONE_ITERATOR = "choose between two lists, and make one iterator of that, as in iter([*p] if c else [*q])"
+
+
 def is_same_number(a: Operand, b: Operand) -> bool:
     """Are two operands one constant number, to the last bit?"""
     if not (isinstance(a, Const) and isinstance(b, Const)):
@@ -125,9 +129,8 @@ class Joining(JoinedArrays):
             state.stale = {**side.stale, **state.stale}
         state.twins = state.twins.union(*(side.twins for side in alive))
         state.kin, state.bases = dict(self.entry.kin), dict(self.entry.bases)
-        for location in self.entry.memory:
-            if self.blank and any(location not in side.memory for side in alive):
-                raise UnsureAlias("what an array holds depends on the exception that is raised", self.ctx.builder.loc)
+        lost = {location for location in self.entry.memory if self.blank and any(location not in side.memory for side in alive)}
+        for location in (known for known in self.entry.memory if known not in lost):
             state.memory[location] = self.version(location)
         gone = {key for key in self.entry.heap if any(key not in side.heap for side in alive)}
         gone |= rows_left(self.entry.heap.keys() - gone, alive)
@@ -144,6 +147,8 @@ class Joining(JoinedArrays):
                 self.blank = outer
             if joint != MISSING:
                 state.names[name] = joint
+        if lost and (any(location.outside for location in lost) or not lost.isdisjoint(memory_held(state, ()))):
+            raise UnsureAlias("what an array holds depends on the exception that is raised", self.ctx.builder.loc)
         if gone and not gone.isdisjoint(reached(state)):
             raise UnsureAlias("what an object holds depends on the exception that is raised", self.ctx.builder.loc)
         self.relate()
@@ -253,8 +258,10 @@ class Joining(JoinedArrays):
         return binding in self.outer
 
     def new_binding(self, a: Binding, b: Binding, name: str) -> Binding:
+        if refused := next((x for x in (a, b) if isinstance(x, Broken) and x.follows), None):
+            return refused
         if (sites := sites_of(a)) and (others := sites_of(b)):
-            return Broken(DIFFERENT, "make each a list", sites | others)
+            return Broken(DIFFERENT, ONE_ITERATOR, sites | others)
         if a == b and isinstance(a, Choice) and (chooses_object(a) or can_be_called(a)):  # one of the sides is gone
             return self.alone(self.orelse if self.then.state.dead else self.then, a)
         if any(isinstance(x, Choice) and not can_be_called(x) for x in (a, b)) and MISSING not in (a, b):

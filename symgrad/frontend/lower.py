@@ -33,6 +33,7 @@ from symgrad.frontend import (
     operators,
     ordering,
     raising,
+    running,
     statements,
     truths,
     try_statements,
@@ -52,7 +53,7 @@ from symgrad.signature import Signature, is_relation
 #: they fill the tables
 CONSTRUCTS = (arrays, attributes, builtins, calls, comparison, complexes, comprehensions, copying, expressions, factors, failing, folding,
               fourier, iterators, keyed, lists, loops, managers, match, number_builtins, operator_module, operators, ordering, raising,
-              statements, truths, try_statements)  # fmt: skip
+              running, statements, truths, try_statements)  # fmt: skip
 RESTARTS = 200
 
 

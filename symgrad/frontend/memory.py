@@ -280,7 +280,9 @@ def load(ctx: Lowering, owner: Binding, node: ast.expr | Index, whole: ast.AST) 
     if is_iterator(owner):
         name = exact_class(ctx, owner, whole).__name__
         return definite(ctx, MISSING, whole, TypeError, f"{name!r} object is not subscriptable")
-    raise UnsupportedSyntax("this cannot be indexed", ctx.loc(whole), "make it an array, with np.atleast_1d or np.asarray")
+    text = ast.unparse(whole.value) if isinstance(whole, ast.Subscript) else "x"
+    hint = f"write np.atleast_1d({text}) for {text}, or give the function an array"
+    raise UnsupportedSyntax("this cannot be indexed", ctx.loc(whole), hint)
 
 
 def item_of_closed(ctx: Lowering, owner: Binding, node: ast.expr, whole: ast.AST) -> Binding:
@@ -350,7 +352,8 @@ def load_sequence(ctx: Lowering, owner: Binding, items: list[Binding], index: In
     if not isinstance(key, int) or not -len(items) <= key < len(items):
         if isinstance(key, int) and sees(ctx, IndexError):
             fail(ctx, IndexError, f"{'tuple' if isinstance(owner, Tup) else 'list'} index out of range")
-        raise UnsupportedSyntax(f"index {key!r} is out of range for {len(items)} items", ctx.loc(node))
+        what = f"index {key!r} is out of range for {len(items)} items"
+        raise UnsupportedSyntax(what, ctx.loc(node), f"its places are 0 to {len(items) - 1}" if items else None)
     return items[key]
 
 

@@ -74,7 +74,7 @@ def make_derivative(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[
 def refuse_option(ctx: Lowering, what: str, word: str, node: ast.AST) -> NoReturn:
     """An option that has no meaning where a derivative is taken inside a function."""
     message = f"{word}= of {what} cannot be given inside a function that is differentiated"
-    raise UnsupportedSyntax(message, ctx.loc(node), INSTEAD.get(word))
+    raise UnsupportedSyntax(message, ctx.loc(node), INSTEAD.get(word, f"leave {word}= out"))
 
 
 def own_options(of: Binding, kwargs: dict[str, Binding]) -> tuple[bool, frozenset[str]]:
@@ -224,7 +224,7 @@ def call_pulling(ctx: Lowering, derivative: Pulling, args: list[Binding], kwargs
 @callee(Pullback)
 def call_pullback(ctx: Lowering, pullback: Pullback, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     if len(args) != 1 or kwargs:
-        raise UnsupportedSyntax("a pullback takes one seed", ctx.loc(node))
+        raise UnsupportedSyntax("a pullback takes one seed", ctx.loc(node), "pass it the seed, as in pullback(1.0)")
     asked = pullback.derivative
     if reached(ctx, asked.of, [*pullback.args, *dict(pullback.kwargs).values()], node) != pullback.reached:
         what = "what the function of a vjp reads has changed before its pullback was called"

@@ -106,7 +106,7 @@ def best_of(ctx: Lowering, candidates: list[tuple[Binding, Binding]], node: ast.
 def extreme_of(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST, smaller: bool) -> Binding:
     """``max`` and ``min`` with ``key`` and ``default``."""
     if unknown := set(kwargs) - {"key", "default"}:
-        raise UnsupportedArgument(f"the keyword {min(unknown)} of max and min is not supported", ctx.loc(node))
+        raise UnsupportedArgument(f"the keyword {min(unknown)} of max and min is not supported", ctx.loc(node), f"leave {min(unknown)} out")
     key = kwargs.get("key", Static(None))
     if len(args) == 1 and "default" not in kwargs and (lists := lists_of_growing(ctx, args[0], key, node)) is not None:
         return ctx.apply(Static(least_of if smaller else most_of), list(lists), {}, node)
@@ -118,7 +118,11 @@ def extreme_of(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST, smaller
     args = [sequence(ctx, args[0], node)] if len(args) == 1 else args
     if key != Static(None):
         if "default" in kwargs:
-            raise UnsupportedArgument("key and default of max and min at once are not supported", ctx.loc(node))
+            raise UnsupportedArgument(
+                "key and default of max and min at once are not supported",
+                ctx.loc(node),
+                "leave default out, and test for an empty list before",
+            )
         whole = args[0] if len(args) == 1 else Tup(tuple(args))
         items = known_items(ctx, whole, node)
         keys = [ctx.apply(key, [item], {}, node) for item in items or ()]

@@ -62,14 +62,14 @@ def variable(ctx: Lowering, key: Name, node: ast.AST) -> Binding:
     binding, name_ = ctx.state.names.get(key, MISSING), key[1]
     ctx.assigned_reads += key in ctx.assigned_outside
     match binding:
-        # so it is in the first round alone, or where nothing leads, or somebody sees it
-        case Missing() if ctx.frame.loop is not None or sees(ctx, UnboundLocalError):
+        # so it is on this path alone, or in the first round, or somebody sees it
+        case Missing() if ctx.nested or sees(ctx, UnboundLocalError):
             what = f"cannot access local variable {name_!r} where it is not associated with a value"
             return definite(ctx, binding, node, UnboundLocalError, what)
         case Missing():
             raise UnsupportedSyntax(f"{name_!r} is not bound here", ctx.loc(node), f"assign to {name_} before this line")
-        case Broken(why):
-            raise ctx.unusable(f"{name_!r} cannot be used: {why}", binding, node)
+        case Broken():
+            raise ctx.unusable(binding, node, name_)
         case _ if ctx.may_be_unbound(binding) and any(issubclass(k, NameError) for w in ctx.watchers for k in w.kinds):
             what = f"whether {name_!r} is bound here, where a handler takes that it is not, is not known while compiling"
             raise UnsupportedSyntax(what, ctx.loc(node), "bind it to None before, and test for that")

@@ -35,7 +35,8 @@ def raise_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
             raised_from(ctx, taken[1], cause, node)
             raise_kind(ctx, *taken)
             return
-        raise UnsupportedSyntax("only exception classes can be raised", ctx.loc(node.exc))
+        hint = f"raise an exception, as in raise ValueError({ast.unparse(node.exc)})"
+        raise UnsupportedSyntax("only exception classes can be raised", ctx.loc(node.exc), hint)
     raise_class(ctx, cls, args, node, cause)
 
 
@@ -79,7 +80,8 @@ def raise_class(ctx: Lowering, cls: type, args: list[Binding], node: ast.AST, ca
     if not is_seen(ctx, raisable):
         operands = [told_by(ctx, argument, node) for argument in args]
         if (place := ctx.frame.place) is not None and isinstance(operands[0], Const):  # raised by a composition of ours
-            operands[0] = Const(f"{operands[0].value} ({Path(place.file).name}:{place.line})")
+            told, mark, way_out = str(operands[0].value).partition("; ")
+            operands[0] = Const(f"{told} ({Path(place.file).name}:{place.line}){mark}{way_out}")
         ctx.builder.call_many("raise_error", ctx.constant(cls, cls.__name__), *operands)
         ctx.state.dead = True
         return

@@ -15,7 +15,7 @@ import types
 from collections.abc import Iterable
 from typing import Any
 
-from symgrad.errors import UnsupportedSyntax
+from symgrad.errors import UnsupportedSyntax, nearest
 from symgrad.frontend.bindings import MISSING
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.source import Source
@@ -98,6 +98,11 @@ def has_attribute(ctx: Lowering, value: Any, text: str, name: str) -> bool:
 def attribute_text(ctx: Lowering, value: Any, name: str) -> str:
     """The expression that reads an attribute of an object that has no expression of its own."""
     return attribute(owner_name(ctx, value), name)
+
+
+def names_like(value: Any, name: str) -> list[str]:
+    """The attribute of an object whose name is nearest to another one, if one is near."""
+    return nearest(name, dir(value), 1)
 
 
 def read_attribute(ctx: Lowering, value: Any, name: str) -> Any:
@@ -291,6 +296,6 @@ def name_in_module(ctx: Lowering, module: str, name: str) -> tuple[Any, str]:
 __all__ = [
     "LIBRARIES", "absolute_name", "abstract_methods", "attribute_text", "entry_of_class", "entry_text", "from_class", "generated",
     "global_text", "has_attribute", "has_own_entry", "is_descriptor", "is_namespace", "is_of_library", "is_own_attribute",
-    "makes_manager", "methods_of", "module_named", "name_in_module", "own_entries", "own_entry", "owner_name", "read_attribute",
+    "makes_manager", "methods_of", "module_named", "name_in_module", "names_like", "own_entries", "own_entry", "owner_name", "read_attribute",
     "read_name", "refused_count", "rely_on_entry", "rely_on_no_entry", "special_entry", "users_bases",
 ]  # fmt: skip

@@ -12,6 +12,7 @@ from typing import Any
 from symgrad.frontend.bindings import (
     ABSENT,
     MISSING,
+    REFUSED,
     Binding,
     Broken,
     Choice,
@@ -193,6 +194,8 @@ def merge(a: Skeleton, b: Skeleton, anew: bool = False) -> Skeleton:
         return b
     if b.form == "missing":
         return a
+    if refused := next((x for x in (a, b) if x.form == "broken" and x.same == REFUSED), None):
+        return refused
     if {a.form, b.form} <= {"num", "array"}:
         both = join(a.type, b.type)
         form = "num" if a.form == b.form == "num" and not isinstance(both, Array) else "array"

@@ -173,8 +173,40 @@ def read(function: Callable[..., Any]) -> Source:
             return _source(plain, place, text)
     if unlike:
         raise stale(plain, where)
-    what = f"Python has kept no source of {describe(plain)} ({code.co_filename})"
-    raise SourceNotFound(what, None if where.file.startswith("<") else where, f'write symgrad.from_source("{header(plain)} ...")')
+    raise without_source(plain, where)
+
+
+def without_source(function: types.FunctionType, where: Loc) -> SourceNotFound:
+    """The refusal of a function whose text is nowhere, with the line that defines it from its text."""
+    what = f"Python has kept no source of {describe(function)} ({where.file})"
+    loaded = str(function.__globals__.get("__file__", ""))
+    if loaded.endswith(".pyc"):
+        folder, name = os.path.split(loaded)
+        return SourceNotFound(f"{what}: it is loaded from {name} alone", where, f"put {os.path.basename(where.file)} into {folder or '.'}")
+    return SourceNotFound(what, None if where.file.startswith("<") else where, f"write {definition(function)}")
+
+
+def definition(function: types.FunctionType) -> str:
+    """The line that defines a function from its text, for pasting; the dots stand for its body.
+
+    Names of its module and of the functions around it are handed over where it reads any.
+
+    >>> definition(lambda x: x / 2)
+    'symgrad.from_source("lambda x: ...")'
+    >>> definition(describe)
+    "describe = symgrad.from_source('''def describe(function): ...''')"
+    """
+    path = function.__qualname__ if is_dotted(function.__qualname__) else function.__name__
+    code, name = function.__code__, path if is_dotted(path) else ""
+    names = f"{name}.__globals__" if name else "globals()"
+    reads = any(word in function.__globals__ and function.__globals__[word] not in (np, math) for word in code.co_names)
+    quotes = "'''" if name else '"'  # a def may have several lines
+    text = f"{quotes}{header(function)} ...{quotes}"
+    if code.co_freevars:
+        text += f", globals={{**{names}, {', '.join(f'{word!r}: {word}' for word in code.co_freevars)}}}"
+    elif reads:
+        text += f", globals={names}"
+    return f"{name} = symgrad.from_source({text})" if name else f"symgrad.from_source({text})"
 
 
 def stale(function: types.FunctionType, where: Loc) -> StaleSource:
@@ -189,6 +221,13 @@ def stale(function: types.FunctionType, where: Loc) -> StaleSource:
     return StaleSource(f"{what}: the file has changed since", where, hint)
 
 
+class Dots:
+    """A default value that has no short text."""
+
+    def __repr__(self) -> str:
+        return "..."
+
+
 def header(function: types.FunctionType) -> str:
     """The first line of a function's definition, as far as it can be known without its text.
 
@@ -199,7 +238,7 @@ def header(function: types.FunctionType) -> str:
     for parameter in inspect.signature(function, follow_wrapped=False).parameters.values():
         default = parameter.default
         literal = default is None or type(default) in (bool, int, float) and math.isfinite(default)
-        default = default if literal or default is parameter.empty else ...
+        default = default if literal or default is parameter.empty else Dots()
         shown.append(parameter.replace(annotation=parameter.empty, default=default))
     if function.__name__ == "<lambda>":
         return f"lambda {str(inspect.Signature(shown))[1:-1]}".rstrip() + ":"

@@ -138,11 +138,18 @@ def store_flat(ctx: Lowering, target: Ref, index: Index, value: Binding, node: a
         row = in_a_row(ctx, target)
         assert isinstance(row, Ref)
         store_array(ctx, row, index, value, node)
-    elif index.spec == "i":
-        places = ctx.make(index.operands[0])
-        ctx.apply(Static(np.put, "np.put"), [target, places, value], {}, node)
+    elif index.spec in ("i", "s"):
+        one_by_one = (
+            index.operands[0] if index.spec == "i" else ctx.call("take", ctx.read(places_of(ctx, target, node)), *index.operands, index="s")
+        )
+        ctx.apply(Static(np.put, "np.put"), [target, ctx.make(one_by_one), value], {}, node)
     else:
-        raise UnsupportedSyntax("a slice of .flat is written to, of an array that may not lie by rows", ctx.loc(node), "index the array")
+        raise UnsupportedSyntax("this index of .flat is written to, of an array that may not lie by rows", ctx.loc(node), "write a slice")
+
+
+def places_of(ctx: Lowering, target: Ref, node: ast.AST) -> Binding:
+    """The places of all elements of an array, counted by rows."""
+    return ctx.apply(Static(np.arange, "np.arange"), [ctx.apply(Static(np.size, "np.size"), [target], {}, node)], {}, node)
 
 
 def store_list(ctx: Lowering, owner: Obj, index: Index, value: Binding, node: ast.AST) -> None:

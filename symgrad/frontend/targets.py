@@ -30,7 +30,7 @@ from symgrad.frontend.overwriting import is_held_by
 from symgrad.frontend.protocols import own_method
 from symgrad.frontend.reading import entry_of_class, from_class, generated, rely_on_entry
 from symgrad.frontend.several import each, is_one_of_kinds
-from symgrad.frontend.stores import done, store_array, store_item
+from symgrad.frontend.stores import done, places_of, store_array, store_item
 from symgrad.frontend.tables import special
 from symgrad.ir.types import Array, Scalar
 
@@ -122,6 +122,9 @@ def keeps_memory_in_shape(ctx: Lowering, owner: Ref, type_: Array) -> bool:
 
 def store_part(ctx: Lowering, owner: Ref, type_: Array, target: ast.Attribute, value: Binding) -> None:
     """``z.real = value`` and ``z.imag = value``: every element is written to; a real array is its own real part."""
+    if target.attr == "flat":
+        ctx.apply(Static(np.put, "np.put"), [owner, places_of(ctx, owner, target), value], {}, target)
+        return
     if target.attr not in ("real", "imag"):
         raise UnsupportedSyntax(f"attribute {target.attr!r} of an array cannot be assigned to", ctx.loc(target),
                                 "make a new array, for example with np.reshape or astype")  # fmt: skip

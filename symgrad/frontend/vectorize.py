@@ -32,7 +32,7 @@ class Vectorized(Binding):
 @special(np.vectorize)
 def vectorize(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     if len(args) != 1 or kwargs:
-        raise UnsupportedArgument("np.vectorize is supported without keywords", ctx.loc(node), "leave them out")
+        raise UnsupportedArgument("np.vectorize is supported without keywords", ctx.loc(node), "write np.array([f(v) for v in x])")
     return Vectorized(args[0])
 
 
@@ -40,7 +40,9 @@ def from_outside(ctx: Lowering, value: np.vectorize, node: ast.AST) -> Binding:
     """One made outside the function."""
     as_float = value.otypes is not None and [np.dtype(t) for t in value.otypes] == [np.dtype(float)]
     if not (as_float or value.otypes is None) or value.excluded or value.signature is not None:
-        raise UnsupportedArgument("np.vectorize is supported without keywords, or with otypes=[float]", ctx.loc(node))
+        raise UnsupportedArgument(
+            "np.vectorize is supported without keywords, or with otypes=[float]", ctx.loc(node), "write np.array([f(v) for v in x])"
+        )
     ctx.rely(f"{owner_name(ctx, value)}.pyfunc", value.pyfunc)
     return Vectorized(Static(value.pyfunc, owner_name(ctx, value.pyfunc)), as_float)
 

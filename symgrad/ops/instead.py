@@ -13,6 +13,7 @@ NAMED = "write the expression out, or hand the values over in a dict"
 
 #: functions and classes by module and name
 FUNCTIONS = {
+    "numpy.roots": "write np.linalg.eigvals of its companion matrix",
     "collections.UserDict": "use a dict",
     "collections.UserList": "use a list",
     "collections.UserString": "use a str",

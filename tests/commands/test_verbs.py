@@ -269,7 +269,21 @@ def test_the_doctor_says_what_is_installed(capsys: pytest.CaptureFixture[str]) -
     assert facts["python"]["version"] == sys.version.split()[0]
     assert facts["kernels"].startswith("numba ")
     assert main(["doctor"]) == 0
-    assert "numpy" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert re.search(r"numpy +\S+ +arrays; required  \[.*tested: 2\.4", told)
+    assert re.search(r"^settings  .*SYMGRAD_|^settings  no variable", told, re.MULTILINE)
+
+
+def test_the_doctor_says_how_much_is_kept_and_what_is_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "texts-0123456789abcdef").mkdir()
+    (tmp_path / "texts-0123456789abcdef" / "one").write_text("x" * 2048)
+    monkeypatch.setenv("SYMGRAD_CACHE_DIR", str(tmp_path))
+    assert main(["doctor", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["cache"].endswith(", 1 files, 2.0 KiB")
+    assert f"SYMGRAD_CACHE_DIR={tmp_path}" in facts["settings"]
 
 
 def test_the_doctor_says_whether_code_can_be_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

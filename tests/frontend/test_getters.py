@@ -67,7 +67,7 @@ REASONS: dict[tuple[str, str], tuple[int, str]] = {
     ("overriding", "*"): (4, "classes of containers, which are refused if they define what counts"),
     ("reach", "memory_held"): (1, "fields of bindings"),
     ("results", "record_text"): (1, "which kind of class is made, as in classes"),
-    ("source", "*"): (7, "the getter's own way to names; whether a wrapper is one of Python's"),
+    ("source", "*"): (9, "the getter's own way to names; whether a wrapper is one of Python's"),
 }
 
 

@@ -70,13 +70,6 @@ def joined_with_a_range_of_floats(x):
     return np.sum(np.r_[0.0:1.0:5j, x])
 
 
-@refused("may not lie by rows")
-def slice_of_flat_of_columns(x):
-    y = np.zeros((2, 3)).T
-    y.flat[1:3] = x[:2]
-    return np.sum(y * y)
-
-
 @refused("pass a copy to vjp")
 def argument_of_a_vjp_written_to(x):
     y = x.copy()

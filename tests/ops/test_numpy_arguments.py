@@ -28,7 +28,7 @@ np.nanvar(x, correction=1)|np.nanstd(x, 1, where=x > 0.2)|np.nanvar(x, mean=np.n
 np.nanmedian(x, axis=(-1, 0), keepdims=True)|np.nanquantile(x, 0.3, axis=1)|np.nanquantile(x, 0.3, axis=(0, 1), keepdims=True)|np.nanpercentile(x, [30, 60], 1)|
 np.nanquantile(x, 0.4, method='lower')|np.linalg.cond(x[:, :2] + 5 * np.eye(2))|np.linalg.svdvals(x)|np.linalg.tensorsolve(np.reshape(x[:, :2], (2, 2, 2)) [:, 0] + np.eye(2), x[0, :2, 0])|
 np.linalg.tensorinv(x[0, :2] + 3 * np.eye(2), 1)|(x[0, 0, 0].dtype.itemsize > 2) * x[0]|np.nanprod(x[0, 0, 0])|np.nanmedian(x[0, 0, 0])|np.nanvar(x[0, 0, 0])"""
-STORES = """np.put(y, [0, 5, 5], [1, 2, v])|np.put(y, [13], v, 'wrap')|np.put(y, [13, -14], [v, 1], mode='clip')|y.put([1, -1], v)|y.flat[2] = v|y.flat[[0, 3]] = [v, 2]|
+STORES = """np.put(y, [0, 5, 5], [1, 2, v])|np.put(y, [13], v, 'wrap')|np.put(y, [13, -14], [v, 1], mode='clip')|y.put([1, -1], v)|y.flat[2] = v|y.flat[[0, 3]] = [v, 2]|y.flat[1:8:3] = v|y.flat = [v, 2]|
 y.flat[5] *= v|np.put_along_axis(y, np.array([[[1], [0], [1]]]), v, 2)|np.put_along_axis(y, np.argmax(y, axis=1, keepdims=True), 0, axis=1)|
 y[np.nonzero(y > 1)] += v|y[np.where(y > 1)] = 0.5|np.fill_diagonal(y[0], v, True)|np.fill_diagonal(y[:, :2], v)|np.fill_diagonal(y[0], [v, 1], wrap=True)|
 y[Ellipsis, 0] = v|np.put(y[0, 0, 0, ...], 0, v)"""
@@ -68,6 +68,12 @@ def test_calls_of_arrays(call: str, dtype: str) -> None:
 @pytest.mark.parametrize("store", [c.strip() for c in STORES.split("|")])
 def test_stores_at_places(store: str) -> None:
     check(f"y = x * 1.0; {store}; return y", {"x": array((2, 3, 2), "f8", False), "v": 0.7})
+
+
+@pytest.mark.parametrize("store", ["y.flat[1:8:3] = v", "y.flat[::-1] = x[0, 0]", "y.flat = [v, 2.0]", "y.flat = v"])
+def test_stores_to_flat_of_columns(store: str) -> None:
+    given = {"x": array((2, 3, 2), "f8", False), "v": 0.7}
+    assert judged(function_of(f"import numpy as np\ndef f(x, v):\n    y = (x * 1.0).T; {store}; return y"), given)[0] == "right"
 
 
 @pytest.mark.parametrize("dtype", ["f8", "f4"])

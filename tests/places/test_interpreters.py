@@ -8,6 +8,7 @@ import doctest
 import importlib
 import linecache
 import os
+import py_compile
 import re
 import runpy
 import subprocess
@@ -55,9 +56,9 @@ def test_a_file_as_standard_input(tmp_path: Path) -> None:
 def test_a_program_from_a_pipe_is_refused_with_a_line_that_works() -> None:
     shown = run("-", stdin=PROGRAM)
     assert "SourceNotFound: Python has kept no source of f (<stdin>)" in shown
-    (hint,) = re.findall(r'symgrad\.from_source\("def f\(x\): \.\.\."\)', shown)
+    (hint,) = re.findall(r"write (f = symgrad\.from_source\('''def f\(x\): \.\.\.'''\))", shown)
     followed = hint.replace("...", "return np.sum(x) * 6")
-    assert run("-", stdin=re.sub(r"def f.*\n.*\n", f"f = {followed}\n", PROGRAM)) == "6.0"
+    assert run("-", stdin=re.sub(r"def f.*\n.*\n", f"{followed}\n", PROGRAM)) == "6.0"
 
 
 def test_a_module_a_package_and_a_zip_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,8 +184,35 @@ def test_exec_without_a_text_is_refused_with_a_line_that_works() -> None:
     with pytest.raises(SourceNotFound) as caught:
         symgrad.grad(space["f"])(3.0)
     text = pasted(caught.value.hint)
-    assert text == 'symgrad.from_source("def f(x, *rest, w=None, s=1.5, **more): ...")'
-    assert symgrad.grad(eval(text.replace("...", "return x * x")))(3.0) == 6.0
+    assert text == "f = symgrad.from_source('''def f(x, *rest, w=None, s=1.5, **more): ...''')"
+    exec(text.replace("...", "\n    y = x * x\n    return y"), {"symgrad": symgrad}, space)
+    assert symgrad.grad(space["f"])(3.0) == 6.0
+
+
+def test_what_a_function_without_a_text_reads_is_handed_over() -> None:
+    """Names of the module, of the function around it, and the class of a method."""
+    text = "K = 2.0\ndef f(x): return K * x\ndef outer(k):\n    def inner(x): return k * x\n    return inner\n"
+    text += "class Model:\n    def loss(self, x): return K * x\n"
+    space: dict[str, Any] = {"symgrad": symgrad, "k": 5.0}
+    exec(text + "inner = outer(k)\n", space)
+    for name, body, slope in (("f", "K * x", 2.0), ("inner", "k * x", 5.0), ("Model().loss", "K * x", 2.0)):
+        with pytest.raises(SourceNotFound) as caught:
+            symgrad.grad(eval(name, space))(3.0)
+        exec(pasted(caught.value.hint).replace("...", f"return {body}"), space)
+        assert symgrad.grad(eval(name, space))(3.0) == slope
+
+
+def test_a_module_of_bytecode_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, home = tmp_path / "kept_as_bytecode.py", tmp_path / "home"
+    path.write_text("def f(x):\n    return x * x\n")
+    home.mkdir()
+    py_compile.compile(str(path), cfile=str(home / "kept_as_bytecode.pyc"), dfile="kept_as_bytecode.py", doraise=True)
+    monkeypatch.syspath_prepend(str(home))
+    with pytest.raises(SourceNotFound, match="loaded from kept_as_bytecode.pyc alone") as caught:
+        symgrad.grad(importlib.import_module("kept_as_bytecode").f)(3.0)
+    assert caught.value.hint == f"put kept_as_bytecode.py into {home}"
+    path.rename(home / path.name)
+    assert run("-c", "import kept_as_bytecode as k, symgrad; print(symgrad.grad(k.f)(3.0))", place=home) == "6.0"
 
 
 def test_doctest() -> None:

@@ -37,7 +37,7 @@ CELLS: list[tuple[str, str, str | None]] = [
     ("other magics and a shell command", "%pwd\n!true\nx = !echo 1\ndef beside(x):\n    return np.sum(x) * 8\n%who_ls function\ngrad(beside)(1.0)", "8.0"),
     ("run_line_magic", "get_ipython().run_line_magic('time', 'line = lambda x: x * 6')\ngrad(line)(1.0)", "6.0"),
     ("exec with a text of its own", "exec('def hidden(x): return x')\ntry: grad(hidden)(1.0)\nexcept symgrad.errors.SourceNotFound as e: print(e.hint)",
-     'write symgrad.from_source("def hidden(x): ...")'),
+     "write hidden = symgrad.from_source('''def hidden(x): ...''')"),
     ("a decorator", "import functools\ndef twice(function):\n    @functools.wraps(function)\n    def wrapper(x):\n        return 2 * function(x)\n"
      "    return wrapper\n\n@twice\ndef decorated(x):\n    return np.sum(x) * 3\n\n@symgrad.differentiable\ndef own(x):\n    return x ** 2\n"
      "grad(decorated)(1.0), own.grad(3.0)", "(6.0, 6.0)"),

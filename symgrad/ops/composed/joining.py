@@ -40,7 +40,7 @@ def dstack(tup: Any) -> Any:
 
 def meshgrid(*xi: Any, copy: Any = True, sparse: Any = False, indexing: str = "xy") -> Any:
     """``np.meshgrid``: each vector along an axis of its own, repeated along the others unless they are ``sparse``."""
-    need(copy, "np.meshgrid that gives views is not supported")
+    need(copy, "np.meshgrid that gives views is not supported; leave copy out")
     need(indexing in ("xy", "ij"), "Valid values for `indexing` are 'xy' and 'ij'.")
     vectors = [np.ravel(np.asarray(x)) for x in xi]
     axes = list(range(len(vectors)))
@@ -145,7 +145,10 @@ def block(arrays: Any) -> Any:
     """``np.block`` of one list or of lists of matrices."""
     need(isinstance(arrays, list), "np.block of an array is not supported")
     if isinstance(arrays[0], list):
-        need(not isinstance(arrays[0][0], list), "np.block of lists three deep is not supported")
+        need(
+            not isinstance(arrays[0][0], list),
+            "np.block of lists three deep is not supported; write np.array, of numbers",
+        )
         return np.concatenate([np.concatenate([atleast_2d(b) for b in row], axis=-1) for row in arrays], axis=-2)
     return np.concatenate([atleast_1d(b) for b in arrays], axis=-1)
 
@@ -186,7 +189,7 @@ def trim_zeros(filt: Any, trim: str = "fb") -> Any:
         for item in filt:
             need(
                 np.asarray(item).dtype.itemsize == whole.dtype.itemsize,
-                "np.trim_zeros of a list of numbers of several dtypes is not supported",
+                "np.trim_zeros of a list of numbers of several dtypes is not supported; write np.array around the list",
             )
         return list(trimmed(whole))
     need(isinstance(filt, np.ndarray) and np.ndim(filt) in (1, 2), "np.trim_zeros is supported for vectors, lists and matrices")
@@ -215,7 +218,7 @@ def ediff1d(ary: Numbers, to_end: Numbers = None, to_begin: Numbers = None) -> A
 
 def unique_within(ar: Numbers, return_index: Any = False, return_inverse: Any = False, return_counts: Any = False, axis: Any = None) -> Any:
     """``np.unique`` with the first place of each number, the place of each element among the numbers, or the count of each number."""
-    need(axis is None, "np.unique along an axis is not supported")
+    need(axis is None, "np.unique along an axis is not supported; leave axis out")
     own = flat(ar)
     order = np.argsort(own, kind="stable")
     ordered = own[order]

@@ -29,10 +29,10 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     return chosen
 
 
-def piecewise(x: Numbers, condlist: Any, funclist: Any) -> Any:
+def piecewise(x: Numbers, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
     """``np.piecewise``: each function where its condition holds, the last one elsewhere."""
     if not isinstance(condlist, list | tuple):
-        need(np.ndim(condlist) == 1 and np.ndim(x) == 1, "the conditions of np.piecewise must be a list")
+        need(np.ndim(condlist) == 1 and np.ndim(x) == 1, "the conditions of np.piecewise must be a list; write [x > 0] for x > 0")
         condlist = [condlist]
     condlist = [np.asarray(condition, dtype=bool) for condition in condlist]
     values = np.zeros_like(x)
@@ -40,9 +40,9 @@ def piecewise(x: Numbers, condlist: Any, funclist: Any) -> Any:
         rest = np.ones_like(x, dtype=bool)
         for condition in condlist:
             rest = rest & ~condition
-        values[rest] = funclist[-1](x[rest]) if callable(funclist[-1]) else funclist[-1]
+        values[rest] = funclist[-1](x[rest], *args, **kw) if callable(funclist[-1]) else funclist[-1]
     for condition, function in zip(condlist, funclist):
-        values[condition] = function(x[condition]) if callable(function) else function
+        values[condition] = function(x[condition], *args, **kw) if callable(function) else function
     return values
 
 

@@ -38,7 +38,7 @@ def polysub(a1: Numbers, a2: Numbers) -> Any:
 
 def polyfit(x: Numbers, y: Numbers, deg: Any, rcond: Any = None, full: Any = False, w: Numbers = None, cov: Any = False) -> Any:
     """``np.polyfit`` of a vector, or of several in columns; with weights of the differences."""
-    need(rcond is None and not full and not cov, "np.polyfit is supported for the coefficients alone")
+    need(rcond is None and not full and not cov, "np.polyfit is supported for the coefficients alone; leave rcond, full and cov out")
     if x.shape[0] == 0:
         raise TypeError("expected non-empty vector for x")
     powers = vander(x, deg + 1)
@@ -70,7 +70,7 @@ def from_the_highest(p: Any) -> Any:
     """Coefficients as NumPy multiplies them: those in front that are zero are cut off, so that there is no derivative in them."""
     if p.shape[0] == 0:
         return np.zeros(1, dtype=p.dtype)
-    must(p[0] != 0, "coefficients that begin with zero are not supported by np.polymul")
+    must(p[0] != 0, "coefficients that begin with zero are not supported by np.polymul; take them off with np.trim_zeros(p, 'f')")
     return p
 
 
@@ -130,7 +130,7 @@ class Poly1d:
     @property
     def roots(self) -> Any:
         """The zeros, which have no rule."""
-        need(False, "the roots of a polynomial are not supported")
+        need(False, "the roots of a polynomial are not supported; write np.linalg.eigvals of its companion matrix")
 
     coeffs = c = coefficients = coef
     o = order

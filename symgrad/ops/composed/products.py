@@ -46,7 +46,8 @@ def cross(a: Numbers, b: Numbers, axisa: int = -1, axisb: int = -1, axisc: int =
         axisa, axisb, axisc = axis, axis, axis
     p = a if axisa == -1 else np.moveaxis(a, axisa, -1)
     q = b if axisb == -1 else np.moveaxis(b, axisb, -1)
-    must(p.shape[-1] == 3 and q.shape[-1] == 3, "np.cross is supported for vectors of three numbers")
+    is_three = p.shape[-1] == 3 and q.shape[-1] == 3
+    must(is_three, "np.cross is supported for vectors of three numbers; for two write p[0] * q[1] - p[1] * q[0]")
     x = p[..., 1] * q[..., 2] - p[..., 2] * q[..., 1]
     y = p[..., 2] * q[..., 0] - p[..., 0] * q[..., 2]
     z = p[..., 0] * q[..., 1] - p[..., 1] * q[..., 0]
@@ -89,7 +90,7 @@ def norms_of_matrices(x: Any, ord: Any) -> Any:
         return np.max(np.sum(np.abs(x), axis=-1), axis=-1, initial=0.0)
     if ord == -1:
         return np.min(np.sum(np.abs(x), axis=-2), axis=-1)
-    need(ord == -math.inf, "this norm of matrices is not supported")
+    need(ord == -math.inf, "this norm of matrices is not supported; for -np.inf write np.min(np.sum(np.abs(x), axis=1))")
     return np.min(np.sum(np.abs(x), axis=-1), axis=-1)
 
 

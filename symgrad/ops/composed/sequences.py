@@ -152,7 +152,7 @@ def gradient(f: Numbers, *varargs: Any, axis: Any = None, edge_order: int = 1) -
     """``np.gradient``: along one axis or several, each with a spacing or with coordinates."""
     axes = tuple(range(np.ndim(f))) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     need(len(varargs) in (0, 1, len(axes)), "np.gradient takes one spacing, or one for each axis")
-    need(edge_order in (1, 2), "np.gradient is supported for edge_order 1 and 2")
+    need(edge_order in (1, 2), "np.gradient is supported for edge_order 1 and 2; write edge_order=1")
     spacings = (1.0,) * len(axes) if len(varargs) == 0 else varargs if len(varargs) == len(axes) else varargs * len(axes)
     slopes = [slope_along(f, spacing, along, edge_order) for spacing, along in zip(spacings, axes)]
     return slopes[0] if len(axes) == 1 else tuple(slopes)

@@ -1,0 +1,153 @@
+"""Arrays that may share memory, and the store to one of them -> what to write so that they do not: the way out of a refusal."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from symgrad.errors import Note, UnsureAlias
+from symgrad.frontend.bindings import Location
+from symgrad.frontend.source import Source
+from symgrad.location import Loc
+
+LOOPS = ("for ", "while ")
+COPY = UnsureAlias.default_hint or ""
+#: functions and methods that give views
+VIEWS = {
+    "reshape", "ravel", "view", "transpose", "squeeze", "swapaxes", "moveaxis", "expand_dims", "broadcast_to", "atleast_1d", "atleast_2d",
+    "asarray", "diagonal", "flip",
+}  # fmt: skip
+NAMED = 3  #: how many arrays a hint names
+
+
+def way_apart(locations: Sequence[Location], stored: Loc, source: Source) -> tuple[str, list[Note]]:
+    """The hint for arrays that may be one, of which the first is read, and the places that matter beside the store."""
+    variables = bound_first(source.node)
+    for one in locations:
+        text = text_at(one.owner)
+        if one.may_be_view and is_expression(text):
+            note = "a view of another array, or a copy: that depends on how the other one lies in memory"
+            return f"write {wrapped(text)}.copy() in line {one.owner.line}", [(one.owner, note)]
+    places = second_names(source.node, {one.name for one in locations if one.name in variables})[:NAMED]
+    if places:
+        texts = [text_at(place) if place.line == node.end_lineno else ast.unparse(node) for node in places for place in [source.loc(node)]]
+        at_lines = [f"{wrapped(text)}.copy() in line {node.lineno}" for text, node in zip(texts, places, strict=True)]
+        return f"write {' and '.join(at_lines)}", []
+    joined = [one for one in locations if one.name in variables and one.owner.line and not one.outside]
+    place = next((one.owner for one in joined if one.owner.text.lstrip().startswith((*LOOPS, "if "))), None)
+    if place is None:
+        return copied_before([one.name for one in locations if one.name in variables], stored, variables), []
+    is_loop = place.text.lstrip().startswith(LOOPS)
+    names = list(dict.fromkeys(str(one.name) for one in joined if one.owner == place))
+    names = [name for name in names if not is_loop or variables[name] < place.line][:NAMED] or names[:1]
+    copies = f"write {', '.join(names)} = {', '.join(f'{name}.copy()' for name in names)}"
+    if is_loop:
+        return f"{copies} as the first statement of the loop at line {place.line}", [(place, "one of several arrays in each round")]
+    return f"{copies} behind the if statement at line {place.line}", [(place, "one of two arrays from here on")]
+
+
+# ------------------------------------------------------------------ where an array gets another name
+
+
+def second_names(function: ast.AST, names: set[str | None]) -> list[ast.expr]:
+    """The expressions by which another name is bound to an array of these names or to a part of it, or a list takes it; in order.
+
+    >>> tree = ast.parse("v = x[1:]; w = x * 2; u, k = v.T, 3; held.append(u)")
+    >>> [ast.unparse(node) for node in second_names(tree, {"x"})]
+    ['x[1:]', 'v.T', 'u']
+    """
+    group, places = set(names), dict[ast.expr, None]()
+    nodes = sorted((node for node in ast.walk(function) if isinstance(node, ast.stmt | ast.NamedExpr)), key=lambda node: node.lineno)
+    for node in (*nodes, *nodes):  # what is bound further down may be read above, in a loop
+        for target, value in bindings_of(node):
+            if roots(value) & group and (target in names or not isinstance(value, ast.Subscript) or holds_slice(value)):
+                group.add(target)
+                places[value] = None
+        if isinstance(node, ast.For) and {word.id for word in ast.walk(node.iter) if isinstance(word, ast.Name)} & group:
+            group |= {word.id for word in ast.walk(node.target) if isinstance(word, ast.Name)} & names
+    return sorted(places, key=lambda node: (node.lineno, node.col_offset))
+
+
+def bindings_of(node: ast.AST) -> list[tuple[str, ast.expr]]:
+    """The names that a statement binds and the expressions that it binds them to; what a list takes, under the name of the list."""
+    match node:
+        case ast.Assign(targets=targets, value=value):
+            pairs = [(target, value) for target in targets]
+        case ast.AnnAssign(target=target, value=ast.expr() as value) | ast.NamedExpr(target=target, value=value):
+            pairs = [(target, value)]
+        case ast.Expr(ast.Call(func=ast.Attribute(value=ast.Name() as target, attr="append"), args=[value])):
+            pairs = [(target, value)]
+        case _:
+            return []
+    several = [(t, v) for t, v in pairs if isinstance(t, ast.Tuple) and isinstance(v, ast.Tuple) and len(t.elts) == len(v.elts)]
+    pairs += [pair for t, v in several for pair in zip(t.elts, v.elts, strict=True)]
+    return [(target.id, value) for target, value in pairs if isinstance(target, ast.Name)]
+
+
+def roots(node: ast.expr) -> set[str]:
+    """The names of the arrays that an expression may be a view of."""
+    match node:
+        case ast.Name(id=name):
+            return {name}
+        case ast.Subscript(value=whole) | ast.Attribute(value=whole, attr="T" | "real" | "imag"):
+            return roots(whole)
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="np"), attr=word), args=[whole, *_]) if word in VIEWS:
+            return roots(whole)
+        case ast.Call(func=ast.Attribute(value=whole, attr=word)) if word in VIEWS:
+            return roots(whole)
+        case ast.IfExp(body=one, orelse=two):
+            return roots(one) | roots(two)
+    return set()
+
+
+def holds_slice(node: ast.Subscript) -> bool:
+    return any(isinstance(part, ast.Slice) for part in ast.walk(node.slice))
+
+
+# ------------------------------------------------------------------ other places of a copy
+
+
+def copied_before(names: list[str | None], stored: Loc, variables: dict[str, int]) -> str:
+    """The hint to copy one of the arrays of these names before the store, which is of the whole function if the place is that."""
+    if stored.text.lstrip().startswith("def "):
+        parameter = next((name for name in names if name is not None and variables[name] == 0), None)
+        return COPY if parameter is None else f"write {parameter} = {parameter}.copy() as the first statement of the function"
+    return f"write {names[0]} = {names[0]}.copy() before line {stored.line}" if names else COPY
+
+
+def bound_first(function: ast.AST) -> dict[str, int]:
+    """The line on which each variable of a function is bound for the first time, 0 for a parameter."""
+    lines: dict[str, int] = {}
+    for node in ast.walk(function):
+        name = (
+            node.arg if isinstance(node, ast.arg) else node.id if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) else None
+        )
+        if name is not None and isinstance(node, ast.arg | ast.Name):
+            lines[name] = min(node.lineno, lines.get(name, node.lineno))
+    return lines
+
+
+def text_at(place: Loc) -> str:
+    """The text of a place, as far as it stands on one line."""
+    return place.text[place.column : place.end_column].strip()
+
+
+def is_expression(text: str) -> bool:
+    """Is a text an expression of Python's?"""
+    try:
+        return bool(ast.parse(text, mode="eval"))
+    except SyntaxError:
+        return False
+
+
+def wrapped(text: str) -> str:
+    """An expression that a method can be called of.
+
+    >>> wrapped("x[1:]"), wrapped("x if c else y")
+    ('x[1:]', '(x if c else y)')
+    """
+    atom = isinstance(ast.parse(text, mode="eval").body, ast.Name | ast.Attribute | ast.Subscript | ast.Call)
+    return text if atom else f"({text})"
+
+
+__all__ = ["way_apart"]
