@@ -296,6 +296,6 @@ def name_in_module(ctx: Lowering, module: str, name: str) -> tuple[Any, str]:
 __all__ = [
     "LIBRARIES", "absolute_name", "abstract_methods", "attribute_text", "entry_of_class", "entry_text", "from_class", "generated",
     "global_text", "has_attribute", "has_own_entry", "is_descriptor", "is_namespace", "is_of_library", "is_own_attribute",
-    "makes_manager", "methods_of", "module_named", "name_in_module", "names_like", "own_entries", "own_entry", "owner_name", "read_attribute",
-    "read_name", "refused_count", "rely_on_entry", "rely_on_no_entry", "special_entry", "users_bases",
+    "makes_manager", "methods_of", "module_named", "name_in_module", "names_like", "own_entries", "own_entry", "owner_name",
+    "read_attribute", "read_name", "refused_count", "rely_on_entry", "rely_on_no_entry", "special_entry", "users_bases",
 ]  # fmt: skip
