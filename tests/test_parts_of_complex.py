@@ -125,7 +125,7 @@ def element_of_that(x: Any) -> Any:
 
 def another_attribute(x: Any) -> Any:
     w = x * 1
-    w.shape = (2, 2)
+    w.dtype = complex
     return np.sum(w)
 
 
@@ -146,7 +146,7 @@ def of_unknown_kind(x: Any) -> Any:
     [
         (imaginary_part_of_floats, TypeError, "does not have imaginary part"),
         (element_of_that, UnsupportedSyntax, "read-only"),
-        (another_attribute, UnsupportedSyntax, "attribute 'shape' of an array cannot be assigned to"),
+        (another_attribute, UnsupportedSyntax, "attribute 'dtype' of an array cannot be assigned to"),
         (complex_numbers_in_place, SymgradError, "cannot take a complex in place"),
         (of_unknown_kind, UnknownType, "whether this array is complex is not known"),
     ],

@@ -38,7 +38,9 @@ DECLARE = "declare it with symgrad.elementwise, rule or constant"
 
 def way(name: str, error: str, hint: str, text: str, *edits: tuple[str, str], runs: bool = True) -> None:
     """Enter a program of x, an array, or of a and b, numbers."""
-    WAYS.append(Way(name, error, hint, text.strip("\n") + "\n", edits, runs))
+    one = Way(name, error, hint, text.strip("\n") + "\n", edits, runs)
+    if one not in WAYS:  # the module of programs may be imported under two names
+        WAYS.append(one)
 
 
 def expression(name: str, error: str, hint: str, old: str, new: str, runs: bool = True) -> None:

@@ -364,7 +364,9 @@ def of_array(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding
             raise UnknownType("the dtype of this array is not known", ctx.loc(node), "make it known, with np.asarray and dtype=float")
         case "flat" if isinstance(owner, Ref) and type_.shape is not None:
             return Iter("flat", (owner,))
-        case "strides" | "flags" | "base" | "data" | "ctypes" | "device" if ctx.frame.place is None:
+        case "flags" if ctx.frame.place is None:  # which the array itself says when the program runs
+            return Num(ctx.call("opaque_attribute", ctx.read(owner), attribute=attr))
+        case "strides" | "base" | "data" | "ctypes" | "device" if ctx.frame.place is None:
             raise UnsupportedSyntax(f"{attr} of an array, which says how it lies in memory, is not followed", ctx.loc(node), OF_MEMORY)
     return of_builtin(ctx, owner, attr, node) if ctx.frame.place is None else Bound(owner, attr)
 

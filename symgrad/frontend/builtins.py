@@ -33,7 +33,17 @@ from symgrad.frontend.bindings import (
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.conversions import standing_for
 from symgrad.frontend.derived import as_base, is_derived, namespace_of
-from symgrad.frontend.exact import NUMBERS, as_named, check_kind, classes_of, exact_class, is_callable, is_instance, possible_classes
+from symgrad.frontend.exact import (
+    NUMBERS,
+    as_named,
+    check_kind,
+    classes_of,
+    exact_class,
+    is_anything,
+    is_callable,
+    is_instance,
+    possible_classes,
+)
 from symgrad.frontend.exceptions import fail_unless, instance_of
 from symgrad.frontend.filling import extent_of
 from symgrad.frontend.flow import choose
@@ -54,7 +64,7 @@ from symgrad.frontend.stepping import is_iterator, iterator
 from symgrad.frontend.tables import SPECIAL, special
 from symgrad.ir.core import FALSE, ONE, ZERO, Const, Value
 from symgrad.ir.types import Array, Scalar, Unknown
-from symgrad.ops.composed import asking, iterating
+from symgrad.ops.composed import asking, iterating, refusing
 from symgrad.ops.trying import FAILURE
 from symgrad.text import exact
 
@@ -198,6 +208,11 @@ def isinstance_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bin
     return (
         asked(ctx, args[0], node, is_one) if isinstance(args[0], OneOf) or is_one_of_kinds(args[0]) else either(ctx, args[0], node, is_one)
     )
+
+
+@special(refusing.is_text_or_tuple)
+def is_text_or_tuple(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    return Num(Const(False)) if is_anything(ctx, args[0]) else isinstance_(ctx, [args[0], Static((str, tuple))], {}, node)
 
 
 @special(type)

@@ -138,7 +138,7 @@ def test_where_nothing_is_known_of_parameters_numbers_are_tried() -> None:
 
 
 def test_a_refusal_says_line_and_way_out() -> None:
-    reply = answer({"text": "def f(x):\n    y = {x}\n    y.add(x)\n    return x\n", "name": "f.py"}, run=False)
+    reply = answer({"text": "def f(x):\n    y = x\n    exec('y = 2')\n    return y\n", "name": "f.py"}, run=False)
     assert reply["error"]["line"] == 3
     assert reply["error"]["kind"] == "UnsupportedSyntax"
     assert reply["error"]["hint"] in Reader(reply["notice"]).text

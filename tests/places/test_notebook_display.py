@@ -33,7 +33,7 @@ CELLS = {
     "bad option": "%%symgrad --nothing\nx = 1",
     "bad values": "%%symgrad --args 'open(1)'\ndef f(x):\n    return x * x",
     "raises": "%%symgrad\n1 / 0",
-    "refused": "%%symgrad --args 2.0\ndef refused(x):\n    s = {x}\n    s.add(x)\n    return x",
+    "refused": "%%symgrad --args 2.0\ndef refused(x):\n    exec('y = x')\n    return x",
     "after": "6 * 7",
 }
 

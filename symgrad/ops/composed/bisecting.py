@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.ops.composed.refusing import is_text_or_tuple
+
 
 def bisect_right(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> Any:
     """``bisect.bisect_right``."""
-    if key is None and lo == 0 and hi is None and not isinstance(x, tuple | str):
+    if key is None and lo == 0 and hi is None and not is_text_or_tuple(x):
         return int(np.searchsorted(a, x, side="right"))
     if lo < 0:
         raise ValueError("lo must be non-negative")
@@ -28,7 +30,7 @@ def bisect_right(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None
 
 def bisect_left(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> Any:
     """``bisect.bisect_left``."""
-    if key is None and lo == 0 and hi is None and not isinstance(x, tuple | str):
+    if key is None and lo == 0 and hi is None and not is_text_or_tuple(x):
         return int(np.searchsorted(a, x))
     if lo < 0:
         raise ValueError("lo must be non-negative")

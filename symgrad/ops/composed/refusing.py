@@ -15,6 +15,11 @@ def inexact(x: Any) -> Any:
     return x.astype(float) if x.dtype.kind in "iub" else x
 
 
+def is_text_or_tuple(x: Any) -> bool:
+    """Is it a text or a tuple?  Inlined, what nothing is known of is none."""
+    return isinstance(x, str | tuple)
+
+
 def refuse(what: str) -> None:
     """Refuse a call; while compiling where it is inlined, as it is a row."""
     raise UnsupportedArgument(what)
