@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from symgrad.frontend.bindings import Binding, Bound, Broken, Choice, Fun, Generator, HeapKey, Iter, Maybe, Obj, Ref, State, Static, Tup
+from symgrad.ir.core import Const, Operand
 from symgrad.ir.types import List, Scalar, Type
 
 
@@ -18,6 +19,13 @@ def can_be_called(binding: Binding) -> bool:
 def is_of_numbers(type_: Type) -> bool:
     """Does a list hold nothing but numbers, which share no memory with where they come from?"""
     return isinstance(type_, List) and isinstance(type_.item, Scalar)
+
+
+def is_same_number(a: Operand, b: Operand) -> bool:
+    """Are two operands one constant number, to the last bit?"""
+    if not (isinstance(a, Const) and isinstance(b, Const)):
+        return False
+    return type(a.value) is type(b.value) and isinstance(a.value, bool | int | float) and repr(a.value) == repr(b.value)
 
 
 def sites_of(binding: Binding) -> frozenset[Any]:

@@ -35,7 +35,7 @@ from symgrad.frontend.context import Lowering
 from symgrad.frontend.exposed import expose_on_both, hand_on, is_exposed, join_exposed, make_for_caller
 from symgrad.frontend.filling import operands_of
 from symgrad.frontend.frames import CODE, RAISED
-from symgrad.frontend.joinable import can_be_called, chooses_object, holds_object, inner_of, is_of_numbers, sites_of
+from symgrad.frontend.joinable import can_be_called, chooses_object, holds_object, inner_of, is_of_numbers, is_same_number, sites_of
 from symgrad.frontend.joined_arrays import JoinedArrays
 from symgrad.frontend.joined_rows import own_items, own_rows, row_in_both, rows_left, share_rows
 from symgrad.frontend.known import in_all
@@ -86,13 +86,6 @@ def copied_where(ctx: Lowering, held: Operand, test: Operand) -> Operand:
 
 #: the way out where two iterators meet
 ONE_ITERATOR = "choose between two lists, and make one iterator of that, as in iter([*p] if c else [*q])"
-
-
-def is_same_number(a: Operand, b: Operand) -> bool:
-    """Are two operands one constant number, to the last bit?"""
-    if not (isinstance(a, Const) and isinstance(b, Const)):
-        return False
-    return type(a.value) is type(b.value) and isinstance(a.value, bool | int | float) and repr(a.value) == repr(b.value)
 
 
 @dataclass(slots=True)
