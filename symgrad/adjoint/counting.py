@@ -1,8 +1,8 @@
 """Which place on its tape each round of a loop has, and how many places that takes; nothing where the rounds are not counted.
 
 ``range(0, n)`` has the places of its indices. ``range(k + 1, n)`` has ``n - (k + 1)`` places, which a kernel lays out as arrays
-with room for the most; the interpreter's stacks are no slower than counting. It counts the rounds of ``range(0, n, 128)`` too: that is how
-the rows of a Jacobian are gone over, and a place may be read in several rounds and differentiated again, as a stack may not.
+with room for the most; the interpreter's stacks are no slower than counting. The rounds of ``range(0, n, 128)`` are counted too:
+the loop over the rows of a Jacobian has such a range. A place can be read in several rounds, and be differentiated again; a stack cannot.
 """
 
 from __future__ import annotations

@@ -175,7 +175,7 @@ class Conversions(SharedState):
             raise NeedsState(binding.sites)
 
     def unusable(self, binding: Broken, node: ast.AST | None, name: str = "") -> SymgradError:
-        """The refusal of what is read and not usable, by the name that it is bound to; it says which integer would make it usable."""
+        """The refusal of a binding that cannot be used. It names the variable, and the integer which, if known, would make it usable."""
         self.check_position(binding)
         error = self.refuse(UnknownType, f"{name!r} cannot be used: {binding.why}" if name else binding.why, node, binding.hint or None)
         error.follows = binding.follows

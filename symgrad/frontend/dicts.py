@@ -91,12 +91,15 @@ def in_order_text(node: ast.AST) -> str:
     return f"sorted({ast.unparse(node)})" if isinstance(node, ast.Name | ast.Set | ast.Attribute) else "sorted"
 
 
+#: why a set cannot be iterated over
+ORDER_UNKNOWN = "the iteration order of this set is not known while compiling"
+
+
 def in_order(ctx: Lowering, owner: Obj, node: ast.AST) -> list[Any]:
     """The elements as Python goes over them, which is certain of small integers only: they stand in order."""
     elements = elements_of(ctx, owner)
     if len(elements) > 1 and not all(type(k) is int and 0 <= k < max(8, len(elements)) for k in elements):
         for site in owner.key.sites:
             ctx.growing_sites.update({site: True, ("ordered", site): True})
-        what = "in which order Python goes over this set is not known while compiling"
-        raise UnsupportedSyntax(what, ctx.loc(node), f"go over it in order, with {in_order_text(node)}")
+        raise UnsupportedSyntax(ORDER_UNKNOWN, ctx.loc(node), f"go over it in order, with {in_order_text(node)}")
     return sorted(elements) if len(elements) > 1 else elements

@@ -25,7 +25,7 @@ from symgrad.ops.composed.growing_sets import GrowingSet, OrderedSet
 INNER = "inner"
 #: what begins the note that a set is asked for its order: one created in a place, or those of a pool
 ORDERED = "ordered"
-#: what begins the note that dicts of several pools stand beside each other
+#: what begins the note that one variable may hold dicts of several pools
 JOINED = "joined"
 #: what begins the note that what one place of a composition of ours creates is of different kinds
 APART = "apart"
@@ -93,7 +93,7 @@ def enter_pools(ctx: Lowering, node: ast.AST) -> None:
 
 
 def name_of_pool(ctx: Lowering, kind: str, site: Any, place: Any) -> str:
-    """The name of the pool that belongs to a place: one for all places whose dicts stand beside each other.
+    """The name of the pool that belongs to a place: one for all places whose dicts meet in one variable.
 
     What a composition of ours creates, such as the missing items of a ``defaultdict(dict)``, is created in one place wherever it is called
     from (``place``), unless dicts of different kinds have been met there.

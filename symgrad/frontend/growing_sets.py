@@ -16,7 +16,7 @@ from typing import Any
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Num, Obj, Static, Tup, python_class
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.dicts import is_set, new_set
+from symgrad.frontend.dicts import ORDER_UNKNOWN, is_set, new_set
 from symgrad.frontend.growing_dicts import is_growing, kinds_held, let_grow, lists_of, text_around_growing
 from symgrad.frontend.growing_inner import ORDERED, is_inner, is_inner_site, name_in, new_in_pool, pool_of
 from symgrad.frontend.handed import with_tuples_in
@@ -89,7 +89,7 @@ def constant_of(ctx: Lowering, elements: list[Any], node: ast.AST) -> frozenset[
         for held in code.co_consts:
             if isinstance(held, frozenset) and {(type(one), one) for one in held} == {(type(one), one) for one in elements}:
                 return held
-    raise UnsupportedSyntax("in which order Python goes over this set is not known while compiling", ctx.loc(node), IN_ORDER)
+    raise UnsupportedSyntax(ORDER_UNKNOWN, ctx.loc(node), IN_ORDER)
 
 
 def note_new_element(ctx: Lowering, owner: Obj) -> None:
@@ -121,7 +121,7 @@ def without_order(ctx: Lowering, function: Any, args: list[Binding], has_key: bo
 @special(growing_sets.ask_for_order)
 def ask_for_order(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     note_order(ctx, args[0])
-    raise UnsupportedSyntax("in which order Python goes over this set is not known while compiling", ctx.loc(node), IN_ORDER)
+    raise UnsupportedSyntax(ORDER_UNKNOWN, ctx.loc(node), IN_ORDER)
 
 
 @special(growing_sets.popped)
@@ -294,7 +294,7 @@ def numbers_of(ctx: Lowering, held: Binding, node: ast.AST) -> Operand:
 
 
 def beside(ctx: Lowering, held: Binding, name: str, node: ast.AST) -> Operand:
-    """What Python's own of a name stands beside a set: held by it, or by its pool under its number."""
+    """The Python set of a name that a set keeps: it stands in the set itself, or in its pool, under its number."""
     if not is_inner(held):
         return ctx.read(parts_of(ctx, held)[name])
     pool = parts_of(ctx, pool_of(ctx, held, node))

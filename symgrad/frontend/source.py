@@ -187,7 +187,7 @@ def without_source(function: types.FunctionType, where: Loc) -> SourceNotFound:
 
 
 def definition(function: types.FunctionType) -> str:
-    """The line that defines a function from its text, for pasting; the dots stand for its body.
+    """A line to paste, which defines a function from its text; the dots stand for its body.
 
     Names of its module and of the functions around it are handed over where it reads any.
 

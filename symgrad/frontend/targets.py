@@ -115,7 +115,7 @@ def store_attribute(ctx: Lowering, owner: Binding, target: ast.Attribute, value:
 
 
 def keeps_memory_in_shape(ctx: Lowering, owner: Ref, type_: Array) -> bool:
-    """Can another shape be given to an array in place, so that the one name which holds it stands for a reshaped one?"""
+    """Can the shape of an array be assigned to? Its one name is bound to a reshaped view then."""
     in_rows = type_.rank == 1 or type_.layout == "C"
     return in_rows and not owner.path and is_held_by(ctx, owner, 2)  # the name, and the operand of the assignment
 

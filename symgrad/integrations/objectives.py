@@ -42,7 +42,7 @@ class Objective:
 
 
 class OfFunction(Objective):
-    """A function with its further arguments; what is asked for is derived when it is first asked for."""
+    """A function with its further arguments; each derivative is made at its first call."""
 
     def __init__(self, function: Callable[..., Any], args: Any, jit: Jit) -> None:
         self.function, self.args, self.jit = function, as_tuple(args), jit

@@ -1,6 +1,6 @@
 """Sets whose elements are not known while compiling, as the frontend inlines them: a list of the elements, in the order in which they came.
 
-Where a program asks for the order in which Python goes over a set, it is an ``OrderedSet``: beside the list there is a set of Python's own,
+Where a program depends on the iteration order of a set, the set is an ``OrderedSet``: beside the list there is a set of Python's own,
 to which everything is done that the program does, and which is asked for its order.
 """
 
@@ -282,7 +282,7 @@ def common_in_order(held: Any, other: Any) -> Any:
 
 
 def unite(held: Any, other: Any) -> None:
-    """Enter the elements of another set, or of anything that can be gone over."""
+    """Add the elements of another set or iterable."""
     if is_set(other):
         repeated(set.update, held, other)
         for element in elements_of(other):
