@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import pytest
 
 import symgrad
 from symgrad.errors import InvalidIR, Mismatch, SymgradError
@@ -135,3 +136,17 @@ def verdict(text: str, args: list[Any], stores: bool = True) -> str:
         given = at(gradients[numbers.index(first)], tuple(rest))
         assert np.isclose(given, slope, rtol=1e-5, atol=1e-6), f"{text}\ngradient at {path}: {given}, differences {slope}"
     return "right"
+
+
+def program_of(body: str, helpers: str = "") -> str:
+    """The text of a function of two numbers, integers and a vector, whose body computes ``s``."""
+    return f"{helpers}def f(a, b, numbers, x):\n" + "".join(f"    {line}\n" for line in body.splitlines()) + "    return s\n"
+
+
+def check_kernel_and_second_derivative(text: str, args: tuple[Any, ...], wrt: tuple[str, ...] = ("a", "b")) -> None:
+    """The kernel gives the gradient of the NumPy code, and the second derivative by the first argument is that of differences."""
+    f = function_of(HEAD + text)
+    assert symgrad.grad(f, wrt=wrt, jit=True)(*args) == pytest.approx(symgrad.grad(f, wrt=wrt)(*args))
+    second = symgrad.grad(symgrad.grad(f))(*args)
+    ends = [symgrad.grad(f)(args[0] + step, *args[1:]) for step in (STEP, -STEP)]
+    assert second == pytest.approx((ends[0] - ends[1]) / (2 * STEP), rel=1e-5, abs=1e-6)

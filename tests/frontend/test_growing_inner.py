@@ -7,7 +7,7 @@ import pytest
 
 import symgrad
 from symgrad.errors import SymgradError
-from tests.plainly import HEAD, function_of, verdict
+from tests.plainly import HEAD, check_kernel_and_second_derivative, function_of, program_of, verdict
 
 NUMBERS = np.array([3, 5, 3, 2, 7, 5, 3, 2, 4, 1, 20])
 X = np.array([0.3, -0.7, 1.1, 0.5])
@@ -83,7 +83,7 @@ PROGRAMS = {
 
 
 def text_of(body: str) -> str:
-    return HELPERS + "def f(a, b, numbers, x):\n" + "".join(f"    {line}\n" for line in body.splitlines()) + "    return s\n"
+    return program_of(body, HELPERS)
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=() if n in FAST else pytest.mark.slow) for n in PROGRAMS])
@@ -96,12 +96,7 @@ SMALL = "g = defaultdict(dict)\nfor i in range(5):\n    g[numbers[i]][i] = a * a
 
 @pytest.mark.parametrize("body", [SMALL, pytest.param(PROGRAMS["triple default"] + "\ns = s * a", marks=pytest.mark.slow)])
 def test_kernels_and_second_derivatives(body: str) -> None:
-    f = function_of(HEAD + text_of(body))
-    args = (0.7, 1.3, NUMBERS, X)
-    assert symgrad.grad(f, wrt=("a", "b"), jit=True)(*args) == pytest.approx(symgrad.grad(f, wrt=("a", "b"))(*args))
-    second = symgrad.grad(symgrad.grad(f))(*args)
-    ends = [symgrad.grad(f)(0.7 + step, *args[1:]) for step in (1e-6, -1e-6)]
-    assert second == pytest.approx((ends[0] - ends[1]) / 2e-6, rel=1e-5, abs=1e-6)
+    check_kernel_and_second_derivative(text_of(body), (0.7, 1.3, NUMBERS, X))
 
 
 #: what is not followed, and the same said in a way that is
