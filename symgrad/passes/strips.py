@@ -15,6 +15,7 @@ from symgrad.ir.core import NONE, ONE, ZERO, Block, Call, Const, For, Func, If, 
 from symgrad.ir.types import BOOL, INT, Array, Dim, Extent, Type, same_extent, same_shape
 from symgrad.location import Loc
 from symgrad.ops.declare import ROWS, USER_ROWS
+from symgrad.passes.contents import CHAIN
 from symgrad.passes.facts import halves_kept
 from symgrad.passes.places import Places
 from symgrad.passes.rowwise import Part, Rows, first_extent
@@ -23,7 +24,7 @@ from symgrad.passes.telling import tell
 BLOCK = 8192  #: elements of a piece: some of them fit a second-level cache, and none is large enough to be fetched from the system
 ROWS_BLOCK = 2 * BLOCK  #: the same for arrays of more axes, where each row costs something as well
 LEAST = 8 * BLOCK  #: elements of an array for which it pays
-OPS = 8  #: ops for each result of a chain for which it pays
+OPS = CHAIN  #: ops for each result of a chain for which it pays
 MOST = 64  #: ops of a chain that is printed twice, for short arrays and for long ones
 NEAR = 4 * OPS  #: ops that a search may go through at no cost to the next one
 

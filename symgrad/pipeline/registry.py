@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from symgrad.passes.contents import CONTENTS
 from symgrad.pipeline.runner import Pass, Stage
 
 ALL = ("loops", "stores", "derivative")
@@ -20,19 +21,19 @@ PASSES: dict[str, Pass] = {
         Pass("observed", preserves=("loops", "derivative"), optional=False),
         Pass("fold", preserves=("derivative",)),
         Pass("cse", preserves=("derivative",)),
-        Pass("conditions", preserves=("derivative",)),
+        Pass("conditions", needs=("branches",), preserves=("derivative",)),
         Pass("dce", preserves=("derivative",)),
-        Pass("cancel", preserves=("loops", "derivative")),
+        Pass("cancel", needs=("extremes",), preserves=("loops", "derivative")),
         Pass("paired", takes=("guarded",), preserves=("loops", "derivative")),
-        Pass("aggregates", takes=("compiled",), preserves=("loops", "derivative")),
-        Pass("batch", takes=("guarded",), preserves=("derivative",)),
-        Pass("lift", takes=("guarded",), preserves=("derivative",)),
+        Pass("aggregates", needs=("known arrays in loops",), takes=("compiled",), preserves=("loops", "derivative")),
+        Pass("batch", needs=("batches",), takes=("guarded",), preserves=("derivative",)),
+        Pass("lift", needs=("loops",), takes=("guarded",), preserves=("derivative",)),
         # of gradients
-        Pass("joined"),
-        Pass("hoist", preserves=("loops",)),
-        Pass("kept", preserves=("loops",)),
-        Pass("remarks.kept", at="adjoint.account:tell_kept", preserves=ALL),
-        Pass("remarks.doubts", at="passes.doubts:doubts", preserves=ALL),
+        Pass("joined", needs=("reversed branches",)),
+        Pass("hoist", needs=("loops",), preserves=("loops",)),
+        Pass("kept", needs=("tapes",), preserves=("loops",)),
+        Pass("remarks.kept", needs=("remarks",), at="adjoint.account:tell_kept", preserves=ALL),
+        Pass("remarks.doubts", needs=("remarks",), at="passes.doubts:doubts", preserves=ALL),
         # for text that is read
         Pass("verbatim"),
         Pass("added", at="passes.readable:added"),
@@ -44,23 +45,23 @@ PASSES: dict[str, Pass] = {
         Pass("apart", requires=("stacks",), optional=False),
         # for NumPy
         Pass("unread", preserves=("loops", "stores")),
-        Pass("zeroing"),
-        Pass("refilled"),
-        Pass("forwarding"),
-        Pass("masks"),
-        Pass("scatter", preserves=("loops",)),
+        Pass("zeroing", needs=("stores",)),
+        Pass("refilled", needs=("tapes in loops",)),
+        Pass("forwarding", needs=("stores",)),
+        Pass("masks", needs=("parts", "stores", "additions")),
+        Pass("scatter", needs=("additions",), preserves=("loops",)),
         Pass("leaner", preserves=("loops",)),
-        Pass("outer"),
-        Pass("uncleared", preserves=("loops",)),
-        Pass("first_writes", preserves=("loops",)),
-        Pass("turned", preserves=("loops", "stores")),
-        Pass("borrow", preserves=("loops", "stores")),
+        Pass("outer", needs=("products",)),
+        Pass("uncleared", needs=("stores",), preserves=("loops",)),
+        Pass("first_writes", needs=("additions",), preserves=("loops",)),
+        Pass("turned", needs=("additions",), preserves=("loops", "stores")),
+        Pass("borrow", needs=("parts",), preserves=("loops", "stores")),
         Pass("unbox", preserves=("loops",)),
         Pass("unbox_plainly", at="passes.unbox:unbox_plainly", preserves=("loops",)),
-        Pass("cells"),
-        Pass("between", requires=("cells",)),
-        Pass("counters", preserves=("loops", "stores")),
-        Pass("strips"),
+        Pass("cells", needs=("cells in loops",)),
+        Pass("between", needs=("cell lists",), requires=("cells",)),
+        Pass("counters", needs=("parts in loops",), preserves=("loops", "stores")),
+        Pass("strips", needs=("chains",)),
         Pass("reuse", preserves=("loops",)),
         # for kernels: array statements
         Pass("halves"),
@@ -192,9 +193,10 @@ def page(target: str) -> Iterator[str]:
         for one in part.passes:
             kind = "optional" if one.optional else "required"
             after = f"; after {', '.join(one.requires)}" if one.requires else ""
+            needed = f"; only for {', or '.join(CONTENTS[word] for word in one.needs)}" if one.needs else ""
             preserved = f"; preserves {', '.join(one.preserves)}" if one.preserves else ""
             yield f"    {one.name:18}{one.summary}"
-            yield f"    {'':18}({kind}{after}{preserved})"
+            yield f"    {'':18}({kind}{after}{needed}{preserved})"
 
 
 __all__ = ["PASSES", "PIPELINES", "import_passes", "page"]

@@ -15,6 +15,7 @@ from symgrad.ir.core import Call, For, Func, If, Value, While, clone, walk
 from symgrad.ir.verify import verify
 from symgrad.notes import Notes, Timing
 from symgrad.ops.declare import ROWS
+from symgrad.passes.contents import Contents
 from symgrad.progress import enter
 from symgrad.runtime.locks import imported
 
@@ -32,6 +33,7 @@ class Pass:
 
     ``name`` is that of its module in ``symgrad/passes``, with a package in front that of a module there; ``at`` says where else it is.
     ``takes`` are fields of the ``PassContext`` that it is given besides the function, or besides its block if it is ``on_block``.
+    ``needs`` are words of ``CONTENTS``: on a function that holds none of them the pass changes nothing, and is left out.
     ``requires`` are passes that have run before it, ``preserves`` are ``PROPERTIES``. A pass is ``optional`` if leaving it out costs
     speed only. Its result keeps the rules of the IR unless it is ``loose``: values are handles of memory while loops for kernels are
     written, and what nobody reads may be out of date until ``dce`` has run.
@@ -40,6 +42,7 @@ class Pass:
     name: str
     at: str = ""
     takes: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
     requires: tuple[str, ...] = ()
     preserves: tuple[str, ...] = ()
     optional: bool = True
@@ -101,18 +104,23 @@ def passes_of(stage: Stage) -> tuple[Pass, ...]:
 
 
 def run(stage: Stage, func: Func, context: PassContext | None = None) -> Func:
-    """Run the passes of a stage in order. A function is changed in place by most passes; what is returned is the result."""
+    """Run the passes of a stage in order, but those that the function holds nothing for.
+
+    A function is changed in place by most passes; what is returned is the result.
+    """
     context = context or PassContext()
     trace, strict = None if func.notes is None else func.notes.trace, bool(os.environ.get("SYMGRAD_CHECK"))
+    contents: Contents | None = None  # of the function as it stands
     for one in passes_of(stage):
         before = observed(func, one.preserves) if strict else {}
         enter(f"{stage.name}, {one.name}")
         started = time.perf_counter()
-        more = [getattr(context, name) for name in one.takes]
-        if one.on_block:
-            one.function(func.body, *more)
-        else:
-            func = one.function(func, *more)
+        if one.needs and contents is None:
+            contents = Contents.of(func)
+        if not one.needs or contents is not None and contents.hold(one.needs):
+            func, contents = applied(one, func, context), None
+        elif strict:
+            check_needless(one, func, context)
         if trace is not None:
             trace.timings.append(Timing(stage.name, one.name, time.perf_counter() - started))
             if trace.stop_after == one.name and not one.loose:
@@ -121,6 +129,30 @@ def run(stage: Stage, func: Func, context: PassContext | None = None) -> Func:
             verify(func)
             check_preserved(one, before, observed(func, one.preserves))
     return func
+
+
+def applied(one: Pass, func: Func, context: PassContext) -> Func:
+    """What a pass makes of a function."""
+    more = [getattr(context, name) for name in one.takes]
+    if one.on_block:
+        one.function(func.body, *more)
+        return func
+    result: Func = one.function(func, *more)
+    return result
+
+
+def check_needless(one: Pass, func: Func, context: PassContext) -> None:
+    """Raise InvalidIR if a pass does something on a function that holds nothing that it needs."""
+    before = described(func)
+    if described(applied(one, func, context)) != before:
+        raise InvalidIR(f"the pass {one.name} changes a function that holds none of what it needs: {', '.join(one.needs)}")
+
+
+def described(func: Func) -> list[Any]:
+    """Everything that a function does, to tell whether it has changed."""
+    ops = [(op, op.name, op.settings, [*op.operands], [*op.outs]) if isinstance(op, Call) else (op, [*op.operands], [*op.outs],
+           [([*b.args], [*b.yields]) for b in op.blocks]) for op in walk(func.body)]  # fmt: skip
+    return [ops, [*func.body.yields], func.split, func.guarded, [value.type for value in func.params]]
 
 
 def timed(notes: Notes | None, stage: str, name: str) -> AbstractContextManager[None]:

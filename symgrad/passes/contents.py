@@ -1,0 +1,134 @@
+"""table: what a function holds, so that passes which have nothing to do on it are left out: loops, stores, tapes, and so on.
+
+A function is gone through once, however many passes then ask; what only a few functions hold is looked for when it is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from symgrad.ir.core import Block, Call, For, Func, If, Op, Value, While
+from symgrad.ir.types import Array
+
+#: how many ops stand in a chain for which it pays to run it piece by piece
+CHAIN = 8
+
+#: what a function may hold, by the word in ``Pass.needs``
+CONTENTS: dict[str, str] = {
+    "loops": "a loop",
+    "branches": "a branch",
+    "reversed branches": "a branch of the backward half",
+    "batches": "a loop over the examples of a batch",
+    "known arrays in loops": "an array in a loop whose extents are all known",
+    "extremes": "the largest or smallest element of an array",
+    "stores": "a store to a part of an array",
+    "additions": "an addition to a part of an array",
+    "parts": "a part of an array that is read as an array or a number of its own",
+    "parts in loops": "the same in a loop",
+    "cells in loops": "an element that is read as a Python number, or a store or addition to a part, in a loop",
+    "cell lists": "a list that stands for an array of cells",
+    "products": "an outer product, or the cotangent of a factor of a product of matrices",
+    "tapes": "a tape that something is put on",
+    "tapes in loops": "a tape that is made in a loop",
+    "chains": "as many ops outside of loops and branches as make a chain",
+    "remarks": "somebody who is told what passes decide",
+}
+
+#: the rows that tell that a function holds something, anywhere
+ROWS_OF: dict[str, frozenset[str]] = {
+    "extremes": frozenset({"max", "min"}),
+    "stores": frozenset({"set_at"}),
+    "additions": frozenset({"add_at"}),
+    "parts": frozenset({"take"}),
+    "cell lists": frozenset({"to_list", "array_of_cells", "array_of_lists"}),
+    "products": frozenset({"dot_left", "dot_right", "matmul_left", "matmul_right", "outer"}),
+    "tapes": frozenset({"push", "put"}),
+}
+#: the same, in a loop
+ROWS_IN_LOOPS: dict[str, frozenset[str]] = {
+    "parts in loops": frozenset({"take"}),
+    "cells in loops": frozenset({"item", "set_at", "add_at"}),
+    "tapes in loops": frozenset({"tape", "slots"}),
+}
+
+
+@dataclass(slots=True)
+class Contents:
+    """What one walk through a function has found."""
+
+    func: Func
+    rows: set[str] = field(default_factory=set)
+    rows_in_loops: set[str] = field(default_factory=set)
+    others: set[str] = field(default_factory=set)  #: words that are not about rows
+
+    @staticmethod
+    def of(func: Func) -> Contents:
+        """The contents of a function as it stands."""
+        contents = Contents(func)
+        if func.notes is not None:
+            contents.others.add("remarks")
+        if sum(isinstance(op, Call) for op in func.body.ops) >= CHAIN:
+            contents.others.add("chains")
+        contents.enter(func.body)
+        return contents
+
+    def enter(self, body: Block) -> None:
+        """Go through all blocks, without recursion: programs may be deep."""
+        pending = [(body, False)]
+        while pending:
+            block, looped = pending.pop()
+            rows = self.rows_in_loops if looped else self.rows
+            for op in block.ops:
+                if isinstance(op, Call):
+                    rows.add(op.name)
+                elif op.blocks:
+                    self.note(op)
+                    pending += [(inner, looped or isinstance(op, For | While)) for inner in op.blocks]
+
+    def note(self, op: Op) -> None:
+        """Note a loop or a branch."""
+        if isinstance(op, If):
+            self.others.add("branches")
+            if op.loc.backward:
+                self.others.add("reversed branches")
+        elif isinstance(op, For | While):
+            self.others.add("loops")
+            if isinstance(op, For) and op.batch:
+                self.others.add("batches")
+
+    def hold(self, words: Iterable[str]) -> bool:
+        """Does the function hold anything of this?"""
+        return any(self.holds(word) for word in words)
+
+    def holds(self, word: str) -> bool:
+        """Does the function hold what the word stands for?"""
+        if word in ROWS_OF:
+            return not (self.rows.isdisjoint(ROWS_OF[word]) and self.rows_in_loops.isdisjoint(ROWS_OF[word]))
+        if word in ROWS_IN_LOOPS:
+            return not self.rows_in_loops.isdisjoint(ROWS_IN_LOOPS[word])
+        if word == "known arrays in loops":
+            return "loops" in self.others and any(map(is_known, defined_in_loops(self.func.body)))
+        return word in self.others
+
+
+def is_known(value: Value) -> bool:
+    """Is it an array whose extents are all known?"""
+    shape = value.type.shape if isinstance(value.type, Array) else None
+    return bool(shape) and all(isinstance(extent, int) for extent in shape or ())
+
+
+def defined_in_loops(body: Block) -> Iterator[Value]:
+    """What is defined in loops."""
+    pending = [(body, False)]
+    while pending:
+        block, looped = pending.pop()
+        if looped:
+            yield from block.args
+        for op in block.ops:
+            if looped:
+                yield from op.outs
+            pending += [(inner, looped or isinstance(op, For | While)) for inner in op.blocks]
+
+
+__all__ = ["CHAIN", "CONTENTS", "Contents"]
