@@ -19,7 +19,7 @@ from symgrad.frontend.distinct import arrays_of_objects
 from symgrad.frontend.lower import lower
 from symgrad.frontend.lowered_function import Lowered
 from symgrad.frontend.source import Source, read
-from symgrad.ir.show import reachable
+from symgrad.ir.core import reachable
 from symgrad.jit import Pending
 from symgrad.loops.reach import OutOfReach
 from symgrad.notes import Notes

@@ -149,7 +149,7 @@ class Ledger:
             what = "the rows of a Jacobian read what rounds have saved whose number is not known before, and are differentiated"
             raise NoDerivative(what, self.builder.loc,
                                'take the Jacobian by columns, mode="forward", or stack gradients: grad(lambda x: f(x)[k])(x)')  # fmt: skip
-        mask = either(self.builder, old.mask, new.mask, old.value)
+        mask = either(self.builder, old.mask, new.mask, old.value) if old.mask and new.mask else ()
         if old.loose:
             may_be_list = any(isinstance(grad.value.type, List | Unknown) for grad in (old, new))
             row = "list_add" if may_be_list else "add"

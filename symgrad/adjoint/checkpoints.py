@@ -16,7 +16,6 @@ from symgrad.adjoint.accumulate import Scope
 from symgrad.adjoint.budget import Budget
 from symgrad.adjoint.called_again import CalledAgain, Completed, insert, outlined
 from symgrad.adjoint.memory import Memory
-from symgrad.adjoint.presence import enter, leave
 from symgrad.adjoint.repeatable import drop, drop_from, effects_in, needed, refuse_unrepeatable
 from symgrad.adjoint.sweep import Sweep
 from symgrad.errors import NoDerivative
@@ -38,7 +37,7 @@ from symgrad.ir.core import (
     substitute,
     walk,
 )  # fmt: skip
-from symgrad.ir.layout import Layout
+from symgrad.ir.layout import Layout, enter, leave
 from symgrad.ir.types import INT, Tape, Type
 from symgrad.ops.build import renamed, retype, symbols_of, values
 from symgrad.ops.sharing import read_in

@@ -13,14 +13,12 @@ from dataclasses import dataclass, field, replace
 
 from symgrad.adjoint.account import tell_fused, tell_unfused
 from symgrad.adjoint.accumulate import Scope
-from symgrad.adjoint.cleared import Cells
 from symgrad.adjoint.memory import Memory, has_memory
-from symgrad.adjoint.presence import enter, leave
-from symgrad.adjoint.share import is_made
-from symgrad.adjoint.sums import ADDING, Sums
+from symgrad.adjoint.prune import is_made
+from symgrad.adjoint.sums import ADDING, Cells, Sums
 from symgrad.adjoint.sweep import Sweep
 from symgrad.ir.core import Block, Call, Const, For, Func, Op, Operand, Value, While, substitute, walk
-from symgrad.ir.layout import Layout
+from symgrad.ir.layout import Layout, enter, leave
 from symgrad.ir.types import Array, Scalar, Type, same_shape
 from symgrad.ir.unbound import Unbound
 from symgrad.location import NOWHERE
@@ -100,9 +98,11 @@ class Fusion:
             try:
                 self.loop(op, inner, primal)
                 fused.append((primal, inner))
-                tell_fused(self.func, primal)
+                if self.func.notes is not None:
+                    tell_fused(self.func, primal)
             except Apart as reason:
-                tell_unfused(self.func, primal, str(reason))
+                if self.func.notes is not None:
+                    tell_unfused(self.func, primal, str(reason))
         if fused:
             self.rearrange()
             for primal, inner in fused:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from symgrad.ir.core import FALSE, NONE, TRUE, Block, Call, For, If, Op, Operand, Value, While
-from symgrad.ir.layout import Layout
-from symgrad.ir.types import BOOL, Type
+from symgrad.ir.layout import Layout, enter, leave
+from symgrad.ir.types import BOOL
 from symgrad.ir.unbound import Unbound, is_undefined
 from symgrad.location import Loc
 
@@ -79,34 +79,4 @@ class Presence:
         return (block.ops[index] if index >= 0 else self.layout.owners[block][2]).loc
 
 
-# ------------------------------------------------------------------ one more result
-
-
-def enter(op: Op, inner: Block, start: Operand, type_: Type, hint: str) -> tuple[Value, Value]:
-    """Carry one more value into one block of an op; the value inside, and the value after the op."""
-    out = Value(type_, hint)
-    if isinstance(op, If):
-        op.outs.append(out)
-        for side in op.blocks:
-            if side is not inner:
-                side.yields.append(start)
-        assert isinstance(start, Value)
-        return start, out
-    assert isinstance(op, For | While)
-    count = len(op.inits)
-    inside = Value(type_, hint)
-    op.inits.append(start)
-    inner.args.append(inside)
-    if isinstance(op, While):
-        op.test.args.append(Value(type_, hint))
-    op.outs.insert(count, out)
-    return inside, out
-
-
-def leave(op: Op, block: Block, end: Operand) -> None:
-    """Yield one more value: after all that is carried, before the bool that ends the loop."""
-    until = isinstance(op, For | While) and op.until
-    block.yields.insert(len(block.yields) - until, end)
-
-
-__all__ = ["Presence", "enter", "leave"]
+__all__ = ["Presence"]

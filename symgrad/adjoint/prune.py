@@ -1,12 +1,22 @@
-"""Removes from the backward half what no gradient needs: ops, results of branches, and what loops carry for themselves only."""
+"""Removes from the backward half what it need not compute.
+
+``prune`` removes ops, results of branches and what loops carry for themselves only, where no gradient needs them; ``not_again`` what
+the forward half has computed, as ``sin(x)`` for the slope of ``cos(x)``; ``share`` copies that were made in case a cotangent is written
+to, where nobody reads what is overwritten. All work in place, while the backward half reads the values of the forward half as if they
+were all still there: how such a value is had is planned once, with all its uses.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from symgrad.adjoint.cleared import cleared
-from symgrad.ir.core import Block, Call, For, If, Op, Operand, Value, While, substitute
+from symgrad.adjoint.accumulate import Scope
+from symgrad.adjoint.memory import Memory
+from symgrad.adjoint.sums import cleared
+from symgrad.ir.core import Block, Call, Const, For, Func, If, Op, Operand, Value, While, substitute, walk
+from symgrad.ir.layout import Layout
+from symgrad.ir.types import Array, Scalar
 from symgrad.ops.declare import ROWS
 
 
@@ -140,3 +150,155 @@ def sweep(block: Block, marked: set[Value]) -> None:
         if live:
             kept.append(op)
     block.ops = kept
+
+
+Known = dict[Hashable, Value]
+
+
+def not_again(whole: Scope, scopes: Mapping[Block, Scope]) -> None:
+    """Replace ops by values that the forward half has computed, in the reversed block or around it; ``whole``: the function's scope."""
+    known: dict[Block, Known] = {}
+    table: dict[Value, Operand] = {}
+    for reverse, scope in scopes.items():
+        kept = []
+        for op in reverse.ops:
+            primal = made_before(op, scope, known) if isinstance(op, Call) else None
+            if primal is None:
+                kept.append(op)
+            else:
+                assert isinstance(op, Call)
+                table[op.outs[0]] = primal
+        reverse.ops = kept
+    substitute(whole.reverse, table)
+
+
+def made_before(op: Call, scope: Scope | None, known: dict[Block, Known]) -> Value | None:
+    """The value of the forward half that the op computes once more."""
+    key = key_of(op)
+    while key is not None and scope is not None:
+        if scope.block not in known:
+            known[scope.block] = {k: o.outs[0] for o in reversed(scope.block.ops) if isinstance(o, Call) and (k := key_of(o)) is not None}
+        candidate = known[scope.block].get(key)
+        if candidate is not None and candidate.type == op.outs[0].type:
+            return candidate
+        scope = scope.parent
+    return None
+
+
+def key_of(op: Call) -> Hashable | None:
+    """Equal for ops that compute the same elements; None for what is as cheap to compute as to have."""
+    row = ROWS[op.name]
+    if not row.elementwise or row.cheap or row.consumes or row.effect or len(op.outs) != 1:
+        return None
+    operands = tuple(operand_key(a) for a in op.args)
+    return (op.name, operands, tuple((name, repr(value)) for name, value in op.settings.items() if name != "via"))
+
+
+def operand_key(operand: Operand) -> Hashable:
+    return operand.key() if isinstance(operand, Const) else operand
+
+
+#: rows that are not elementwise and make an array that is all their own
+MAKING = frozenset({"zeros_of", "zeros_like", "copy"})
+#: rows that are done with what they read
+PASSING = frozenset({"take", "sum", "dot", "matmul", "accumulate", "add_at", "set_at"}) | MAKING
+
+
+def share(block: Block, copies: Sequence[Value]) -> None:
+    """Replace, in place, each of ``copies`` that may as well be its source."""
+    func = Func("", block)
+    layout = Layout()
+    layout.enter(block)
+    for copy in copies:
+        if copy not in layout.places:
+            continue
+        op = layout.op_of(copy)
+        assert isinstance(op, Call)
+        memory = Memory.of(func, layout)
+        source = op.args[0]
+        written = {memory.find(v) for v in block.yields if isinstance(v, Value)} | set(memory.stores)
+        if not isinstance(source, Value) or source not in layout.places:
+            continue
+        untouched = not {memory.find(copy), memory.find(source)} & written
+        if untouched or is_last_read(source, op, layout) or is_given_up(source, op, layout):
+            table: dict[Value, Operand] = {copy: source}
+            substitute(block, table)
+            layout.places[copy][0].ops.remove(op)
+            layout = Layout()
+            layout.enter(block)
+
+
+def is_last_read(source: Value, copy: Call, layout: Layout) -> bool:
+    """Was the copied array created in this block, do its readers keep no alias of it, and is it read no more after the copy?"""
+    home, at = layout.places[copy.outs[0]]
+    if layout.places[source][0] is not home or not isinstance(source.type, Array) or source.type != copy.outs[0].type:
+        return False
+    maker, later = layout.op_of(source), {*home.ops[at + 1 :]}
+    uses = readers(home, source)
+    if not isinstance(maker, Call) or not is_of_its_own(maker) or source in home.yields or uses & later:
+        return False
+    return all(isinstance(op, Call) and is_of_its_own(op) for op in uses if op is not copy)
+
+
+def is_of_its_own(op: Call) -> bool:
+    """Are the results arrays and numbers that share memory with nothing?"""
+    row = ROWS[op.name]
+    plain = row.alias == "fresh" and not row.consumes and not row.effect and not row.statement
+    return plain and bool(row.pullbacks or row.partials) and all(isinstance(o.type, Array | Scalar) for o in op.outs)
+
+
+def is_given_up(source: Value, copy: Call, layout: Layout) -> bool:
+    """Does a round of a loop copy what it was given when nobody reads that any more, and hand the copy on in its place?"""
+    home, at = layout.places[copy.outs[0]]
+    if home not in layout.owners or source not in home.args[1:] or not isinstance(source.type, Array):
+        return False
+    outer, before, loop = layout.owners[home]
+    if not isinstance(loop, For):
+        return False
+    slot = home.args.index(source) - 1
+    if readers(home, source) - set(home.ops[: at + 1]) or source in home.yields:
+        return False
+    end = home.yields[slot]
+    if not passed(source, home) or home.yields.count(end) != 1 or copy.outs[0] not in taken_over(end, home, layout):
+        return False
+    start = loop.inits[slot]
+    if not isinstance(start, Value) or loop.inits.count(start) != 1 or start in outer.yields:
+        return False
+    states = taken_over(start, outer, layout)
+    maker = layout.op_of(states[-1]) if states and layout.places[states[-1]][0] is outer else None
+    if not isinstance(maker, Call) or not is_made(maker):
+        return False
+    return isinstance(states[-1].type, Array) and not readers(outer, start) - {*outer.ops[:before], loop} and all(
+        passed(state, outer, loop) for state in states)  # fmt: skip
+
+
+def taken_over(operand: Operand, block: Block, layout: Layout) -> list[Value]:
+    """A value and those whose memory it has taken over by stores in this block and that nobody else keeps, the earliest last."""
+    values: list[Value] = []
+    while isinstance(operand, Value) and operand in layout.places and layout.places[operand][0] is block:
+        op = layout.op_of(operand)
+        values.append(operand)
+        if not isinstance(op, Call) or not ROWS[op.name].consumes or not passed(operand, block):
+            break
+        operand = op.args[0]
+    return values
+
+
+def readers(block: Block, value: Value) -> set[Op]:
+    """The ops of a block that read a value, themselves or in what they hold."""
+    return {op for op in block.ops if value in op.operands or any(value in inner.operands for b in op.blocks for inner in walk(b))
+            or any(value in b.yields for b in op.blocks)}  # fmt: skip
+
+
+def passed(value: Value, block: Block, but: Op | None = None) -> bool:
+    """Do all ops that read a value, ``but`` one, leave no second way to its memory?"""
+    return all(isinstance(op, Call) and (is_made(op) or op.name in PASSING) for op in readers(block, value) if op is not but)
+
+
+def is_made(op: Call) -> bool:
+    """Is the result an array of its own?"""
+    row = ROWS[op.name]
+    return row.elementwise and row.alias == "fresh" and not row.consumes or op.name in MAKING
+
+
+__all__ = ["share"]

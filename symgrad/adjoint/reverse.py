@@ -14,17 +14,15 @@ from symgrad.adjoint import applied, branches, loops, rows, taping
 from symgrad.adjoint.account import tell_activity
 from symgrad.adjoint.accumulate import Scope
 from symgrad.adjoint.activity import active_values
-from symgrad.adjoint.again import not_again
 from symgrad.adjoint.budget import Budget
-from symgrad.adjoint.called_again import gather
+from symgrad.adjoint.called_again import BEGIN, gather
 from symgrad.adjoint.calls import Pairs
 from symgrad.adjoint.checkpoints import Checkpoints
 from symgrad.adjoint.costs import INTERPRETED, Costs
 from symgrad.adjoint.fuse import fuse, mark
 from symgrad.adjoint.plan import MEANS, Means
-from symgrad.adjoint.prune import prune
+from symgrad.adjoint.prune import not_again, prune, share
 from symgrad.adjoint.pullback import split_pullback
-from symgrad.adjoint.share import share
 from symgrad.adjoint.sweep import Sweep
 from symgrad.adjoint.tape import Unplanned, available
 from symgrad.ir.core import Block, Call, For, Func, Operand, Value, clone, substitute, walk
@@ -70,15 +68,14 @@ def differentiated(func: Func, wrt: Sequence[int], active_results: Sequence[int]
     """``gradient``, with the pairs of functions made so far."""
     adjoint = clone(func, name or f"{func.name}_grad")
     mark(adjoint.body, backward=False)
-    again = Checkpoints(budget or Budget())
-    again.budget.divide(adjoint)
-    gather(adjoint.body, again.calls)
+    again = checkpoints_of(adjoint, budget)
     results = list(adjoint.body.yields)
     names = adjoint.results or [f"out{k}" if k else "out" for k in range(len(results))]
     builder = Builder(taken=set() if taken is None else taken)
     builder.taken |= symbols(adjoint)
     sweep = Sweep(adjoint, active_values(adjoint, wrt, active_results), pairs, builder)
-    tell_activity(adjoint, wrt, active_results)
+    if adjoint.notes is not None:
+        tell_activity(adjoint, wrt, active_results)
     seed_params = sweep.seeds(active_results, seeds)
     scope = sweep.run(seed_params, active_results)
     gradients = sweep.gradients(scope, wrt)
@@ -89,20 +86,34 @@ def differentiated(func: Func, wrt: Sequence[int], active_results: Sequence[int]
     share(scope.reverse, sweep.ledger.copies)
 
     def completed(part: Func, inner: Scope) -> Block:
-        again.apply(part, inner, sweep, completed)
+        if again is not None:
+            again.apply(part, inner, sweep, completed)
         return available(part, inner, sweep.scopes, sweep.turns, part.body.yields, builder.taken, means, costs, True, True)
 
     if fused:
         fuse(adjoint, scope, sweep, completed)
-    again.apply(adjoint, scope, sweep, completed)
+    if again is not None:
+        again.apply(adjoint, scope, sweep, completed)
     body = available(adjoint, scope, sweep.scopes, sweep.turns, results if value else [], builder.taken, means, costs, shared)
     adjoint.split = len(body.ops) - len(scope.reverse.ops)
-    again.inline(body)
+    if again is not None:
+        again.inline(body)
     adjoint.body = body
     adjoint.body.args += seed_params
     adjoint.body.yields = [*(body.yields if value else []), *scope.reverse.yields]
     adjoint.results = [*(names if value else []), *(f"{func.params[k].name or f'arg{k}'}_grad" for k in wrt)]
     return adjoint
+
+
+def checkpoints_of(adjoint: Func, budget: Budget | None) -> Checkpoints | None:
+    """Which loops and calls of a function run again for their reverse; None where nothing is to. The calls become branches, in place."""
+    is_marked = any(isinstance(op, Call) and op.name == BEGIN for op in walk(adjoint.body))
+    if budget is None and not is_marked:
+        return None
+    again = Checkpoints(budget or Budget())
+    again.budget.divide(adjoint)
+    gather(adjoint.body, again.calls)
+    return again
 
 
 def read_by_name(body: Block, reverse: Block) -> None:

@@ -134,7 +134,7 @@ def mask_of(sweep: Sweep, op: Call, row: Row, param: str, target: Value, grad: C
     mask, out, builder = grad.mask, op.outs[0], sweep.builder
     if op.name == "where":
         return fitting(builder, ((op.args[0], param == "x"), *mask), out, target)
-    if (text := moving(row, row.pullbacks.get(param))) is None:
+    if not mask or (text := moving(row, row.pullbacks.get(param))) is None:
         return ()
 
     def move(weights: Operand) -> Operand:
@@ -220,7 +220,7 @@ class Keeping:
         builder, ledger = self.sweep.builder, self.sweep.ledger
         if fit or isinstance(target.type, Scalar) and isinstance(product.type, Array):  # what a reduction of a number spreads
             whole, product = product, fitted(builder, product, target, hinted(target))
-            mask = fitting(builder, mask, whole, target) if product is not whole else mask
+            mask = fitting(builder, mask, whole, target) if mask and product is not whole else mask
         product = conformed(builder, product, target, hinted(target))
         fresh = self.fresh(product)
         new = Cotangent(product, fresh, mask)

@@ -2,6 +2,11 @@
 
 A block inside loops has one tape: one push for all its values each time it runs. Where a loop's rounds are counted
 from the start, its tape has a place for each, made just before the loop.
+
+``count_of`` says which place that is, and how many there are. ``range(0, n)`` has the places of its indices. ``range(k + 1, n)`` has
+``n - (k + 1)`` places, which a kernel lays out as arrays with room for the most; the interpreter's stacks are no slower than counting.
+The rounds of ``range(0, n, 128)`` are counted too: the loop over the rows of a Jacobian has such a range. A place can be read in several
+rounds, and be differentiated again; a stack cannot.
 """
 
 from __future__ import annotations
@@ -9,13 +14,90 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from symgrad.adjoint.counting import Count, count_of
+from symgrad.adjoint.expand import number
 from symgrad.adjoint.memory import UNDO, has_memory
 from symgrad.adjoint.plan import Plan, path_of
-from symgrad.adjoint.presence import Presence, enter, leave
-from symgrad.ir.core import UNDEF, Block, Call, Const, For, If, Op, Operand, Value
+from symgrad.adjoint.presence import Presence
+from symgrad.ir.core import UNDEF, ZERO, Block, Call, Const, For, If, Op, Operand, Value
+from symgrad.ir.layout import enter, leave
+from symgrad.ir.sums import ONE, Sum, combined
 from symgrad.ir.types import Array, List, Tape
+from symgrad.ops.affine import Round
 from symgrad.ops.build import Builder
+
+#: the longest step of a loop whose indices are places, of which the interpreter leaves some empty: a kilobyte for each round
+SPARSEST = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many places there are, as a term or as two whose difference it is, and the index that has the first, if that is not 0."""
+
+    many: Operand
+    less: Operand = ZERO
+    first: Operand | None = None
+    step: int = 1
+
+    def total(self, build: Builder) -> Operand:
+        """Append what computes the number of places."""
+        return self.many if self.less is ZERO else build.call("subtract", self.many, self.less)
+
+    def place(self, build: Builder, index: Operand, first: Operand | None) -> Operand:
+        """Append what computes the place of a round, from where it is read."""
+        if first is None:
+            return index
+        return build.call("subtract", index, first) if self.step == 1 else build.call("subtract", first, index)
+
+
+def count_of(plan: Plan, block: Block) -> Count | None:
+    """The places for the rounds of the loop that a block is the body of."""
+    op = plan.layout.owners[block][2]
+    if not isinstance(op, For) or op.until:
+        return None
+    start, stop, step = number(op.start), number(op.stop), number(op.step)
+    if start is not None and 0 <= start <= 2 and step is not None and 1 <= step <= (1 if plan.costs.arrays else SPARSEST):
+        return Count(op.stop)
+    if step == -1 and stop is not None and -1 <= stop <= 1:
+        return Count(op.start, Const(-1))
+    if not plan.costs.arrays or step not in (1, -1) or not is_foreseen(plan, block):
+        return None
+    low, high = (op.start, op.stop) if step == 1 else (op.stop, op.start)
+    rounds = Round(plan.layout)
+    first, last = rounds.sum(low), rounds.sum(high)
+    if first is None or last is None:
+        return None
+    many = combined(last, first, -1)
+    if set(many) <= {ONE}:
+        return Count(Const(max(many.get(ONE, 0), 0)), first=op.start, step=step)
+    return None if cancels(first, last) else Count(high, low, op.start, step)
+
+
+def cancels(first: Sum, last: Sum) -> bool:
+    """Is the difference smaller than the difference of what each may be at most and at least?"""
+    return any(first.get(symbol, 0) * count > 0 for symbol, count in last.items() if symbol != ONE)
+
+
+def is_foreseen(plan: Plan, block: Block) -> bool:
+    """Is it known before the outermost loop how many rounds the loop of a block, and those around it, have at most?"""
+    while not plan.layout.static(block):
+        block, _, op = plan.layout.owners[block]
+        if not isinstance(op, For) or op.until or not all(is_sum(plan, o) for o in (op.start, op.stop)):
+            return False
+    return True
+
+
+def is_sum(plan: Plan, operand: Operand) -> bool:
+    """Is it a sum or difference of indices of loops and of integers from outside all loops?"""
+    if not isinstance(operand, Value):
+        return type(operand.value) is int
+    block = plan.layout.places[operand][0]
+    if plan.layout.static(block):
+        return True
+    op: Op | None = plan.layout.op_of(operand)
+    if op is None:
+        owner = plan.layout.owners[block][2]
+        return isinstance(owner, For) and operand is owner.index
+    return isinstance(op, Call) and op.name in ("add", "subtract") and all(is_sum(plan, o) for o in op.args)
 
 
 @dataclass(slots=True, eq=False)
@@ -234,3 +316,6 @@ class Saver:
             for index, op in enumerate(block.ops):
                 ops += [*self.before.get((block, index), []), op, *self.after.get((block, index), [])]
             block.ops = ops
+
+
+__all__ = ["Count", "count_of"]

@@ -42,7 +42,8 @@ def available(func: Func, top: Scope, scopes: dict[Block, Scope], turns: dict[Op
     lasting = [v for v in (*func.body.args, *func.body.yields) if isinstance(v, Value) and has_memory(v.type)] if part else []
     demands = Demands(func, layout, memory, scopes, turns).of(top)
     plan = Plan(func, layout, memory, demands, means, costs, {memory.find(v) for v in lasting}).make()
-    tell_plan(plan)
+    if func.notes is not None:
+        tell_plan(plan)
     work = Availability(plan, Saver(plan, Builder(taken=taken)), Builder(taken=taken))
     work.saver.save()
     work.complete(top)

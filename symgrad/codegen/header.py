@@ -1,4 +1,7 @@
-"""What an emitted function looks like from outside: its name, its parameters, what it does with its results."""
+"""What an emitted function looks like from outside: its name, its parameters, what it does with its results.
+
+``collect`` enters the names that its text takes from its module, before its variables are named.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,9 @@ from string import Formatter
 from typing import Any
 
 from symgrad.codegen.comments import Lines
-from symgrad.ir.core import Func, Value
+from symgrad.codegen.expressions import Names, bound_inside, constant, literal, mentions, text_of
+from symgrad.ir.core import Call, Const, Func, Operand, Value, walk
+from symgrad.ops.declare import ROWS
 from symgrad.text import identifier, names_in
 
 
@@ -92,3 +97,54 @@ def places_in(template: str) -> int:
 def result_text(template: str, number: int) -> str:
     """The template with placeholders."""
     return template.format(*(f"__result_{k}__" for k in range(number)))
+
+
+#: builtins that the printer itself uses
+BUILTINS = ("range", "reversed", "slice", "complex", "memoryview")
+
+
+def collect(func: Func, names: Names, texts: dict[Call, str]) -> set[str]:
+    """Enter all global names that the function's text will use, so that variables avoid them; the names that rows' texts bind.
+
+    ``texts`` collects those of the ops.
+    """
+    for name in ("np", "math", *BUILTINS):
+        if name in names.hidden:
+            names.use(name)
+    inner: set[str] = set()
+    seen: set[tuple[str, str]] = set()
+    for op in walk(func.body):
+        if isinstance(op, Call):
+            text = texts[op] = text_of(op)
+            if (op.name, text) not in seen or ROWS[op.name].by_name:
+                seen.add((op.name, text))
+                inner |= bound_inside(text)
+                for name in asked_of_the_module(op, text):
+                    names.use(name)
+            if not ROWS[op.name].by_name:
+                for value in op.settings.values():
+                    if not isinstance(value, Func):
+                        literal(value, names)
+        collect_constants(op.operands, names)
+        for block in op.blocks:
+            collect_constants(block.yields, names)
+    collect_constants(func.body.yields, names)
+    return inner
+
+
+def asked_of_the_module(op: Call, text: str) -> list[str]:
+    """The names in an op's text that are neither its own nor bound in it."""
+    row = ROWS[op.name]
+    if row.emit in ("push", "pop"):
+        return []
+    if row.by_name:
+        return [name for name in mentions(text) if name not in op.settings["names"]]
+    own = {p.lstrip("*") for p in row.params} | {*row.settings, *row.outs, "path"} | bound_inside(text)
+    return [name for name in mentions(text) if name not in own]
+
+
+def collect_constants(operands: list[Operand], names: Names) -> None:
+    """Enter the names of constants."""
+    for operand in operands:
+        if isinstance(operand, Const) and not isinstance(operand.value, Func):
+            constant(operand, names)

@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from symgrad.codegen.expressions import text_of, times_named
-from symgrad.codegen.memory import Cell, Memory, memory_of
-from symgrad.codegen.order import Raised, raised_in
+from symgrad.codegen.memory import Cell, Memory, Raised, memory_of, raised_in
 from symgrad.ir.core import UNDEF, Apply, Block, Call, For, Func, If, Op, Operand, Value, While, uses, walk
 from symgrad.ir.types import Array, Scalar, Tape
 from symgrad.ops.declare import ROWS

@@ -1,8 +1,9 @@
-"""Which values may share memory, and which memory each op reads and writes.
+"""Which values may share memory, which memory each op reads and writes, and which exceptions it may raise.
 
 Turns a block tree into classes of values (joined by views, stores, joins of control flow and
 containers), on the safe side: values of one class may share, values of two never do. Layout asks
-it whether a read may be printed later than it stands.
+it whether a read may be printed later than it stands. Exceptions are told by kinds that a handler can tell apart: their order must stay
+as the user wrote it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from itertools import pairwise
 from symgrad.ir.core import Apply, Block, Call, For, If, Op, Operand, Value, While
 from symgrad.ir.types import Array, List, Scalar, ShapeOf, Tape, Undefined
 from symgrad.ops.declare import ROWS, Row
+from symgrad.ops.parts import PATHS
+from symgrad.ops.raising import may_raise
 
 IMMUTABLE = (Scalar, ShapeOf, Undefined)
 CONTAINERS = (List, Tape)
@@ -182,3 +185,42 @@ def memory_of(block: Block) -> Memory:
     memory = Memory()
     memory.block(block)
     return memory
+
+
+#: for each op that may raise the kinds of what it raises
+Raised = dict[Op, frozenset[str]]
+
+
+def raised_in(block: Block) -> Raised:
+    """What the ops of a block tree may raise."""
+    raised: Raised = {}
+    collect(block, raised, {}, {})
+    return raised
+
+
+def collect(block: Block, raised: Raised, makers: dict[Value, Call], rounds: dict[Value, For]) -> frozenset[str]:
+    """Enter what each op of a block may raise; return what all of them may raise."""
+    kinds: set[str] = set()
+    for op in block.ops:
+        if isinstance(op, Call):
+            makers.update(dict.fromkeys(op.outs, op))
+        if isinstance(op, For):
+            rounds[op.index] = op
+        inside = frozenset().union(*(collect(inner, raised, makers, rounds) for inner in op.blocks))
+        own = inside | kinds_of(op, makers, rounds)
+        if own:
+            raised[op] = own
+            kinds |= own
+    return frozenset(kinds)
+
+
+def kinds_of(op: Op, makers: dict[Value, Call], rounds: dict[Value, For]) -> frozenset[str]:
+    """What an op itself may raise: reads of parts of arrays one kind, every other row a kind of its own."""
+    if isinstance(op, Apply):
+        return frozenset({"any"})
+    if not isinstance(op, Call) or ROWS[op.name].by_name or not may_raise(op, makers, rounds):
+        return frozenset()  # the user's own text stands where the user wrote it
+    return frozenset({"index" if op.name in PATHS else op.name})
+
+
+__all__ = ["Raised", "raised_in"]

@@ -1,7 +1,8 @@
 """Gives every value that is not nested a Python variable.
 
 Values that must share a variable (stores, loop slots) are joined first, then those whose joining saves an
-assignment, where lifetimes allow; at last each class takes the user's name if that is free meanwhile.
+assignment, where lifetimes allow; at last each class takes the user's name if that is free meanwhile. A ``Register`` keeps which
+names are in use when, and finds names that are free.
 """
 
 from __future__ import annotations
@@ -15,10 +16,101 @@ from dataclasses import dataclass, field
 from symgrad.codegen.describing import described
 from symgrad.codegen.layout import Layout, shown
 from symgrad.codegen.lifetimes import Lifetimes, Stretch
-from symgrad.codegen.register import Register
 from symgrad.ir.core import Block, Call, For, Func, If, Op, Operand, Value, While
 from symgrad.ops.declare import ROWS
 from symgrad.text import identifier
+
+
+@dataclass(slots=True)
+class Timeline:
+    """The numbers in use at each moment: a tree over time, each node of which is half as long as the one above, with sets as bits.
+
+    The node above ``k`` is ``k // 2``; the moment ``t`` is ``t + size``.
+    """
+
+    size: int  #: a power of two, not less than the number of moments
+    throughout: dict[int, int] = field(default_factory=dict)  #: of a node: what is in use at all its moments
+    sometime: dict[int, int] = field(default_factory=dict)  #: of a node: what is in use at one of its moments
+
+    def nodes(self, start: int, end: int) -> Iterator[int]:
+        """The few nodes that make up a stretch."""
+        left, right = start + self.size, end + self.size
+        while left < right:
+            if left & 1:
+                yield left
+            if right & 1:
+                yield right - 1
+            left, right = (left + 1) >> 1, right >> 1
+
+    def use(self, number: int, stretches: list[Stretch]) -> None:
+        """The number is in use during the stretches."""
+        bit = 1 << number
+        for start, end in stretches:
+            for node in self.nodes(start, end):
+                self.throughout[node] = self.throughout.get(node, 0) | bit
+                while node and not (known := self.sometime.get(node, 0)) & bit:
+                    self.sometime[node] = known | bit
+                    node >>= 1
+
+    def used(self, stretches: list[Stretch]) -> int:
+        """The numbers in use at some moment of the stretches, as bits."""
+        bits = 0
+        for start, end in stretches if self.sometime else ():
+            for node in self.nodes(start, end):
+                bits |= self.sometime.get(node, 0)
+            for node in (start + self.size, end - 1 + self.size):
+                while node:
+                    bits |= self.throughout.get(node, 0)
+                    node >>= 1
+        return bits
+
+
+def numbered(base: str, k: int) -> str:
+    """The k-th name like ``base``.
+
+    >>> numbered("x", 0), numbered("x", 2)
+    ('x', 'x_2')
+    """
+    return f"{base}_{k}" if k else base
+
+
+@dataclass(slots=True)
+class Register:
+    """Which names are in use when."""
+
+    bases: set[str]  #: what names are made of
+    moments: int
+    most: int  #: no number in a name need be greater
+    timelines: dict[str, Timeline] = field(default_factory=dict)
+
+    def timeline(self, base: str) -> Timeline:
+        """When each name like ``base`` is in use."""
+        if base not in self.timelines:
+            self.timelines[base] = Timeline(1 << self.moments.bit_length())
+        return self.timelines[base]
+
+    def use(self, name: str, stretches: list[Stretch]) -> None:
+        """The name is in use; ``x_2`` may have been made of ``x`` or of ``x_2``."""
+        if name in self.bases:
+            self.timeline(name).use(0, stretches)
+        base, _, digits = name.rpartition("_")
+        if (
+            base in self.bases
+            and digits.isascii()
+            and digits.isdecimal()
+            and digits[0] != "0"
+            and len(digits) < 10
+            and int(digits) <= self.most
+        ):
+            self.timeline(base).use(int(digits), stretches)
+
+    def free(self, base: str, stretches: list[Stretch]) -> Iterator[str]:
+        """The names like ``base`` that are in use at no moment of the stretches, the shortest first."""
+        used = self.timeline(base).used(stretches)
+        while True:
+            bit = ~used & (used + 1)
+            yield numbered(base, bit.bit_length() - 1)
+            used |= bit
 
 
 class Occupied:

@@ -12,13 +12,11 @@ from typing import Any
 
 from symgrad.codegen.comments import Mark, annotate
 from symgrad.codegen.expressions import Names
-from symgrad.codegen.globals import collect
-from symgrad.codegen.header import Header, outer_names, plain_header
+from symgrad.codegen.header import Header, collect, outer_names, plain_header
 from symgrad.codegen.seam import nodes, to_run, to_text
 from symgrad.codegen.texts import Emitted
 from symgrad.codegen.writer import Writer
-from symgrad.ir.core import Call, Func, walk
-from symgrad.ir.show import callees
+from symgrad.ir.core import Call, Func, callees, walk
 from symgrad.runtime.find import find
 
 

@@ -9,14 +9,13 @@ from dataclasses import dataclass, field
 
 from symgrad.codegen.assignments import AssignmentWriter
 from symgrad.codegen.comments import Mark
-from symgrad.codegen.elements import with_memory
 from symgrad.codegen.expressions import path_tree
-from symgrad.codegen.globals import BUILTINS
-from symgrad.codegen.header import names_of, result_text
+from symgrad.codegen.header import BUILTINS, names_of, result_text
 from symgrad.codegen.kernels import compiled_sooner
 from symgrad.codegen.layout import plan, statements_alone
 from symgrad.codegen.naming import assign_names, distinct_names
 from symgrad.codegen.trees import assign, negated, replaced, tuple_of
+from symgrad.codegen.views import with_memory
 from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, walk
 from symgrad.ir.types import UNKNOWN, Type
 from symgrad.ir.unbound import Unbound, is_undefined

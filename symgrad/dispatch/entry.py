@@ -1,11 +1,16 @@
-"""One signature and the code for it; whether that still holds for what is passed and for what is outside."""
+"""One signature and the code for it; whether that still holds for what is passed and for what is outside.
+
+A ``Trail`` is what was tried until there was code for a call: it is kept with that code, for the next signature and for other derivatives
+of the function.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import types
+import weakref
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations, product
 from typing import Any
 
@@ -15,6 +20,8 @@ from symgrad.abstraction import abstract_value, array_leaves, laid_out_as
 from symgrad.errors import UnsureAlias
 from symgrad.ir.types import Array
 from symgrad.kinds import conversion
+from symgrad.pipeline.readings import Reading, Readings
+from symgrad.runtime.locks import LOCK
 from symgrad.signature import Abstract, Compiled, Many, Relied, Signature, Tree, leaves_of
 from symgrad.text import root_of, value_of
 from symgrad.verification.first_call import FirstCall
@@ -196,3 +203,64 @@ def _overlap(one: Any, other: Any) -> bool:
     return (
         isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and np.may_share_memory(one, other) and np.shares_memory(one, other)
     )
+
+
+#: of so many calls it is known what was tried
+RECENT = 32
+TRAILS: list[weakref.ref[Trail]] = []  #: the oldest first
+
+
+@dataclass(slots=True, eq=False, weakref_slot=True)
+class Trail:
+    """The attempts for one call, and the code that they led to."""
+
+    function: types.FunctionType
+    code: types.CodeType
+    signature: Signature
+    readings: Readings = field(default_factory=dict)
+    entry: Entry | None = None
+
+    def still_so(self, arguments: Mapping[str, Any]) -> Readings:
+        """The readings that would come out the same again: a reading is tested by what it has read, a refusal by what the code has read."""
+        assert self.entry is not None
+        world = self.entry.world
+        steady = world.is_as_it_was(self.function, arguments, self.signature.names)
+        readings: Readings = {}
+        for asked, reading in self.readings.items():
+            lowered = reading.lowered if isinstance(reading, Reading) else None
+            if lowered is None or lowered.relied is world.relied:
+                holds = steady
+            else:
+                captured = tuple((c.text, c.abstract) for c in lowered.captured)
+                own = World(lowered.relied, captured, lowered.related, lowered.apart, lowered.objects)
+                holds = own.is_as_it_was(self.function, arguments, self.signature.names)
+            if holds:
+                readings[asked] = reading
+        return readings
+
+    def keep(self, entry: Entry) -> None:
+        """Note the code that the attempts have led to."""
+        self.entry = entry
+        with LOCK:
+            TRAILS[:] = [reference for reference in TRAILS if reference() is not None][1 - RECENT :]
+            TRAILS.append(weakref.ref(self))
+
+
+def trail_of(function: types.FunctionType, signature: Signature, arguments: Mapping[str, Any]) -> Trail:
+    """A new trail, with the readings of earlier calls that still hold."""
+    new_trail = Trail(function, function.__code__, signature)
+    with LOCK:
+        for trail in (reference() for reference in reversed(TRAILS)):
+            if trail is not None and trail.function is function and trail.code is new_trail.code and trail.signature == signature:
+                new_trail.readings |= trail.still_so(arguments)
+                break
+    return new_trail
+
+
+def forget_trails() -> None:
+    """Read everything anew: the vocabulary has changed."""
+    with LOCK:
+        TRAILS.clear()
+
+
+__all__ = ["Trail", "forget_trails", "trail_of"]

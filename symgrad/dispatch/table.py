@@ -16,9 +16,8 @@ from functools import partial
 from typing import Any
 
 from symgrad.abstraction import abstract, laid_out
-from symgrad.dispatch.entry import Entry, evaluated, refuse_overlap, refuse_shared
+from symgrad.dispatch.entry import Entry, Trail, evaluated, forget_trails, refuse_overlap, refuse_shared, trail_of
 from symgrad.dispatch.guard import MISSING, Users, write_guard
-from symgrad.dispatch.trail import Trail, forget_trails, trail_of
 from symgrad.errors import NotActiveWarning, SymgradError, UnknownType, UnsupportedArgument, UnsupportedSyntax, UnsureAlias
 from symgrad.examples import examples_of
 from symgrad.ir.types import INT, Array

@@ -9,12 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.ir.core import Apply, Block, Call, Const, For, If, Operand, Value, While, substitute, walk
+from symgrad.ir.core import Apply, Block, Call, Const, For, If, Operand, Value, While, applied, substitute, walk
 from symgrad.ir.types import UNDEFINED, Array, List, Scalar, Struct, Type, join
 from symgrad.location import Loc
 from symgrad.ops.alike import Member, alike
 from symgrad.ops.build import Builder
-from symgrad.ops.sharing import applied
 
 #: what is done to a list of items with parts as it is to each list of parts
 EACH = frozenset(

@@ -24,11 +24,11 @@ from symgrad.frontend.skeletons import (
     sure_arrays,
     with_arrays,
 )
-from symgrad.ir.core import Apply, Block, Call, Const, Func, Operand, Value, walk
+from symgrad.ir.core import Apply, Block, Call, Const, Func, Operand, Value, applied, walk
 from symgrad.ir.types import Array, Dim, List, Type
 from symgrad.ir.verify import MAY_RETURN_OPERAND, READS_SHAPE
 from symgrad.ops.declare import ROWS
-from symgrad.ops.sharing import applied, sources_of
+from symgrad.ops.sharing import sources_of
 
 INSTEAD = "return the value instead"
 APART = "make a copy of one of the two before the call"

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from symgrad.frontend.lowered_function import Lowered
 from symgrad.frontend.opaque import source_of_library
 from symgrad.identity import Same
-from symgrad.ir.core import Call, Const, Func, Op, Value, walk
-from symgrad.ir.show import reachable
+from symgrad.ir.core import Call, Const, Func, Op, Value, reachable, walk
 from symgrad.paths import meet
 
 #: says which values of some functions may carry a derivative by values of the first: the activity analysis

@@ -45,7 +45,7 @@ from symgrad.frontend.libraries import Varied, passes_unread, unread_sources
 from symgrad.frontend.lowered_function import Lowered
 from symgrad.frontend.source import Source
 from symgrad.identity import Same
-from symgrad.ir.show import reachable
+from symgrad.ir.core import reachable
 from symgrad.notes import Note, Notes
 from symgrad.ops.composed import composed
 from symgrad.signature import Signature, is_relation

@@ -18,8 +18,7 @@ from symgrad.frontend.context import Lowering
 from symgrad.frontend.opaque import opaque_operand
 from symgrad.frontend.operands import known_value
 from symgrad.frontend.reading import from_class, is_own_attribute
-from symgrad.ir.core import Call, Const, Func, walk
-from symgrad.ir.show import reachable
+from symgrad.ir.core import Call, Const, Func, reachable, walk
 from symgrad.text import attribute
 
 #: the methods that hand a message on, with their levels

@@ -15,7 +15,7 @@ from symgrad.frontend.interruptions import Raised
 from symgrad.frontend.memory_groups import copy_written
 from symgrad.frontend.recursion import close
 from symgrad.ir.core import Block, Call, Const, Func, Operand, Undef, Value, clone_block, substitute, walk
-from symgrad.ir.joins import joins
+from symgrad.ir.layout import joins
 from symgrad.ir.types import Array, Scalar, Type, is_float, is_plural
 from symgrad.ops.declarations import Custom
 

@@ -37,9 +37,9 @@ from symgrad.frontend.sequences import of_any_length, own_lists
 from symgrad.frontend.skeletons import Skeleton, leaves, places_in, rebuild
 from symgrad.frontend.source import Source
 from symgrad.frontend.tables import SPREAD
-from symgrad.ir.core import Apply, Block, Func, Operand, Value, substitute, walk
+from symgrad.ir.core import Apply, Block, Func, Operand, Value, applied, substitute, walk
 from symgrad.ir.types import Array
-from symgrad.ops.sharing import applied, defined, memory_groups, read_in
+from symgrad.ops.sharing import defined, memory_groups, read_in
 
 ROUNDS = 16
 RETURNED = ("num", "array", "tuple", "maybe", "oneof", "object")  #: forms of results

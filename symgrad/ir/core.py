@@ -387,7 +387,39 @@ def clone(func: Func, name: str | None = None) -> Func:
     return Func(name or func.name, copy, list(func.results), func.loc, func.split, func.doc, func.notes, func.guarded)
 
 
+# ------------------------------------------------------------------ the functions that a function calls
+
+
+def reachable(func: Func) -> list[Func]:
+    """The function and all that it calls, in order of first call."""
+    functions = [func]
+    for each in functions:
+        for op in walk(each.body):
+            functions += [callee for callee in dict.fromkeys(callees(op)) if callee not in functions]
+    return functions
+
+
+def callees(op: Op) -> list[Func]:
+    """The functions of the program that an op calls, or hands to a solver that calls them."""
+    if isinstance(op, Apply):
+        return [] if op.func is None else [op.func]
+    return [a.value for a in op.operands if isinstance(a, Const) and isinstance(a.value, Func)]
+
+
+def applied(body: Block) -> list[Func]:
+    """Every function that a body calls, directly or through others, in order."""
+    funcs: dict[Func, None] = {}
+    todo = [body]
+    while todo:
+        for op in walk(todo.pop()):
+            if isinstance(op, Apply) and op.func is not None and op.func not in funcs:
+                funcs[op.func] = None
+                todo.append(op.func.body)
+    return list(funcs)
+
+
 __all__ = [
     "FALSE", "NONE", "ONE", "TRUE", "UNDEF", "UNKNOWN", "ZERO", "Apply", "Block", "Call", "Const", "For", "Func", "If",
-    "Op", "Operand", "Undef", "Value", "While", "clone", "clone_block", "holds_complex", "operands_within", "substitute", "uses", "walk",
+    "Op", "Operand", "Undef", "Value", "While", "applied", "callees", "clone", "clone_block", "holds_complex", "operands_within",
+    "reachable", "substitute", "uses", "walk",
 ]  # fmt: skip

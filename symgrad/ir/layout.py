@@ -1,10 +1,16 @@
-"""Where each value and op of a function stands: in which block, at which place there, and in what order all are evaluated."""
+"""Where each value and op of a function stands: in which block, at which place there, and in what order all are evaluated.
+
+``joins`` gives the values in which paths meet, behind branches and at the head and end of loops, and what comes from where; ``enter``
+and ``leave`` carry one more value through an op.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from symgrad.ir.core import Block, If, Op, Value
+from symgrad.ir.core import Block, For, If, Op, Operand, Value, While
+from symgrad.ir.types import Type
 
 Place = tuple[Block, int]
 
@@ -54,3 +60,56 @@ class Layout:
         """The op that computes a value."""
         block, index = self.places[value]
         return block.ops[index] if index >= 0 else None
+
+
+#: an operand that comes from one path, as its place in a list of the op
+Entry = tuple[list[Operand], int]
+
+
+def entries(op: Op) -> Iterator[tuple[Value, list[Entry]]]:
+    """Each value in which paths meet, with where its operands stand."""
+    match op:
+        case If():
+            for k, out in enumerate(op.outs):
+                yield out, [(op.then.yields, k), (op.orelse.yields, k)]
+        case For() | While():
+            tested = op.test.args if isinstance(op, While) else op.carried
+            for k, (test, slot, out) in enumerate(zip(tested, op.carried, op.outs, strict=False)):
+                for value in dict.fromkeys((test, slot, out)):
+                    yield value, [(op.inits, k), (op.body.yields, k)]
+
+
+def joins(op: Op) -> Iterator[tuple[Value, list[Operand]]]:
+    """Each value in which paths meet, with its operands."""
+    for value, places in entries(op):
+        yield value, [operands[place] for operands, place in places]
+
+
+def enter(op: Op, inner: Block, start: Operand, type_: Type, hint: str) -> tuple[Value, Value]:
+    """Carry one more value into one block of an op; the value inside, and the value after the op."""
+    out = Value(type_, hint)
+    if isinstance(op, If):
+        op.outs.append(out)
+        for side in op.blocks:
+            if side is not inner:
+                side.yields.append(start)
+        assert isinstance(start, Value)
+        return start, out
+    assert isinstance(op, For | While)
+    count = len(op.inits)
+    inside = Value(type_, hint)
+    op.inits.append(start)
+    inner.args.append(inside)
+    if isinstance(op, While):
+        op.test.args.append(Value(type_, hint))
+    op.outs.insert(count, out)
+    return inside, out
+
+
+def leave(op: Op, block: Block, end: Operand) -> None:
+    """Yield one more value: after all that is carried, before the bool that ends the loop."""
+    until = isinstance(op, For | While) and op.until
+    block.yields.insert(len(block.yields) - until, end)
+
+
+__all__ = ["Entry", "Layout", "Place", "enter", "entries", "joins", "leave"]

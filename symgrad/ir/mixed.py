@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from symgrad.ir.core import Block, Call, Op, Operand, Value, walk
-from symgrad.ir.joins import joins
+from symgrad.ir.layout import joins
 from symgrad.ir.types import List, Scalar, Type
 
 #: operators whose result is of the widest class of their operands, as Python has it

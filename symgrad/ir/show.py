@@ -10,7 +10,7 @@ import re
 from pathlib import PurePath
 from typing import Any
 
-from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Op, Operand, Undef, Value, While, walk
+from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Op, Operand, Undef, Value, While, reachable
 from symgrad.ir.types import Type, join
 from symgrad.location import NOWHERE, Loc
 from symgrad.ops.declare import ROWS
@@ -116,22 +116,6 @@ def value_names(func: Func) -> dict[Value, str]:
 def quoted(name: str) -> str:
     """A user's name, in back quotes where it is not one word; on one line."""
     return name if IDENTIFIER.fullmatch(name) and name not in CONSTANT_WORDS else f"`{one_line(name).replace('`', '')}`"
-
-
-def reachable(func: Func) -> list[Func]:
-    """The function and all that it calls, in order of first call."""
-    functions = [func]
-    for each in functions:
-        for op in walk(each.body):
-            functions += [callee for callee in dict.fromkeys(callees(op)) if callee not in functions]
-    return functions
-
-
-def callees(op: Op) -> list[Func]:
-    """The functions of the program that an op calls, or hands to a solver that calls them."""
-    if isinstance(op, Apply):
-        return [] if op.func is None else [op.func]
-    return [a.value for a in op.operands if isinstance(a, Const) and isinstance(a.value, Func)]
 
 
 def show(func: Func, folders: bool = True) -> str:
@@ -259,4 +243,4 @@ class _Printer:
         return f" -> {', '.join(words)}" if words else ""
 
 
-__all__ = ["callees", "literal", "reachable", "show", "show_const", "show_type", "value_names"]
+__all__ = ["literal", "show", "show_const", "show_type", "value_names"]

@@ -12,8 +12,8 @@ from itertools import count
 
 from symgrad.errors import InvalidIR
 from symgrad.ir.containers import has_memory, is_container, is_of_lists, is_of_numbers
-from symgrad.ir.core import Apply, Block, Call, For, Func, If, Op, Operand, Value, While, uses, walk
-from symgrad.ir.show import callees, value_names
+from symgrad.ir.core import Apply, Block, Call, For, Func, If, Op, Operand, Value, While, callees, uses, walk
+from symgrad.ir.show import value_names
 from symgrad.ir.types import Array, List, Tape
 from symgrad.location import NOWHERE, Loc
 from symgrad.ops.declare import ROWS

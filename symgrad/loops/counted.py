@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from symgrad.ir.core import ZERO, Apply, Call, Func, Op, Operand, Value, walk
-from symgrad.ir.joins import joins
+from symgrad.ir.layout import joins
 from symgrad.ir.types import INT, List, Scalar
 from symgrad.ops.sharing import Groups
 from symgrad.passes.dce import dce

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import reduce
 
 from symgrad.ir.core import Block, Call, Const, Func, Operand, Value, walk
-from symgrad.ir.joins import entries, joins
+from symgrad.ir.layout import entries, joins
 from symgrad.ir.types import INT, Array, Dim, Extent, List, Scalar, Tape, Type, Unknown, join
 from symgrad.ops.build import Builder, symbols
 from symgrad.ops.declare import ROWS

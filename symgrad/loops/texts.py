@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from symgrad.ir.core import ZERO, Block, Call, Const, Func, Op, Operand, Value, substitute, walk
-from symgrad.ir.joins import entries
+from symgrad.ir.layout import entries
 from symgrad.ir.types import INT, List, Object, Scalar, Tape, Type
 from symgrad.ops.build import Builder, symbols
 

@@ -7,7 +7,7 @@ number is narrow on one path and wide on another there is no kernel.
 from __future__ import annotations
 
 from symgrad.ir.core import Call, Func, Operand, Value, walk
-from symgrad.ir.joins import joins
+from symgrad.ir.layout import joins
 from symgrad.ir.types import Dim, Scalar, Tape, Type
 from symgrad.loops.reach import OutOfReach
 from symgrad.ops.declare import ROWS

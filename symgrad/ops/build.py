@@ -16,9 +16,9 @@ from typing import Any
 
 from symgrad.ir.core import Block, Call, Const, Func, If, Op, Operand, Value
 from symgrad.ir.sums import Sum, combined, extent_of, product_of, sum_of
-from symgrad.ir.types import INT, Array, Dim, Extent, List, Scalar, Shape, ShapeOf, Type
+from symgrad.ir.types import INT, Array, Dim, Extent, List, Scalar, Shape, ShapeOf, Type, is_complex
 from symgrad.location import NOWHERE, Loc
-from symgrad.ops.complexes import for_complex
+from symgrad.ops.complexes import INSTEAD, for_complex
 from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import Asked
 
@@ -61,7 +61,8 @@ class Builder:
     def call_many(self, name: str, *args: Operand, hints: tuple[str | None, ...] = (), **settings: Any) -> list[Value]:
         """Append an op that has several results, and return them."""
         types = [a.type for a in args]
-        name, settings = for_complex(name, types, settings)
+        if name in INSTEAD and any(map(is_complex, types)):
+            name, settings = for_complex(name, settings)
         row = ROWS[name]
         settings = {**row.settings, **settings}
         result = row.law(types, settings, self.asked(args))

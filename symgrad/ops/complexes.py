@@ -122,10 +122,8 @@ NAMES = """modulus squared_modulus
 RIGHT = {*NAMES.split(), *(f"einsum{n}{part}" for n in range(1, 5) for part in ("", *(f"_part{k}" for k in range(n))))}
 
 
-def for_complex(name: str, types: list[Type], settings: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The row, and its settings, that stands for a row where its operands are of these types."""
-    if name not in INSTEAD or not any(map(is_complex, types)):
-        return name, settings
+def for_complex(name: str, settings: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The row, and its settings, that stands for one of ``INSTEAD`` where its operands are complex."""
     other, more = INSTEAD[name]
     kept = {key: value for key, value in settings.items() if key in ROWS[other].settings}
     return other, {**ROWS[other].settings, **kept, **more}

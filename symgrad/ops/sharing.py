@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from symgrad.ir.core import Apply, Block, Call, For, Func, If, Operand, Value, While, walk
+from symgrad.ir.core import Apply, Block, Call, For, Func, If, Operand, Value, While, applied, walk
 from symgrad.ir.types import Array, List, Scalar
 from symgrad.ops.declare import ROWS
 
@@ -108,19 +108,7 @@ def results_shared(func: Func, known: dict[Func, Shares]) -> Shares:
     return tuple(tuple(source for source, root in roots if root is end) for end in ends)
 
 
-# ------------------------------------------------------------------ what functions call and read
-
-
-def applied(body: Block) -> list[Func]:
-    """Every function that a body calls, directly or through others, in order."""
-    funcs: dict[Func, None] = {}
-    todo = [body]
-    while todo:
-        for op in walk(todo.pop()):
-            if isinstance(op, Apply) and op.func is not None and op.func not in funcs:
-                funcs[op.func] = None
-                todo.append(op.func.body)
-    return list(funcs)
+# ------------------------------------------------------------------ what blocks define and read
 
 
 def defined(block: Block) -> set[Value]:
@@ -140,4 +128,4 @@ def read_in(block: Block) -> list[Value]:
     return values + [o for inner in blocks for o in inner.yields if isinstance(o, Value)]
 
 
-__all__ = ["Groups", "Shares", "applied", "defined", "memory_groups", "read_in", "shares_of", "sources_of"]
+__all__ = ["Groups", "Shares", "defined", "memory_groups", "read_in", "shares_of", "sources_of"]

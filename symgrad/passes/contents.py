@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from symgrad.ir.core import Block, Call, For, Func, If, Op, Value, While
+from symgrad.ir.core import Apply, Block, Call, For, Func, If, Op, Value, While
 from symgrad.ir.types import Array
+from symgrad.ops.implicit import PULLED_BACK
 
 #: how many ops stand in a chain for which it pays to run it piece by piece
 CHAIN = 8
@@ -32,6 +33,9 @@ CONTENTS: dict[str, str] = {
     "tapes": "a tape that something is put on",
     "tapes in loops": "a tape that is made in a loop",
     "chains": "as many ops outside of loops and branches as make a chain",
+    "calls": "a call of a function of the program",
+    "custom derivatives": "a derivative that the user wrote, or one of the solution of an equation",
+    "checkpoints": "a mark around what is to run again",
     "remarks": "somebody who is told what passes decide",
 }
 
@@ -44,6 +48,8 @@ ROWS_OF: dict[str, frozenset[str]] = {
     "cell lists": frozenset({"to_list", "array_of_cells", "array_of_lists"}),
     "products": frozenset({"dot_left", "dot_right", "matmul_left", "matmul_right", "outer"}),
     "tapes": frozenset({"push", "put"}),
+    "custom derivatives": frozenset({"custom", "held", "custom_backward"}) | PULLED_BACK,
+    "checkpoints": frozenset({"checkpoint_begin", "checkpoint_end"}),
 }
 #: the same, in a loop
 ROWS_IN_LOOPS: dict[str, frozenset[str]] = {
@@ -51,6 +57,11 @@ ROWS_IN_LOOPS: dict[str, frozenset[str]] = {
     "cells in loops": frozenset({"item", "set_at", "add_at"}),
     "tapes in loops": frozenset({"tape", "slots"}),
 }
+
+
+def holds_any(func: Func, *words: str) -> bool:
+    """Does a function hold anything of this?"""
+    return Contents.of(func).hold(words)
 
 
 @dataclass(slots=True)
@@ -82,6 +93,8 @@ class Contents:
             for op in block.ops:
                 if isinstance(op, Call):
                     rows.add(op.name)
+                elif isinstance(op, Apply):
+                    self.others.add("calls")
                 elif op.blocks:
                     self.note(op)
                     pending += [(inner, looped or isinstance(op, For | While)) for inner in op.blocks]
@@ -131,4 +144,4 @@ def defined_in_loops(body: Block) -> Iterator[Value]:
             pending += [(inner, looped or isinstance(op, For | While)) for inner in op.blocks]
 
 
-__all__ = ["CHAIN", "CONTENTS", "Contents"]
+__all__ = ["CHAIN", "CONTENTS", "Contents", "holds_any"]

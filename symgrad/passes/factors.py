@@ -1,4 +1,4 @@
-"""What ``cheaper.py`` does about signs, factors and powers of one; and what it asks of an op before it replaces it.
+"""What ``cheaper.py`` does about signs, factors and powers of one, of complex numbers too; and what it asks of an op before it replaces it.
 
 What touches the user's own arithmetic is done in the backward half only.
 """
@@ -11,10 +11,11 @@ from typing import Any
 import symgrad.ops.arrays
 import symgrad.ops.making  # noqa: F401  (their rows are used here)
 from symgrad.ir.core import Call, Const, Operand, Value
-from symgrad.ir.types import FLOAT, INT, Array, Scalar, ShapeOf, Type, same_shape
+from symgrad.ir.types import FLOAT, INT, Array, Scalar, ShapeOf, Type, is_complex, same_shape
 from symgrad.ops.declare import ROWS
 from symgrad.passes.facts import Facts
-from symgrad.passes.identities import call, equal_shape, is_number, is_real, shape_of_type
+from symgrad.passes.identities import OF_COMPLEX as ALIKE
+from symgrad.passes.identities import Rewrite, call, equal_shape, is_number, is_real, plain_spread, shape_of_type
 
 
 def new(name: str, op: Call, type_: Type, args: list[Operand], **settings: Any) -> Call:
@@ -288,3 +289,34 @@ def product_with_vector(operand: Operand, facts: Facts) -> Call | None:
         return None
     x, out = maker.args[1].type, maker.outs[0].type
     return maker if isinstance(x, Array) and x.rank == 1 and x.dtype == "f64" and same_shape(x.shape, shape_of_type(out)) else None
+
+
+def spread_one(op: Call, facts: Facts) -> Operand | None:
+    """``spread(1.0, shape) * z`` is ``z``, an array of complex numbers of that shape; only cotangents and tangents are spread."""
+    for spread, other in (op.args, op.args[::-1]):
+        source = plain_spread(spread, facts)
+        is_one = isinstance(source, Const) and type(source.value) in (int, float, complex) and source.value == 1
+        if is_one and is_complex(other.type) and isinstance(out := op.outs[0].type, Array) and isinstance(other.type, Array):
+            if other.type.dtype == out.dtype and equal_shape(other.type.shape, out.shape):
+                return other
+    return None
+
+
+def squared_modulus(op: Call, facts: Facts) -> Call | None:
+    """``abs(z) ** 2`` of complex numbers as one op, which has a derivative at 0 too."""
+    maker = facts.calls(op.args[0], "modulus")
+    is_square = {"power": lambda: is_number(op.args[1], 2.0), "multiply": lambda: op.args[0] is op.args[1]}.get(op.name, lambda: True)()
+    if maker is None or not is_square or op.settings.get("via") == "math" or not facts.is_steady(maker):
+        return None
+    return call("squared_modulus", op, [maker.args[0]], via=maker.settings["via"])
+
+
+#: what is tried before an operand that is spread is taken as it is
+FIRST: dict[str, tuple[Rewrite, ...]] = {
+    "multiply": (spread_one, squared_modulus), **dict.fromkeys(("power", "square"), (squared_modulus,)),
+}  # fmt: skip
+#: all identities that hold of complex operands
+OF_COMPLEX: frozenset[Any] = ALIKE | {spread_one}
+
+
+__all__ = ["FIRST", "OF_COMPLEX"]

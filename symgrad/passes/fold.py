@@ -14,7 +14,7 @@ from symgrad.ir.core import Block, Call, Const, For, Func, If, Op, Operand, Unde
 from symgrad.ir.types import is_complex
 from symgrad.ops.declare import ROWS
 from symgrad.passes.cheaper import CHEAPER, Rewrites
-from symgrad.passes.complexes import FIRST, OF_COMPLEX
+from symgrad.passes.factors import FIRST, OF_COMPLEX
 from symgrad.passes.facts import Facts, covers, has_memory
 from symgrad.passes.identities import FOLDED, IDENTITIES, folded, spread_operand
 

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, substitute, uses, walk
+from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, applied, substitute, uses, walk
 from symgrad.ir.types import Array
 from symgrad.ops.indexing import steps
 from symgrad.ops.parts import PATHS
 from symgrad.ops.raising import may_raise
-from symgrad.ops.sharing import applied
 from symgrad.passes.dce import Marks, is_reader
 
 

@@ -3,19 +3,68 @@
 Elements of arrays are read as ``x.item(i)``, results of NumPy functions go through ``float``, and what is computed of these
 alone are Python floats. Where Python raises and NumPy does not (division by zero, domains, overflow of a power) the emitted
 function starts again in the plain form: ``func.guarded`` asks for that. Works in place.
+
+What speaks against a value is looked for again and again until nothing changes; an ``Agenda`` keeps what is still to be looked at.
 """
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from typing import Generic, TypeVar
 
 from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, substitute, walk
 from symgrad.ir.types import BOOL, FLOAT, Array, Scalar
 from symgrad.ir.unbound import is_absent
 from symgrad.ops.declare import ROWS, USER_ROWS
-from symgrad.passes.agenda import Agenda
 from symgrad.passes.facts import Facts, Node, halves_kept
 from symgrad.passes.telling import tell
+
+T = TypeVar("T", bound=Hashable)
+
+
+@dataclass(slots=True)
+class Agenda(Generic[T]):
+    """Items in order, all of them due at first. A walk gives those that are due, in order, and those that become due behind where it is.
+
+    >>> agenda = Agenda("abcd")
+    >>> [agenda.note("c") or agenda.note("a") if item == "b" else item for item in agenda.walk()]
+    ['a', None, 'c', 'd']
+    >>> list(agenda.walk()), bool(agenda)
+    (['a'], False)
+    """
+
+    items: Sequence[T]
+    places: dict[T, int] = field(init=False)
+    due: set[int] = field(init=False)
+    ahead: list[int] = field(default_factory=list)  #: due in the walk that is under way, as a heap
+    place: int | None = None  #: where that is
+
+    def __post_init__(self) -> None:
+        self.places = {item: k for k, item in enumerate(self.items)}
+        self.due = set(range(len(self.items)))
+
+    def __bool__(self) -> bool:
+        return bool(self.due)
+
+    def note(self, item: object) -> None:
+        """An item is due; what is no item is let pass."""
+        place = self.places.get(item)  # type: ignore[arg-type]
+        if place is not None and place not in self.due:
+            self.due.add(place)
+            if self.place is not None and place > self.place:
+                heappush(self.ahead, place)
+
+    def walk(self) -> Iterator[T]:
+        """What is due, in order."""
+        self.ahead, self.place = sorted(self.due), -1
+        while self.ahead:
+            self.place = heappop(self.ahead)
+            self.due.discard(self.place)
+            yield self.items[self.place]
+        self.place = None
+
 
 #: arithmetic that is the same on Python's floats, which never raises
 PLAIN = frozenset({"add", "subtract", "multiply", "negative", "positive", "abs", "accumulate", "square"})
@@ -413,4 +462,4 @@ def unboxed_leaf(op: Call) -> list[Op]:
     return [op, Call([out], op.loc, "number", [inner], dict(ROWS["number"].settings))]
 
 
-__all__ = ["unbox", "unbox_plainly"]
+__all__ = ["Agenda", "unbox", "unbox_plainly"]

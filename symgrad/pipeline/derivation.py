@@ -29,13 +29,12 @@ from symgrad.errors import SymgradError
 from symgrad.frontend.lowered_function import Lowered
 from symgrad.frontend.results import Result
 from symgrad.identity import Same
-from symgrad.ir.core import Call, Func, clone, holds_complex, walk
-from symgrad.ir.show import reachable
+from symgrad.ir.core import Call, Func, clone, holds_complex, reachable, walk
 from symgrad.ir.types import Array, List, Scalar
 from symgrad.ir.verify import verify
+from symgrad.passes.contents import holds_any
 from symgrad.passes.relations import relations
 from symgrad.pipeline.along import active_results, emission, kernel, result_text, tangent_words, written
-from symgrad.pipeline.checkpoints import budget_of
 from symgrad.pipeline.emission import Emission, argument_names, emitted_for, printed, run_once, saved, seed_checks, seeds_of
 from symgrad.pipeline.job import Job, numbered, sequence, with_leaves
 from symgrad.pipeline.kernel_texts import again, crossing_lists, halves_in_loops, whole_kernel
@@ -47,7 +46,7 @@ from symgrad.pipeline.registry import LOWERED, OPTIMISE, PREPARE, READABLE, REMA
 from symgrad.pipeline.runner import PassContext, run, timed
 from symgrad.pipeline.weights import places, weighted_by
 from symgrad.pipeline.words import document, free_name, lines_of, own_document, parameter_text, passed_text
-from symgrad.pipeline.wrt import check_active
+from symgrad.pipeline.wrt import budget_of, check_active
 from symgrad.runtime.support import array_of, check_items, check_keys, fitting_seed, list_seed
 from symgrad.signature import Related, Static, extent_words
 from symgrad.tangent.write import push_forward
@@ -240,7 +239,9 @@ def whole_gradient(job: Job, primal: Func, wrt: list[int], active: list[int]) ->
         derivative = gradient(primal, wrt, active_results=active, value=keep, name=f"{primal.name}_grad", costs=costs(job), fused=True,
                               budget=budget_of(job))  # fmt: skip
         derivative.guarded = primal.guarded
-        derivative = job.stage("adjoint", expanded(derivative))
+        if holds_any(derivative, "custom derivatives", "calls"):
+            derivative = expanded(derivative)
+        job.stage("adjoint", derivative)
     count = len(primal.body.yields) if keep else 0
     if keep and not job.request.value:  # only the auxiliary results are returned
         count = without_output(job, derivative, count)

@@ -9,8 +9,7 @@ import numpy as np
 
 from symgrad.frontend.lowered_function import Lowered
 from symgrad.frontend.opaque import GENERATORS
-from symgrad.ir.core import Call, Const, Op, Operand, Value, walk
-from symgrad.ir.show import reachable
+from symgrad.ir.core import Call, Const, Op, Operand, Value, reachable, walk
 from symgrad.ir.types import INT, Array, List, Object, Scalar, Type
 from symgrad.location import Loc
 from symgrad.ops.declare import CUTS, USER_ROWS

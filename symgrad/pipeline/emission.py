@@ -21,6 +21,7 @@ from symgrad.ir.core import Const, Func, Value, clone, holds_complex, walk
 from symgrad.ir.types import Array, Scalar, Type, is_complex
 from symgrad.loops.reach import OutOfReach
 from symgrad.ops.engine import is_surely_array
+from symgrad.passes.contents import holds_any
 from symgrad.pipeline.job import TAKEN, Job, carries, numbered
 from symgrad.pipeline.registry import FILED, LOWER, LOWER_HALVES, OPTIMISE, PRINTABLE, READABLE, SIMPLIFY
 from symgrad.pipeline.runner import Stage, run, timed
@@ -70,7 +71,9 @@ def emitted_for(job: Job, func: Func, name: str, result: str, doc: str) -> Emitt
 
 def run_once(job: Job, func: Func, name: str, result: str) -> tuple[ast.Module, dict[str, Any]]:
     """A function that takes the user's own parameters, as it is, to be run and not to be read."""
-    func = unmarked(clone(func))
+    func = clone(func)
+    if holds_any(func, "checkpoints", "calls"):
+        func = unmarked(func)
     return emit_to_run(func, header_for(job, func, name, result, ""))
 
 

@@ -17,8 +17,8 @@ from symgrad.ir.sums import ONE, sum_of
 from symgrad.ir.types import Array, Scalar, Tape, Type
 from symgrad.ops.batched import NotBatched
 from symgrad.ops.seed_products import holds_products
-from symgrad.pipeline.checkpoints import budget_of
 from symgrad.pipeline.job import Job
+from symgrad.pipeline.wrt import budget_of
 from symgrad.signature import Related, extent_words, is_choice
 from symgrad.tangent.columns import columns
 from symgrad.tangent.in_turn import columns_in_turn

@@ -27,7 +27,7 @@ PASSES: dict[str, Pass] = {
         Pass("paired", takes=("guarded",), preserves=("loops", "derivative")),
         Pass("aggregates", needs=("known arrays in loops",), takes=("compiled",), preserves=("loops", "derivative")),
         Pass("batch", needs=("batches",), takes=("guarded",), preserves=("derivative",)),
-        Pass("lift", needs=("loops",), takes=("guarded",), preserves=("derivative",)),
+        Pass("lift", at="passes.hoist:lift", needs=("loops",), takes=("guarded",), preserves=("derivative",)),
         # of gradients
         Pass("joined", needs=("reversed branches",)),
         Pass("hoist", needs=("loops",), preserves=("loops",)),

@@ -1,11 +1,16 @@
-"""The arguments in ``wrt`` beside what the function does with them: the result may not depend on one, or two may be one object."""
+"""What a request names, beside what the function does with it: arguments in ``wrt``, and loops in ``checkpoints``.
+
+The result may not depend on an argument, or two may be one object. A loop that runs again is found by its line or its variable.
+"""
 
 from __future__ import annotations
 
 from symgrad.adjoint.activity import matters
-from symgrad.errors import NotActive, UnsureAlias
+from symgrad.adjoint.budget import Budget
+from symgrad.errors import BadArgument, NotActive, UnsureAlias
 from symgrad.ir.core import Func
 from symgrad.ir.types import Array, is_float
+from symgrad.location import Loc
 from symgrad.paths import meet
 from symgrad.pipeline.job import Job
 from symgrad.signature import Inactive
@@ -61,4 +66,33 @@ def told_inactive(job: Job, name: str, own: list[int]) -> Inactive:
     )
 
 
-__all__ = ["check_active"]
+def budget_of(job: Job) -> Budget | None:
+    """What the loops of a program may keep, by ``checkpoints`` and ``memory``; None for everything. A line of no loop is refused."""
+    if not job.request.checkpoints and job.request.memory is None:
+        return None
+    chosen: dict[Loc, int] = {}
+    for name, count in job.request.checkpoints:
+        places = [loc for loc in job.lowered.loops if is_named(job, loc, name)]
+        if not places:
+            told = f"on line {name}" if isinstance(name, int) else f"over {name}"
+            loops = sorted(job.lowered.loops.items(), key=lambda item: item[0].line)
+            known = ", ".join(spoken(loc, variables) for loc, variables in loops)
+            hint = f"its loops: {known}" if known else "it has no loop, or its rounds are written out one by one"
+            raise BadArgument(f"there is no loop {told} whose rounds could be run again", job.source.loc(job.source.node), hint)
+        chosen.update(dict.fromkeys(places, count))
+    return Budget(chosen, job.request.memory)
+
+
+def is_named(job: Job, loc: Loc, name: int | str) -> bool:
+    """Is a loop the one on a line of the function's own file, or over a variable?"""
+    if isinstance(name, int):
+        return loc.line == name and loc.file == job.source.file
+    return name in job.lowered.loops[loc]
+
+
+def spoken(loc: Loc, variables: tuple[str, ...]) -> str:
+    """A loop as it is told to the user: ``t (line 4)``."""
+    return f"{', '.join(variables) or 'while'} (line {loc.line})"
+
+
+__all__ = ["budget_of", "check_active"]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from symgrad.adjoint.presence import enter, leave
 from symgrad.ir.core import Apply, For, If, Value, While
+from symgrad.ir.layout import enter, leave
 from symgrad.ir.types import join
 from symgrad.tangent.forward import Forward, hinted, pushes, tangent_type
 

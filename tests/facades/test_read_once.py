@@ -16,7 +16,7 @@ import pytest
 from programs import PROGRAMS, Program
 
 import symgrad
-from symgrad.dispatch.trail import RECENT, TRAILS
+from symgrad.dispatch.entry import RECENT, TRAILS
 from symgrad.errors import NotActiveWarning, SymgradError
 from symgrad.frontend.attempt import Attempt
 
