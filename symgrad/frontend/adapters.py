@@ -22,8 +22,7 @@ import numpy as np
 
 from symgrad.errors import SourceNotFound
 from symgrad.frontend.numba_kinds import COMPILED, REFUSED, converts, numba_kind, refused
-from symgrad.frontend.opaque import root_of
-from symgrad.frontend.reading import LIBRARIES
+from symgrad.frontend.reading import LIBRARIES, root_of
 from symgrad.frontend.source import describe, from_source
 from symgrad.identity import Same
 from symgrad.ops.composed import composed

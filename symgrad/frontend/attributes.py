@@ -37,6 +37,7 @@ from symgrad.frontend.bindings import (
     Static,
     Step,
     Tup,
+    is_plain,
     python_class,
 )
 from symgrad.frontend.context import Lowering
@@ -84,8 +85,9 @@ def attribute(ctx: Lowering, node: ast.Attribute) -> Binding:
 
 def attribute_of(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding:
     """``owner.attr`` for each kind of owner; ``attr`` is the name as Python looks it up: ``__private`` is mangled."""
-    check_attribute(ctx, owner, attr, node)
-    if is_one_of_kinds(owner):
+    if isinstance(owner, Obj):
+        check_attribute(ctx, owner, attr, node)
+    if isinstance(owner, Choice) and is_one_of_kinds(owner):
         return each(ctx, owner, node, lambda value: attribute_of(ctx, value, attr, node))
     if attr in EVERYWHERE and isinstance(owner := settled(owner, ctx.state), Maybe):
         return either(ctx, owner, node, lambda held: attribute_of(ctx, held, attr, node))
@@ -105,12 +107,15 @@ def attribute_of(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bin
         if is_derived(owner) and namespace_of(ctx, owner) is not owner:
             return owner
         return ctx.apply(Static(vars), [owner], {}, node)
-    owner = definite(ctx, owner, node, AttributeError, f"'NoneType' object has no attribute {attr!r}")
-    if (assigned := assigned_attribute(ctx, owner, attr, node)) is not None:
+    if not (is_plain(owner) or isinstance(owner, Static) and owner.value is not None):
+        owner = definite(ctx, owner, node, AttributeError, f"'NoneType' object has no attribute {attr!r}")
+    if ctx.assigned_outside and (assigned := assigned_attribute(ctx, owner, attr, node)) is not None:
         return assigned
     match owner:
         case OneOf():
             return each(ctx, owner, node, lambda value: attribute_of(ctx, value, attr, node))
+        case Static(types.ModuleType() as module, name_):
+            return of_static(ctx, module, name_ or str(getattr(module, "__name__", "object")), attr, node)
         case Static(value) if isinstance(value, GENERATORS):
             return Bound(owner, attr)
         case External() | Static() | Frozen() if is_function_of_distribution(ctx, owner, attr):

@@ -28,6 +28,7 @@ from symgrad.frontend.bindings import (
     Static,
     Tup,
     View,
+    is_plain,
     python_class,
 )
 from symgrad.frontend.context import Lowering
@@ -74,7 +75,7 @@ Kwargs = dict[str, Binding]
 
 @special(range)
 def range_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    parts = [ctx.read(as_index(ctx, a, node), node) for a in args]
+    parts = [ctx.read(a if is_plain(a) else as_index(ctx, a, node), node) for a in args]
     words = [ast.unparse(arg) for arg in node.args] if isinstance(node, ast.Call) else []
     for k, part in enumerate(parts):
         if not (isinstance(part.type, Scalar) and part.type.kind in ("int", "bool") or isinstance(part.type, Unknown)):

@@ -32,6 +32,7 @@ from symgrad.frontend.bindings import (
     Static,
     Step,
     Tup,
+    is_plain,
 )
 from symgrad.frontend.classes import construct, super_of
 from symgrad.frontend.comprehensions import comprehension, first_of, sum_generator
@@ -52,15 +53,15 @@ from symgrad.frontend.keeping import run_again
 from symgrad.frontend.memory import items_known
 from symgrad.frontend.methods import call_method
 from symgrad.frontend.nested import DERIVING, derivative_of, make_derivative
-from symgrad.frontend.numba_kinds import as_python, numba_kind
-from symgrad.frontend.opaque import followed, opaque, root_of
+from symgrad.frontend.numba_kinds import OF_NUMBA, as_python, numba_kind
+from symgrad.frontend.opaque import followed, opaque
 from symgrad.frontend.operands import are_complex, known_value
 from symgrad.frontend.outside import change_outside, entries_of, item_text, outside, rely_on_class, rely_on_keys
 from symgrad.frontend.overwriting import without_overwriting
 from symgrad.frontend.printed import shown
 from symgrad.frontend.protocols import as_float, class_of
 from symgrad.frontend.python_values import items_listed, listed_for, python_method
-from symgrad.frontend.reading import LIBRARIES, from_class, owner_name, read_attribute
+from symgrad.frontend.reading import LIBRARIES, from_class, owner_name, read_attribute, root_of
 from symgrad.frontend.rows import OF_PLACES, call_row, without_places
 from symgrad.frontend.several import each, is_one_of_kinds
 from symgrad.frontend.solvers import call_solver
@@ -78,6 +79,7 @@ from symgrad.kinds import is_closed
 from symgrad.ops import spelling
 from symgrad.ops.composed import composed, defaults, parameters_of, positional, rebuilt_from
 from symgrad.ops.composed.drawing import DRAWING
+from symgrad.ops.declarations import DECLARED
 from symgrad.ops.shapes import dtype_of
 from symgrad.runtime.batches import Batch
 from symgrad.runtime.marks import Checkpointed
@@ -114,7 +116,7 @@ def call_expression(ctx: Lowering, node: ast.Call) -> Binding:
         return first_of(ctx, node.args[0], elements(ctx, node.args[1:]), node)
     by_key = isinstance(held, Static) and held.value in (max, min) and node.keywords  # the key is asked of each item as it comes
     at_once = comprehension if goes_over_at_once(ctx, held) and not by_key else None
-    args = elements(ctx, node.args, at_once, evaluated if is_users(held) else Lowering.evaluate)
+    args = elements(ctx, node.args, at_once, evaluated if ctx.keeps_text and is_users(held) else Lowering.evaluate)
     kwargs: dict[str, Binding] = {}
     for keyword in node.keywords:
         value = ctx.evaluate(keyword.value)
@@ -137,7 +139,9 @@ def is_users(held: Binding) -> bool:
 
 def goes_over_at_once(ctx: Lowering, held: Binding) -> bool:
     """Does a call go over its arguments before anything else can be changed?  Functions of the libraries do."""
-    if not isinstance(held, Static) or root_of(held.value) not in LIBRARIES or followed(ctx, held.value):
+    if not isinstance(held, Static) or root_of(held.value) not in LIBRARIES:
+        return False
+    if isinstance(held.value, types.FunctionType) and followed(ctx, held.value):
         return False
     return held.value in TAKE_ALL if root_of(held.value).lstrip("_") in LAZY else True
 
@@ -147,19 +151,11 @@ def goes_over_at_once(ctx: Lowering, held: Binding) -> bool:
 
 @callee(Static)
 def call_static(ctx: Lowering, held: Static, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    value = as_python(held.value)
-    if is_declared(ctx, value):
+    value = as_python(held.value) if getattr(held.value, "__module__", None) == OF_NUMBA else held.value
+    if DECLARED and is_declared(ctx, value):
         return call_declared(ctx, value, args, kwargs, node)
-    if isinstance(value, Checkpointed):
-        return call_checkpointed(ctx, value, args, kwargs, node)
-    if (distribution := distribution_of(ctx, held)) is not None:
-        return ctx.apply(distribution, args, kwargs, node)
-    if is_interpolant(value):
-        return call_interpolant(ctx, held, args, kwargs, node)
-    if rebuilt_from(type(value)) is not None:
-        return ctx.apply(rebuilt(ctx, value, owner_name(ctx, value, type(value).__name__.lower()), node), args, kwargs, node)
-    if isinstance(value, enum.Enum) and isinstance(own := from_class(ctx, type(value), "__call__"), types.FunctionType):
-        return call_function(ctx, own, [held, *args], kwargs, node)
+    if type(value) not in FUNCTIONS and (result := call_known(ctx, held, value, args, kwargs, node)) is not None:
+        return result
     if (what := getattr(value, "__symgrad_derives__", None)) is not None:
         return DERIVES.get(what, make_derivative)(ctx, what, args, kwargs, node)
     if isinstance(value, Batch):
@@ -171,6 +167,25 @@ def call_static(ctx: Lowering, held: Static, args: list[Binding], kwargs: dict[s
     if (refusal := getattr(type(value), "__symgrad_refuses__", None)) is not None:
         raise UnsupportedSyntax(refusal[0], ctx.loc(node), refusal[1])
     return call_object(ctx, value, held.name or str(getattr(value, "__name__", "object")), args, kwargs, node)
+
+
+#: the classes of functions that are not written in Python, and that of most classes
+FUNCTIONS = {np.ufunc, types.BuiltinFunctionType, type(np.sum), type} - {types.FunctionType}
+
+
+def call_known(ctx: Lowering, held: Static, value: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding | None:
+    """Call an object that is known by its class; None for all others."""
+    if isinstance(value, Checkpointed):
+        return call_checkpointed(ctx, value, args, kwargs, node)
+    if (distribution := distribution_of(ctx, held)) is not None:
+        return ctx.apply(distribution, args, kwargs, node)
+    if is_interpolant(value):
+        return call_interpolant(ctx, held, args, kwargs, node)
+    if rebuilt_from(type(value)) is not None:
+        return ctx.apply(rebuilt(ctx, value, owner_name(ctx, value, type(value).__name__.lower()), node), args, kwargs, node)
+    if isinstance(value, enum.Enum) and isinstance(own := from_class(ctx, type(value), "__call__"), types.FunctionType):
+        return call_function(ctx, own, [held, *args], kwargs, node)
+    return None
 
 
 def rebuilt(ctx: Lowering, value: Any, text: str, node: ast.AST) -> Binding:
@@ -296,7 +311,7 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
     """Call a Python object known while compiling."""
     if value is None or isinstance(value, str | bytes | int | float):
         return definite(ctx, MISSING, node, TypeError, f"{type(value).__name__!r} object is not callable")
-    kwargs = without_overwriting(ctx, value, args, kwargs)
+    kwargs = without_overwriting(ctx, value, args, kwargs) if kwargs else kwargs
     if isinstance(value, np.ufunc) and len(args) == value.nin + 1 and value.nout == 1:  # the array that it is written to, by position
         kwargs, args = {**kwargs, "out": args[-1]}, args[:-1]
     if isinstance(value, np.ufunc) and isinstance(held := kwargs.get("out"), Tup) and len(held.items) == 1:
@@ -311,10 +326,11 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
         return call_outside_partial(ctx, value, owner_name(ctx, value), args, kwargs, node)
     if isinstance(value, GETTERS):
         return call_function(ctx, adapted(value), args, kwargs, node)
-    if is_of_base(value) and args and isinstance(owner := definite(ctx, args[0], node), Obj):
+    are_plain = all(map(is_plain, args))
+    if not are_plain and is_of_base(value) and isinstance(owner := definite(ctx, args[0], node), Obj):
         if issubclass(exact_class(ctx, owner, node), value.__objclass__):
             return call_base(ctx, value.__name__, owner, args[1:], kwargs, node)
-    if is_of_base(value) and args and isinstance(args[0], External):
+    if not are_plain and is_of_base(value) and isinstance(args[0], External):
         change_outside(ctx, args[0])
         raise UnsupportedSyntax(f"{value.__qualname__} of an object from outside the function", ctx.loc(node), "call the method of a copy")
     try:
@@ -324,21 +340,22 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
     spelled = spelling.spelled(value) if lower is None else None
     if spelled is not None and spelled.row in OF_PLACES:
         args = [without_places(ctx, a) for a in args]
-    if (lower is not None or spelled is not None) and value not in OF_ANYTHING:
+        are_plain = all(map(is_plain, args))
+    if not are_plain and (lower is not None or spelled is not None) and value not in OF_ANYTHING:
         for k, several in enumerate(args):
             if is_one_of_kinds(several):
                 one = functools.partial(call_with, ctx, value, name, args, k, kwargs, node)
                 return each(ctx, several, node, one)
         args = [argument(ctx, a, node) for a in args]
-    if lower is not None or spelled is not None:
+    if not are_plain and (lower is not None or spelled is not None):
         args = without_order(ctx, value, items_listed(ctx, value, args, node), "key" in kwargs, node)
     if root_of(value) == "math" and value.__name__ not in OF_ITEMS and (missing := no_number(ctx, args, node)) is not None:
         return missing
     if lower is not None:
-        args = [as_base(ctx, a, *OF_ARRAYS) for a in args] if root_of(value) == "numpy" else args
+        args = [as_base(ctx, a, *OF_ARRAYS) for a in args] if not are_plain and root_of(value) == "numpy" else args
         check_call(ctx, value, args, kwargs, node)
         return lower(ctx, args, kwargs, node)
-    if spelled is not None:  # NumPy reads the items through the base class
+    if spelled is not None and not are_plain:  # NumPy reads the items through the base class
         args = [as_base(ctx, a, *OF_ARRAYS) for a in args]
     if spelled is not None and root_of(value) == "math":
         args = [as_float(ctx, a, node) for a in args]

@@ -17,6 +17,7 @@ from symgrad.frontend.bindings import (
     Obj,
     Ref,
     State,
+    Static,
     is_row,
 )
 from symgrad.frontend.context import Lowering
@@ -56,13 +57,14 @@ def loop(
             if isinstance(content := entry.heap[list_key], Ref):
                 ctx.share_rows(content.location)
         head = make_head(ctx, entry, plan)
-        ctx.compared(*head.firsts.values())
+        if head.firsts:
+            ctx.compared(*head.firsts.values())
         ctx.state = head.state
         top = head.state.copy()
         asked = ctx.mixed.asked
         block, stop = build(head)
         head.state = top
-        if reordered(top, ctx.state):
+        if top.heap and reordered(top, ctx.state):
             continue
         if not learn(ctx, entry, plan, head, ctx.state, names):
             gone = [] if settled else unheld(ctx, plan, top)
@@ -114,7 +116,7 @@ def make_head(ctx: Lowering, entry: State, plan: Plan) -> Head:
     for pair in plan.kin:
         head.inits.append(entry.sameness(*(head.first(x) for x in pair)))
         relate_objects(head, pair, head.slot(ctx, BOOL, None))
-    for place, bases in chosen_arrays(plan, head):
+    for place, bases in chosen_arrays(plan, head) if plan.bases else ():
         held = bases_of(entry, next(iter(source_of(entry, plan, *place)), None))
         head.inits += [held.get(base, FALSE) for base in bases]
         state.bases[head.places[place]] = {base: head.slot(ctx, BOOL, None) for base in bases}
@@ -209,7 +211,8 @@ def replace_objects(ctx: Lowering, entry: State, plan: Plan, head: Head) -> None
             if first in entry.handles:
                 expose(head.state, key)
     head.state.twins |= twins
-    mark_exposed(head.state, plan.exposed, head.objects, head.places)
+    if plan.exposed:
+        mark_exposed(head.state, plan.exposed, head.objects, head.places)
 
 
 def reachable(ctx: Lowering, state: State, carried: Iterable[Name]) -> set[Location]:
@@ -217,7 +220,9 @@ def reachable(ctx: Lowering, state: State, carried: Iterable[Name]) -> set[Locat
     skip = set(carried)
     reached: set[Location] = {array.location for array in ctx.arrays.values() if isinstance(array, Ref)}
     for binding in [*(binding for name, binding in state.names.items() if name not in skip), *state.operands]:
-        if not isinstance(binding, Num):  # there are many
+        if isinstance(binding, Ref):
+            reached.add(binding.location)
+        elif not isinstance(binding, Num | Static):  # there are many
             reached.update(memory_in(binding))
     for content in state.heap.values():
         if isinstance(content, Ref):
@@ -292,7 +297,8 @@ def learn(ctx: Lowering, entry: State, plan: Plan, head: Head, end: State, names
     for key in entry.heap:
         if key not in head.gone:
             news |= learn_object(ctx, entry, plan, head, end, key)
-    news |= learn_exposed(ctx, entry, plan.exposed, head, end, ends_of(plan, end))
+    if end.handles or end.stored_arrays or ctx.arguments:
+        news |= learn_exposed(ctx, entry, plan.exposed, head, end, ends_of(plan, end))
     return learn_sharing(ctx, entry, plan, head, end) or news
 
 
@@ -363,7 +369,7 @@ def learn_sharing(ctx: Lowering, entry: State, plan: Plan, head: Head, end: Stat
     for mark in marks:
         news = news or mark not in plan.twins
         plan.twins[mark] = None
-    for pair in related_objects(ctx, entry, head, objects, end):
+    for pair in related_objects(ctx, entry, head, objects, end) if objects or head.objects else ():
         news = news or pair not in plan.kin
         plan.kin[pair] = None
     for list_key in shared_in_round(entry, head, objects, end, [name for name in plan.rows if is_of_row(plan.names[name])]):
@@ -426,7 +432,7 @@ def end_operands(ctx: Lowering, plan: Plan, head: Head, end: State, block: Block
         for pair in plan.kin:
             operands.append(UNDEF if end.dead else end.sameness(*(x if isinstance(x, HeapKey) else objects.get(x) for x in pair)))
         ends = {(place, n): x for place, held, form in ends_of(plan, end) for n, x in enumerate(places_in(held, form, end.heap, True))}
-        for place, bases in chosen_arrays(plan, head):
+        for place, bases in chosen_arrays(plan, head) if plan.bases else ():
             held_now = bases_of(end, ends.get(place))
             operands += [UNDEF if end.dead else held_now.get(base, FALSE) for base in bases]
     ctx.state = kept
@@ -461,7 +467,7 @@ def after_loop(ctx: Lowering, plan: Plan, outs: list[Value]) -> None:
     replace_objects(ctx, entry, plan, head)
     for pair in plan.kin:
         relate_objects(head, pair, values.pop(0))
-    for place, bases in chosen_arrays(plan, head):
+    for place, bases in chosen_arrays(plan, head) if plan.bases else ():
         state.bases[head.places[place]] = {base: values.pop(0) for base in bases}
     relate(ctx, entry, plan, head)
     ctx.state = state

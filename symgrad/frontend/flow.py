@@ -273,7 +273,8 @@ def counted(ctx: Lowering, key: Any, guess: Iterable[Name], bounds: tuple[Operan
         op.outs.append(Value(INT, "rounds"))
     ctx.builder.append(op)
     after_loop(ctx, plan, outs)
-    after_rounds(ctx, loop_)
+    if loop_.exits:
+        after_rounds(ctx, loop_)
     return loop_
 
 

@@ -29,6 +29,7 @@ from symgrad.frontend.bindings import (
     Step,
     Tup,
     View,
+    is_recipe,
     python_class,
 )
 from symgrad.frontend.context import Lowering
@@ -82,7 +83,7 @@ def known_items(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding]
 
 def items_of(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | Items:
     """The items that an iteration over a binding still gives; those of a generator are collected in a list."""
-    binding = begin(ctx, binding, node)
+    binding = binding if is_recipe(binding) else begin(ctx, binding, node)
     if python_class(binding) is not None:
         return items_of(ctx, python_items(ctx, binding, node), node)
     match binding:

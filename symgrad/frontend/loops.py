@@ -9,7 +9,7 @@ from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import definite
-from symgrad.frontend.bindings import MISSING, Binding, Generator, Iter, Num, Obj, Ref, View, held_items, is_long
+from symgrad.frontend.bindings import MISSING, Binding, Generator, Iter, Num, Obj, Ref, View, held_items, is_long, is_recipe
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.derived import as_base
 from symgrad.frontend.flow import TestChanges, branch, conditional, counted, forget_result, guess_names, leave, loop_key, proceed, run
@@ -40,9 +40,11 @@ ENDLESS = 1000  #: rounds of a loop over a list that its own body makes longer
 
 @statement(ast.For)
 def for_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
-    iterable = as_base(ctx, ctx.evaluate(node.iter), "__iter__")
-    sites = sites_of(ctx, iterable, node.iter)
-    iterable = begin(ctx, with_position(ctx, iterable, node.iter), node.iter)
+    iterable, sites = ctx.evaluate(node.iter), frozenset[Any]()
+    if not is_recipe(iterable):
+        iterable = as_base(ctx, iterable, "__iter__")
+        sites = sites_of(ctx, iterable, node.iter)
+        iterable = begin(ctx, with_position(ctx, iterable, node.iter), node.iter)
     if isinstance(iterable, Generator):
         return over_generator(ctx, node, iterable, rest)
     check = None  #: of the lengths, once the rounds before the shortest ends are gone through

@@ -20,10 +20,10 @@ from symgrad.frontend.flow import branch, proceed, run
 from symgrad.frontend.frames import CODE, NEXT
 from symgrad.frontend.generators import drive
 from symgrad.frontend.handling import Clause, Taken, caught, classes_in, kept_exit, on_all_ways
-from symgrad.frontend.opaque import opaque_method, root_of
+from symgrad.frontend.opaque import opaque_method
 from symgrad.frontend.operands import known_value
 from symgrad.frontend.protocols import manages_in_library, own_method
-from symgrad.frontend.reading import makes_manager
+from symgrad.frontend.reading import makes_manager, root_of
 from symgrad.frontend.scopes import body_nodes, own_nodes
 from symgrad.frontend.tables import special, statement
 from symgrad.frontend.targets import bind

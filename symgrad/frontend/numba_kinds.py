@@ -23,9 +23,13 @@ def numba_kind(value: Any) -> str | None:
     return next((name for name in (*REFUSED, *VECTORIZED, *COMPILED) if name in names), None)
 
 
+#: the module of numba's own forms of functions of Python
+OF_NUMBA = "numba.misc.special"
+
+
 def as_python(value: Any) -> Any:
     """The Python function that one of numba's own stands for: ``prange`` is ``range``; anything else is itself."""
-    if getattr(value, "__module__", None) == "numba.misc.special" and getattr(value, "__name__", None) == "prange":
+    if getattr(value, "__module__", None) == OF_NUMBA and getattr(value, "__name__", None) == "prange":
         return range
     return value
 

@@ -13,7 +13,7 @@ from symgrad.errors import UnknownFunction, UnknownType, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, External, Maybe, Num, Obj, OneOf, Ref, Static, Tup, python_class
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.handed import with_tuples_in
-from symgrad.frontend.reading import LIBRARIES, owner_name
+from symgrad.frontend.reading import LIBRARIES, owner_name, root_of
 from symgrad.frontend.shared_state import is_readable
 from symgrad.identity import Same
 from symgrad.ir.core import Const, Operand
@@ -35,11 +35,6 @@ MUTATORS = {"shuffle", "copyto", "put", "place", "putmask", "put_along_axis", "f
 
 #: methods that change a list or an array
 CHANGING = MUTATORS | {"append", "extend", "insert", "pop", "remove", "clear", "reverse", "itemset"}
-
-
-def root_of(value: Any) -> str:
-    """The package that an object says it comes from."""
-    return (getattr(value, "__module__", None) or "").split(".")[0]
 
 
 def is_own(function: Any) -> bool:

@@ -23,6 +23,7 @@ from symgrad.frontend.bindings import (
     Static,
     Tup,
     View,
+    is_plain,
     python_class,
 )
 from symgrad.frontend.containers import counters, is_outside
@@ -71,6 +72,8 @@ def binop(ctx: Lowering, node: ast.BinOp) -> Binding:
 
 def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast.AST) -> Binding:
     """One binary operator on two bindings."""
+    if is_plain(a) and is_plain(b):
+        return of_operands(ctx, kind, a, b, node)
     if is_one_of_kinds(a):
         return each(ctx, a, node, lambda value: binary(ctx, kind, value, b, node))
     if is_one_of_kinds(b):
@@ -130,6 +133,12 @@ def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast
                 raise UnsupportedSyntax(f"this operation fails: {error}", ctx.loc(node)) from None
         case Static(str(text)), _ if kind is ast.Mod:
             return Num(ctx.call("format_percent", Const(text), shown_for(ctx, text, b, node)))
+    return of_operands(ctx, kind, a, b, node)
+
+
+def of_operands(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast.AST) -> Binding:
+    """The same on two bindings that Python or NumPy takes as numbers or arrays."""
+    match a, b:
         case Num(Const(int(m), None)), Num(Const(int(n), None)) if kind in STATIC_OPERATORS:
             try:
                 return Num(Const(STATIC_OPERATORS[kind](m, n)))
@@ -204,7 +213,7 @@ INTEGER_OPERATORS: dict[type[ast.AST], Any] = {
 
 def as_array_operand(ctx: Lowering, kind: type[ast.AST], one: Binding, other: Binding, node: ast.AST) -> Binding:
     """A list, tuple or range beside an array or a number of NumPy's in arithmetic is an array."""
-    if not is_of_numpy(ctx, other) or kind is ast.Mult and isinstance(other, Num):  # which repeats a list
+    if isinstance(one, Num | Ref) or not is_of_numpy(ctx, other) or kind is ast.Mult and isinstance(other, Num):  # which repeats a list
         return one
     one = with_items(ctx, one, node)
     if isinstance(one, Obj | Tup):

@@ -15,8 +15,8 @@ from symgrad.errors import UnknownType
 from symgrad.frontend.bindings import Binding, External, Maybe, Num, Obj, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.derived import defined_by_base
-from symgrad.frontend.opaque import followed, is_own, root_of
-from symgrad.frontend.reading import from_class, methods_of
+from symgrad.frontend.opaque import followed, is_own
+from symgrad.frontend.reading import from_class, methods_of, root_of
 from symgrad.ir.types import Object, Scalar, Unknown
 
 #: operators that a class of the user's may define

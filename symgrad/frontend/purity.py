@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import SymgradError
-from symgrad.frontend.opaque import DRAWING, MUTATORS, root_of
+from symgrad.frontend.opaque import DRAWING, MUTATORS
+from symgrad.frontend.reading import root_of
 from symgrad.frontend.scopes import local_names
 from symgrad.frontend.source import Source, read, seen_through
 from symgrad.identity import Same

@@ -41,6 +41,11 @@ def owner_name(ctx: Lowering, value: Any, word: Any = None) -> str:
     return name_
 
 
+def root_of(value: Any) -> str:
+    """The package that an object says it comes from."""
+    return (getattr(value, "__module__", None) or "").split(".")[0]
+
+
 def is_of_library(value: Any) -> bool:
     """Is it a module, class or function of a library, or an instance of one of its classes to which nobody can give an attribute?"""
     if isinstance(value, types.ModuleType):

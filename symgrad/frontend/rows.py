@@ -44,7 +44,7 @@ def call_row(ctx: Lowering, spelled: spelling.Spelling, args: list[Binding], kwa
              **more: Any) -> Binding:  # fmt: skip
     """Bind a call to a row and append it; ``more`` are settings that have no spelling."""
     args, kwargs = [with_items(ctx, a, node) for a in args], {word: with_items(ctx, a, node) for word, a in kwargs.items()}
-    if is_own_dtype(ctx, spelled.row, args, kwargs.get("dtype")):
+    if "dtype" in kwargs and is_own_dtype(ctx, spelled.row, args, kwargs.get("dtype")):
         del kwargs["dtype"]
 
     def items(value: Any) -> Any:

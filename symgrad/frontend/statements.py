@@ -50,12 +50,12 @@ def assign(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
         ctx.unpacked = node.value
     is_named = all(isinstance(target, ast.Name) for target in node.targets)
     height = len(ctx.state.operands)
-    value = evaluated(ctx, node.value, is_named)
+    value = evaluated(ctx, node.value, is_named) if ctx.keeps_text else ctx.evaluate(node.value)
     if len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript):
         ctx.handing = height  # what stores the value in an object has the last use for it
     for target in node.targets:
         bind(ctx, target, value)
-        if isinstance(target, ast.Name):
+        if ctx.keeps_text and isinstance(target, ast.Name):
             name_view(ctx, target.id, value)
 
 
@@ -326,6 +326,7 @@ def continue_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
 
 @statement(ast.Return)
 def return_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
-    value = Static(None) if node.value is None else evaluated(ctx, node.value)
+    evaluate = evaluated if ctx.keeps_text else Lowering.evaluate
+    value = Static(None) if node.value is None else evaluate(ctx, node.value)
     ctx.state.names[ctx.frame, RESULT] = value
     leave(ctx, RETURN)
