@@ -15,7 +15,6 @@ from typing import Any
 
 from symgrad.codegen.texts import Emitted
 from symgrad.errors import InvalidIR, SymgradError, UnsupportedSyntax, anew
-from symgrad.frontend.distinct import arrays_of_objects
 from symgrad.frontend.lower import lower
 from symgrad.frontend.lowered_function import Lowered
 from symgrad.frontend.source import Source, read
@@ -23,7 +22,7 @@ from symgrad.ir.core import reachable
 from symgrad.jit import Pending
 from symgrad.loops.reach import OutOfReach
 from symgrad.notes import Notes
-from symgrad.paths import by_items
+from symgrad.paths import arrays_of_objects, by_items
 from symgrad.pipeline.effects import dtypes_of, is_custom, is_cut, stores, why_once
 from symgrad.pipeline.job import Job
 from symgrad.pipeline.loading import Later, loaded

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from symgrad.containers import call_of_base, copied_container
 from symgrad.errors import BadArgument
-from symgrad.ir.types import Array, List
+from symgrad.ir.types import Array, List, is_float
 from symgrad.signature import Abstract, Many, Own, Signature, Static, Tree, part_of
 from symgrad.text import attribute, has_literal, is_inside, is_name, item, literal, root_of, tree_of
 
@@ -223,6 +223,21 @@ def in_parts(path: str, asked: str, name: str) -> str:
             return entry if isinstance(node, ast.expr) and ast.dump(node) == whole else self.generic_visit(node)
 
     return ast.unparse(Entry().visit(ast.parse(path, mode="eval").body))
+
+
+def arrays_of_objects(signature: Signature, wrt: Container[str]) -> frozenset[str]:
+    """The paths of the arrays that objects among the arguments hold, and no gradient is asked for: all that ``wrt`` says here."""
+    return frozenset(path for name, item in signature.params for path in owned_arrays(name, item, wrt))
+
+
+def owned_arrays(path: str, item: Abstract, wrt: Container[str], active: bool = False, inside: bool = False) -> Iterator[str]:
+    """The paths of the arrays that objects in an argument hold; of one that a gradient is asked for, those that carry none."""
+    active = active or path in wrt
+    if isinstance(item, Array) and inside and not (active and is_float(item)):
+        yield path
+    elif isinstance(item, Tree):
+        for key, inner in zip(item.names, item.items, strict=True):
+            yield from owned_arrays(part_of(path, item, key), inner, wrt, active, inside or item.form == "object")
 
 
 __all__ = [

@@ -22,12 +22,12 @@ from symgrad.frontend.activation import body_result
 from symgrad.frontend.assigned_attributes import enter_attribute
 from symgrad.frontend.bindings import Binding, Broken, External, HeapKey, Location, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.caller import Captured
-from symgrad.frontend.columns import holds_parts, split
+from symgrad.frontend.columns import split
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.declared import call_itself, is_declared
 from symgrad.frontend.derived import NAMESPACE, STORAGE, check_given, is_remade, storage_of
 from symgrad.frontend.dicts import COUNTED
-from symgrad.frontend.distinct import arrays_of_objects, owned_arrays, related_outside, told_apart
+from symgrad.frontend.distinct import related_outside, told_apart
 from symgrad.frontend.frames import OUTSIDE, Frame
 from symgrad.frontend.growing_dicts import is_growing
 from symgrad.frontend.growing_inner import enter_pools
@@ -47,23 +47,14 @@ from symgrad.frontend.skeletons import Skeleton
 from symgrad.frontend.source import Source
 from symgrad.frontend.stored import FROM_OUTSIDE, Storing
 from symgrad.identity import Same
-from symgrad.ir.core import Block, Const, Func, Operand, Value
-from symgrad.ir.types import BOOL, INT, Array, Dim, Extent, List, Struct, Type, is_plural
+from symgrad.ir.core import Block, Call, Const, Func, Operand, Value, applied, definitions, walk
+from symgrad.ir.types import BOOL, INT, Array, Dim, Extent, List, Struct, Type, holds_parts, is_plural
 from symgrad.notes import Notes
 from symgrad.ops.build import Builder
-from symgrad.signature import (
-    Abstract,
-    Many,
-    Own,
-    Signature,
-    Tree,
-    containers_of,
-    is_cycle,
-    leaf_paths,
-    leaves_of,
-    part_of,
-    related_extents,
-)
+from symgrad.ops.declarations import DECLARED
+from symgrad.ops.declare import ROWS
+from symgrad.paths import arrays_of_objects, owned_arrays
+from symgrad.signature import Abstract, Many, Own, Signature, Tree, containers_of, is_cycle, leaf_paths, leaves_of, part_of, related_extents
 from symgrad.signature import Static as StaticArgument
 from symgrad.text import array_copy_of, attribute, copy_of, is_name, root_of
 
@@ -155,9 +146,10 @@ class Attempt:
             ctx.state.names[frame, name] = self.argument(ctx, name, name, item)
         for captured in sorted(self.known, key=lambda held: -len(list(containers_of(held.text, held.abstract)))):
             self.restore(ctx, captured)
-        ctx.storing = Storing(ctx, self.inputs)
+        ctx.storing = Storing(ctx, self.inputs, dict(ctx.arguments))
         self.enter_globals(ctx, frame)
-        enter_pools(ctx, node)
+        if ctx.stateful:
+            enter_pools(ctx, node)
         returned = self.body(ctx, frame, node)
         operands: list[Operand] = []
         result = self.flatten(ctx, returned, operands, node)
@@ -167,27 +159,31 @@ class Attempt:
             refusal.objects = {**ctx.external_names, **refusal.objects}
             raise refusal
         body.yields = operands
-        check_namespaces(ctx, self.source.loc(node))
-        close(ctx, body)
+        if ctx.followed:
+            check_namespaces(ctx, self.source.loc(node))
+        funcs = applied(body)
+        if funcs:
+            close(ctx, body)
         self.read_copies(ctx.stored)
         for text, held in ctx.captured.items():
             if held.text not in ctx.arrays:
                 self.inputs.append((held.value, text))
         body.args = [value for value, _ in self.inputs]
         body.yields = operands
-        self.inputs = split(ctx.builder, body, self.inputs, self.paths)
+        if any(holds_parts(value.type) for block in (body, *(func.body for func in funcs)) for value in definitions(block)):
+            self.inputs = split(ctx.builder, body, self.inputs, self.paths)
         body.args, operands = [value for value, _ in self.inputs], body.yields
         func = Func(self.source.name, body, result_names(operands), self.source.loc(node))
         if ctx.is_silent and change_loggers(func):
             raise LoggersChange
         mutated = self.written_to(ctx, func, node)
-        related = related_outside(self.known, self.joined, {*mutated, *ctx.stored, *ctx.identities})
+        related = related_outside(self.known, self.joined, {*mutated, *ctx.stored, *ctx.identities}) if self.known or self.joined else ()
+        apart = told_apart(ctx, self.known, self.joined, self.signature) if ctx.stored or ctx.identities else ()
         return Lowered(func, self.inputs, result, list(ctx.captured.values()), dict(ctx.external_names),
                        tuple(map(root_of, mutated)), tuple(path for path in mutated if path not in self.stored),
                        tuple(ctx.caught), ctx.state.dead, relied_on(ctx),
                        identities=tuple(path for path in sorted(ctx.identities) if root_of(path) in self.signature.names),
-                       aliases=self.aliases, apart=told_apart(ctx, self.known, self.joined, self.signature),
-                       related=related, keeps=tuple(ctx.keeps), loops=ctx.loops)  # fmt: skip
+                       aliases=self.aliases, apart=apart, related=related, keeps=tuple(ctx.keeps), loops=ctx.loops)  # fmt: skip
 
     def enter_globals(self, ctx: Lowering, frame: Frame) -> None:
         """Read what the program assigns to outside, as variables of its own; a global one that is not defined is not bound."""
@@ -208,7 +204,8 @@ class Attempt:
         """The expressions of the arrays that the function writes to: of those that were given it gets copies."""
         loc, names = self.source.loc(node), dict(self.inputs)
         copies = {self.text_of_copy(path): path for path in sorted(self.stored)}
-        written = copy_written(func, loc, {value for value, text in self.inputs if text in copies})
+        changes = any(isinstance(op, Call) and ROWS[op.name].consumes for op in walk(func.body))
+        written = copy_written(func, loc, {value for value, text in self.inputs if text in copies}) if changes else []
         mutated = [copies.get(names[value], names[value]) for value in written]
         seen = frozenset(ctx.owned) | {held.text for held in self.known if isinstance(held.abstract, Array)}
         if unknown := seen.intersection(mutated) - self.stored:
@@ -232,7 +229,7 @@ class Attempt:
 
     def body(self, ctx: Lowering, frame: Frame, node: ast.FunctionDef | ast.Lambda) -> Binding:
         try:
-            if is_declared(ctx, self.source.function):
+            if DECLARED and is_declared(ctx, self.source.function):
                 return call_itself(ctx, frame, node)
             return body_result(ctx, frame, node)
         except Raised:

@@ -37,7 +37,6 @@ from symgrad.frontend.bindings import (
     Static,
     Step,
     Tup,
-    is_plain,
     python_class,
 )
 from symgrad.frontend.context import Lowering
@@ -50,6 +49,7 @@ from symgrad.frontend.flow import choose
 from symgrad.frontend.function_attributes import attribute_of_function
 from symgrad.frontend.growing_dicts import check_attribute
 from symgrad.frontend.opaque import GENERATORS, followed
+from symgrad.frontend.operands import is_number_or_array
 from symgrad.frontend.outside import outside, rely_on_class
 from symgrad.frontend.overriding import check_reading
 from symgrad.frontend.reading import (
@@ -107,7 +107,7 @@ def attribute_of(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bin
         if is_derived(owner) and namespace_of(ctx, owner) is not owner:
             return owner
         return ctx.apply(Static(vars), [owner], {}, node)
-    if not (is_plain(owner) or isinstance(owner, Static) and owner.value is not None):
+    if not (is_number_or_array(owner) or isinstance(owner, Static) and owner.value is not None):
         owner = definite(ctx, owner, node, AttributeError, f"'NoneType' object has no attribute {attr!r}")
     if ctx.assigned_outside and (assigned := assigned_attribute(ctx, owner, attr, node)) is not None:
         return assigned

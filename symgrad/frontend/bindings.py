@@ -472,16 +472,6 @@ def python_class(binding: Binding) -> type | None:
     return None
 
 
-def is_recipe(binding: Binding) -> bool:
-    """Is it a ``range`` or its like, which nobody has begun to go over?"""
-    return isinstance(binding, Iter) and binding.key is None
-
-
-def is_plain(binding: Binding) -> bool:
-    """Is it a number or an array, which is there and is of one class, and no text or set?"""
-    return isinstance(binding, Num | Ref) and python_class(binding) is None
-
-
 def known_key(held: Any) -> Any:
     """The value of a dict key that is known while compiling; ``MISSING`` if the key is computed."""
     match held:
@@ -511,7 +501,6 @@ def element_of(binding: Binding) -> Binding:
 __all__ = [
     "ABSENT", "Above", "Binding", "Bound", "Broken", "Choice", "External", "Frozen", "Fun", "Generator", "HeapKey", "Iter", "Keys",
     "Known", "Location", "MISSING", "Maybe", "Missing", "NO_KEYS", "Name", "Num", "Obj", "OneOf", "Partial", "REFUSED", "ROW", "Ref",
-    "State", "Static", "Step", "Tup", "View", "element_of", "held_items", "is_long", "is_none", "is_plain",
-    "is_plain_tuple", "is_recipe", "is_row", "is_slice",
+    "State", "Static", "Step", "Tup", "View", "element_of", "held_items", "is_long", "is_none", "is_plain_tuple", "is_row", "is_slice",
     "is_taken_whole", "memory_of", "replace", "row_at",
 ]  # fmt: skip

@@ -28,7 +28,6 @@ from symgrad.frontend.bindings import (
     Static,
     Tup,
     View,
-    is_plain,
     python_class,
 )
 from symgrad.frontend.context import Lowering
@@ -53,7 +52,7 @@ from symgrad.frontend.function_attributes import has_function_attribute
 from symgrad.frontend.growing_dicts import as_dict, check_attribute, dict_of, new_dict, update
 from symgrad.frontend.iterate import append, indices_of, items_of, known_items, read_at_once, sequence
 from symgrad.frontend.number_builtins import CONVERTING
-from symgrad.frontend.operands import static_key, unwrap
+from symgrad.frontend.operands import is_number_or_array, static_key, unwrap
 from symgrad.frontend.operators import binary
 from symgrad.frontend.outside import check_reader, entries_of
 from symgrad.frontend.printed import shown, text_of
@@ -75,7 +74,7 @@ Kwargs = dict[str, Binding]
 
 @special(range)
 def range_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    parts = [ctx.read(a if is_plain(a) else as_index(ctx, a, node), node) for a in args]
+    parts = [ctx.read(a if is_number_or_array(a) else as_index(ctx, a, node), node) for a in args]
     words = [ast.unparse(arg) for arg in node.args] if isinstance(node, ast.Call) else []
     for k, part in enumerate(parts):
         if not (isinstance(part.type, Scalar) and part.type.kind in ("int", "bool") or isinstance(part.type, Unknown)):

@@ -32,7 +32,6 @@ from symgrad.frontend.bindings import (
     Static,
     Step,
     Tup,
-    is_plain,
 )
 from symgrad.frontend.classes import construct, super_of
 from symgrad.frontend.comprehensions import comprehension, first_of, sum_generator
@@ -55,7 +54,7 @@ from symgrad.frontend.methods import call_method
 from symgrad.frontend.nested import DERIVING, derivative_of, make_derivative
 from symgrad.frontend.numba_kinds import OF_NUMBA, as_python, numba_kind
 from symgrad.frontend.opaque import followed, opaque
-from symgrad.frontend.operands import are_complex, known_value
+from symgrad.frontend.operands import are_complex, is_number_or_array, known_value
 from symgrad.frontend.outside import change_outside, entries_of, item_text, outside, rely_on_class, rely_on_keys
 from symgrad.frontend.overwriting import without_overwriting
 from symgrad.frontend.printed import shown
@@ -326,7 +325,7 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
         return call_outside_partial(ctx, value, owner_name(ctx, value), args, kwargs, node)
     if isinstance(value, GETTERS):
         return call_function(ctx, adapted(value), args, kwargs, node)
-    are_plain = all(map(is_plain, args))
+    are_plain = all(map(is_number_or_array, args))
     if not are_plain and is_of_base(value) and isinstance(owner := definite(ctx, args[0], node), Obj):
         if issubclass(exact_class(ctx, owner, node), value.__objclass__):
             return call_base(ctx, value.__name__, owner, args[1:], kwargs, node)
@@ -340,7 +339,7 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
     spelled = spelling.spelled(value) if lower is None else None
     if spelled is not None and spelled.row in OF_PLACES:
         args = [without_places(ctx, a) for a in args]
-        are_plain = all(map(is_plain, args))
+        are_plain = all(map(is_number_or_array, args))
     if not are_plain and (lower is not None or spelled is not None) and value not in OF_ANYTHING:
         for k, several in enumerate(args):
             if is_one_of_kinds(several):

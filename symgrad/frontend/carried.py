@@ -26,6 +26,7 @@ from symgrad.frontend.filling import blank, operands_of
 from symgrad.frontend.frames import CODE, RAISED, Loop
 from symgrad.frontend.joinable import reordered
 from symgrad.frontend.kinship import bases_of, chosen_arrays, learn_bases, relate_objects, related_objects
+from symgrad.frontend.operands import is_range
 from symgrad.frontend.plans import WHOLE, Head, Plan
 from symgrad.frontend.reach import memory_held, memory_in, memory_within, reached_twice
 from symgrad.frontend.sequences import owns_items
@@ -222,7 +223,7 @@ def reachable(ctx: Lowering, state: State, carried: Iterable[Name]) -> set[Locat
     for binding in [*(binding for name, binding in state.names.items() if name not in skip), *state.operands]:
         if isinstance(binding, Ref):
             reached.add(binding.location)
-        elif not isinstance(binding, Num | Static):  # there are many
+        elif not isinstance(binding, Num | Static) and not is_range(binding):  # there are many
             reached.update(memory_in(binding))
     for content in state.heap.values():
         if isinstance(content, Ref):

@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.ir.core import Apply, Block, Call, Const, For, If, Operand, Value, While, applied, substitute, walk
-from symgrad.ir.types import UNDEFINED, Array, List, Scalar, Struct, Type, join
+from symgrad.ir.core import Apply, Block, Call, Const, For, If, Operand, Value, While, applied, definitions, substitute, walk
+from symgrad.ir.types import UNDEFINED, Array, List, Scalar, Struct, Type, holds_parts, join
 from symgrad.location import Loc
 from symgrad.ops.alike import Member, alike
 from symgrad.ops.build import Builder
@@ -33,15 +32,10 @@ def columns(type_: Type) -> list[Type]:
     return [type_]
 
 
-def holds_parts(type_: Type) -> bool:
-    """Is it an item with parts, or a list of such items?"""
-    return isinstance(type_, Struct) or isinstance(type_, List) and holds_parts(type_.item)
-
-
 def split(builder: Builder, body: Block, inputs: list[tuple[Value, str]], paths: dict[Value, list[str]]) -> list[tuple[Value, str]]:
     """Let a program hold lists of parts only; ``paths`` are those of the parts of an input. Returns the inputs."""
     bodies = [body, *(func.body for func in applied(body))]
-    every = [value for block in bodies for value in values(block)]
+    every = [value for block in bodies for value in definitions(block)]
     if not any(holds_parts(value.type) for value in [*every, *(value for value, _ in inputs)]):
         return inputs
     settle(bodies)
@@ -60,15 +54,6 @@ def split(builder: Builder, body: Block, inputs: list[tuple[Value, str]], paths:
     for block in bodies:
         substitute(block, {value: work.named(value) for value in work.renamed})
     return new_inputs
-
-
-def values(block: Block) -> Iterator[Value]:
-    """Everything that a block or one inside it defines."""
-    yield from block.args
-    for op in walk(block):
-        yield from op.outs
-        for inner in op.blocks:
-            yield from inner.args
 
 
 # ------------------------------------------------------------------ types
@@ -263,4 +248,4 @@ def refused(loc: Loc) -> UnsupportedSyntax:
     return UnsupportedSyntax("a list whose items have parts is used as one value", loc, "go over its items")
 
 
-__all__ = ["columns", "holds_parts", "split"]
+__all__ = ["columns", "split"]

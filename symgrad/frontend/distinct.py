@@ -2,28 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Mapping
 from itertools import combinations
 
 from symgrad.frontend.caller import Captured
 from symgrad.frontend.context import Lowering
-from symgrad.ir.types import Array, List, is_float
-from symgrad.signature import Abstract, Signature, Tree, containers_of, leaves_of, part_of
-
-
-def arrays_of_objects(signature: Signature, wrt: Container[str]) -> frozenset[str]:
-    """The paths of the arrays that objects among the arguments hold, and no gradient is asked for: all that ``wrt`` says here."""
-    return frozenset(path for name, item in signature.params for path in owned_arrays(name, item, wrt))
-
-
-def owned_arrays(path: str, item: Abstract, wrt: Container[str], active: bool = False, inside: bool = False) -> Iterator[str]:
-    """The paths of the arrays that objects in an argument hold; of one that a gradient is asked for, those that carry none."""
-    active = active or path in wrt
-    if isinstance(item, Array) and inside and not (active and is_float(item)):
-        yield path
-    elif isinstance(item, Tree):
-        for key, inner in zip(item.names, item.items, strict=True):
-            yield from owned_arrays(part_of(path, item, key), inner, wrt, active, inside or item.form == "object")
+from symgrad.ir.types import Array, List
+from symgrad.signature import Signature, containers_of, leaves_of
 
 
 def related_outside(known: Iterable[Captured], joined: Mapping[str, str], changed: Container[str]) -> tuple[tuple[str, str, bool], ...]:
@@ -52,4 +37,4 @@ def told_apart(ctx: Lowering, known: Iterable[Captured], joined: Mapping[str, st
     return tuple(dict.fromkeys([*changed, *seen, *asked]))
 
 
-__all__ = ["arrays_of_objects", "owned_arrays", "related_outside", "told_apart"]
+__all__ = ["related_outside", "told_apart"]

@@ -15,7 +15,7 @@ from symgrad.abstraction import abstract_value
 from symgrad.errors import BadArgument, UnsupportedSyntax
 from symgrad.frontend.adapters import adapted, is_adapted
 from symgrad.frontend.bindings import Binding, External, Fun, HeapKey, Location, Maybe, Num, Obj, Ref, State, Static, Tup
-from symgrad.frontend.columns import holds_parts, split
+from symgrad.frontend.columns import split
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.derived import STORAGE, storage_of
 from symgrad.frontend.inner_parts import Part, part_at, with_part
@@ -26,7 +26,7 @@ from symgrad.frontend.recursion import close
 from symgrad.frontend.scopes import parameters
 from symgrad.frontend.tables import SPREAD
 from symgrad.ir.core import Apply, Block, Func, Op, Operand, Value, clone_block, substitute, walk
-from symgrad.ir.types import Array, List, Type, is_float
+from symgrad.ir.types import Array, List, Type, holds_parts, is_float
 from symgrad.ops.build import Builder
 from symgrad.ops.sharing import memory_groups, shares_of
 from symgrad.paths import belongs, spelled, steps_of

@@ -29,7 +29,6 @@ from symgrad.frontend.bindings import (
     Step,
     Tup,
     View,
-    is_recipe,
     python_class,
 )
 from symgrad.frontend.context import Lowering
@@ -40,7 +39,7 @@ from symgrad.frontend.flow import branch
 from symgrad.frontend.generators import gathered
 from symgrad.frontend.interruptions import NeedsState
 from symgrad.frontend.members import is_enumeration
-from symgrad.frontend.operands import static_binding
+from symgrad.frontend.operands import is_recipe, static_binding
 from symgrad.frontend.outside import check_reader, outside, rely_on_keys
 from symgrad.frontend.pinning import pinned_extent
 from symgrad.frontend.python_values import answer, python_items

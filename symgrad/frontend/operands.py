@@ -20,6 +20,7 @@ from symgrad.frontend.bindings import (
     held_items,
     is_long,
     is_taken_whole,
+    python_class,
 )
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.pinning import NotLiteral, pinned
@@ -120,6 +121,21 @@ def array_of(ctx: Lowering, binding: Binding, dtype: str | None, node: ast.AST) 
     return ctx.array_of(ctx.held(binding), dtype, display_shape(ctx, binding))
 
 
+def is_recipe(binding: Binding) -> bool:
+    """Is it a ``range`` or its like, which nobody has begun to go over?"""
+    return isinstance(binding, Iter) and binding.key is None
+
+
+def is_range(binding: Any) -> bool:
+    """Is it a ``range``?"""
+    return isinstance(binding, Iter) and binding.kind == "range" and binding.key is None
+
+
+def is_number_or_array(binding: Binding) -> bool:
+    """Is it a number or an array, which is there and is of one class, and no text or set?"""
+    return isinstance(binding, Num | Ref) and python_class(binding) is None
+
+
 def with_items(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
     """The list of its numbers in place of each range, which NumPy takes as a sequence; anything else as it is."""
     if is_taken_whole(binding):
@@ -131,10 +147,6 @@ def with_items(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
     if held is not None and any(is_taken_whole(item) or is_range(item) for item in held):
         return Tup(tuple(with_items(ctx, item, node) for item in held))
     return binding
-
-
-def is_range(binding: Binding) -> bool:
-    return isinstance(binding, Iter) and binding.kind == "range" and binding.key is None
 
 
 def as_array(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:

@@ -23,7 +23,6 @@ from symgrad.frontend.bindings import (
     Static,
     Tup,
     View,
-    is_plain,
     python_class,
 )
 from symgrad.frontend.containers import counters, is_outside
@@ -35,7 +34,7 @@ from symgrad.frontend.flow import branch
 from symgrad.frontend.growing_dicts import new_dict
 from symgrad.frontend.handed import made_by
 from symgrad.frontend.members import as_number
-from symgrad.frontend.operands import with_items
+from symgrad.frontend.operands import is_number_or_array, with_items
 from symgrad.frontend.printed import shown
 from symgrad.frontend.protocols import OWN_OPERATORS, class_of, own_method
 from symgrad.frontend.python_values import python_operator
@@ -72,7 +71,7 @@ def binop(ctx: Lowering, node: ast.BinOp) -> Binding:
 
 def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast.AST) -> Binding:
     """One binary operator on two bindings."""
-    if is_plain(a) and is_plain(b):
+    if is_number_or_array(a) and is_number_or_array(b):
         return of_operands(ctx, kind, a, b, node)
     if is_one_of_kinds(a):
         return each(ctx, a, node, lambda value: binary(ctx, kind, value, b, node))

@@ -12,7 +12,6 @@ from symgrad.containers import container_of
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import as_python_does
 from symgrad.frontend.bindings import Binding, Choice, External, HeapKey, Iter, Maybe, Num, Obj, Ref, Static, Tup, View
-from symgrad.frontend.columns import holds_parts
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.derived import as_base, is_derived
 from symgrad.frontend.dicts import in_order
@@ -22,7 +21,7 @@ from symgrad.frontend.opaque import opaque_operand
 from symgrad.frontend.operands import known_value, static_binding
 from symgrad.frontend.reading import from_class, is_of_library, owner_name
 from symgrad.ir.core import Block, Const, If, Operand, Value
-from symgrad.ir.types import UNKNOWN
+from symgrad.ir.types import UNKNOWN, holds_parts
 from symgrad.ops.composed import growing_classes
 from symgrad.runtime.support import ShownAs
 

@@ -16,13 +16,13 @@ from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, HeapKey, Obj, Ref
-from symgrad.frontend.columns import columns, holds_parts
+from symgrad.frontend.columns import columns
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.outside import constant_text
 from symgrad.frontend.reading import generated, owner_name
 from symgrad.frontend.skeletons import Skeleton
 from symgrad.ir.core import Block, Call, walk
-from symgrad.ir.types import List, Struct, Type, Unknown
+from symgrad.ir.types import List, Struct, Type, Unknown, holds_parts
 from symgrad.text import each, item
 
 OWNER = "__owner__"  #: stands in paths for the container whose item is read
@@ -117,11 +117,12 @@ def parted_text(ctx: Lowering, type_: List, of: str, node: ast.AST) -> str:
 
 def leaf_result(ctx: Lowering, binding: Binding, type_: Type, node: ast.AST) -> Result:
     """The structure of what is one result of the IR, or one for each part of the items of a list."""
-    text, count = leaf_text(ctx, binding, node), len(columns(type_))
+    text = leaf_text(ctx, binding, node)
     if not holds_parts(type_):
-        return Result(text, count)
+        return Result(text, 1)
     assert isinstance(type_, List)
     assert isinstance(type_.item, Struct)
+    count = len(columns(type_))
     how = tuple(each(OWNER, path) for path in part_paths(type_.item.form, ITEM))
     return Result(text, count, (Result("{}", 1),) * count, how)
 

@@ -66,12 +66,9 @@ class Storing:
 
     ctx: Lowering
     inputs: list[tuple[Value, str]]
-    paths: dict[HeapKey, str] = field(init=False)  #: the objects that were given, by where they were
+    paths: dict[HeapKey, str]  #: the objects that were given, by where they were
     handles: dict[HeapKey, Value] = field(default_factory=dict)  #: of these, those that were needed
     descending: Operand | None = None  #: while a list is put in order: the other way round?
-
-    def __post_init__(self) -> None:
-        self.paths = dict(self.ctx.arguments)
 
     # -------------------------------------------------------------- handles
 

@@ -387,6 +387,15 @@ def clone(func: Func, name: str | None = None) -> Func:
     return Func(name or func.name, copy, list(func.results), func.loc, func.split, func.doc, func.notes, func.guarded)
 
 
+def definitions(block: Block) -> Iterator[Value]:
+    """Everything that a block or one inside it defines."""
+    yield from block.args
+    for op in walk(block):
+        yield from op.outs
+        for inner in op.blocks:
+            yield from inner.args
+
+
 # ------------------------------------------------------------------ the functions that a function calls
 
 
@@ -420,6 +429,6 @@ def applied(body: Block) -> list[Func]:
 
 __all__ = [
     "FALSE", "NONE", "ONE", "TRUE", "UNDEF", "UNKNOWN", "ZERO", "Apply", "Block", "Call", "Const", "For", "Func", "If",
-    "Op", "Operand", "Undef", "Value", "While", "applied", "callees", "clone", "clone_block", "holds_complex", "operands_within",
-    "reachable", "substitute", "uses", "walk",
+    "Op", "Operand", "Undef", "Value", "While", "applied", "callees", "clone", "clone_block", "definitions", "holds_complex",
+    "operands_within", "reachable", "substitute", "uses", "walk",
 ]  # fmt: skip

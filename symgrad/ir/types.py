@@ -321,6 +321,11 @@ def may_be_changed(type_: Type) -> bool:
     return isinstance(type_, List | Array) or isinstance(type_, Unknown) and type_.lists
 
 
+def holds_parts(type_: Type) -> bool:
+    """Is it an item with parts, or a list of such items?"""
+    return isinstance(type_, Struct) or isinstance(type_, List) and holds_parts(type_.item)
+
+
 def may_hold_tuples(type_: Type) -> bool:
     """May a value be, or hold, a list that represents a tuple?"""
     match type_:
