@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from symgrad.compile import PROGRAM
 from symgrad.frontend.source import from_source
 from symgrad.identity import Same
-from symgrad.pipeline.words import ALONG
+from symgrad.pipeline.job import ALONG
 from symgrad.signature import Signature
 from symgrad.text import is_name, root_of
 

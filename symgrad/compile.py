@@ -31,8 +31,7 @@ from symgrad.pipeline.runner import timed
 from symgrad.pipeline.shelf import Found, Shelf, shelf_of
 from symgrad.pipeline.target import Target, Texts
 from symgrad.runtime.cache import family_of, texts_kept
-from symgrad.runtime.depth import deep_calls
-from symgrad.runtime.load import collector_paused
+from symgrad.runtime.load import collector_paused, deep_calls
 from symgrad.runtime.locks import imported
 from symgrad.signature import Comparable, Compiled, Related, Request, Signature
 from symgrad.targets import target_of
@@ -136,7 +135,7 @@ def generated(function: types.FunctionType, signature: Signature, request: Reque
     if not (request.forward or request.linear):
         request = replace(request, wrt=tuple(by_items(signature, name) for name in request.wrt))
     source, lowered, reading = lowered_for(function, signature, request, notes, readings)
-    target = target_of(request.jit)
+    target = target_of(request.jit) if request.jit else None
     job = Job(source, signature, replace(request, read=None), lowered, order=1 + hasattr(function, PROGRAM), reading=reading,
               target=target)  # fmt: skip
     shelf = shelf_of(job, request.read is not None) if target is not None and target.kept and notes is None else None

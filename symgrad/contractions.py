@@ -16,7 +16,8 @@ from symgrad.api import jvp
 from symgrad.errors import BadArgument
 from symgrad.frontend.source import from_source
 from symgrad.text import attribute, has_literal, is_name, item, literal
-from symgrad.verification.directions import by_key, children, fresh, is_float, random_like
+from symgrad.verification.agreement import children, is_float
+from symgrad.verification.directions import by_key, fresh, random_like
 
 
 def contracted(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], random: np.random.Generator) -> Any:

@@ -21,9 +21,8 @@ from symgrad.location import Loc
 from symgrad.loops.reach import CompilerFailed, OutOfReach, check_length, in_words
 from symgrad.pipeline.target import GiveUp, Read, Texts
 from symgrad.progress import enter
-from symgrad.runtime.depth import deep_calls
 from symgrad.runtime.kernels import compile_for, entry_point, load_kernel, settled, type_named, type_of
-from symgrad.runtime.load import collector_paused, load
+from symgrad.runtime.load import collector_paused, deep_calls, load
 from symgrad.runtime.locks import LOCK
 from symgrad.signature import Compiled, Direct
 

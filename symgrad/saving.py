@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from symgrad.codegen.module import module_text, scalar_text
+from symgrad.codegen.seam import replaced
 from symgrad.codegen.texts import Emitted
-from symgrad.codegen.trees import replaced
 from symgrad.errors import SaveError
 from symgrad.ir.types import Array, List, Scalar
 from symgrad.signature import FEW, Abstract, Many, Request, Signature, Static, Tree, is_choice, part_of

@@ -24,8 +24,8 @@ from symgrad.parameters import Options, Wrt, options
 from symgrad.paths import belongs, spelled
 from symgrad.text import root_of
 from symgrad.tracebacks import boundary
-from symgrad.verification.agreement import RELATIVE
-from symgrad.verification.directions import added, by_key, children, count_floats, dot, fresh, leaf_names, moved, only, random_like, widths
+from symgrad.verification.agreement import RELATIVE, children, count_floats, widths
+from symgrad.verification.directions import added, by_key, dot, fresh, leaf_names, moved, only, random_like
 from symgrad.verification.slope import complex_slope
 
 #: step and tolerance by the width of the narrowest float: half precision, single, double

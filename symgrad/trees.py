@@ -12,7 +12,8 @@ from symgrad.abstraction import record_names
 from symgrad.errors import BadArgument, IntegerArgument
 from symgrad.identity import Same
 from symgrad.tracebacks import boundary
-from symgrad.verification.directions import children, is_float, item_names, with_items
+from symgrad.verification.agreement import children, is_float
+from symgrad.verification.directions import item_names, with_items
 
 Tree = TypeVar("Tree")
 Vector = np.ndarray[tuple[int], np.dtype[Any]]

@@ -65,7 +65,7 @@ class Plan:
 
     def make(self) -> Plan:
         """Decide everything."""
-        self.stored = stored_values(self.func, self.layout) if self.means.forwarding else {}
+        self.stored = stored_values(self.func, self.layout) if self.means.forwarding and self.memory.stores else {}
         self.choose_undone()
         self.decide()
         self.undo()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from symgrad.codegen.expressions import Names, constant, has_path, spell
 from symgrad.codegen.header import Header
 from symgrad.codegen.layout import Layout, is_pop
-from symgrad.codegen.trees import as_statement, assign, method, subtracted, tuple_of
+from symgrad.codegen.seam import as_statement, assign, method, subtracted, tuple_of
 from symgrad.ir.core import Apply, Call, Const, Func, If, Operand, Value, same_operand
 from symgrad.ir.types import Array, Scalar
 from symgrad.ir.unbound import is_undefined

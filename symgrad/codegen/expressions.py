@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.codegen.python_calls import opaque_call
-from symgrad.codegen.seam import FIELDS
-from symgrad.codegen.trees import opposite
+from symgrad.codegen.seam import FIELDS, opposite
 from symgrad.ir.core import Call, Const, Undef, Value
 from symgrad.ops.declare import ROWS, Row
 from symgrad.ops.indexing import ATTRIBUTES, OPERANDS, steps

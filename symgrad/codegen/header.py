@@ -12,8 +12,8 @@ from functools import lru_cache
 from string import Formatter
 from typing import Any
 
-from symgrad.codegen.comments import Lines
 from symgrad.codegen.expressions import Names, bound_inside, constant, literal, mentions, text_of
+from symgrad.codegen.texts import Lines
 from symgrad.ir.core import Call, Const, Func, Operand, Value, walk
 from symgrad.ops.declare import ROWS
 from symgrad.text import identifier, names_in

@@ -16,12 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.codegen.comments import Lines
 from symgrad.codegen.expressions import NUMPY_TYPES, Names, literal
 from symgrad.codegen.header import Header, no_lines, result_text
 from symgrad.codegen.python import emit
-from symgrad.codegen.texts import DECORATOR, Emitted, Kernel, Seed
-from symgrad.codegen.trees import replaced
+from symgrad.codegen.seam import replaced
+from symgrad.codegen.texts import DECORATOR, Emitted, Kernel, Lines, Seed
 from symgrad.ir.core import Func, Operand, Value, uses
 from symgrad.ir.crossing import Crossing
 from symgrad.ir.types import Array, List, Scalar, Type

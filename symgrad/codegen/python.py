@@ -1,22 +1,25 @@
 """Turns a ``Func`` into Python source: the user's statements, then, for a gradient, its backward half.
 
 Layout says what is nested, naming gives variables, expressions spell the ops, the writer makes statements of
-them; here the functions of a program are put together and printed, with the names that their module needs.
+them; here the functions of a program are put together and printed, with the names that their module needs. ``annotate`` adds what a tree
+cannot hold: section marks and, on the right, lines of the user's source.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from symgrad.codegen.comments import Mark, annotate
 from symgrad.codegen.expressions import Names
 from symgrad.codegen.header import Header, collect, outer_names, plain_header
 from symgrad.codegen.seam import nodes, to_run, to_text
-from symgrad.codegen.texts import Emitted
+from symgrad.codegen.texts import Emitted, Lines, Mark, Tie
 from symgrad.codegen.writer import Writer
 from symgrad.ir.core import Call, Func, callees, walk
+from symgrad.location import Loc
+from symgrad.notes import Notes
 from symgrad.runtime.find import find
 
 
@@ -75,6 +78,78 @@ def called(func: Func) -> list[Func]:
             funcs[current] = None
             pending += [callee for op in walk(current.body) for callee in callees(op)]
     return list(funcs)[::-1]
+
+
+CUT = 40
+INDENT = 4  #: of the body of a function
+COLUMN = 47
+LAST_COLUMN = 64
+#: sections before which a blank line stands, where the first has been printed
+AFTER = {"forward": ("backward",)}
+
+
+def statements(body: list[ast.stmt], above: tuple[ast.stmt, ...] = ()) -> Iterator[tuple[ast.stmt, tuple[ast.stmt, ...]]]:
+    """Every statement in order of the text, with those that it stands in."""
+    for statement in body:
+        yield statement, above
+        for name in ("body", "orelse"):
+            yield from statements(getattr(statement, name, []), (*above, statement))
+
+
+def quote(loc: Loc, lines: Lines) -> str:
+    """The comment that quotes a line of the user's source, cut to fit."""
+    try:
+        text = (loc.text or lines(loc.file, loc.line)).strip()
+    except (OSError, LookupError):
+        text = ""
+    text = "".join(c if c.isprintable() else " " for c in text)
+    if len(text) > CUT:
+        text = text[: CUT - 3].rstrip() + "..."
+    return f"# {loc.line}: {text}" if text else f"# {loc.line}"
+
+
+def annotate(
+    text: str, printed: list[ast.stmt], read: list[ast.stmt], marks: dict[ast.stmt, Mark], lines: Lines | None, notes: Notes | None = None
+) -> tuple[str, list[Tie]]:
+    """Text with its comments, and where its lines come from.
+
+    ``printed`` are the statements that were printed, ``read`` the same read from the text; without
+    ``lines`` no comments are added.
+    """
+    rows = text.splitlines()
+    marked: dict[int, tuple[Mark, bool]] = {}
+    last = 0
+    for (statement, above), (twin, _) in zip(statements(printed), statements(read), strict=True):
+        mark = marks.get(statement)
+        if mark is None:
+            continue
+        headed = any(marks[s].loc.line == mark.loc.line for s in above if s in marks)  # its line stands at the head of the block
+        first = mark.backward and mark.loc.line not in (0, last) and not headed
+        last = last if headed else mark.loc.line or last
+        marked.setdefault(twin.lineno, (mark, first))
+    commented = [len(rows[n - 1]) for n, (mark, first) in marked.items() if first]
+    column = max([COLUMN, *(w + 2 for w in commented if w + 2 <= LAST_COLUMN)])
+    out: list[str] = []
+    line_map: list[Tie] = []
+    follows: tuple[str, ...] = ()
+    starts = {statement.lineno for statement in read[1:]}
+    for number, row in enumerate(rows, 1):
+        if number in starts:
+            out += ["", ""]
+        mark, first = marked.get(number, (Mark(), False))
+        if lines is not None and mark.section:
+            if mark.section in follows:
+                out.append("")
+            follows = AFTER.get(mark.section, ())
+            if mark.section != "forward":  # the user's own statements need no heading
+                out.append(f"{row[: len(row) - len(row.lstrip())]}# {mark.section}")
+        out.append(f"{row:<{column - 2}}  {quote(mark.loc, lines)}" if first and lines is not None else row)
+        if mark.loc.line and notes is not None:
+            kind = "emitted" if mark.whole else "backward" if mark.backward else "forward"
+            notes.add("codegen", kind, mark.loc, row[INDENT:])
+        if mark.loc.line:
+            line_map.append(Tie(len(out), mark.loc, mark.backward, mark.tape))
+    return "\n".join(out) + "\n", line_map
 
 
 __all__ = ["emit", "emit_to_run"]

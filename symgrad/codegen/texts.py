@@ -1,9 +1,9 @@
-"""What emission gives: source texts, with what has to be known to load them."""
+"""What emission gives: source texts, with what has to be known to load them and of each statement in them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +12,24 @@ from symgrad.location import NOWHERE, Loc
 from symgrad.text import is_name, literal
 
 DECORATOR = '@njit(error_model="numpy", cache=True)'
+
+
+#: gives a line of a file
+Lines = Callable[[str, int], str]
+
+
+@dataclass(slots=True)
+class Mark:
+    """What is known of one emitted statement.
+
+    Where it comes from, is it backward, has its function no halves, does it write or read a tape, does a section begin.
+    """
+
+    loc: Loc = NOWHERE
+    backward: bool = False
+    whole: bool = False
+    tape: bool = False
+    section: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from symgrad.codegen.assignments import AssignmentWriter
-from symgrad.codegen.comments import Mark
 from symgrad.codegen.expressions import path_tree
 from symgrad.codegen.header import BUILTINS, names_of, result_text
 from symgrad.codegen.kernels import compiled_sooner
 from symgrad.codegen.layout import plan, statements_alone
 from symgrad.codegen.naming import assign_names, distinct_names
-from symgrad.codegen.trees import assign, negated, replaced, tuple_of
+from symgrad.codegen.seam import assign, negated, replaced, tuple_of
+from symgrad.codegen.texts import Mark
 from symgrad.codegen.views import with_memory
 from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, walk
 from symgrad.ir.types import UNKNOWN, Type

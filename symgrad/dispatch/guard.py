@@ -22,8 +22,7 @@ import numpy as np
 
 from symgrad.abstraction import PYTHON_NUMBERS, attributes_beside, record_names
 from symgrad.containers import container_of
-from symgrad.dispatch.entry import Entry, are_apart, is_converted
-from symgrad.dispatch.watch import Names, all_relied_tests, captured_text
+from symgrad.dispatch.entry import Entry, Names, all_relied_tests, are_apart, captured_text, is_converted
 from symgrad.errors import BadArgument
 from symgrad.identity import Same
 from symgrad.ir.types import DTYPES, Array, List, Scalar

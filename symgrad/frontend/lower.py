@@ -41,11 +41,11 @@ from symgrad.frontend import (
 from symgrad.frontend.attempt import Attempt
 from symgrad.frontend.caller import Captured
 from symgrad.frontend.interruptions import AssignedOutside, CallsItself, GivenUp, LoggersChange, NeedsState, Recapture, StoredOutside
-from symgrad.frontend.libraries import Varied, passes_unread, unread_sources
+from symgrad.frontend.libraries import UNREAD, Varied, passes_unread, unread_sources
 from symgrad.frontend.lowered_function import Lowered
 from symgrad.frontend.source import Source
 from symgrad.identity import Same
-from symgrad.ir.core import reachable
+from symgrad.ir.core import Call, reachable, walk
 from symgrad.notes import Note, Notes
 from symgrad.ops.composed import composed
 from symgrad.signature import Signature, is_relation
@@ -99,13 +99,18 @@ def with_sources_of_libraries(attempted: Callable[[frozenset[Same]], Result], me
         if read is None or has_composition(read_sources) and passes_unread(read.lowered, wrt, varied):
             raise
         result = read
-    while unread := unread_sources(result.lowered, wrt, varied) - read_sources:
+    while calls_unread(result.lowered) and (unread := unread_sources(result.lowered, wrt, varied) - read_sources):
         read_sources |= unread
         further = unless_refused(attempted, read_sources)
         if further is None:
             break
         result = further
     return result
+
+
+def calls_unread(lowered: Lowered) -> bool:
+    """Does a program call anything that is not looked into?"""
+    return any(isinstance(op, Call) and op.name in UNREAD for func in reachable(lowered.func) for op in walk(func.body))
 
 
 def has_composition(sources: frozenset[Same]) -> bool:

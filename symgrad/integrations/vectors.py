@@ -13,7 +13,8 @@ from symgrad.jacobians import jacobian
 from symgrad.jit import Jit
 from symgrad.sparse import scipy_sparse
 from symgrad.trees import Form, beside, form_of, pairs
-from symgrad.verification.directions import children, with_items
+from symgrad.verification.agreement import children
+from symgrad.verification.directions import with_items
 
 NUMBERS = np.dtype(float)  #: what solvers compute with
 

@@ -12,8 +12,7 @@ from symgrad.ir.types import Array
 from symgrad.ops.cells import nested
 from symgrad.ops.declare import ROWS
 from symgrad.passes.cells import STORES, indices, is_cell, only_floats
-from symgrad.passes.facts import halves_kept, holds
-from symgrad.passes.places import Places
+from symgrad.passes.facts import Places, halves_kept, holds
 from symgrad.passes.telling import tell
 
 #: rows that make an array of a list, or one of zeros that may begin as a list

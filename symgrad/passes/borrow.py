@@ -11,8 +11,7 @@ from symgrad.ir.types import Array
 from symgrad.notes import Notes
 from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import has_arrays
-from symgrad.passes.facts import Facts, Node, holds
-from symgrad.passes.places import Places
+from symgrad.passes.facts import Facts, Node, Places, holds
 from symgrad.passes.telling import named, tell
 
 OFTEN = 2

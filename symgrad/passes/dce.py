@@ -4,6 +4,12 @@ Needed is what the function returns, what an op with an effect reads, and what t
 from. A carried value that only feeds itself is not; neither is a chain of stores whose last
 version nobody reads. An op that may raise goes too: where that is part of what the user's function does,
 ``observed`` has put a reader behind it.
+
+``observed`` keeps what may raise though nothing reads its result: exceptions are part of what a function does. Behind such an op an
+``evaluated`` is put, an effect that reads the result. It is the first pass on a function as it was read. Views are made anew wherever
+they are read: only the one that is made where the program takes the part has an ``evaluated``, which is put there when the program is
+read. It goes where that part of the array is read or written to later: that raises as well. So does what is done to an item of a list
+that was read from a list of lists.
 """
 
 from __future__ import annotations
@@ -11,8 +17,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeGuard
 
-from symgrad.ir.core import Apply, Block, Call, For, Func, If, Op, Operand, Value, While, walk
+from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, applied, substitute, uses, walk
+from symgrad.ir.types import Array
 from symgrad.ops.declare import ROWS
+from symgrad.ops.indexing import steps
+from symgrad.ops.parts import PATHS
+from symgrad.ops.raising import may_raise
 
 
 def dce(func: Func) -> Func:
@@ -168,4 +178,103 @@ class Marks:
             op.body.args = [op.body.args[k] for k in keep]
 
 
-__all__ = ["Marks", "dce", "has_effect"]
+def observed(func: Func) -> Func:
+    """Let every op that may raise be read.
+
+    The result of such an op is read by another that is kept, or by an ``evaluated`` put behind it. The same is done in the functions that
+    it calls: of one without results, what may raise in it is an effect then.
+    """
+    for each in [*applied(func.body)[::-1], func]:
+        substitute(each.body, decided(each.body))
+        marks = Marks(each)
+        marks.run()
+        _Observer(marks, counts=uses(each.body)).block(each.body)
+    return func
+
+
+def decided(body: Block) -> dict[Value, Operand]:
+    """The results of branches that are the same on both sides: later passes know them, and then nobody reads the test."""
+    table: dict[Value, Operand] = {}
+    for op in walk(body):
+        if isinstance(op, If):
+            table |= {out: a for out, a, b in zip(op.outs, op.then.yields, op.orelse.yields, strict=True) if is_same(a, b)}
+    return table
+
+
+@dataclass
+class _Observer:
+    marks: Marks
+    makers: dict[Value, Call] = field(default_factory=dict)
+    rounds: dict[Value, For] = field(default_factory=dict)
+    counts: dict[Value, int] = field(default_factory=dict)
+
+    def block(self, block: Block) -> None:
+        """The ops of a block, the last first: an op that is kept keeps what it reads."""
+        for op in block.ops:
+            if isinstance(op, Call):
+                self.makers.update(dict.fromkeys(op.outs, op))
+            if isinstance(op, For):
+                self.rounds[op.index] = op
+        ops: list[Op] = []
+        for op in reversed(block.ops):
+            for inner in op.blocks:
+                self.block(inner)
+            if is_reader(op) and self.is_idle(op, ops):
+                continue
+            if isinstance(op, Call | Apply) and op.outs and op not in self.marks.kept:
+                if isinstance(op, Apply) or op.name != "view" and self.raises(op, ops):
+                    reader = Call([], op.loc, "evaluated", [op.outs[0]])
+                    self.marks.also(reader, self.marks.parent[op])
+                    ops.append(reader)
+                elif op.name == "view" and not self.counts.get(op.outs[0]):
+                    continue  # removed at once, so that whoever reads the part later does so there
+            ops.append(op)
+        block.ops = ops[::-1]
+
+    def is_idle(self, reader: Call, later: list[Op]) -> bool:
+        """Is it of no use that a value is evaluated there?"""
+        (value,) = reader.args
+        maker = self.makers.get(value) if isinstance(value, Value) else None
+        if maker is None or self.raises(maker, later):
+            return False
+        self.counts[maker.outs[0]] -= 1
+        if not self.counts[maker.outs[0]]:
+            self.marks.kept.discard(maker)
+        return True
+
+    def raises(self, op: Call, later: list[Op]) -> bool:
+        """May the op raise, and none of the later ones in its stead?"""
+        if not may_raise(op, self.makers, self.rounds):
+            return False
+        if op.name not in ("view", "list_take"):
+            return True
+        is_same_part = is_part_of if op.name == "view" else is_of_item
+        following = (inner for after in reversed(later) for inner in (after, *(o for b in after.blocks for o in walk(b))))
+        return not any(inner in self.marks.kept and is_same_part(inner, op) for inner in following)
+
+
+def is_part_of(op: Op, view: Call) -> bool:
+    """Does an op read or write to what a view shows, or to a part of that, in an array of the same shape?"""
+    if not isinstance(op, Call) or op.name not in PATHS or not has_shape_of(op.args[0], view.args[0]):
+        return False
+    path, own = steps(op.settings["index"]), steps(view.settings["index"])
+    operands, places = op.args[PATHS[op.name] :], view.args[PATHS["view"] :]
+    return path[: len(own)] == own and all(is_same(a, b) for a, b in zip(operands, places))
+
+
+def is_of_item(op: Op, read: Call) -> bool:
+    """Does an op read or store a number in the list that stands at the same place of the same list?"""
+    return isinstance(op, Call) and op.name in ("table_take", "table_set") and all(map(is_same, op.args[:2], read.args))
+
+
+def has_shape_of(a: Operand, b: Operand) -> bool:
+    """Are the two arrays of one shape?"""
+    return isinstance(a.type, Array) and isinstance(b.type, Array) and a.type.shape is not None and a.type.shape == b.type.shape
+
+
+def is_same(a: Operand, b: Operand) -> bool:
+    """Are the two one operand?"""
+    return a is b or isinstance(a, Const) and isinstance(b, Const) and a.key() == b.key()
+
+
+__all__ = ["Marks", "dce", "has_effect", "observed"]

@@ -1,18 +1,20 @@
 """What passes ask of a function: who computes a value, how often it is read, and whose memory is written to.
 
-Memory is told coarsely: values that may share it, at any time, are in one class.
+Memory is told coarsely: values that may share it, at any time, are in one class. ``Places`` says where each value is read, and where its
+memory is read for the last time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 from symgrad.ir.core import NONE, UNDEF, Apply, Block, Call, For, Func, If, Op, Operand, Value, While, uses, walk
 from symgrad.ir.mixed import mixed
 from symgrad.ir.types import Array, Box, List, Scalar, Tape, Type, Unknown, join
 from symgrad.ir.verify import MAY_RETURN_OPERAND
-from symgrad.ops.declare import ROWS, Row
+from symgrad.ops.declare import ROWS, USER_ROWS, Row
 
 #: rows whose result is not always memory of its own although they are no views
 BORROWED = frozenset({"list_take", "opaque", "opaque_pure", "pop", "get"}) | MAY_RETURN_OPERAND
@@ -347,4 +349,73 @@ class Facts:
                 self.count[operand] = self.count.get(operand, 0) + change
 
 
-__all__ = ["BORROWED", "KEEPING", "Facts", "covers", "halves_kept", "has_memory", "holds", "is_pure"]
+#: rows that keep their operands, or may give them back in a way that is not followed
+UNSURE = (KEEPING | BORROWED) - MAY_RETURN_OPERAND
+
+
+@dataclass(slots=True)
+class Places:
+    """Where each value is read: the op of its own block that holds the reader, as its number there."""
+
+    readers: dict[Value, list[Op]] = field(default_factory=dict)
+    yielded: set[Value] = field(default_factory=set)
+    above: dict[Op, tuple[Block, Op | None]] = field(default_factory=dict)
+    number: dict[Op, int] = field(default_factory=dict)
+
+    @staticmethod
+    def of(func: Func) -> Places:
+        """The places of a function."""
+        places = Places()
+        places.enter(func.body, None)
+        return places
+
+    def enter(self, block: Block, owner: Op | None) -> None:
+        for k, op in enumerate(block.ops):
+            self.number[op] = k
+            self.above[op] = block, owner
+            for operand in dict.fromkeys(op.operands):
+                if isinstance(operand, Value):
+                    self.readers.setdefault(operand, []).append(op)
+            for inner in op.blocks:
+                self.enter(inner, op)
+        self.yielded.update(y for y in block.yields if isinstance(y, Value))
+
+    def holder(self, op: Op, block: Block) -> Op | None:
+        """The op of ``block`` that is ``op``, or holds it."""
+        current: Op | None = op
+        while current is not None:
+            home, owner = self.above[current]
+            if home is block:
+                return current
+            current = owner
+        return None
+
+    def last(self, value: Value, block: Block, unchanged: bool = False) -> int | None:
+        """The number of the last op of ``block`` that reads the memory of a value made there.
+
+        None if it is handed on, or (``unchanged``) overwritten.
+        """
+        last, pending, seen = -1, [value], {value}
+        while pending:
+            current = pending.pop()
+            if current in self.yielded:
+                return None
+            for reader in self.readers.get(current, ()):
+                holder = self.holder(reader, block)
+                if holder is None or not isinstance(reader, Call):
+                    return None
+                last = max(last, self.number[holder])
+                row = ROWS[reader.name]
+                if row.effect or reader.name in UNSURE or reader.name in USER_ROWS:
+                    return None
+                overwrites = row.consumes and reader.args[0] is current
+                if unchanged and overwrites:
+                    return None
+                if row.alias != "fresh" or overwrites:
+                    new = [out for out in reader.outs if out not in seen]
+                    seen.update(new)
+                    pending += new
+        return last
+
+
+__all__ = ["BORROWED", "KEEPING", "Facts", "Places", "covers", "halves_kept", "has_memory", "holds", "is_pure"]

@@ -14,8 +14,7 @@ from symgrad.ir.sums import ONE, Sum, combined, follows, product, sum_of
 from symgrad.ir.types import INT, Array, Object
 from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import OPERANDS, is_basic
-from symgrad.passes.facts import Facts, holds
-from symgrad.passes.places import Places
+from symgrad.passes.facts import Facts, Places, holds
 from symgrad.passes.telling import tell
 
 #: rows that make arrays of zeros

@@ -13,8 +13,7 @@ import symgrad.ops.into  # noqa: F401  (it has the row)
 from symgrad.ir.core import Apply, Block, Call, For, Func, Op, Operand, Value, While, substitute, walk
 from symgrad.ir.types import Array, List, Tape
 from symgrad.ops.declare import ROWS
-from symgrad.passes.facts import Facts, Node, halves_kept, holds
-from symgrad.passes.places import Places
+from symgrad.passes.facts import Facts, Node, Places, halves_kept, holds
 from symgrad.passes.telling import tell
 
 #: cotangents of the factors of a product: of vectors, both are outer products, this one with its factors in the order of the other

@@ -15,9 +15,8 @@ from symgrad.notes import Notes
 from symgrad.ops.declare import ROWS, USER_ROWS
 from symgrad.ops.indexing import has_arrays
 from symgrad.ops.into import ONLY_AUGMENTED, SUFFIX, ufunc_of
-from symgrad.passes.facts import BORROWED, halves_kept
-from symgrad.passes.places import Places
-from symgrad.passes.telling import named, tell
+from symgrad.passes.facts import BORROWED, Places, halves_kept
+from symgrad.passes.telling import tell
 
 #: rows that change an array and give its memory on
 CHANGING = frozenset({"accumulate", "add_at", "set_at"})
@@ -53,6 +52,11 @@ class _Reuser:
                         _Reuser(self.places, self.notes).block(inner)
         self.stores(block)
 
+    def tell(self, op: Call, message: str) -> None:
+        """Tell something of an op, if anybody listens."""
+        if self.notes is not None:
+            tell(self.notes, op, message)
+
     def note(self, op: Call) -> None:
         """Note whether the result is an array of our own."""
         if len(op.outs) != 1 or not isinstance(op.outs[0].type, Array) or not op.outs[0].type.rank:
@@ -77,7 +81,7 @@ class _Reuser:
             if place and name in ONLY_AUGMENTED:
                 return
             if operand in self.owned and isinstance(operand, Value) and holds(operand, op) and self.dies(operand, op, block):
-                tell(self.notes, op, f"computed into the memory of {named(operand, 'an operand')}, which nobody reads again")
+                self.tell(op, f"computed into the memory of {operand.name or 'an operand'}, which nobody reads again")
                 op.name, op.args, op.settings = name, [operand, *op.args], {"index": "", "place": place}
                 return
 
@@ -97,7 +101,7 @@ class _Reuser:
                 value = op.args[1]
                 producer = maker.get(value) if isinstance(value, Value) else None
                 if producer is not None and self.goes_into(producer, op, block, k):
-                    tell(self.notes, op, "what is stored is computed right there")
+                    self.tell(op, "what is stored is computed right there")
                     dead |= {producer, old} if (old := self.augmented(producer, op, block)) is not None else {producer}
                     into(producer, op, old is not None)
         if dead:

@@ -16,8 +16,7 @@ from symgrad.ir.types import BOOL, INT, Array, Dim, Extent, Type, same_extent, s
 from symgrad.location import Loc
 from symgrad.ops.declare import ROWS, USER_ROWS
 from symgrad.passes.contents import CHAIN
-from symgrad.passes.facts import halves_kept
-from symgrad.passes.places import Places
+from symgrad.passes.facts import Places, halves_kept
 from symgrad.passes.rowwise import Part, Rows, first_extent
 from symgrad.passes.telling import tell
 

@@ -11,9 +11,8 @@ from __future__ import annotations
 from symgrad.ir.core import Block, Call, Const, Func, Operand, Value, substitute
 from symgrad.notes import Notes
 from symgrad.ops.indexing import has_arrays
-from symgrad.passes.facts import Facts, halves_kept, holds
+from symgrad.passes.facts import Facts, Places, halves_kept, holds
 from symgrad.passes.identities import stores_all
-from symgrad.passes.places import Places
 from symgrad.passes.telling import tell
 
 

@@ -18,11 +18,10 @@ from symgrad.ir.core import Func, clone
 from symgrad.ir.verify import verify
 from symgrad.paths import belongs, in_parts
 from symgrad.pipeline.emission import argument_names, header_for, printed
-from symgrad.pipeline.job import Job, carries, numbered
+from symgrad.pipeline.job import Job, carries, document, numbered, parameter_text, passed_text
 from symgrad.pipeline.kernel_texts import crossing_lists
 from symgrad.pipeline.registry import OPTIMISE, READABLE
 from symgrad.pipeline.runner import run, timed
-from symgrad.pipeline.words import document, parameter_text, passed_text
 from symgrad.runtime.support import tangent_of
 from symgrad.tangent.write import push_forward
 from symgrad.text import docstring, is_name, literal, respelled

@@ -36,7 +36,18 @@ from symgrad.passes.contents import holds_any
 from symgrad.passes.relations import relations
 from symgrad.pipeline.along import active_results, emission, kernel, result_text, tangent_words, written
 from symgrad.pipeline.emission import Emission, argument_names, emitted_for, printed, run_once, saved, seed_checks, seeds_of
-from symgrad.pipeline.job import Job, numbered, sequence, with_leaves
+from symgrad.pipeline.job import (
+    Job,
+    document,
+    free_name,
+    lines_of,
+    numbered,
+    own_document,
+    parameter_text,
+    passed_text,
+    sequence,
+    with_leaves,
+)
 from symgrad.pipeline.kernel_texts import again, crossing_lists, halves_in_loops, whole_kernel
 from symgrad.pipeline.linear import emission as linear_emission
 from symgrad.pipeline.linear import kernels as linear_kernels
@@ -45,7 +56,6 @@ from symgrad.pipeline.modes import by_columns, matrices, matrices_inside
 from symgrad.pipeline.registry import LOWERED, OPTIMISE, PREPARE, READABLE, REMARKS, SIMPLIFY
 from symgrad.pipeline.runner import PassContext, run, timed
 from symgrad.pipeline.weights import places, weighted_by
-from symgrad.pipeline.words import document, free_name, lines_of, own_document, parameter_text, passed_text
 from symgrad.pipeline.wrt import budget_of, check_active
 from symgrad.runtime.support import array_of, check_items, check_keys, fitting_seed, list_seed
 from symgrad.signature import Related, Static, extent_words

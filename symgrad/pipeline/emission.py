@@ -22,10 +22,9 @@ from symgrad.ir.types import Array, Scalar, Type, is_complex
 from symgrad.loops.reach import OutOfReach
 from symgrad.ops.engine import is_surely_array
 from symgrad.passes.contents import holds_any
-from symgrad.pipeline.job import TAKEN, Job, carries, numbered
+from symgrad.pipeline.job import TAKEN, Job, carries, lines_of, numbered, parameter_text, passed_text
 from symgrad.pipeline.registry import FILED, LOWER, LOWER_HALVES, OPTIMISE, PRINTABLE, READABLE, SIMPLIFY
 from symgrad.pipeline.runner import Stage, run, timed
-from symgrad.pipeline.words import lines_of, parameter_text, passed_text
 from symgrad.saving import module, outside, tested
 from symgrad.text import identifier, literal, respelled
 

@@ -14,9 +14,8 @@ from symgrad.ir.core import Func, Operand, clone, uses
 from symgrad.ir.crossing import Crossing
 from symgrad.ir.types import List
 from symgrad.pipeline.emission import argument_names, printed
-from symgrad.pipeline.job import Job
+from symgrad.pipeline.job import Job, lines_of
 from symgrad.pipeline.runner import timed
-from symgrad.pipeline.words import lines_of
 
 
 def halves_in_loops(job: Job, values: int, seeds: int) -> tuple[Func, Func, Mapping[int, int]]:

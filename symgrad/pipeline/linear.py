@@ -22,11 +22,10 @@ from symgrad.ir.core import Block, Func, clone, substitute, uses, walk
 from symgrad.ir.types import Array, Scalar, is_complex
 from symgrad.pipeline.along import tangent_reads, tangent_text
 from symgrad.pipeline.emission import NARROW, argument_names, emitted_for, printed, seed_places
-from symgrad.pipeline.job import Job, numbered
+from symgrad.pipeline.job import Job, document, lines_of, numbered, parameter_text, passed_text
 from symgrad.pipeline.kernel_texts import again, halves_of
 from symgrad.pipeline.registry import OPTIMISE, SIMPLIFY
 from symgrad.pipeline.runner import run, timed
-from symgrad.pipeline.words import document, lines_of, parameter_text, passed_text
 from symgrad.runtime.support import tangent_of
 from symgrad.tangent.half import linear_half
 from symgrad.text import docstring

@@ -18,7 +18,7 @@ PASSES: dict[str, Pass] = {
     one.name: one
     for one in (
         # of any function
-        Pass("observed", preserves=("loops", "derivative"), optional=False),
+        Pass("observed", at="passes.dce:observed", preserves=("loops", "derivative"), optional=False),
         Pass("fold", preserves=("derivative",)),
         Pass("cse", preserves=("derivative",)),
         Pass("conditions", needs=("branches",), preserves=("derivative",)),

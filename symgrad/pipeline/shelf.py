@@ -24,8 +24,7 @@ from symgrad.ir.scan import parse_type
 from symgrad.ir.types import Type
 from symgrad.location import Loc
 from symgrad.loops.reach import OutOfReach
-from symgrad.pipeline.job import Job, is_made_of
-from symgrad.pipeline.words import lines_of, parameter_text, passed_text
+from symgrad.pipeline.job import Job, is_made_of, lines_of, parameter_text, passed_text
 from symgrad.runtime.cache import family_of, read_record, texts_directory, write_record
 from symgrad.signature import Abstract, Many, Related, Signature, Tree
 from symgrad.text import is_dotted

@@ -9,8 +9,7 @@ from symgrad.codegen.texts import Emitted
 from symgrad.frontend.results import Result
 from symgrad.ir.core import Func
 from symgrad.pipeline.emission import argument_names, seed_places
-from symgrad.pipeline.job import Job, numbered, sequence, with_leaves
-from symgrad.pipeline.words import document, parameter_text
+from symgrad.pipeline.job import Job, document, numbered, parameter_text, sequence, with_leaves
 from symgrad.sparsity.frame import Frame, Program
 from symgrad.text import docstring
 

@@ -1,4 +1,7 @@
-"""Turns source text into a function that tracebacks, ``pdb`` and ``inspect.getsource`` can show."""
+"""Turns source text into a function that tracebacks, ``pdb`` and ``inspect.getsource`` can show.
+
+``deep_calls`` says how deep Python may call while a function is read and differentiated: the stages go through a program by recursion.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ import ast
 import gc
 import hashlib
 import linecache
+import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -50,3 +55,30 @@ def collector_paused() -> Iterator[None]:
     finally:
         if running:
             gc.enable()
+
+
+#: calls inside of calls, of which a program of the longest kind needs a quarter; in C they need less than half of a thread's stack
+DEPTH = 20_000
+
+_LOCK = threading.Lock()
+_inside: list[int] = []  #: the limits that were in force when those that are inside came in
+
+
+@contextmanager
+def deep_calls() -> Iterator[None]:
+    """Let Python call deeper meanwhile; the last one to leave puts the limit back, if nobody else has set another one."""
+    with _LOCK:
+        _inside.append(sys.getrecursionlimit())
+        if _inside[0] < DEPTH:
+            sys.setrecursionlimit(DEPTH)
+    try:
+        yield
+    finally:
+        with _LOCK:
+            before = _inside[0] if len(_inside) == 1 else None
+            _inside.pop()
+            if before is not None and before < DEPTH == sys.getrecursionlimit():
+                sys.setrecursionlimit(before)
+
+
+__all__ = ["deep_calls"]

@@ -1,7 +1,8 @@
 """Two results of one call -> how far they are apart, part by part.
 
 Containers have the same class and the same keys; arrays the same shape and dtype; numbers are of one kind. Floating numbers agree to
-rounding, by the largest of their array; NaN and infinities are equal to themselves; all else is equal exactly.
+rounding, by the largest of their array; NaN and infinities are equal to themselves; all else is equal exactly. ``floats`` gives the
+numbers in a tree of containers.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from typing import Any
 import numpy as np
 
 from symgrad.abstraction import is_record, record_names
+from symgrad.containers import items_held
+from symgrad.identity import Same
 from symgrad.kinds import conversion, native
 from symgrad.text import item
 
@@ -144,3 +147,56 @@ def floating_gaps(ours: np.ndarray[Any, Any], theirs: np.ndarray[Any, Any], path
         finite = np.abs(theirs[np.isfinite(theirs)])
         size = float(np.max(apart))
         yield Gap(path, math.inf if math.isnan(size) else size, float(np.max(finite)) if finite.size else 0.0)
+
+
+# ------------------------------------------------------------------ the numbers in a tree
+
+
+def children(value: Any) -> list[Any] | None:
+    """The items of a container, None for what is not one."""
+    match value:
+        case tuple():
+            return list(value)
+        case list():
+            return list(value if type(value) is list else items_held(value))
+        case dict():
+            return [held for _, held in (value.items() if type(value) is dict else items_held(value))]
+        case _ if not isinstance(value, np.ndarray | np.generic) and is_record(value):
+            return [getattr(value, name) for name in record_names(value)]
+    return None
+
+
+def is_float(value: Any) -> bool:
+    """Is it a float or a complex number, or an array of these?"""
+    return isinstance(value, float | complex) or isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "fc"
+
+
+def count_floats(value: Any) -> int:
+    """How many floats or arrays of floats there are in a tree."""
+    items = children(value)
+    return int(is_float(value)) if items is None else sum(map(count_floats, items))
+
+
+def widths(value: Any) -> list[int]:
+    """The bytes of each float type in a tree."""
+    return [np.real(leaf).dtype.itemsize if isinstance(leaf, np.ndarray | np.generic) else 8 for leaf in floats(value)]
+
+
+def floats(value: Any) -> Iterator[Any]:
+    """The floats and arrays of floats in a tree, whose containers may hold one another.
+
+    >>> held = [1.0, 2]
+    >>> held.append(held)
+    >>> list(floats(held))
+    [1.0]
+    """
+    waiting, seen = [value], set()
+    while waiting:
+        value = waiting.pop()
+        items = children(value)
+        if items is None:
+            if is_float(value):
+                yield value
+        elif Same(value) not in seen:
+            seen.add(Same(value))
+            waiting += reversed(items)

@@ -4,69 +4,18 @@ from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from symgrad.abstraction import is_record, record_names
+from symgrad.abstraction import record_names
 from symgrad.containers import copied_container, items_held
-from symgrad.identity import Same
 from symgrad.runtime.support import refill
 from symgrad.text import attribute, has_literal
 from symgrad.text import item as item_of
+from symgrad.verification.agreement import children, is_float
 from symgrad.verification.duplicate import Duplicate
-
-
-def children(value: Any) -> list[Any] | None:
-    """The items of a container, None for what is not one."""
-    match value:
-        case tuple():
-            return list(value)
-        case list():
-            return list(items_held(value))
-        case dict():
-            return [held for _, held in items_held(value)]
-        case _ if not isinstance(value, np.ndarray | np.generic) and is_record(value):
-            return [getattr(value, name) for name in record_names(value)]
-    return None
-
-
-def is_float(value: Any) -> bool:
-    """Is it a float or a complex number, or an array of these?"""
-    return isinstance(value, float | complex) or isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "fc"
-
-
-def count_floats(value: Any) -> int:
-    """How many floats or arrays of floats there are in a tree."""
-    items = children(value)
-    return int(is_float(value)) if items is None else sum(map(count_floats, items))
-
-
-def widths(value: Any) -> list[int]:
-    """The bytes of each float type in a tree."""
-    return [np.real(leaf).dtype.itemsize if isinstance(leaf, np.ndarray | np.generic) else 8 for leaf in floats(value)]
-
-
-def floats(value: Any) -> Iterator[Any]:
-    """The floats and arrays of floats in a tree, whose containers may hold one another.
-
-    >>> held = [1.0, 2]
-    >>> held.append(held)
-    >>> list(floats(held))
-    [1.0]
-    """
-    waiting, seen = [value], set()
-    while waiting:
-        value = waiting.pop()
-        items = children(value)
-        if items is None:
-            if is_float(value):
-                yield value
-        elif Same(value) not in seen:
-            seen.add(Same(value))
-            waiting += reversed(items)
 
 
 def fresh(value: Any) -> Any:

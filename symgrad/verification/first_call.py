@@ -28,8 +28,8 @@ from symgrad.frontend.adapters import ADAPTS
 from symgrad.paths import value_at, with_parts
 from symgrad.runtime.locks import LOCK
 from symgrad.signature import Comparable, Compiled, Signature
-from symgrad.verification.agreement import OtherForm, allowed_for, gaps
-from symgrad.verification.directions import by_key, contracted, dot, floats, widths
+from symgrad.verification.agreement import OtherForm, allowed_for, floats, gaps, widths
+from symgrad.verification.directions import by_key, contracted, dot
 from symgrad.verification.duplicate import Duplicate, NotCopied, Snapshot, same
 from symgrad.verification.report import mismatch, shown
 from symgrad.verification.rounding import explains, results

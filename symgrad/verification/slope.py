@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.verification.agreement import EPSILON
-from symgrad.verification.directions import by_key, children, dot, is_float, moved, random_like, widths
+from symgrad.verification.agreement import EPSILON, children, is_float, widths
+from symgrad.verification.directions import by_key, dot, moved, random_like
 
 #: the step relative to the arguments, and how far apart slopes may be, by the width of the narrowest float
 STEPS = {4: (2e-2, 1e-2), 8: (2e-4, 1e-5)}
