@@ -10,19 +10,32 @@ version nobody reads. An op that may raise goes too: where that is part of what 
 they are read: only the one that is made where the program takes the part has an ``evaluated``, which is put there when the program is
 read. It goes where that part of the array is read or written to later: that raises as well. So does what is done to an item of a list
 that was read from a list of lists.
+
+``kept`` keeps on tapes only what somebody takes off them and could not read elsewhere:
+
+    put(tape, i, a, b, shape); a, _, shape = get(tape, i)     ->     put(tape, i, a); a = get(tape, i)
+
+``unread`` drops operands that an op's text does not mention, for printing: what only served them need not be computed.
+``matmul_left(g, b, shape)`` prints as ``g @ b.T`` where the ranks are known; the shape is then read by nobody. The solution of an
+equation is what the solver gives, whatever equation that is. Its result is to be printed, not to be differentiated.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TypeGuard
 
 from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, applied, substitute, uses, walk
-from symgrad.ir.types import Array
-from symgrad.ops.declare import ROWS
+from symgrad.ir.types import UNKNOWN, Array, Tape, Type
+from symgrad.notes import Notes
+from symgrad.ops.declare import ROWS, Row
+from symgrad.ops.implicit import SOLUTIONS
 from symgrad.ops.indexing import steps
 from symgrad.ops.parts import PATHS
 from symgrad.ops.raising import may_raise
+from symgrad.passes.facts import Facts, Node, has_memory, holds
+from symgrad.passes.telling import tell
 
 
 def dce(func: Func) -> Func:
@@ -277,4 +290,134 @@ def is_same(a: Operand, b: Operand) -> bool:
     return a is b or isinstance(a, Const) and isinstance(b, Const) and a.key() == b.key()
 
 
-__all__ = ["Marks", "dce", "has_effect", "observed"]
+#: rows of tapes: where among the operands, or the results, what is kept begins
+FILLING, EMPTYING = {"push": 1, "put": 2}, {"pop": 1, "get": 0}
+
+
+def kept(func: Func) -> Func:
+    """Narrow the tapes of a function, in place; those that come from outside or leave stay as they are."""
+    if not holds(func, *FILLING):
+        return func
+    narrower = _Narrower(Facts(func), {value for op in func.body.ops for value in op.outs}, func.notes)
+    narrower.find(func)
+    for tape, ops in narrower.groups.items():
+        if tape not in narrower.whole:
+            narrower.narrow(ops)
+    if func.split is not None:
+        func.split -= sum(op in narrower.gone for op in func.body.ops[: func.split])
+    narrower.sweep(func.body)
+    substitute(func.body, narrower.table)
+    return func
+
+
+@dataclass(slots=True)
+class _Narrower:
+    """What fills and empties each tape."""
+
+    facts: Facts
+    outer: set[Value]  #: what the function itself computes, outside of loops and branches
+    notes: Notes | None
+    groups: dict[Node, list[Call]] = field(default_factory=dict)
+    whole: set[Node] = field(default_factory=set)  #: tapes that more is done with
+    table: dict[Value, Operand] = field(default_factory=dict)
+    gone: set[Op] = field(default_factory=set)
+
+    def find(self, func: Func) -> None:
+        for op in walk(func.body):
+            if isinstance(op, Call) and op.name in (*FILLING, *EMPTYING) and isinstance(op.args[0], Value):
+                self.groups.setdefault(self.facts.find((op.args[0], False)), []).append(op)
+            elif not op.blocks:
+                self.keep(op.operands)
+        self.keep([*func.params, *func.body.yields])
+
+    def keep(self, operands: list[Operand]) -> None:
+        """What holds these is left alone."""
+        self.whole.update(self.facts.find((o, False)) for o in operands if isinstance(o, Value) and isinstance(o.type, Tape))
+
+    def narrow(self, ops: list[Call]) -> None:
+        filling, emptying = [op for op in ops if op.name in FILLING], [op for op in ops if op.name in EMPTYING]
+        widths = {len(op.args) - FILLING[op.name] for op in filling} | {len(op.outs) - EMPTYING[op.name] for op in emptying}
+        if len(widths) != 1 or not filling or not emptying:
+            return
+        (width,) = widths
+        keep = []
+        for k in range(width):
+            items = {op.args[FILLING[op.name] + k] for op in filling}
+            outs = [op.outs[EMPTYING[op.name] + k] for op in emptying]
+            if len(items) == 1 and items <= self.outer and not any(map(has_memory, outs)):
+                self.table.update(dict.fromkeys(outs, items.pop()))  # the same in every round
+            elif any(self.facts.count.get(out) for out in outs):
+                keep.append(k)
+        if len(keep) == width:
+            return
+        for op in filling:
+            start = FILLING[op.name]
+            for item in (op.args[start + k] for k in range(width) if k not in keep):
+                if isinstance(item, Value):
+                    tell(self.notes, op, "is not kept on the tape after all: nobody takes it from there", item)
+            op.args = op.args[:start] + [op.args[start + k] for k in keep]
+            if not keep:
+                self.table[op.outs[0]] = op.args[0]
+                self.gone.add(op)
+        for op in emptying:
+            start = EMPTYING[op.name]
+            if not keep:
+                self.gone.add(op)
+                if start:
+                    self.table[op.outs[0]] = op.args[0]
+            op.outs = op.outs[:start] + [op.outs[start + k] for k in keep]
+
+    def sweep(self, block: Block) -> None:
+        """Remove what fills and empties tapes on which nothing is left."""
+        if self.gone:
+            block.ops = [op for op in block.ops if op not in self.gone]
+            for op in block.ops:
+                for inner in op.blocks:
+                    self.sweep(inner)
+
+
+def unread(func: Func) -> Func:
+    """Replace operands that no text mentions by holes, in place."""
+    solutions: dict[Value, Operand] = {}
+    for op in walk(func.body):
+        if isinstance(op, Call) and op.name in SOLUTIONS:
+            solutions[op.outs[0]] = value = op.args[0]
+            if isinstance(value, Value):
+                value.name = op.outs[0].name or value.name
+    substitute(func.body, solutions)
+    for op in walk(func.body):
+        if isinstance(op, Call):
+            row = ROWS[op.name]
+            if not (row.statement or row.consumes or row.effect or "index" in row.settings or "f" in row.params or row.by_name):
+                drop(op, row)
+    return func
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hole(Const):
+    """An operand that is not needed any more; its type still says how the op is printed."""
+
+    shown: Type = UNKNOWN
+
+    @property
+    def type(self) -> Type:
+        return self.shown
+
+
+def drop(op: Call, row: Row) -> None:
+    """Replace the operands of one op."""
+    said = text(op, row, [a.type for a in op.args])
+    for place, operand in enumerate(op.args):
+        param = row.params[min(place, len(row.params) - 1)].lstrip("*")
+        if isinstance(operand, Value) and not re.search(rf"\b{param}\b", said):
+            op.args[place] = Hole(None, None, operand.type)
+
+
+def text(op: Call, row: Row, types: list[Type]) -> str:
+    """The text that computes an op."""
+    if row.math is not None and op.settings.get("via") == "math":
+        return row.math
+    return row.emit if isinstance(row.emit, str) else row.emit(op.settings, types)
+
+
+__all__ = ["Marks", "dce", "has_effect", "kept", "observed"]

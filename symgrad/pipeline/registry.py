@@ -31,7 +31,7 @@ PASSES: dict[str, Pass] = {
         # of gradients
         Pass("joined", needs=("reversed branches",)),
         Pass("hoist", needs=("loops",), preserves=("loops",)),
-        Pass("kept", needs=("tapes",), preserves=("loops",)),
+        Pass("kept", at="passes.dce:kept", needs=("tapes",), preserves=("loops",)),
         Pass("remarks.kept", needs=("remarks",), at="adjoint.account:tell_kept", preserves=ALL),
         Pass("remarks.doubts", needs=("remarks",), at="passes.doubts:doubts", preserves=ALL),
         # for text that is read
@@ -44,7 +44,7 @@ PASSES: dict[str, Pass] = {
         Pass("stacks", optional=False),
         Pass("apart", requires=("stacks",), optional=False),
         # for NumPy
-        Pass("unread", preserves=("loops", "stores")),
+        Pass("unread", at="passes.dce:unread", preserves=("loops", "stores")),
         Pass("zeroing", needs=("stores",)),
         Pass("refilled", needs=("tapes in loops",)),
         Pass("forwarding", needs=("stores",)),
