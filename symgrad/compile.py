@@ -83,7 +83,7 @@ def import_stages(function: types.FunctionType, jit: bool | str) -> None:
         return
     imported("symgrad.pipeline.derivation")
     imported("symgrad.pipeline.registry").import_passes("numpy")
-    if (target := target_of(jit)) is not None:
+    if jit and (target := target_of(jit)) is not None:
         target.warm()
 
 

@@ -68,7 +68,8 @@ def options(what: What, wrt: Wrt, argnums: Wrt, has_aux: bool, allow_unused: boo
             strict: bool = False, verify: Verify = None, mode: Mode = "reverse", checkpoints: Checkpoints = None,
             memory: int | str | None = None, holomorphic: bool = False) -> Options:  # fmt: skip
     """Check what can be checked without the function."""
-    available(jit)
+    if jit is not False:
+        available(jit)
     if strict is True and allow_unused is True:
         raise BadArgument("strict=True refuses what allow_unused=True allows", hint="give one of them")
     if checkpoints and memory is not None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +14,7 @@ import numpy as np
 import pytest
 
 import symgrad
-from tests.bench import executor, matrices, second
+from tests.bench import entered, executor, matrices, second
 from tests.bench.__main__ import main
 from tests.bench.case import Case
 from tests.bench.columns import COLUMNS, Column, copy_of, with_numpy
@@ -163,3 +167,19 @@ def test_matrices_are_timed(capsys: pytest.CaptureFixture[str]) -> None:
     assert [line.split()[:2] for line in lines if line.startswith(("elements", "rosenbrock"))] == [
         *[["elements", "numpy"], ["elements", "numba"]] * 2, *[["rosenbrock", "numpy"], ["rosenbrock", "numba"]] * 2,
     ]  # fmt: skip
+
+
+def test_what_the_first_derivative_enters() -> None:
+    """In a process of its own, as this one has derived much; the program is that of the README."""
+    text = Path(entered.ROOT.parent, "README.md").read_text(encoding="utf-8")
+    assert inspect.getsource(entered.rnn_sum) in text
+
+    command = [sys.executable, "-m", "tests.bench.entered"]
+    environment = {key: value for key, value in os.environ.items() if key != "SYMGRAD_CHECK"}
+    printed = subprocess.run(command, env=environment, cwd=entered.ROOT.parent, capture_output=True, text=True, check=True).stdout
+    count = int(printed.split()[0])
+
+    assert 60 < count <= entered.MOST
+    assert printed.splitlines()[0].endswith("calls")
+    assert "passes (" in printed
+    assert not {"masks", "scatter", "batch", "growing_dicts", "python_values"} & set(printed.replace(",", " ").split())

@@ -22,6 +22,7 @@ from symgrad.ir.show import show
 from symgrad.ir.types import FLOAT, INT, Array, Dim, Scalar, Tape, Type
 from symgrad.ir.verify import verify
 from symgrad.ops.build import Builder
+from symgrad.passes.contents import Contents
 from symgrad.pipeline.registry import PASSES as RECORDS
 from tests.interpreter import execute, interpret, oracle, same
 from tests.pairs import agree
@@ -296,6 +297,17 @@ def test_each_registered_pass_keeps_results(name: str) -> None:
             assert agree([*map(plain, execute(func, ARGUMENTS))], before), seed
             tried += 1
     assert tried >= 20
+
+
+@pytest.mark.sweep(4)
+@pytest.mark.parametrize("name", sorted(name for name in PASSES if RECORDS[name].needs))
+def test_a_pass_does_nothing_on_a_function_without_what_it_needs(name: str) -> None:
+    for seed in range(40):
+        func = written(seed, careless=seed % 2 == 0)
+        if accepted(func) and not Contents.of(func).hold(RECORDS[name].needs):
+            before = show(func), func.split
+
+            assert (show(PASSES[name](func)), func.split) == before, seed
 
 
 @pytest.mark.slow

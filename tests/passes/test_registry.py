@@ -13,9 +13,13 @@ from structure import tree_of
 
 import symgrad
 from symgrad.errors import BadArgument, InvalidIR
+from symgrad.ir.core import Apply, Block, Call, For, Func, If, Value
 from symgrad.ir.parse import parse
 from symgrad.ir.show import show
+from symgrad.ir.types import FLOAT, INT, Array
+from symgrad.location import NOWHERE
 from symgrad.notes import Notes
+from symgrad.passes.contents import CHAIN, CONTENTS, ROWS_IN_LOOPS, ROWS_OF, Contents
 from symgrad.pipeline.registry import OPTIMISE, PASSES, PIPELINES, page
 from symgrad.pipeline.runner import PROPERTIES, Pass, PassContext, Stage, run
 
@@ -43,6 +47,7 @@ def test_a_record_names_a_function_that_says_what_it_does(one: Pass) -> None:
     assert set(one.preserves) <= PROPERTIES.keys()
     assert set(one.requires) <= PASSES.keys()
     assert set(one.takes) <= {field.name for field in fields(PassContext)}
+    assert set(one.needs) <= CONTENTS.keys()
 
 
 def test_every_pass_is_entered() -> None:
@@ -110,6 +115,52 @@ def test_a_pass_is_held_to_what_it_declares(monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.raises(InvalidIR, match="the pass dce does not preserve which loops and branches there are"):
         run(false, parse(UNREAD))
     assert "for" not in show(run(Stage("true", (PASSES["dce"],)), parse(UNREAD)))
+
+
+def holding(word: str) -> Func:
+    """A function that holds what a word of ``CONTENTS`` stands for, and as little else as can be."""
+    loop = For([Value(INT)], NOWHERE, body=Block([Value(INT)]))
+    branch = If([Value(FLOAT)], NOWHERE)
+    func = Func("f", Block())
+    if word in ROWS_OF:
+        func.body.ops = [Call([Value(FLOAT)], NOWHERE, name, []) for name in sorted(ROWS_OF[word])[:1]]
+    elif word in ROWS_IN_LOOPS:
+        loop.body.ops = [Call([Value(FLOAT)], NOWHERE, name, []) for name in sorted(ROWS_IN_LOOPS[word])[:1]]
+        func.body.ops = [loop]
+    elif word in ("loops", "batches", "known arrays in loops"):
+        loop.batch = word == "batches"
+        loop.body.args += [Value(Array("f64", (3,)))] if word.startswith("known") else []
+        func.body.ops = [loop]
+    elif word == "chains":
+        func.body.ops = [Call([Value(FLOAT)], NOWHERE, "sin", []) for _ in range(CHAIN)]
+    elif word == "calls":
+        func.body.ops = [Apply([], NOWHERE, Func("g", Block()))]
+    elif word == "remarks":
+        func.notes = Notes()
+    else:
+        branch.loc = replace(NOWHERE, backward=word == "reversed branches")
+        func.body.ops = [branch]
+    return func
+
+
+@pytest.mark.parametrize("word", CONTENTS)
+def test_what_a_function_holds_is_found(word: str) -> None:
+    held = {other for other in CONTENTS if Contents.of(holding(word)).holds(other)}
+
+    assert word in held
+    assert held <= {word, "loops", "branches", *(other for other in ROWS_OF if ROWS_OF[other] & ROWS_IN_LOOPS.get(word, set()))}
+    assert not Contents.of(Func("f", Block())).hold(CONTENTS)
+
+
+def test_a_pass_that_has_nothing_to_do_is_left_out_and_held_to_that(monkeypatch: pytest.MonkeyPatch) -> None:
+    """``dce`` drops a loop that nobody reads, so it does not need stores."""
+    false = Stage("false", (replace(PASSES["dce"], needs=("stores",)),))
+    monkeypatch.delenv("SYMGRAD_CHECK", raising=False)
+    assert "for" in show(run(false, parse(UNREAD)))
+
+    monkeypatch.setenv("SYMGRAD_CHECK", "1")
+    with pytest.raises(InvalidIR, match="the pass dce changes a function that holds none of what it needs: stores"):
+        run(false, parse(UNREAD))
 
 
 def test_the_runner_says_how_long_each_pass_took() -> None:
