@@ -2,11 +2,6 @@
 
 A block inside loops has one tape: one push for all its values each time it runs. Where a loop's rounds are counted
 from the start, its tape has a place for each, made just before the loop.
-
-``count_of`` says which place that is, and how many there are. ``range(0, n)`` has the places of its indices. ``range(k + 1, n)`` has
-``n - (k + 1)`` places, which a kernel lays out as arrays with room for the most; the interpreter's stacks are no slower than counting.
-The rounds of ``range(0, n, 128)`` are counted too: the loop over the rows of a Jacobian has such a range. A place can be read in several
-rounds, and be differentiated again; a stack cannot.
 """
 
 from __future__ import annotations
@@ -50,7 +45,12 @@ class Count:
 
 
 def count_of(plan: Plan, block: Block) -> Count | None:
-    """The places for the rounds of the loop that a block is the body of."""
+    """The places for the rounds of the loop that a block is the body of; None where the rounds are not counted.
+
+    ``range(0, n)`` has the places of its indices. ``range(k + 1, n)`` has ``n - (k + 1)`` places, which a kernel lays out as arrays with
+    room for the most; the interpreter's stacks are no slower than counting. The rounds of ``range(0, n, 128)`` are counted too: the loop
+    over the rows of a Jacobian has such a range. A place can be read in several rounds, and be differentiated again; a stack cannot.
+    """
     op = plan.layout.owners[block][2]
     if not isinstance(op, For) or op.until:
         return None

@@ -96,7 +96,7 @@ WRITING = ("set_at", "add_at", "add_written")
 
 
 def cleared(block: Block, indices: Mapping[For, Value]) -> bool:
-    """Remove such stores from a backward half; False if there are none."""
+    """Remove stores that clear cotangents from a backward half; False if there are none that may go."""
     sums = Sums.of(block)
     table: dict[Value, Operand] = {}
     for op in walk(block):

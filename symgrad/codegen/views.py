@@ -4,10 +4,7 @@ for t in range(n):                          A_view = A[1:-1]
     A[1:-1] = 0.5 * A[1:-1]        ->       for t in range(n):
                                                 A_view[...] = 0.5 * A_view
 
-Single elements of an array are read and written through a ``memoryview`` of it that is made before the loop in the same way:
-``x[i] = x.item(i) + x.item(i - 1)`` becomes ``x_cells[i] = x_cells[i] + x_cells[i - 1]``, with ``x_cells = memoryview(x)``. It is the
-array's own memory and gives Python's floats, as ``item`` does, in half the time of NumPy's indexing: for arrays that are used as a whole
-in between, which cannot be lists while the loop runs.
+So is a ``memoryview`` of an array made, through which the loop reads and writes single elements.
 """
 
 from __future__ import annotations
@@ -200,7 +197,12 @@ def with_memory(
 
 @dataclass(slots=True)
 class Elements(BeforeLoops):
-    """Elements of the variables of one function that are arrays of float64, or ``integers`` that are read only, of this rank."""
+    """Elements of the variables of one function that are arrays of float64, or ``integers`` that are read only, of this rank.
+
+    ``x[i] = x.item(i) + x.item(i - 1)`` becomes ``x_cells[i] = x_cells[i] + x_cells[i - 1]``, with ``x_cells = memoryview(x)`` before the
+    loop. It is the array's own memory and gives Python's floats, as ``item`` does, in half the time of NumPy's indexing: for arrays that
+    are used as a whole in between, which cannot be lists while the loop runs.
+    """
 
     arrays: Mapping[str, int] = field(kw_only=True)
     integers: Mapping[str, int] = field(kw_only=True)

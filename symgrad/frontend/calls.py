@@ -106,14 +106,15 @@ DERIVES = {**DERIVING, "jvp": make_directional, "linearize": make_linear, "vmap"
 def call_expression(ctx: Lowering, node: ast.Call) -> Binding:
     height = len(ctx.state.operands)
     held = ctx.evaluate(node.func)
-    if isinstance(held, Static) and held.value is super and not node.args:
+    called = held.value if isinstance(held, Static) else None
+    if called is super and not node.args:
         return super_of(ctx, node)
-    lazily = isinstance(held, Static) and held.value is sum and len(node.args) == 1 and not node.keywords
+    lazily = called is sum and len(node.args) == 1 and not node.keywords
     if lazily and isinstance(node.args[0], ast.GeneratorExp):
         return sum_generator(ctx, node.args[0], node)
-    if isinstance(held, Static) and held.value is next and node.args and isinstance(node.args[0], ast.GeneratorExp):
+    if called is next and node.args and isinstance(node.args[0], ast.GeneratorExp):
         return first_of(ctx, node.args[0], elements(ctx, node.args[1:]), node)
-    by_key = isinstance(held, Static) and held.value in (max, min) and node.keywords  # the key is asked of each item as it comes
+    by_key = called in (max, min) and node.keywords  # the key is asked of each item as it comes
     at_once = comprehension if goes_over_at_once(ctx, held) and not by_key else None
     args = elements(ctx, node.args, at_once, evaluated if ctx.keeps_text and is_users(held) else Lowering.evaluate)
     kwargs: dict[str, Binding] = {}

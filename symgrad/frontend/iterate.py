@@ -39,7 +39,7 @@ from symgrad.frontend.flow import branch
 from symgrad.frontend.generators import gathered
 from symgrad.frontend.interruptions import NeedsState
 from symgrad.frontend.members import is_enumeration
-from symgrad.frontend.operands import is_recipe, static_binding
+from symgrad.frontend.operands import is_range, static_binding
 from symgrad.frontend.outside import check_reader, outside, rely_on_keys
 from symgrad.frontend.pinning import pinned_extent
 from symgrad.frontend.python_values import answer, python_items
@@ -82,7 +82,7 @@ def known_items(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding]
 
 def items_of(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | Items:
     """The items that an iteration over a binding still gives; those of a generator are collected in a list."""
-    binding = binding if is_recipe(binding) else begin(ctx, binding, node)
+    binding = binding if is_range(binding) else begin(ctx, binding, node)
     if python_class(binding) is not None:
         return items_of(ctx, python_items(ctx, binding, node), node)
     match binding:

@@ -28,7 +28,7 @@ from symgrad.frontend.iterate import (
     shape_of_object,
 )
 from symgrad.frontend.live import rounds_from
-from symgrad.frontend.operands import is_recipe
+from symgrad.frontend.operands import is_range
 from symgrad.frontend.scopes import assigned
 from symgrad.frontend.stepping import begin, sites_of, with_position
 from symgrad.frontend.tables import statement
@@ -42,7 +42,7 @@ ENDLESS = 1000  #: rounds of a loop over a list that its own body makes longer
 @statement(ast.For)
 def for_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
     iterable, sites = ctx.evaluate(node.iter), frozenset[Any]()
-    if not is_recipe(iterable):
+    if not is_range(iterable):
         iterable = as_base(ctx, iterable, "__iter__")
         sites = sites_of(ctx, iterable, node.iter)
         iterable = begin(ctx, with_position(ctx, iterable, node.iter), node.iter)

@@ -121,11 +121,6 @@ def array_of(ctx: Lowering, binding: Binding, dtype: str | None, node: ast.AST) 
     return ctx.array_of(ctx.held(binding), dtype, display_shape(ctx, binding))
 
 
-def is_recipe(binding: Binding) -> bool:
-    """Is it a ``range`` or its like, which nobody has begun to go over?"""
-    return isinstance(binding, Iter) and binding.key is None
-
-
 def is_range(binding: Any) -> bool:
     """Is it a ``range``?"""
     return isinstance(binding, Iter) and binding.kind == "range" and binding.key is None

@@ -4,20 +4,6 @@ Needed is what the function returns, what an op with an effect reads, and what t
 from. A carried value that only feeds itself is not; neither is a chain of stores whose last
 version nobody reads. An op that may raise goes too: where that is part of what the user's function does,
 ``observed`` has put a reader behind it.
-
-``observed`` keeps what may raise though nothing reads its result: exceptions are part of what a function does. Behind such an op an
-``evaluated`` is put, an effect that reads the result. It is the first pass on a function as it was read. Views are made anew wherever
-they are read: only the one that is made where the program takes the part has an ``evaluated``, which is put there when the program is
-read. It goes where that part of the array is read or written to later: that raises as well. So does what is done to an item of a list
-that was read from a list of lists.
-
-``kept`` keeps on tapes only what somebody takes off them and could not read elsewhere:
-
-    put(tape, i, a, b, shape); a, _, shape = get(tape, i)     ->     put(tape, i, a); a = get(tape, i)
-
-``unread`` drops operands that an op's text does not mention, for printing: what only served them need not be computed.
-``matmul_left(g, b, shape)`` prints as ``g @ b.T`` where the ranks are known; the shape is then read by nobody. The solution of an
-equation is what the solver gives, whatever equation that is. Its result is to be printed, not to be differentiated.
 """
 
 from __future__ import annotations
@@ -194,6 +180,11 @@ class Marks:
 def observed(func: Func) -> Func:
     """Let every op that may raise be read.
 
+    Exceptions are part of what a function does, so it is the first pass on a function as it was read. Views are made anew wherever they are
+    read: only the one that is made where the program takes the part has an ``evaluated``, which is put there when the program is read. It
+    goes where that part of the array is read or written to later: that raises as well. So does what is done to an item of a list that was
+    read from a list of lists.
+
     The result of such an op is read by another that is kept, or by an ``evaluated`` put behind it. The same is done in the functions that
     it calls: of one without results, what may raise in it is an effect then.
     """
@@ -295,7 +286,12 @@ FILLING, EMPTYING = {"push": 1, "put": 2}, {"pop": 1, "get": 0}
 
 
 def kept(func: Func) -> Func:
-    """Narrow the tapes of a function, in place; those that come from outside or leave stay as they are."""
+    """Narrow the tapes of a function, in place; those that come from outside or leave stay as they are.
+
+    They keep only what somebody takes off them and could not read elsewhere::
+
+        put(tape, i, a, b, shape); a, _, shape = get(tape, i)     ->     put(tape, i, a); a = get(tape, i)
+    """
     if not holds(func, *FILLING):
         return func
     narrower = _Narrower(Facts(func), {value for op in func.body.ops for value in op.outs}, func.notes)
@@ -377,7 +373,11 @@ class _Narrower:
 
 
 def unread(func: Func) -> Func:
-    """Replace operands that no text mentions by holes, in place."""
+    """Replace operands that no text mentions by holes, in place, for printing: what only served them need not be computed.
+
+    ``matmul_left(g, b, shape)`` prints as ``g @ b.T`` where the ranks are known; the shape is then read by nobody. The solution of an
+    equation is what the solver gives, whatever equation that is. The result is to be printed, not to be differentiated.
+    """
     solutions: dict[Value, Operand] = {}
     for op in walk(func.body):
         if isinstance(op, Call) and op.name in SOLUTIONS:

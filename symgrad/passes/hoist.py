@@ -1,12 +1,6 @@
 """Loop-invariant code motion: what every round of a loop would compute alike is computed before the loop. Works in place.
 
-``hoist``, of gradients, moves cheap ops: only what cannot raise, since a loop may have no rounds. These are shapes, extents,
-comparisons and sums and products of scalars, none of them of a name that may have no value.
-
-``lift``, of the function that is differentiated, moves everything that takes time. Then nothing of it is kept for each round, and its
-derivative is taken once, of the sum of the rounds' cotangents. Where a loop without rounds could raise then, ``Func.guarded`` names
-what may be raised, and where it is, the function as it was read runs in the place of this one. Halves of pullbacks have nothing to run
-instead; of these only what cannot raise is moved.
+``hoist``, of gradients, moves cheap ops that cannot raise; ``lift``, of the function that is differentiated, everything that takes time.
 """
 
 from __future__ import annotations
@@ -41,7 +35,11 @@ ARITHMETIC = frozenset(
 
 
 def hoist(func: Func) -> Func:
-    """Move loop-invariant ops outwards, in place."""
+    """Move loop-invariant ops outwards, in place.
+
+    Only what cannot raise is moved, since a loop may have no rounds: shapes, extents, comparisons and sums and products of scalars, none
+    of them of a name that may have no value.
+    """
     count = _hoisted(func.body, func.notes, set(Unbound.of(func.body).sides), func.split)
     if func.split is not None:
         func.split += count
@@ -147,7 +145,12 @@ PLACES = frozenset({"LookupError"})
 
 
 def lift(func: Func, guarded: bool = True) -> Func:
-    """Move what loops compute alike in each round before them, in place; ``guarded``: may that be something that can raise?"""
+    """Move what loops compute alike in each round before them, in place; ``guarded``: may that be something that can raise?
+
+    Then nothing of it is kept for each round, and its derivative is taken once, of the sum of the rounds' cotangents. A loop may have no
+    rounds, and then nothing may be raised: ``Func.guarded`` names what may be, and where it is, the function as it was read runs in the
+    place of this one. Halves of pullbacks have nothing to run instead; of these only what cannot raise is moved.
+    """
     if holds(func, For, While):
         with halves_kept(func):
             _Lifter(func, guarded and may_start_again(func)).block(func.body)

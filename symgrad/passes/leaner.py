@@ -5,12 +5,6 @@ a @ b                                 ->      a.dot(b)
 g[:, None] * x * c                    ->      (g * c)[:, None] * x
 g * np.where(x == y, 0.5, x == out)   ->      g * split_ties(x == out, x == y)
 row = x[i]; row[0]                    ->      x[i, 0]
-
-Sums of products that are broadcast are products of matrices, which are the same products added in another order, and no array is made
-that holds them all:
-
-(g[:, None, :] * b[None, :, :]).sum(2)                      ->      g.dot(b.T)
-np.broadcast_to(g[:, None, :], shape) * b * w               ->      g[:, None, :] * b * w
 """
 
 from __future__ import annotations
@@ -61,7 +55,11 @@ def only_summed(func: Func) -> set[Operand]:
 
 
 def sum_of_broadcast(op: Call, facts: Facts, summed: set[Operand]) -> list[Call] | None:
-    """The sum of a product that is broadcast is a product of matrices."""
+    """The sum of a product that is broadcast is a product of matrices.
+
+    ``(g[:, None, :] * b[None, :, :]).sum(2)`` becomes ``g.dot(b.T)``: the same products are added in another order, and no array is made
+    that holds them all.
+    """
     maker, out, product = facts.calls(op.args[0], "multiply"), op.outs[0].type, op.args[0].type
     if maker is None or op.args[0] not in summed or not (is_late(op, facts) and is_late(maker, facts) and facts.is_steady(maker)):
         return None

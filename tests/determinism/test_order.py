@@ -41,7 +41,7 @@ ALLOWED = {
     ("loops/merge.py", "ranks"): ONE,
     ("loops/separable.py", "facts.touched"): "each is counted, and asked for by array",
     ("ops/shapes.py", "dtypes"): ONE,
-    ("passes/kept.py", "items"): ONE,
+    ("passes/dce.py", "items"): ONE,
     ("record/operations.py", "hash"): "it is kept as what __hash__ gives",
     ("rules.py", "id"): "the nodes are held by the tree",
     ("runtime/cache.py", "scandir"): "what is read is sorted",
