@@ -40,6 +40,7 @@ from symgrad.frontend.bindings import (
     python_class,
 )
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.conversions import is_number_or_array
 from symgrad.frontend.derived import BASES, is_derived, is_of_base, namespace_of
 from symgrad.frontend.distributions import distribution_of
 from symgrad.frontend.exact import as_named, check_kind, exact_class, possible_classes
@@ -49,7 +50,6 @@ from symgrad.frontend.flow import choose
 from symgrad.frontend.function_attributes import attribute_of_function
 from symgrad.frontend.growing_dicts import check_attribute
 from symgrad.frontend.opaque import GENERATORS, followed
-from symgrad.frontend.operands import is_number_or_array
 from symgrad.frontend.outside import outside, rely_on_class
 from symgrad.frontend.overriding import check_reading
 from symgrad.frontend.reading import (

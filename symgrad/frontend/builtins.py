@@ -31,7 +31,7 @@ from symgrad.frontend.bindings import (
     python_class,
 )
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.conversions import standing_for
+from symgrad.frontend.conversions import is_number_or_array, standing_for
 from symgrad.frontend.derived import as_base, is_derived, namespace_of
 from symgrad.frontend.exact import (
     NUMBERS,
@@ -52,7 +52,7 @@ from symgrad.frontend.function_attributes import has_function_attribute
 from symgrad.frontend.growing_dicts import as_dict, check_attribute, dict_of, new_dict, update
 from symgrad.frontend.iterate import append, indices_of, items_of, known_items, read_at_once, sequence
 from symgrad.frontend.number_builtins import CONVERTING
-from symgrad.frontend.operands import is_number_or_array, static_key, unwrap
+from symgrad.frontend.operands import static_key, unwrap
 from symgrad.frontend.operators import binary
 from symgrad.frontend.outside import check_reader, entries_of
 from symgrad.frontend.printed import shown, text_of

@@ -36,6 +36,7 @@ from symgrad.frontend.bindings import (
 from symgrad.frontend.classes import construct, super_of
 from symgrad.frontend.comprehensions import comprehension, first_of, sum_generator
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.conversions import is_number_or_array
 from symgrad.frontend.counts_of_arguments import check_call
 from symgrad.frontend.declared import call_declared, call_function, is_declared, run_again_in_reverse
 from symgrad.frontend.derived import OF_ARRAYS, as_base, call_base, is_base_method, is_derived, is_of_base
@@ -54,7 +55,7 @@ from symgrad.frontend.methods import call_method
 from symgrad.frontend.nested import DERIVING, derivative_of, make_derivative
 from symgrad.frontend.numba_kinds import OF_NUMBA, as_python, numba_kind
 from symgrad.frontend.opaque import followed, opaque
-from symgrad.frontend.operands import are_complex, is_number_or_array, known_value
+from symgrad.frontend.operands import are_complex, known_value
 from symgrad.frontend.outside import change_outside, entries_of, item_text, outside, rely_on_class, rely_on_keys
 from symgrad.frontend.overwriting import without_overwriting
 from symgrad.frontend.printed import shown

@@ -29,6 +29,7 @@ from symgrad.frontend.bindings import (
     Step,
     Tup,
     is_row,
+    python_class,
 )
 from symgrad.frontend.interruptions import NeedsState
 from symgrad.frontend.known import TESTS
@@ -336,6 +337,11 @@ NUMBER_OF: dict[type[Binding], str] = {
     Fun: "add () to call it",
     Iter: "take its items with list, or step on with next",
 }
+
+
+def is_number_or_array(binding: Binding) -> bool:
+    """Is it a number or an array, which is there and is of one class, and no text or set?"""
+    return isinstance(binding, Num | Ref) and python_class(binding) is None
 
 
 def kind_word(binding: Binding) -> str:

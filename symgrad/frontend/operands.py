@@ -20,7 +20,6 @@ from symgrad.frontend.bindings import (
     held_items,
     is_long,
     is_taken_whole,
-    python_class,
 )
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.pinning import NotLiteral, pinned
@@ -124,11 +123,6 @@ def array_of(ctx: Lowering, binding: Binding, dtype: str | None, node: ast.AST) 
 def is_range(binding: Any) -> bool:
     """Is it a ``range``?"""
     return isinstance(binding, Iter) and binding.kind == "range" and binding.key is None
-
-
-def is_number_or_array(binding: Binding) -> bool:
-    """Is it a number or an array, which is there and is of one class, and no text or set?"""
-    return isinstance(binding, Num | Ref) and python_class(binding) is None
 
 
 def with_items(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:

@@ -14,7 +14,6 @@ SWEEP = "the tensors are held by the record, and by who called, while the sweep 
 #: by file, and by the name that is called or the text of the set: why it may be there
 ALLOWED = {
     ("abstraction.py", "id"): "the objects are held by the argument that is looked at meanwhile",
-    ("adjoint/cleared.py", "ends"): ONE,
     ("adjoint/sums.py", "ends"): ONE,
     ("callables.py", "hash"): "it is what __hash__ gives",
     ("compat/paddle/fluid/feeding.py", "self.variables"): "it is a list; an attribute of another class of that name is a set",
