@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from symgrad.codegen.expressions import Names, bound_inside, constant, literal, mentions, text_of
 from symgrad.ir.core import Call, Const, Func, Operand, walk
-from symgrad.ops.declare import ROWS
+from symgrad.ops.declare import ROWS, Row
 
 #: builtins that the printer itself uses
 BUILTINS = ("range", "reversed", "slice", "complex", "memoryview")
@@ -25,7 +25,7 @@ def collect(func: Func, names: Names, texts: dict[Call, str]) -> set[str]:
             text = texts[op] = text_of(op)
             if (op.name, text) not in seen or ROWS[op.name].by_name:
                 seen.add((op.name, text))
-                inner |= bound_inside(text)
+                inner |= bound_inside(text) - params_of(ROWS[op.name])  # a statement such as ``x += y`` binds its operand's name
                 for name in asked_of_the_module(op, text):
                     names.use(name)
             if not ROWS[op.name].by_name:
@@ -46,8 +46,13 @@ def asked_of_the_module(op: Call, text: str) -> list[str]:
         return []
     if row.by_name:
         return [name for name in mentions(text) if name not in op.settings["names"]]
-    own = {p.lstrip("*") for p in row.params} | {*row.settings, *row.outs, "path"} | bound_inside(text)
+    own = params_of(row) | {*row.settings, *row.outs, "path"} | bound_inside(text)
     return [name for name in mentions(text) if name not in own]
+
+
+def params_of(row: Row) -> set[str]:
+    """The names that stand for a row's operands in its text."""
+    return {param.lstrip("*") for param in row.params}
 
 
 def collect_constants(operands: list[Operand], names: Names) -> None:

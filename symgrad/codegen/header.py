@@ -39,6 +39,7 @@ class Header:
     fast: bool = False  #: is the text to be run rather than read?
     once: bool = False  #: is it run once, and never read?
     kernel: bool = False  #: is it for numba to compile?
+    is_read: bool = False  #: is it read, and not run?
     beside: frozenset[str] = frozenset()  #: the names of functions that stand in the same text already
     again: str = ""  #: the call of the plain form, for a function that is ``guarded``
 

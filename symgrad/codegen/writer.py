@@ -17,6 +17,7 @@ from symgrad.codegen.kernels import compiled_sooner
 from symgrad.codegen.layout import plan, statements_alone
 from symgrad.codegen.naming import assign_names, distinct_names
 from symgrad.codegen.trees import assign, negated, replaced, tuple_of
+from symgrad.codegen.unpacking import Unpacking
 from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, walk
 from symgrad.ir.types import UNKNOWN, Type
 from symgrad.ir.unbound import Unbound, is_undefined
@@ -85,6 +86,8 @@ class Writer(AssignmentWriter):
         body = [*(assign(ast.Name(name), ast.Constant(None)) for name in self.unset if name not in bound), *body]
         if self.header.kernel:
             body = compiled_sooner(body)
+        if self.header.is_read:
+            body = Unpacking(self.marks, self.header.lines, self.func.loc).function(body)
         if self.starts_again:
             body = [self.guarded(body)]
         definition.body = [ast.Expr(ast.Constant(self.header.doc)), *body] if self.header.doc else body or [ast.Pass()]

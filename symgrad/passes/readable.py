@@ -5,7 +5,7 @@ The result is to be printed, not to be run fast. Both work in place.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from symgrad.ir.core import Block, Call, For, Func, Op, Operand, Value, While, uses, walk
@@ -47,7 +47,8 @@ class Families:
                         for value in (init, carried, final):
                             if isinstance(value, Value) and has_shape_of(value, out):
                                 self.join(value, out)
-        self.lasting = params  #: what has its name throughout
+        renewed = {value.name for value in defined(func.body)}
+        self.lasting = {param for param in params if param.name not in renewed}  #: what has its name throughout
         self.changing = self.memory(self.consumed)
 
     def find(self, value: Value) -> Value:
@@ -72,6 +73,14 @@ class Families:
         """The two belong to one family."""
         if (one := self.find(one)) is not (other := self.find(other)):
             self.parent[other] = one
+
+
+def defined(block: Block) -> Iterator[Value]:
+    """Every value that is computed or carried."""
+    for op in walk(block):
+        yield from op.outs
+        for inner in op.blocks:
+            yield from inner.args
 
 
 def has_shape_of(one: Value, other: Value) -> bool:
