@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from symgrad.codegen.comments import Mark
+from symgrad.codegen.plainer import lighten, respell
 from symgrad.location import Loc
 
 WIDTH = 100
@@ -61,6 +62,7 @@ class Unpacking:
     marks: dict[ast.stmt, Mark]
     lines: Lines
     start: Loc  #: where the user's function begins
+    variables: frozenset[str]  #: of the function, its parameters among them
     reads: Counter[str] = field(default_factory=Counter)
     extents: dict[str, int] = field(default_factory=dict)  #: of what is unpacked, by its text
     plain: list[Pattern] = field(default_factory=list)  #: what the user assigned of names and numbers
@@ -72,14 +74,30 @@ class Unpacking:
         last = max((mark.loc.line for mark in self.marks.values() if mark.loc.file == self.start.file), default=0)
         patterns = [self.pattern(Loc(self.start.file, line)) for line in range(self.start.line + 1, last + 1)]
         self.plain = [p for p in dict.fromkeys(patterns) if p is not None and p.is_plain()]
+        self.plainer(body)
         return self.block(body)
+
+    def plainer(self, body: list[ast.stmt]) -> None:
+        """Spell the statements of a block as the user did, and those of the backward half no longer than they need be."""
+        for statement in body:
+            mark = self.marks.get(statement, Mark())
+            if mark.backward:
+                lighten(statement)
+            elif mark.loc.line:
+                respell(statement, self.line(mark.loc), self.variables)
+            for name in ("body", "orelse"):
+                self.plainer(getattr(statement, name, []))
+
+    def line(self, loc: Loc) -> str:
+        """The text of a line of the user's source."""
+        try:
+            return loc.text or self.lines(loc.file, loc.line)
+        except (OSError, LookupError):
+            return ""
 
     def pattern(self, loc: Loc) -> Pattern | None:
         """What the user assigns to at a place."""
-        try:
-            return pattern_of(loc.text or self.lines(loc.file, loc.line)) if loc.line else None
-        except (OSError, LookupError):
-            return None
+        return pattern_of(self.line(loc)) if loc.line else None
 
     def block(self, body: list[ast.stmt]) -> list[ast.stmt]:
         """The statements of a block: of one line of the user's, or of none, at a time."""

@@ -87,7 +87,7 @@ class Writer(AssignmentWriter):
         if self.header.kernel:
             body = compiled_sooner(body)
         if self.header.is_read:
-            body = Unpacking(self.marks, self.header.lines, self.func.loc).function(body)
+            body = Unpacking(self.marks, self.header.lines, self.func.loc, frozenset(self.name_of.values())).function(body)
         if self.starts_again:
             body = [self.guarded(body)]
         definition.body = [ast.Expr(ast.Constant(self.header.doc)), *body] if self.header.doc else body or [ast.Pass()]
