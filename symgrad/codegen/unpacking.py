@@ -7,8 +7,9 @@ g = np.zeros(p.shape); g[1] += b_grad; g[0] += a_grad   ->   g = np.array([a_gra
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
@@ -18,6 +19,11 @@ from symgrad.location import Loc
 
 WIDTH = 100
 Lines = Callable[[str, int], str]
+#: a line that may bind a name
+BINDING = (
+    r"\b{0}\b\s*(?:,.*)?(?:[-+*/%@&|^:]|//|\*\*|<<|>>)?=(?!=)"
+    r"|\bfor\b[^:]*\b{0}\b[^:]*\bin\b|\b(?:as|def|class|global|nonlocal|import)\b.*\b{0}\b"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +71,8 @@ class Unpacking:
     variables: frozenset[str]  #: of the function, its parameters among them
     reads: Counter[str] = field(default_factory=Counter)
     extents: dict[str, int] = field(default_factory=dict)  #: of what is unpacked, by its text
+    constants: dict[str, ast.expr] = field(default_factory=dict)  #: the numbers that variables of the user's stand for
+    named: set[str] = field(default_factory=set)  #: those that the text names
     plain: list[Pattern] = field(default_factory=list)  #: what the user assigned of names and numbers
 
     def function(self, body: list[ast.stmt]) -> list[ast.stmt]:
@@ -72,10 +80,11 @@ class Unpacking:
         nodes = [node for statement in body for node in ast.walk(statement)]
         self.reads = Counter(node.id for node in nodes if isinstance(node, ast.Name))
         last = max((mark.loc.line for mark in self.marks.values() if mark.loc.file == self.start.file), default=0)
-        patterns = [self.pattern(Loc(self.start.file, line)) for line in range(self.start.line + 1, last + 1)]
-        self.plain = [p for p in dict.fromkeys(patterns) if p is not None and p.is_plain()]
+        source = {line: self.line(Loc(self.start.file, line)) for line in range(self.start.line + 1, last + 1)}
+        self.plain = [p for p in dict.fromkeys(map(pattern_of, source.values())) if p is not None and p.is_plain()]
+        self.constants = {} if {"len", "np"} & self.variables else constants_of(source, self.variables)
         self.plainer(body)
-        return self.block(body)
+        return self.with_constants(self.block(body), source)
 
     def plainer(self, body: list[ast.stmt]) -> None:
         """Spell the statements of a block as the user did, and those of the backward half no longer than they need be."""
@@ -83,10 +92,25 @@ class Unpacking:
             mark = self.marks.get(statement, Mark())
             if mark.backward:
                 lighten(statement)
-            elif mark.loc.line:
-                respell(statement, self.line(mark.loc), self.variables)
+            if mark.loc.line and (isinstance(statement, ast.For) or not mark.backward):
+                self.named |= respell(statement, self.line(mark.loc), self.constants)
             for name in ("body", "orelse"):
                 self.plainer(getattr(statement, name, []))
+
+    def with_constants(self, body: list[ast.stmt], source: Mapping[int, str]) -> list[ast.stmt]:
+        """The statements, with the assignments of the constants that they name."""
+        for line, text in source.items():
+            if self.named.isdisjoint(names_assigned(text)) or not self.constants.keys() >= set(names_assigned(text)):
+                continue
+            marks = [self.marks.get(statement, Mark()) for statement in body]
+            later = (k for k, mark in enumerate(marks) if mark.loc.line > line and mark.loc.file == self.start.file or mark.backward)
+            place = next(later, len(body))
+            (single,) = ast.parse(text.strip()).body
+            self.marks[single] = Mark(Loc(self.start.file, line))
+            if place < len(body) and not marks[place].backward:
+                self.marks[single].section, marks[place].section = marks[place].section, ""
+            body = [*body[:place], single, *body[place:]]
+        return body
 
     def line(self, loc: Loc) -> str:
         """The text of a line of the user's source."""
@@ -236,6 +260,41 @@ class Unpacking:
                 if ast.unparse(function) == "np.zeros":
                     return self.extents.get(ast.unparse(base), 0)
         return 0
+
+
+def names_assigned(line: str) -> tuple[str, ...]:
+    """The names to which a line assigns a number each; none if it does anything else."""
+    try:
+        body = ast.parse(line.strip()).body
+    except (SyntaxError, ValueError):
+        return ()
+    pattern = pattern_of(line)
+    match body:
+        case [ast.Assign(targets=[ast.Name(id=name)], value=value)] if is_number(value):
+            return (name,)
+        case [ast.Assign(value=ast.Tuple(elts=parts))] if pattern is not None and all(map(is_number, parts)):
+            return pattern.names
+    return ()
+
+
+def is_number(node: ast.expr) -> bool:
+    """Is it a literal number?"""
+    positive = node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else node
+    return isinstance(positive, ast.Constant) and type(positive.value) in (int, float)
+
+
+def constants_of(source: Mapping[int, str], variables: Container[str]) -> dict[str, ast.expr]:
+    """The names to which the user assigns one number, once and not in a loop or branch, and that are no variables of the text."""
+    numbers: dict[str, ast.expr] = {}
+    indent = min((len(line) - len(line.lstrip()) for line in source.values() if line.strip()), default=0)
+    for line in source.values():
+        if len(line) - len(line.lstrip()) == indent and (names := names_assigned(line)):
+            (statement,) = ast.parse(line.strip()).body
+            assert isinstance(statement, ast.Assign)
+            parts = statement.value.elts if isinstance(statement.value, ast.Tuple) else [statement.value]
+            numbers |= dict(zip(names, parts, strict=True))
+    times = {name: sum(bool(re.search(BINDING.format(name), line)) for line in source.values()) for name in numbers}
+    return {name: number for name, number in numbers.items() if name not in variables and times[name] == 1}
 
 
 def target_of(statement: ast.stmt) -> str:

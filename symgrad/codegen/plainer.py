@@ -1,0 +1,130 @@
+"""Statements of text that is read -> the same as the user spelled them, or without what only speed needs.
+
+n = x.shape[0]       ->   n = len(x)      where the user wrote that
+y += x.copy()        ->   y += x          in the backward half
+-(-1.0)              ->   1.0
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import Any, TypeGuard
+
+from symgrad.codegen.seam import FIELDS, alike
+
+
+class Rewriting:
+    """Copies a tree, and rewrites each node of the copy."""
+
+    def rewritten(self, node: Any) -> Any:
+        """A copy of a node, or of a list of nodes."""
+        if isinstance(node, list):
+            return [self.rewritten(item) for item in node]
+        if not isinstance(node, ast.AST):
+            return node
+        kind: Any = type(node)
+        return self.node(kind(**{name: self.rewritten(getattr(node, name, None)) for name in FIELDS[kind]}))
+
+    def node(self, node: ast.AST) -> ast.AST:
+        """What takes the place of a node whose parts have been rewritten."""
+        return node
+
+
+class Canonical(Rewriting):
+    """Spells in one way what can be spelled in several; the user's names of ``constants`` are the numbers themselves."""
+
+    def __init__(self, constants: Mapping[str, ast.expr]) -> None:
+        self.constants = constants
+
+    def node(self, node: ast.AST) -> ast.AST:
+        """``x.shape[0]`` for ``len(x)``, ``np.size(x)`` for ``x.size``, and the number for its name."""
+        match node:
+            case ast.Name(id=name) if name in self.constants:
+                return self.constants[name]
+            case ast.Call(func=ast.Name(id="len"), args=[array], keywords=[]):
+                return ast.Subscript(ast.Attribute(array, "shape"), ast.Constant(0))
+            case ast.Attribute(value=array, attr="size"):
+                return ast.Call(ast.Attribute(ast.Name("np"), "size"), [array], [])
+        return node
+
+
+class Lighter(Rewriting):
+    """Leaves out of expressions what does not change their value."""
+
+    def node(self, node: ast.AST) -> ast.AST:
+        """``x`` for ``x[...]`` between operators, and ``1.0`` for ``-(-1.0)``."""
+        match node:
+            case ast.BinOp(left=left, op=op, right=right):
+                return ast.BinOp(whole(left), op, whole(right))
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=float() as value)) if value < 0:
+                return ast.Constant(-value)
+            case ast.UnaryOp(op=ast.USub(), operand=ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=float()) as number)):
+                return number
+            case ast.UnaryOp(op=op, operand=operand):
+                return ast.UnaryOp(op, whole(operand))
+        return node
+
+
+def whole(node: ast.expr) -> ast.expr:
+    """``x`` for ``x[...]``."""
+    match node:
+        case ast.Subscript(value=array, slice=ast.Constant(value=value)) if value is Ellipsis:
+            return array
+    return node
+
+
+def lighten(statement: ast.stmt) -> None:
+    """Leave out of a statement of the backward half what does not change what it does, in place."""
+    match statement:
+        case ast.AugAssign(value=ast.Call(func=ast.Attribute(value=array, attr="copy"), args=[], keywords=[])):
+            statement.value = Lighter().rewritten(array)
+        case ast.AugAssign(value=value):
+            statement.value = whole(Lighter().rewritten(value))
+        case ast.Assign(value=value):
+            statement.value = Lighter().rewritten(value)
+
+
+def respell(statement: ast.stmt, line: str, constants: Mapping[str, ast.expr]) -> set[str]:
+    """Spell a statement as the user's line does, if both say the same, in place; return the constants that it names then."""
+    try:
+        users = ast.parse(line.strip() + (" pass" if line.rstrip().endswith(":") else "")).body[0]
+    except (SyntaxError, ValueError, IndexError):
+        return set()
+    if type(users) is not type(statement) or not isinstance(statement, ast.Assign | ast.AugAssign | ast.For):
+        return set()
+    ours, theirs = Canonical({}), Canonical(constants)
+    own, value = value_of(statement), value_of(users)
+    if not is_same_target(ours.rewritten(head(statement)), theirs.rewritten(head(users))):
+        return set()
+    if is_reversed(own) and not is_reversed(value):
+        value = ast.Call(own.func, [value], [])
+    if not alike(ours.rewritten(own), theirs.rewritten(value)):
+        return set()
+    setattr(statement, "iter" if isinstance(statement, ast.For) else "value", value)
+    return {node.id for node in ast.walk(value) if isinstance(node, ast.Name)} & constants.keys()
+
+
+def value_of(statement: Any) -> Any:
+    """What is assigned, or what a loop goes over."""
+    return statement.iter if isinstance(statement, ast.For) else statement.value
+
+
+def head(statement: Any) -> list[Any]:
+    """The targets of a statement, and its operator."""
+    if isinstance(statement, ast.Assign):
+        return statement.targets
+    return [statement.target, statement.op] if isinstance(statement, ast.AugAssign) else [statement.target]
+
+
+def is_same_target(ours: list[Any], theirs: list[Any]) -> bool:
+    """Is the same assigned to, or nothing that is read?"""
+    return alike(ours, theirs) or [getattr(node, "id", None) for node in theirs] == ["_"]
+
+
+def is_reversed(node: ast.expr) -> TypeGuard[ast.Call]:
+    """Is it ``reversed(x)``?"""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "reversed" and len(node.args) == 1
+
+
+__all__ = ["lighten", "respell"]
