@@ -12,13 +12,17 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import TypeGuard
 
 from symgrad.codegen.comments import Mark
 from symgrad.codegen.plainer import lighten, respell
+from symgrad.codegen.seam import alike
 from symgrad.location import Loc
 
 WIDTH = 100
 Lines = Callable[[str, int], str]
+#: the end of the name of a cotangent
+COTANGENT = re.compile(r"_grad(_\d+)?$")
 #: a line that may bind a name
 BINDING = (
     r"\b{0}\b\s*(?:,.*)?(?:[-+*/%@&|^:]|//|\*\*|<<|>>)?=(?!=)"
@@ -138,7 +142,7 @@ class Unpacking:
                 for plain in self.plain:
                     group = self.together(group, plain)
             out += group
-        return self.arrays(self.exchanged(out))
+        return chained(self.arrays(self.exchanged(out)))
 
     def groups(self, body: list[ast.stmt]) -> Iterator[tuple[Loc, list[ast.stmt]]]:
         """Statements beside one another that come from one line."""
@@ -260,6 +264,27 @@ class Unpacking:
                 if ast.unparse(function) == "np.zeros":
                     return self.extents.get(ast.unparse(base), 0)
         return 0
+
+
+def chained(body: list[ast.stmt]) -> list[ast.stmt]:
+    """The statements, with ``a_grad = b_grad = 0.0`` for cotangents that get the same number one after the other."""
+    out: list[ast.stmt] = []
+    for statement in body:
+        last = out[-1] if out else None
+        if last is not None and begins_cotangent(last) and begins_cotangent(statement):
+            targets = [*last.targets, *statement.targets]
+            if alike(last.value, statement.value) and sum(len(ast.unparse(target)) + 3 for target in targets) < WIDTH - 16:
+                last.targets = targets
+                continue
+        out.append(statement)
+    return out
+
+
+def begins_cotangent(statement: ast.stmt) -> TypeGuard[ast.Assign]:
+    """Does it assign a number to cotangents?"""
+    if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Constant):
+        return False
+    return all(isinstance(target, ast.Name) and COTANGENT.search(target.id) for target in statement.targets)
 
 
 def names_assigned(line: str) -> tuple[str, ...]:

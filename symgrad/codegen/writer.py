@@ -48,7 +48,7 @@ class Writer(AssignmentWriter):
             text = result_text(header.result, len(func.body.yields))
             self.template = ast.parse(text, mode="eval").body
             once = all(text.count(f"__result_{k}__") == 1 for k in range(len(func.body.yields)))
-        self.layout = statements_alone(func, self.texts) if header.once else plan(func, self.texts, once, not header.kernel)
+        self.layout = statements_alone(func, self.texts) if header.once else plan(func, self.texts, once, not header.kernel, header.is_read)
         self.unbound = Unbound.of(func.body).sides
         self.passed = set(begin_unbound(func) if header.kernel else self.unbound)
         own, _ = names_of(f"lambda {header.signature}: 0")
