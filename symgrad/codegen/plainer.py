@@ -8,6 +8,7 @@ y += x.copy()        ->   y += x          in the backward half
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping
 from typing import Any, TypeGuard
 
@@ -99,6 +100,31 @@ def lighten(statement: ast.stmt) -> None:
             statement.value = Lighter().rewritten(value)
 
 
+def lighten_tape(statement: ast.stmt) -> None:
+    """Say how many places a tape has as one sum: ``n`` for ``n - 1 - -1``. In place."""
+    match statement:
+        case ast.Assign(value=ast.BinOp(left=ast.List(elts=[ast.Constant(value=None)]) as none, op=ast.Mult() as times, right=count)):
+            statement.value = ast.BinOp(none, times, summed(count))
+
+
+def summed(count: ast.expr) -> ast.expr:
+    """An integer less one number and plus another as one sum."""
+    match count:
+        case ast.BinOp(
+            left=ast.BinOp(left=ast.Name() as name, op=ast.Sub(), right=ast.Constant(value=int() as less)), op=ast.Sub(), right=right
+        ):
+            match right:
+                case ast.Constant(value=int() as more):
+                    more = -more
+                case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as more)):
+                    pass
+                case _:
+                    return count
+            left, whole_number = more - less, ast.Constant(abs(more - less))
+            return name if left == 0 else ast.BinOp(name, ast.Add() if left > 0 else ast.Sub(), whole_number)
+    return count
+
+
 def respell(statement: ast.stmt, line: str, constants: Mapping[str, ast.expr]) -> set[str]:
     """Spell a statement as the user's line does, if both say the same, in place; return the constants that it names then."""
     try:
@@ -117,6 +143,35 @@ def respell(statement: ast.stmt, line: str, constants: Mapping[str, ast.expr]) -
         return set()
     setattr(statement, "iter" if isinstance(statement, ast.For) else "value", value)
     return {node.id for node in ast.walk(value) if isinstance(node, ast.Name)} & constants.keys()
+
+
+def over_items(loop: ast.For, line: str) -> None:
+    """Let a loop go over the items of an array as the user's does, in place: ``for i, v in enumerate(x)`` if ``v = x[i]`` comes first."""
+    match loop:
+        case ast.For(
+            target=ast.Name(id=index),
+            iter=ast.Call(func=ast.Name(id="range"), args=[extent], keywords=[]),
+            body=[ast.Assign(targets=[ast.Name(id=item)], value=ast.Subscript(value=ast.Name(id=array), slice=ast.Name(id=place))), *rest],
+        ) if index == place and rest and ast.unparse(Canonical({}).rewritten(extent)) == f"{array}.shape[0]":
+            stored = {name.id for statement in rest for name in targets_of(statement)}
+            if not re.search(rf"\bfor\b.*\b{item}\b.*\bin\b.*\b{array}\b", line) or array in stored or index in stored:
+                return
+            read = {node.id for statement in rest for node in ast.walk(statement) if isinstance(node, ast.Name)}
+            loop.body, loop.iter = rest, ast.Name(array)
+            loop.target = ast.Name(item)
+            if index in read:
+                loop.target = ast.Tuple([ast.Name(index), ast.Name(item)])
+                loop.iter = ast.Call(ast.Name("enumerate"), [ast.Name(array)], [])
+
+
+def targets_of(statement: ast.stmt) -> list[ast.Name]:
+    """The names that are given values in a statement and the blocks inside it; parts of arrays are none."""
+    names: list[ast.Name] = []
+    for node in ast.walk(statement):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign | ast.For) else []
+        parts = [part for target in targets for part in (target.elts if isinstance(target, ast.Tuple) else [target])]
+        names += [part for part in parts if isinstance(part, ast.Name)]
+    return names
 
 
 def value_of(statement: Any) -> Any:
@@ -141,4 +196,4 @@ def is_reversed(node: ast.expr) -> TypeGuard[ast.Call]:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "reversed" and len(node.args) == 1
 
 
-__all__ = ["lighten", "respell"]
+__all__ = ["lighten", "lighten_tape", "over_items", "respell"]

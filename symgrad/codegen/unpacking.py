@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import TypeGuard
 
 from symgrad.codegen.comments import Mark
-from symgrad.codegen.plainer import lighten, respell
+from symgrad.codegen.plainer import lighten, lighten_tape, over_items, respell
 from symgrad.codegen.seam import alike
 from symgrad.location import Loc
 
@@ -98,6 +98,9 @@ class Unpacking:
                 lighten(statement)
             if mark.loc.line and (isinstance(statement, ast.For) or not mark.backward):
                 self.named |= respell(statement, self.line(mark.loc), self.constants)
+            lighten_tape(statement)
+            if isinstance(statement, ast.For) and not mark.backward and "enumerate" not in self.variables:
+                over_items(statement, self.line(mark.loc))
             for name in ("body", "orelse"):
                 self.plainer(getattr(statement, name, []))
 
