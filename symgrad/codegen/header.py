@@ -15,7 +15,7 @@ from typing import Any
 from symgrad.codegen.expressions import Names, bound_inside, constant, literal, mentions, text_of
 from symgrad.codegen.texts import Lines
 from symgrad.ir.core import Call, Const, Func, Operand, Value, walk
-from symgrad.ops.declare import ROWS
+from symgrad.ops.declare import ROWS, Row
 from symgrad.text import identifier, names_in
 
 
@@ -44,6 +44,7 @@ class Header:
     fast: bool = False  #: is the text to be run rather than read?
     once: bool = False  #: is it run once, and never read?
     kernel: bool = False  #: is it for numba to compile?
+    is_read: bool = False  #: is it read, and not run?
     beside: frozenset[str] = frozenset()  #: the names of functions that stand in the same text already
     again: str = ""  #: the call of the plain form, for a function that is ``guarded``
 
@@ -118,7 +119,7 @@ def collect(func: Func, names: Names, texts: dict[Call, str]) -> set[str]:
             text = texts[op] = text_of(op)
             if (op.name, text) not in seen or ROWS[op.name].by_name:
                 seen.add((op.name, text))
-                inner |= bound_inside(text)
+                inner |= bound_inside(text) - params_of(ROWS[op.name])  # a statement such as ``x += y`` binds its operand's name
                 for name in asked_of_the_module(op, text):
                     names.use(name)
             if not ROWS[op.name].by_name:
@@ -139,8 +140,13 @@ def asked_of_the_module(op: Call, text: str) -> list[str]:
         return []
     if row.by_name:
         return [name for name in mentions(text) if name not in op.settings["names"]]
-    own = {p.lstrip("*") for p in row.params} | {*row.settings, *row.outs, "path"} | bound_inside(text)
+    own = params_of(row) | {*row.settings, *row.outs, "path"} | bound_inside(text)
     return [name for name in mentions(text) if name not in own]
+
+
+def params_of(row: Row) -> set[str]:
+    """The names that stand for a row's operands in its text."""
+    return {param.lstrip("*") for param in row.params}
 
 
 def collect_constants(operands: list[Operand], names: Names) -> None:

@@ -20,6 +20,7 @@ from symgrad.ir.types import Array, Scalar, Tape
 from symgrad.ops.declare import ROWS
 
 WIDTH = 88
+READ_WIDTH = 104  #: of text that is read; a line is some ten columns shorter than estimated
 INDENT = 4
 NARROWEST = 40
 
@@ -111,6 +112,7 @@ class Planner:
 
     layout: Layout
     raised: Raised = field(default_factory=dict)  #: by the user's function; without an entry none is
+    most: int = WIDTH
     root_of: dict[Op, int] = field(default_factory=dict)
     widths: dict[Value, int] = field(default_factory=dict)
 
@@ -218,7 +220,7 @@ class Planner:
 
     def narrow(self, block: Block, depth: int, user: dict[Value, Op | None]) -> None:
         """Give values of their own line back until every line is short enough."""
-        room = max(WIDTH - INDENT * (depth + 1), NARROWEST)  # a chain of elif stands less deep than its blocks
+        room = max(self.most - INDENT * (depth + 1), NARROWEST)  # a chain of elif stands less deep than its blocks
         for op in block.ops:
             line = self.on_one_line(op)
             inside = [v for v in values(line) if v in self.layout.nested]
@@ -422,15 +424,14 @@ def statements_alone(func: Func, texts: dict[Call, str]) -> Layout:
     return layout
 
 
-def plan(func: Func, texts: dict[Call, str], nest_results: bool = True, ordered: bool = True) -> Layout:
+def plan(func: Func, texts: dict[Call, str], nest_results: bool = True, ordered: bool = True, is_read: bool = False) -> Layout:
     """Decide for a whole function what is nested; its results only where each is printed once. ``texts`` are known ones of ops.
 
-    ``ordered``: of two exceptions the one that the user's function raises first is raised.
+    ``ordered``: of two exceptions the one that the user's function raises first is raised. Lines that are read may be longer.
     """
     layout = Layout(memory_of(func.body), uses(func.body), texts=texts)
-    Planner(layout, raised_in(func.body) if ordered else {}).block(
-        func.body, set(values(func.body.yields)) if nest_results else set(), 0, func.split
-    )
+    planner = Planner(layout, raised_in(func.body) if ordered else {}, READ_WIDTH if is_read else WIDTH)
+    planner.block(func.body, set(values(func.body.yields)) if nest_results else set(), 0, func.split)
     return layout
 
 

@@ -81,6 +81,8 @@ def called(func: Func) -> list[Func]:
 
 
 CUT = 40
+SHORTEST = 12  #: what is shorter says nothing
+WIDTH = 120  #: of a line with its comment
 INDENT = 4  #: of the body of a function
 COLUMN = 47
 LAST_COLUMN = 64
@@ -96,15 +98,18 @@ def statements(body: list[ast.stmt], above: tuple[ast.stmt, ...] = ()) -> Iterat
             yield from statements(getattr(statement, name, []), (*above, statement))
 
 
-def quote(loc: Loc, lines: Lines) -> str:
-    """The comment that quotes a line of the user's source, cut to fit."""
+def quote(loc: Loc, lines: Lines, room: int = CUT) -> str:
+    """The comment that quotes a line of the user's source, cut to fit; only the number where there is no room."""
     try:
         text = (loc.text or lines(loc.file, loc.line)).strip()
     except (OSError, LookupError):
         text = ""
     text = "".join(c if c.isprintable() else " " for c in text)
-    if len(text) > CUT:
-        text = text[: CUT - 3].rstrip() + "..."
+    room = min(room, CUT)
+    if room < SHORTEST:
+        text = ""
+    elif len(text) > room:
+        text = text[: room - 3].rstrip() + "..."
     return f"# {loc.line}: {text}" if text else f"# {loc.line}"
 
 
@@ -143,7 +148,9 @@ def annotate(
             follows = AFTER.get(mark.section, ())
             if mark.section != "forward":  # the user's own statements need no heading
                 out.append(f"{row[: len(row) - len(row.lstrip())]}# {mark.section}")
-        out.append(f"{row:<{column - 2}}  {quote(mark.loc, lines)}" if first and lines is not None else row)
+        start = max(column - 2, len(row)) + 2
+        room = WIDTH - start - len(f"# {mark.loc.line}: ")
+        out.append(f"{row:<{start}}{quote(mark.loc, lines, room)}" if first and lines is not None else row)
         if mark.loc.line and notes is not None:
             kind = "emitted" if mark.whole else "backward" if mark.backward else "forward"
             notes.add("codegen", kind, mark.loc, row[INDENT:])

@@ -15,6 +15,7 @@ from symgrad.codegen.layout import plan, statements_alone
 from symgrad.codegen.naming import assign_names, distinct_names
 from symgrad.codegen.seam import assign, negated, replaced, tuple_of
 from symgrad.codegen.texts import Mark
+from symgrad.codegen.unpacking import Unpacking
 from symgrad.codegen.views import with_memory
 from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, walk
 from symgrad.ir.types import UNKNOWN, Type
@@ -46,7 +47,7 @@ class Writer(AssignmentWriter):
             text = result_text(header.result, len(func.body.yields))
             self.template = ast.parse(text, mode="eval").body
             once = all(text.count(f"__result_{k}__") == 1 for k in range(len(func.body.yields)))
-        self.layout = statements_alone(func, self.texts) if header.once else plan(func, self.texts, once, not header.kernel)
+        self.layout = statements_alone(func, self.texts) if header.once else plan(func, self.texts, once, not header.kernel, header.is_read)
         self.unbound = Unbound.of(func.body).sides
         self.passed = set(begin_unbound(func) if header.kernel else self.unbound)
         own, _ = names_of(f"lambda {header.signature}: 0")
@@ -84,6 +85,8 @@ class Writer(AssignmentWriter):
         body = [*(assign(ast.Name(name), ast.Constant(None)) for name in self.unset if name not in bound), *body]
         if self.header.kernel:
             body = compiled_sooner(body)
+        if self.header.is_read:
+            body = Unpacking(self.marks, self.header.lines, self.func.loc, frozenset(self.name_of.values())).function(body)
         if self.starts_again:
             body = [self.guarded(body)]
         definition.body = [ast.Expr(ast.Constant(self.header.doc)), *body] if self.header.doc else body or [ast.Pass()]

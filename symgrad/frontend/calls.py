@@ -362,7 +362,7 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
         args = [as_float(ctx, a, node) for a in args]
     if spelled is not None:
         return call_row(ctx, spelled, args, {k: argument(ctx, a, node) for k, a in kwargs.items()}, node)
-    saying = composed(value, are_complex(ctx, [*args, *kwargs.values()]))
+    saying = composed(value, are_complex(ctx, [*args, *kwargs.values()]), ctx.keeps_text)
     if saying is not None and not (value in DRAWN and all(map(is_constant, (*args, *kwargs.values())))):
         return call_composition(ctx, value, saying, name, args, kwargs, node)
     if (solution := call_solver(ctx, value, args, kwargs, node)) is not None:

@@ -18,13 +18,13 @@ import numpy as np
 from symgrad.frontend.bindings import MISSING, Binding, Location, Num, Ref, Step
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.operands import known_value
-from symgrad.ir.core import Block, Call, Op, Operand, Value
+from symgrad.ir.core import Block, Call, If, Op, Operand, Value
 from symgrad.ir.types import Array, Scalar
 from symgrad.ops.declare import ROWS
 from symgrad.text import is_name
 
-#: expressions that evaluate all their parts, in order, and nothing else
-PLAIN = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript, ast.Slice, ast.Constant, ast.Tuple, ast.List)
+#: expressions that evaluate their parts, in order, and nothing else
+PLAIN = (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Subscript, ast.Slice, ast.Constant, ast.Tuple, ast.List)
 #: attributes of arrays
 ATTRIBUTES = frozenset({"T", "shape", "size", "ndim"})
 #: methods of arrays that leave them alone
@@ -105,6 +105,8 @@ def as_written(ctx: Lowering, node: ast.expr, held: Binding, begun: Beginning | 
 
 def is_pure(op: Op) -> bool:
     """Does an op compute a value and nothing else?"""
+    if isinstance(op, If):
+        return all(is_pure(inner) for block in op.blocks for inner in block.ops)
     row = ROWS.get(op.name) if isinstance(op, Call) else None
     if row is None or row.consumes:
         return False
@@ -156,7 +158,7 @@ class Spelling:
                 return ast.Call(parts[0], parts[1 : len(args) + 1], named)
             case ast.Constant(value=value):
                 return node if value is None or value is ... or isinstance(value, bool | int | float | str) else None
-            case ast.operator() | ast.unaryop() | ast.cmpop() | ast.expr_context():
+            case ast.operator() | ast.unaryop() | ast.boolop() | ast.cmpop() | ast.expr_context():
                 return node
         if not isinstance(node, PLAIN):
             return None

@@ -263,11 +263,11 @@ def once_is_a_copy(op: Call, facts: Facts) -> Call | None:
 RIGHT = {"dot_right": "dot_left", "matmul_right": "matmul_left"}
 
 
-def square_of_vector(op: Call, facts: Facts) -> list[Call] | None:
+def square_of_vector(op: Call, facts: Facts) -> list[Call] | Call | None:
     """What ``x @ x`` gives to its two factors is twice what it gives to one."""
     second = product_with_vector(op.args[1], facts)
     if second is None:
-        return None
+        return twice_the_vector(op, facts)
     earlier = once(op.args[0], "accumulate", facts)
     first = product_with_vector(op.args[0] if earlier is None else earlier.args[1], facts)
     if first is None or (first.name, *first.args[:2]) != (RIGHT.get(second.name), *second.args[:2]):
@@ -279,6 +279,15 @@ def square_of_vector(op: Call, facts: Facts) -> list[Call] | None:
         return [twice, call(first.name, op, operands)]
     product = new(first.name, op, first.outs[0].type, operands)
     return [twice, product, call("accumulate", op, [earlier.args[0], product.outs[0]])]
+
+
+def twice_the_vector(op: Call, facts: Facts) -> Call | None:
+    """``1.0 * x`` to which ``x`` is added is ``2.0 * x``."""
+    first, x = product_with_vector(op.args[0], facts) or once(op.args[0], "multiply", facts), op.args[1]
+    if first is None or not is_number(first.args[0], 1.0) or first.args[1] is not x:
+        return None
+    same = isinstance(x.type, Array) and x.type.dtype == "f64" and same_shape(x.type.shape, shape_of_type(op.outs[0].type))
+    return call("multiply", op, [Const(2.0), x]) if same else None
 
 
 def product_with_vector(operand: Operand, facts: Facts) -> Call | None:

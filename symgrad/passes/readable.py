@@ -5,7 +5,7 @@ The result is to be printed, not to be run fast. Both work in place.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from symgrad.ir.core import Block, Call, For, Func, Op, Operand, Value, While, uses, walk
@@ -47,7 +47,8 @@ class Families:
                         for value in (init, carried, final):
                             if isinstance(value, Value) and has_shape_of(value, out):
                                 self.join(value, out)
-        self.lasting = params  #: what has its name throughout
+        renewed = {value.name for value in defined(func.body)}
+        self.lasting = {param for param in params if param.name not in renewed}  #: what has its name throughout
         self.changing = self.memory(self.consumed)
 
     def find(self, value: Value) -> Value:
@@ -72,6 +73,14 @@ class Families:
         """The two belong to one family."""
         if (one := self.find(one)) is not (other := self.find(other)):
             self.parent[other] = one
+
+
+def defined(block: Block) -> Iterator[Value]:
+    """Every value that is computed or carried."""
+    for op in walk(block):
+        yield from op.outs
+        for inner in op.blocks:
+            yield from inner.args
 
 
 def has_shape_of(one: Value, other: Value) -> bool:
@@ -138,14 +147,20 @@ def is_pure(op: Call) -> bool:
 
 def reads(op: Op, value: Value) -> bool:
     """Does an op read a value, itself or in its blocks?"""
-    inside = (inner for block in op.blocks for inner in walk(block))
+    inside = inner_ops(op)
     yields = (operand for block in op.blocks for operand in block.yields)
     return any(operand is value for one in (op, *inside) for operand in one.operands) or any(o is value for o in yields)
 
 
+def inner_ops(op: Op) -> Iterator[Op]:
+    """The ops in the blocks of an op."""
+    for block in op.blocks:
+        yield from walk(block)
+
+
 def changed(ops: list[Op], families: Families) -> set[Value]:
     """The families whose memory some op writes to."""
-    inside = (inner for op in ops for inner in (op, *(i for block in op.blocks for i in walk(block))))
+    inside = (inner for op in ops for inner in (op, *inner_ops(op)))
     return families.memory(op.args[0] for op in inside if isinstance(op, Call) and ROWS[op.name].consumes)
 
 
@@ -219,7 +234,9 @@ def repeated(func: Func) -> Func:
     families = Families(func)
     makers = {out: op for op in walk(func.body) if isinstance(op, Call) for out in op.outs}
     counts = uses(func.body)
-    short = {value: op for value, op in makers.items() if value.name is None and is_cheap(op, families)}
+    late = set() if func.split is None else {op for root in func.body.ops[func.split :] for op in (root, *inner_ops(root))}
+    unnamed = {value for value, op in makers.items() if value.name is None or op in late and op.name == "shape_of"}
+    short = {value: op for value, op in makers.items() if value in unnamed and is_cheap(op, families)}
     cheap: set[Value] = set()
     pending: list[Operand] = [value for value, op in short.items() if counts.get(value, 0) > 1 or op.name not in PARTS]
     while pending:  # what is repeated repeats what it reads

@@ -65,7 +65,8 @@ def emitted_for(job: Job, func: Func, name: str, result: str, doc: str) -> Emitt
     func = printed(func, job)
     fast = job.outside is None and job.request.optimize == "speed" and not holds_complex(func)
     with timed(func.notes, "print", "emit"):
-        return emit(func, replace(header_for(job, func, name, result, doc), fast=fast))
+        is_read = job.outside is None and job.request.optimize == "read"
+        return emit(func, replace(header_for(job, func, name, result, doc), fast=fast, is_read=is_read))
 
 
 def run_once(job: Job, func: Func, name: str, result: str) -> tuple[ast.Module, dict[str, Any]]:

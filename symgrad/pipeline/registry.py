@@ -39,6 +39,7 @@ PASSES: dict[str, Pass] = {
         Pass("added", at="passes.readable:added"),
         Pass("repeated", at="passes.readable:repeated", preserves=("loops",)),
         Pass("sunk", at="passes.readable:sunk"),
+        Pass("earlier"),
         Pass("current_shapes", at="passes.readable:current_shapes", preserves=("loops",)),
         # for files
         Pass("stacks", optional=False),
@@ -133,7 +134,7 @@ SHOWN = stage("shown", "unread dce")
 
 # ------------------------------------------------------------------ text that is read
 
-READABLE = stage("readable", "verbatim dce fold dce fold cse dce added repeated dce sunk current_shapes dce")
+READABLE = stage("readable", "verbatim dce fold dce fold cse dce added repeated dce sunk current_shapes dce earlier")
 
 # ------------------------------------------------------------------ kernels
 

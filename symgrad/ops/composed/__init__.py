@@ -74,6 +74,7 @@ from symgrad.ops.composed.polynomials import lagrange, poly, poly1d, polyadd, po
 from symgrad.ops.composed.products import (
     cond,
     cross,
+    cross_turned,
     eigvals,
     eigvalsh,
     frobenius_norm,
@@ -237,15 +238,24 @@ ALIKE: frozenset[Callable[..., Any]] = frozenset({
 })  # fmt: skip
 
 
-def composed(function: Any, of_complex: bool = False) -> Callable[..., Any] | None:
-    """The composition for a function of NumPy, or of SciPy, which its caller has imported; with ``of_complex`` for complex numbers."""
+#: compositions whose derivatives are short, in place of others that are fast, for text that is read and never run
+AS_READ: dict[Callable[..., Any], Callable[..., Any]] = {cross: cross_turned}
+
+
+def composed(function: Any, of_complex: bool = False, is_read: bool = False) -> Callable[..., Any] | None:
+    """The composition for a function of NumPy, or of SciPy, which its caller has imported; with ``of_complex`` for complex numbers.
+
+    ``is_read``: for text that is read and never run.
+    """
     try:
         composition = COMPOSED.get(function)
     except TypeError:
         return None
     if composition is None:
         composition = composed_of_scipy(function)
-    return composition if composition is None or not of_complex or composition in ALIKE else OF_COMPLEX.get(function)
+    if composition is not None and of_complex and composition not in ALIKE:
+        return OF_COMPLEX.get(function)
+    return composition if composition is None or not is_read else AS_READ.get(composition, composition)
 
 
 @cache

@@ -54,6 +54,14 @@ def cross(a: Numbers, b: Numbers, axisa: int = -1, axisb: int = -1, axisc: int =
     return np.stack([x, y, z], axis=axisc)
 
 
+def cross_turned(a: Numbers, b: Numbers, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: Any = None) -> Any:
+    """``np.cross`` of three-vectors along the last axis, all components at once: for text that is read, whose reverse is short then."""
+    if axis is not None or axisa != -1 or axisb != -1 or axisc != -1:
+        return cross(a, b, axisa, axisb, axisc, axis)
+    need(np.ndim(a) > 0 and np.ndim(b) > 0, "np.cross takes vectors")
+    return np.roll(a * np.roll(b, -1, axis=-1) - np.roll(a, -1, axis=-1) * b, -1, axis=-1)
+
+
 def norm(x: Numbers, ord: Any = None, axis: Any = None, keepdims: Any = None) -> Any:
     """``np.linalg.norm``: of vectors of any order, of one matrix, and of Frobenius along two axes."""
     x = inexact(x)

@@ -1,0 +1,199 @@
+"""Statements of text that is read -> the same as the user spelled them, or without what only speed needs.
+
+n = x.shape[0]       ->   n = len(x)      where the user wrote that
+y += x.copy()        ->   y += x          in the backward half
+-(-1.0)              ->   1.0
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping
+from typing import Any, TypeGuard
+
+from symgrad.codegen.seam import FIELDS, alike
+
+
+class Rewriting:
+    """Copies a tree, and rewrites each node of the copy."""
+
+    def rewritten(self, node: Any) -> Any:
+        """A copy of a node, or of a list of nodes."""
+        if isinstance(node, list):
+            return [self.rewritten(item) for item in node]
+        if not isinstance(node, ast.AST):
+            return node
+        kind: Any = type(node)
+        return self.node(kind(**{name: self.rewritten(getattr(node, name, None)) for name in FIELDS[kind]}))
+
+    def node(self, node: ast.AST) -> ast.AST:
+        """What takes the place of a node whose parts have been rewritten."""
+        return node
+
+
+class Canonical(Rewriting):
+    """Spells in one way what can be spelled in several; the user's names of ``constants`` are the numbers themselves."""
+
+    def __init__(self, constants: Mapping[str, ast.expr]) -> None:
+        self.constants = constants
+
+    def node(self, node: ast.AST) -> ast.AST:
+        """``x.shape[0]`` for ``len(x)``, ``np.size(x)`` for ``x.size``, and the number for its name."""
+        match node:
+            case ast.Name(id=name) if name in self.constants:
+                return self.constants[name]
+            case ast.Call(func=ast.Name(id="len"), args=[array], keywords=[]):
+                return ast.Subscript(ast.Attribute(array, "shape"), ast.Constant(0))
+            case ast.Attribute(value=array, attr="size"):
+                return ast.Call(ast.Attribute(ast.Name("np"), "size"), [array], [])
+        return node
+
+
+class Lighter(Rewriting):
+    """Leaves out of expressions what does not change their value."""
+
+    def node(self, node: ast.AST) -> ast.AST:
+        """``x`` for ``x[...]`` between operators, and ``1.0`` for ``-(-1.0)``."""
+        match node:
+            case ast.Call(args=[ast.BinOp(left=ast.BinOp(left=one), op=ast.Sub(), right=ast.BinOp(right=other)), _]):
+                return crossed(one, other) if alike(node, turned(one, other)) else node
+            case ast.BinOp(left=left, op=op, right=right):
+                return ast.BinOp(whole(left), op, whole(right))
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=float() as value)) if value < 0:
+                return ast.Constant(-value)
+            case ast.UnaryOp(op=ast.USub(), operand=ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=float()) as number)):
+                return number
+            case ast.UnaryOp(op=op, operand=operand):
+                return ast.UnaryOp(op, whole(operand))
+        return node
+
+
+def turned(a: ast.expr, b: ast.expr) -> ast.expr:
+    """What ``np.cross`` of two arrays is in text that is read."""
+    one, other = ast.unparse(a), ast.unparse(b)
+    text = f"np.roll(({one}) * np.roll({other}, -1, axis=-1) - np.roll({one}, -1, axis=-1) * ({other}), -1, axis=-1)"
+    return ast.parse(text, mode="eval").body
+
+
+def crossed(a: ast.expr, b: ast.expr) -> ast.expr:
+    """``np.cross(a, b)``."""
+    return ast.Call(ast.Attribute(ast.Name("np"), "cross"), [a, b], [])
+
+
+def whole(node: ast.expr) -> ast.expr:
+    """``x`` for ``x[...]``."""
+    match node:
+        case ast.Subscript(value=array, slice=ast.Constant(value=value)) if value is Ellipsis:
+            return array
+    return node
+
+
+def lighten(statement: ast.stmt) -> None:
+    """Leave out of a statement of the backward half what does not change what it does, in place."""
+    match statement:
+        case ast.AugAssign(value=ast.Call(func=ast.Attribute(value=array, attr="copy"), args=[], keywords=[])):
+            statement.value = Lighter().rewritten(array)
+        case ast.AugAssign(value=value):
+            statement.value = whole(Lighter().rewritten(value))
+        case ast.Assign(value=value):
+            statement.value = Lighter().rewritten(value)
+
+
+def lighten_tape(statement: ast.stmt) -> None:
+    """Say how many places a tape has as one sum: ``n`` for ``n - 1 - -1``. In place."""
+    match statement:
+        case ast.Assign(value=ast.BinOp(left=ast.List(elts=[ast.Constant(value=None)]) as none, op=ast.Mult() as times, right=count)):
+            statement.value = ast.BinOp(none, times, summed(count))
+
+
+def summed(count: ast.expr) -> ast.expr:
+    """An integer less one number and plus another as one sum."""
+    match count:
+        case ast.BinOp(
+            left=ast.BinOp(left=ast.Name() as name, op=ast.Sub(), right=ast.Constant(value=int() as less)), op=ast.Sub(), right=right
+        ):
+            match right:
+                case ast.Constant(value=int() as more):
+                    more = -more
+                case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as more)):
+                    pass
+                case _:
+                    return count
+            left, whole_number = more - less, ast.Constant(abs(more - less))
+            return name if left == 0 else ast.BinOp(name, ast.Add() if left > 0 else ast.Sub(), whole_number)
+    return count
+
+
+def respell(statement: ast.stmt, line: str, constants: Mapping[str, ast.expr]) -> set[str]:
+    """Spell a statement as the user's line does, if both say the same, in place; return the constants that it names then."""
+    try:
+        users = ast.parse(line.strip() + (" pass" if line.rstrip().endswith(":") else "")).body[0]
+    except (SyntaxError, ValueError, IndexError):
+        return set()
+    if type(users) is not type(statement) or not isinstance(statement, ast.Assign | ast.AugAssign | ast.For):
+        return set()
+    ours, theirs = Canonical({}), Canonical(constants)
+    own, value = value_of(statement), value_of(users)
+    if not is_same_target(ours.rewritten(head(statement)), theirs.rewritten(head(users))):
+        return set()
+    if is_reversed(own) and not is_reversed(value):
+        value = ast.Call(own.func, [value], [])
+    if not alike(ours.rewritten(own), theirs.rewritten(value)):
+        return set()
+    setattr(statement, "iter" if isinstance(statement, ast.For) else "value", value)
+    return {node.id for node in ast.walk(value) if isinstance(node, ast.Name)} & constants.keys()
+
+
+def over_items(loop: ast.For, line: str) -> None:
+    """Let a loop go over the items of an array as the user's does, in place: ``for i, v in enumerate(x)`` if ``v = x[i]`` comes first."""
+    match loop:
+        case ast.For(
+            target=ast.Name(id=index),
+            iter=ast.Call(func=ast.Name(id="range"), args=[extent], keywords=[]),
+            body=[ast.Assign(targets=[ast.Name(id=item)], value=ast.Subscript(value=ast.Name(id=array), slice=ast.Name(id=place))), *rest],
+        ) if index == place and rest and ast.unparse(Canonical({}).rewritten(extent)) == f"{array}.shape[0]":
+            stored = {name.id for statement in rest for name in targets_of(statement)}
+            if not re.search(rf"\bfor\b.*\b{item}\b.*\bin\b.*\b{array}\b", line) or array in stored or index in stored:
+                return
+            read = {node.id for statement in rest for node in ast.walk(statement) if isinstance(node, ast.Name)}
+            loop.body, loop.iter = rest, ast.Name(array)
+            loop.target = ast.Name(item)
+            if index in read:
+                loop.target = ast.Tuple([ast.Name(index), ast.Name(item)])
+                loop.iter = ast.Call(ast.Name("enumerate"), [ast.Name(array)], [])
+
+
+def targets_of(statement: ast.stmt) -> list[ast.Name]:
+    """The names that are given values in a statement and the blocks inside it; parts of arrays are none."""
+    names: list[ast.Name] = []
+    for node in ast.walk(statement):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign | ast.For) else []
+        parts = [part for target in targets for part in (target.elts if isinstance(target, ast.Tuple) else [target])]
+        names += [part for part in parts if isinstance(part, ast.Name)]
+    return names
+
+
+def value_of(statement: Any) -> Any:
+    """What is assigned, or what a loop goes over."""
+    return statement.iter if isinstance(statement, ast.For) else statement.value
+
+
+def head(statement: Any) -> list[Any]:
+    """The targets of a statement, and its operator."""
+    if isinstance(statement, ast.Assign):
+        return statement.targets
+    return [statement.target, statement.op] if isinstance(statement, ast.AugAssign) else [statement.target]
+
+
+def is_same_target(ours: list[Any], theirs: list[Any]) -> bool:
+    """Is the same assigned to, or nothing that is read?"""
+    return alike(ours, theirs) or [getattr(node, "id", None) for node in theirs] == ["_"]
+
+
+def is_reversed(node: ast.expr) -> TypeGuard[ast.Call]:
+    """Is it ``reversed(x)``?"""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "reversed" and len(node.args) == 1
+
+
+__all__ = ["lighten", "lighten_tape", "over_items", "respell"]

@@ -1,0 +1,381 @@
+"""Statements that assign one name each, in text that is read -> the tuples that the user assigned, and arrays in place of their elements.
+
+a = p[0]; b = p[1]   ->   a, b = p
+g = np.zeros(p.shape); g[1] += b_grad; g[0] += a_grad   ->   g = np.array([a_grad, b_grad])
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Callable, Container, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import TypeGuard
+
+from symgrad.codegen.plainer import lighten, lighten_tape, over_items, respell
+from symgrad.codegen.seam import alike
+from symgrad.codegen.texts import Mark
+from symgrad.location import Loc
+
+WIDTH = 100
+Lines = Callable[[str, int], str]
+#: the end of the name of a cotangent
+COTANGENT = re.compile(r"_grad(_\d+)?$")
+#: a line that may bind a name
+BINDING = (
+    r"\b{0}\b\s*(?:,.*)?(?:[-+*/%@&|^:]|//|\*\*|<<|>>)?=(?!=)"
+    r"|\bfor\b[^:]*\b{0}\b[^:]*\bin\b|\b(?:as|def|class|global|nonlocal|import)\b.*\b{0}\b"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """What the user assigned in one statement: several names, and the parts of a tuple, or one thing that has as many."""
+
+    names: tuple[str, ...]
+    parts: tuple[str, ...] | None  #: the text of each part; None where one thing is unpacked
+    is_chain: bool = False  #: is it ``a = b = 0.0``?
+
+    def is_plain(self) -> bool:
+        """Is each part a name or a number?"""
+        trees = [ast.parse(part, mode="eval").body for part in self.parts or ()]
+        return bool(trees) and all(isinstance(tree, ast.Name | ast.Constant) for tree in trees)
+
+
+@lru_cache(maxsize=4096)
+def pattern_of(line: str) -> Pattern | None:
+    """The pattern that one line of source assigns to.
+
+    >>> pattern_of("u, v = u0, 0.0").parts, pattern_of("n, m = x.shape").parts, pattern_of("x = 1.0")
+    (('u0', '0.0'), None, None)
+    """
+    try:
+        body = ast.parse(line.strip()).body
+    except (SyntaxError, ValueError):
+        return None
+    match body:
+        case [ast.Assign(targets=[ast.Tuple(elts=targets)], value=value)] if all(isinstance(t, ast.Name) for t in targets):
+            names = tuple(ast.unparse(t) for t in targets)
+            parts = tuple(map(ast.unparse, value.elts)) if isinstance(value, ast.Tuple) else None
+            return Pattern(names, parts) if parts is None or len(parts) == len(names) else None
+        case [ast.Assign(targets=[_, _, *_] as targets, value=value)] if all(isinstance(t, ast.Name) for t in targets):
+            return Pattern(tuple(ast.unparse(t) for t in targets), (ast.unparse(value),) * len(targets), is_chain=True)
+    return None
+
+
+@dataclass(slots=True)
+class Unpacking:
+    """Rewrites the statements of one function."""
+
+    marks: dict[ast.stmt, Mark]
+    lines: Lines
+    start: Loc  #: where the user's function begins
+    variables: frozenset[str]  #: of the function, its parameters among them
+    reads: Counter[str] = field(default_factory=Counter)
+    extents: dict[str, int] = field(default_factory=dict)  #: of what is unpacked, by its text
+    constants: dict[str, ast.expr] = field(default_factory=dict)  #: the numbers that variables of the user's stand for
+    named: set[str] = field(default_factory=set)  #: those that the text names
+    plain: list[Pattern] = field(default_factory=list)  #: what the user assigned of names and numbers
+
+    def function(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        """The statements of the body."""
+        nodes = [node for statement in body for node in ast.walk(statement)]
+        self.reads = Counter(node.id for node in nodes if isinstance(node, ast.Name))
+        last = max((mark.loc.line for mark in self.marks.values() if mark.loc.file == self.start.file), default=0)
+        source = {line: self.line(Loc(self.start.file, line)) for line in range(self.start.line + 1, last + 1)}
+        self.plain = [p for p in dict.fromkeys(map(pattern_of, source.values())) if p is not None and p.is_plain()]
+        self.constants = {} if {"len", "np"} & self.variables else constants_of(source, self.variables)
+        self.plainer(body)
+        return self.with_constants(self.block(body), source)
+
+    def plainer(self, body: list[ast.stmt]) -> None:
+        """Spell the statements of a block as the user did, and those of the backward half no longer than they need be."""
+        for statement in body:
+            mark = self.marks.get(statement, Mark())
+            if mark.backward:
+                lighten(statement)
+            if mark.loc.line and (isinstance(statement, ast.For) or not mark.backward):
+                self.named |= respell(statement, self.line(mark.loc), self.constants)
+            lighten_tape(statement)
+            if isinstance(statement, ast.For) and not mark.backward and "enumerate" not in self.variables:
+                over_items(statement, self.line(mark.loc))
+            for name in ("body", "orelse"):
+                self.plainer(getattr(statement, name, []))
+
+    def with_constants(self, body: list[ast.stmt], source: Mapping[int, str]) -> list[ast.stmt]:
+        """The statements, with the assignments of the constants that they name."""
+        for line, text in source.items():
+            if self.named.isdisjoint(names_assigned(text)) or not self.constants.keys() >= set(names_assigned(text)):
+                continue
+            marks = [self.marks.get(statement, Mark()) for statement in body]
+            later = (k for k, mark in enumerate(marks) if mark.loc.line > line and mark.loc.file == self.start.file or mark.backward)
+            place = next(later, len(body))
+            (single,) = ast.parse(text.strip()).body
+            self.marks[single] = Mark(Loc(self.start.file, line))
+            if place < len(body) and not marks[place].backward:
+                self.marks[single].section, marks[place].section = marks[place].section, ""
+            body = [*body[:place], single, *body[place:]]
+        return body
+
+    def line(self, loc: Loc) -> str:
+        """The text of a line of the user's source."""
+        try:
+            return loc.text or self.lines(loc.file, loc.line)
+        except (OSError, LookupError):
+            return ""
+
+    def pattern(self, loc: Loc) -> Pattern | None:
+        """What the user assigns to at a place."""
+        return pattern_of(self.line(loc)) if loc.line else None
+
+    def block(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        """The statements of a block: of one line of the user's, or of none, at a time."""
+        out: list[ast.stmt] = []
+        for loc, group in self.groups(body):
+            for statement in group:
+                for name in ("body", "orelse"):
+                    if inner := getattr(statement, name, None):
+                        setattr(statement, name, self.block(inner))
+            pattern = self.pattern(loc)
+            if pattern is not None:
+                group = self.together(group, pattern)
+            elif not loc.line:
+                for plain in self.plain:
+                    group = self.together(group, plain)
+            out += group
+        return chained(self.arrays(self.exchanged(out)))
+
+    def groups(self, body: list[ast.stmt]) -> Iterator[tuple[Loc, list[ast.stmt]]]:
+        """Statements beside one another that come from one line."""
+        loc = Loc("", 0)
+        group: list[ast.stmt] = []
+        for statement in body:
+            place = self.marks.get(statement, Mark()).loc
+            if group and (place.file, place.line) != (loc.file, loc.line):
+                yield loc, group
+                group = []
+            loc = place
+            group.append(statement)
+        if group:
+            yield loc, group
+
+    def together(self, group: list[ast.stmt], pattern: Pattern) -> list[ast.stmt]:
+        """One statement for those that assign to the names of a pattern, where they stand beside one another."""
+        places = {name: k for k, statement in enumerate(group) if (name := target_of(statement)) in pattern.names}
+        order = sorted(places.values())
+        if len(places) != len(pattern.names) or self.marks.get(group[order[0]], Mark()).backward:
+            return group
+        values = {name: group[k].value for name, k in places.items()}  # type: ignore[attr-defined]
+        first, stop = order[0], order[-1] + 1
+        between = [statement for statement in group[first:stop] if target_of(statement) not in places]
+        if pattern.parts is None:
+            single = self.unpacked(pattern, list(map(values.__getitem__, pattern.names)))
+        elif is_at_once([group[k] for k in order]) and (self.marks.get(group[first]) is not None or says(pattern, values)):
+            single = at_once(pattern, values)
+        else:
+            single = None
+        if single is None or between and not (pattern.is_plain() and all(map(is_plain, between))):
+            return group
+        self.marks[single] = self.mark(group[:stop] if pattern.parts is None else group[first:stop])
+        if pattern.parts is None:
+            return [*self.without_test(group[:first], single, len(pattern.names)), single, *group[stop:]]
+        return [*group[:first], *between, single, *group[stop:]]
+
+    def mark(self, replaced: list[ast.stmt]) -> Mark:
+        """The mark of what replaces statements: a section begins there if it begins at one of them."""
+        marks = [self.marks.get(statement, Mark()) for statement in replaced]
+        return replace(marks[-1], section=next((mark.section for mark in marks if mark.section), ""))
+
+    def exchanged(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        """The statements, with ``a, b = b, x`` for ``c = x; a = b; b = c`` where the user assigned both at once."""
+        out: list[ast.stmt] = []
+        while body:
+            exchange = self.exchange(body[:3])
+            out.append(body[0] if exchange is None else exchange)
+            body = body[1 if exchange is None else 3 :]
+        return out
+
+    def exchange(self, three: list[ast.stmt]) -> ast.stmt | None:
+        """``a, b = b, x`` for three statements, if that is what the user wrote."""
+        match three:
+            case [
+                ast.Assign(targets=[ast.Name(id=name)], value=value),
+                ast.Assign(targets=[ast.Name(id=one)], value=ast.Name() as old),
+                ast.Assign(targets=[ast.Name(id=other)], value=ast.Name(id=new)),
+            ] if name == new and self.reads[name] == 2:
+                pattern = self.pattern(self.marks.get(three[0], Mark()).loc)
+                if pattern is not None and not pattern.is_chain and sorted(pattern.names) == sorted((one, other)):
+                    single = at_once(pattern, {one: old, other: value})
+                    if single is not None:
+                        self.marks[single] = self.mark(three[:1])
+                    return single
+        return None
+
+    def unpacked(self, pattern: Pattern, values: list[ast.expr]) -> ast.stmt | None:
+        """``a, b = x`` of ``x[0]`` and ``x[1]``."""
+        bases: set[str] = set()
+        for k, value in enumerate(values):
+            if not (isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Constant) and value.slice.value == k):
+                return None
+            bases.add(ast.unparse(value.value))
+        (text, *others) = bases
+        if others:
+            return None
+        self.extents[text] = len(values)
+        return ast.Assign([ast.Tuple([ast.Name(name) for name in pattern.names])], values[0].value)  # type: ignore[attr-defined]
+
+    def without_test(self, before: list[ast.stmt], single: ast.stmt, count: int) -> list[ast.stmt]:
+        """What stands before an unpacking, without the test of how many there are: it raises that itself."""
+        assert isinstance(single, ast.Assign)
+        text = f"{ast.unparse(single.value)}.shape[0]"
+        match before:
+            case [*rest, ast.Assign(targets=[ast.Name(id=name)], value=value), ast.If(test=test, body=[ast.Raise()], orelse=[])]:
+                if ast.unparse(value) == text and ast.unparse(test) == f"{name} != {count}" and self.reads[name] == 2:
+                    return rest
+            case [*rest, ast.If(test=test, body=[ast.Raise()], orelse=[])] if ast.unparse(test) == f"{text} != {count}":
+                return rest
+        return before
+
+    # ------------------------------------------------------------------ arrays of elements
+
+    def arrays(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        """An array of all its elements in place of zeros to which they are added one by one."""
+        out: list[ast.stmt] = []
+        while body:
+            statement, *body = body
+            extent = self.extent_of_zeros(statement)
+            elements = [element_of(other, target_of(statement)) for other in body[:extent]]
+            by_place = {place: value for element in elements if element is not None for place, value in [element]}
+            if extent and sorted(by_place) == list(range(extent)):
+                array = ast.Attribute(ast.Name("np"), "array")
+                assert isinstance(statement, ast.Assign)
+                single = ast.Assign(statement.targets, ast.Call(array, [ast.List([by_place[k] for k in range(extent)])], []))
+                if len(ast.unparse(ast.fix_missing_locations(single))) <= WIDTH - 8:
+                    self.marks[single] = self.mark([*body[:extent], statement])
+                    statement, body = single, body[extent:]
+            out.append(statement)
+        return out
+
+    def extent_of_zeros(self, statement: ast.stmt) -> int:
+        """How many elements the zeros have that are assigned, if that is known of what has been unpacked; else 0."""
+        match statement:
+            case ast.Assign(
+                targets=[ast.Name()], value=ast.Call(func=function, args=[ast.Attribute(value=base, attr="shape")], keywords=[])
+            ):
+                if ast.unparse(function) == "np.zeros":
+                    return self.extents.get(ast.unparse(base), 0)
+        return 0
+
+
+def chained(body: list[ast.stmt]) -> list[ast.stmt]:
+    """The statements, with ``a_grad = b_grad = 0.0`` for cotangents that get the same number one after the other."""
+    out: list[ast.stmt] = []
+    for statement in body:
+        last = out[-1] if out else None
+        if last is not None and begins_cotangent(last) and begins_cotangent(statement):
+            targets = [*last.targets, *statement.targets]
+            if alike(last.value, statement.value) and sum(len(ast.unparse(target)) + 3 for target in targets) < WIDTH - 16:
+                last.targets = targets
+                continue
+        out.append(statement)
+    return out
+
+
+def begins_cotangent(statement: ast.stmt) -> TypeGuard[ast.Assign]:
+    """Does it assign a number to cotangents?"""
+    if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Constant):
+        return False
+    return all(isinstance(target, ast.Name) and COTANGENT.search(target.id) for target in statement.targets)
+
+
+def names_assigned(line: str) -> tuple[str, ...]:
+    """The names to which a line assigns a number each; none if it does anything else."""
+    try:
+        body = ast.parse(line.strip()).body
+    except (SyntaxError, ValueError):
+        return ()
+    pattern = pattern_of(line)
+    match body:
+        case [ast.Assign(targets=[ast.Name(id=name)], value=value)] if is_number(value):
+            return (name,)
+        case [ast.Assign(value=ast.Tuple(elts=parts))] if pattern is not None and all(map(is_number, parts)):
+            return pattern.names
+    return ()
+
+
+def is_number(node: ast.expr) -> bool:
+    """Is it a literal number?"""
+    positive = node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else node
+    return isinstance(positive, ast.Constant) and type(positive.value) in (int, float)
+
+
+def constants_of(source: Mapping[int, str], variables: Container[str]) -> dict[str, ast.expr]:
+    """The names to which the user assigns one number, once and not in a loop or branch, and that are no variables of the text."""
+    numbers: dict[str, ast.expr] = {}
+    indent = min((len(line) - len(line.lstrip()) for line in source.values() if line.strip()), default=0)
+    for line in source.values():
+        if len(line) - len(line.lstrip()) == indent and (names := names_assigned(line)):
+            (statement,) = ast.parse(line.strip()).body
+            assert isinstance(statement, ast.Assign)
+            parts = statement.value.elts if isinstance(statement.value, ast.Tuple) else [statement.value]
+            numbers |= dict(zip(names, parts, strict=True))
+    times = {name: sum(bool(re.search(BINDING.format(name), line)) for line in source.values()) for name in numbers}
+    return {name: number for name, number in numbers.items() if name not in variables and times[name] == 1}
+
+
+def target_of(statement: ast.stmt) -> str:
+    """The one name that a statement assigns to; else nothing."""
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            return name
+    return ""
+
+
+def element_of(statement: ast.stmt, name: str) -> tuple[int, ast.expr] | None:
+    """Which element of an array a statement adds to, and what, if this does not read the array."""
+    match statement:
+        case ast.AugAssign(target=ast.Subscript(value=ast.Name(id=array), slice=ast.Constant(value=int() as place)), value=value):
+            if array == name and name not in names_in(value) and isinstance(statement.op, ast.Add | ast.Sub):
+                return place, value if isinstance(statement.op, ast.Add) else ast.UnaryOp(ast.USub(), value)
+    return None
+
+
+def names_in(tree: ast.AST) -> set[str]:
+    """The names in a tree."""
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+
+def is_plain(statement: ast.stmt) -> bool:
+    """Does it assign a name or a number to a name?"""
+    return bool(target_of(statement)) and isinstance(statement.value, ast.Name | ast.Constant)  # type: ignore[attr-defined]
+
+
+def is_at_once(statements: list[ast.stmt]) -> bool:
+    """May all the values be computed before the first is assigned?"""
+    assigned: set[str] = set()
+    for statement in statements:
+        if assigned & names_in(statement.value):  # type: ignore[attr-defined]
+            return False
+        assigned.add(target_of(statement))
+    return True
+
+
+def says(pattern: Pattern, values: dict[str, ast.expr]) -> bool:
+    """Are these the values that the user assigned?"""
+    assert pattern.parts is not None
+    return [ast.unparse(values[name]) for name in pattern.names] == list(pattern.parts)
+
+
+def at_once(pattern: Pattern, values: dict[str, ast.expr]) -> ast.stmt | None:
+    """``a, b = x, y``, or ``a = b = x``."""
+    parts = [values[name] for name in pattern.names]
+    targets: list[ast.expr] = [ast.Name(name) for name in pattern.names]
+    if pattern.is_chain:
+        is_one = all(isinstance(part, ast.Constant) and ast.unparse(part) == ast.unparse(parts[0]) for part in parts)
+        return ast.Assign(targets, parts[0]) if is_one else None
+    return ast.Assign([ast.Tuple(targets)], ast.Tuple(parts))
+
+
+__all__ = ["Unpacking"]
