@@ -48,6 +48,7 @@ from symgrad.frontend.filling import extent_of, size_of
 from symgrad.frontend.flow import choose
 from symgrad.frontend.function_attributes import attribute_of_function
 from symgrad.frontend.growing_dicts import check_attribute
+from symgrad.frontend.idle_arguments import HAVE_DEVICES
 from symgrad.frontend.opaque import GENERATORS, followed
 from symgrad.frontend.outside import outside, rely_on_class
 from symgrad.frontend.overriding import check_reading
@@ -366,6 +367,8 @@ def of_array(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding
             return Iter("flat", (owner,))
         case "flags" if ctx.frame.place is None:  # which the array itself says when the program runs
             return Num(ctx.call("opaque_attribute", ctx.read(owner), attribute=attr))
+        case "device" if HAVE_DEVICES and (isinstance(type_, Array) or type_.dtype is not None):
+            return Static("cpu")
         case "strides" | "base" | "data" | "ctypes" | "device" if ctx.frame.place is None:
             raise UnsupportedSyntax(f"{attr} of an array, which says how it lies in memory, is not followed", ctx.loc(node), OF_MEMORY)
     return of_builtin(ctx, owner, attr, node) if ctx.frame.place is None else Bound(owner, attr)

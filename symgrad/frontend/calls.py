@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.errors import SymgradError, UnsupportedSyntax
+from symgrad.errors import SymgradError, UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.absent import argument, definite
 from symgrad.frontend.adapters import GETTERS, adapted
 from symgrad.frontend.batches import batched_of, make_batched
@@ -47,6 +47,7 @@ from symgrad.frontend.expressions import elements
 from symgrad.frontend.flow import choose
 from symgrad.frontend.functions import call_nested
 from symgrad.frontend.growing_sets import without_order
+from symgrad.frontend.idle_arguments import without_idle
 from symgrad.frontend.interpolants import call_interpolant, is_interpolant
 from symgrad.frontend.keeping import run_again
 from symgrad.frontend.memory import items_known
@@ -301,10 +302,13 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
         kwargs, args = {**kwargs, "out": args[-1]}, args[:-1]
     if isinstance(value, np.ufunc) and isinstance(held := kwargs.get("out"), Tup) and len(held.items) == 1:
         kwargs = {**kwargs, "out": held.items[0]}
+    kwargs = without_idle(ctx, value, args, kwargs)
     if isinstance(value, np.ufunc) and "where" in kwargs and isinstance(kwargs.get("out"), Ref) and len(args) == value.nin:
         return masked_ufunc(ctx, value, name, args, dict(kwargs), node)
     if isinstance(out := kwargs.get("out"), Ref):
         del kwargs["out"]
+        if "casting" in kwargs and (isinstance(value, np.ufunc) or value is np.clip):
+            raise UnsupportedArgument(f"the argument casting of {name} with out is not supported", ctx.loc(node), "leave it out")
         result = call_object(ctx, value, name, args, kwargs, node)
         return store_result(ctx, out, result, node)
     if isinstance(value, functools.partial):
