@@ -305,8 +305,8 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
     kwargs = without_idle(ctx, value, args, kwargs)
     if isinstance(value, np.ufunc) and "where" in kwargs and isinstance(kwargs.get("out"), Ref) and len(args) == value.nin:
         return masked_ufunc(ctx, value, name, args, dict(kwargs), node)
-    if isinstance(out := kwargs.get("out"), Ref):
-        del kwargs["out"]
+    if isinstance(out := kwargs.get("out"), Ref) and is_of_numpys(value):
+        kwargs = {word: held for word, held in kwargs.items() if word != "out"}
         if "casting" in kwargs and (isinstance(value, np.ufunc) or value is np.clip):
             raise UnsupportedArgument(f"the argument casting of {name} with out is not supported", ctx.loc(node), "leave it out")
         result = call_object(ctx, value, name, args, kwargs, node)
@@ -387,6 +387,12 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
     if numba_kind(value) is not None or followed(ctx, seen_through(value)):
         return call_function(ctx, value, args, kwargs, node)
     return opaque(ctx, value, name, args, kwargs, node)
+
+
+def is_of_numpys(value: Any) -> bool:
+    """Does ``out`` mean of a call of it what it means of NumPy's: the array that the result is put into, and that is returned?"""
+    owner = value.__self__ if isinstance(value, types.BuiltinMethodType) else None
+    return isinstance(value, np.ufunc) or isinstance(owner, np.ufunc) or root_of(value) in ("numpy", "scipy")
 
 
 def call_composition(

@@ -48,6 +48,7 @@ from symgrad.frontend.exceptions import GIVEN
 from symgrad.frontend.generators import gathered, send
 from symgrad.frontend.growing_dicts import check_known, is_to_grow, new_dict, note_new_key
 from symgrad.frontend.iterate import append, discard, indices_of, items_of, shorten
+from symgrad.frontend.lying import set_flags
 from symgrad.frontend.memory import Index, as_list, become_value, load
 from symgrad.frontend.messages import is_message, logged
 from symgrad.frontend.number_methods import number_method
@@ -159,6 +160,8 @@ def array_method(ctx: Lowering, owner: Ref | Num, name: str, args: list[Binding]
         result = ctx.apply(Static(IN_ORDER[name], f"np.{name}"), [owner, *args], kwargs, node)
         ctx.store(owner, ctx.read(result, node))
         return Static(None)
+    if isinstance(owner, Ref) and name == "setflags" and isinstance(ctx.type_of(owner), Array):
+        return set_flags(ctx, owner, args, kwargs, node)
     if isinstance(owner, Ref) and not kwargs and (function := METHODS.get(("array", name))) is not None:
         return function(ctx, owner, args, node)
     if name == "item" and isinstance(number := ctx.type_of(owner), Scalar) and number.dtype is None and not args:

@@ -13,6 +13,7 @@ from typing import Any
 from symgrad.frontend.bindings import Binding
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.handed_back import is_fresh
+from symgrad.frontend.opaque import is_own
 from symgrad.frontend.operands import known_value
 from symgrad.frontend.reach import holders, memory_in
 
@@ -25,7 +26,7 @@ ARGUMENTS = {"overwrite_input": "a"}
 def without_overwriting(ctx: Lowering, function: Any, args: Sequence[Binding], kwargs: dict[str, Binding]) -> dict[str, Binding]:
     """The named arguments of a call without the settings that let the function overwrite an argument which nothing else holds."""
     words = [word for word, held in kwargs.items() if word.startswith(OVERWRITE) and known_value(held) == [True]]
-    if not words:
+    if not words or is_own(function):
         return kwargs
     arguments: dict[str, Binding] = {}
     with contextlib.suppress(TypeError, ValueError):
