@@ -20,6 +20,7 @@ from symgrad.ir.types import List, is_complex
 from symgrad.ops import spelling
 from symgrad.ops.composed import WIDER, joining, places, products
 from symgrad.ops.declare import ROWS
+from symgrad.ops.signatures import DTYPE_CALLS
 
 #: rows of which the other forms of a call hold for complex numbers too
 ALIKE = frozenset({"take_items", "choose", "indices", "convolution"})
@@ -31,6 +32,8 @@ READ_ONLY = frozenset({"broadcast_to", "diagonal", "imag", "may_share"})
 OF_PLACES = frozenset({"take_items", "delete"})
 #: integers that every dtype of integers with a sign holds
 SMALL = range(-128, 128)
+#: ``np.float64`` and its like
+CALLS_OF_DTYPES = frozenset(f"np.{dtype.__name__}" for dtype in DTYPE_CALLS)
 #: rows that give numbers where NumPy's functions give arrays without axes
 NUMBERED = frozenset({"tensordot", "reshape"})
 #: rows whose results NumPy gives as a named tuple
@@ -83,6 +86,8 @@ def call_row(ctx: Lowering, spelled: spelling.Spelling, args: list[Binding], kwa
     out = apply_row(ctx, bound.row, bound.args, {**bound.settings, **more}, node)
     if bound.row in NUMBERED and isinstance(out, Num) and out is not bound.args[0]:  # the row gives a number, NumPy an array without axes
         return ctx.make(ctx.call("to_array", out.operand, dtype=None))
+    if spelled.name in CALLS_OF_DTYPES and isinstance(out, Ref) and getattr(ctx.type_of(out), "shape", None) == ():
+        return ctx.make(ctx.call("take", ctx.read(out, node), index=""))  # ``np.float64`` of an array without axes is a number
     return out
 
 
