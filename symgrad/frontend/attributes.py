@@ -49,7 +49,6 @@ from symgrad.frontend.flow import choose
 from symgrad.frontend.function_attributes import attribute_of_function
 from symgrad.frontend.growing_dicts import check_attribute
 from symgrad.frontend.idle_arguments import HAVE_DEVICES
-from symgrad.frontend.lying import OF_MEMORY, strides_of
 from symgrad.frontend.opaque import GENERATORS, followed
 from symgrad.frontend.outside import outside, rely_on_class
 from symgrad.frontend.overriding import check_reading
@@ -69,6 +68,7 @@ from symgrad.frontend.rows import apply_row
 from symgrad.frontend.several import each, is_one_of_kinds
 from symgrad.frontend.skeletons import settled
 from symgrad.frontend.source import seen_through
+from symgrad.frontend.strides import OF_MEMORY, strides_of
 from symgrad.frontend.tables import expression
 from symgrad.ir.core import FALSE, NONE, Const
 from symgrad.ir.types import DTYPES, Array, Object, Scalar, Unknown

@@ -48,7 +48,6 @@ from symgrad.frontend.exceptions import GIVEN
 from symgrad.frontend.generators import gathered, send
 from symgrad.frontend.growing_dicts import check_known, is_to_grow, new_dict, note_new_key
 from symgrad.frontend.iterate import append, discard, indices_of, items_of, shorten
-from symgrad.frontend.lying import set_flags
 from symgrad.frontend.memory import Index, as_list, become_value, load
 from symgrad.frontend.messages import is_message, logged
 from symgrad.frontend.number_methods import number_method
@@ -60,6 +59,7 @@ from symgrad.frontend.reading import from_class, generated, rely_on_entry
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.stepping import begin
 from symgrad.frontend.stores import store_result
+from symgrad.frontend.strides import set_flags
 from symgrad.frontend.tables import METHODS, method
 from symgrad.ir.core import FALSE, Const, Operand
 from symgrad.ir.types import Array, Scalar, Unknown

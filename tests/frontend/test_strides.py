@@ -9,7 +9,7 @@ import pytest
 from numpy.lib.stride_tricks import as_strided, sliding_window_view
 
 import symgrad
-from symgrad.errors import SymgradError, UnsureAlias, UnsupportedArgument, UnsupportedSyntax
+from symgrad.errors import SymgradError, UnsupportedArgument, UnsupportedSyntax, UnsureAlias
 from tests.verdicts import check_right
 
 X = np.array([0.5, 1.25, 2.0, -0.75, 3.0])
