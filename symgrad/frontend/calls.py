@@ -392,7 +392,8 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
 def is_of_numpys(value: Any) -> bool:
     """Does ``out`` mean of a call of it what it means of NumPy's: the array that the result is put into, and that is returned?"""
     owner = value.__self__ if isinstance(value, types.BuiltinMethodType) else None
-    return isinstance(value, np.ufunc) or isinstance(owner, np.ufunc) or root_of(value) in ("numpy", "scipy")
+    of_library = root_of(value) in ("numpy", "scipy") and not isinstance(value, np.vectorize)
+    return of_library or isinstance(value, np.ufunc) or isinstance(owner, np.ufunc)
 
 
 def call_composition(

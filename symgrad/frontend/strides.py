@@ -47,7 +47,8 @@ def strides_of(ctx: Lowering, owner: Binding, node: ast.AST) -> Binding:
 @special(np.lib.stride_tricks.as_strided)
 def as_strided(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     """The elements at the places that the strides say; what NumPy makes a view is a copy, which is only read."""
-    type_ = ctx.type_of(args[0]) if args else None
+    array = args[0] if args else kwargs.get("x")
+    type_ = None if array is None else ctx.type_of(array)
     ctx.laid = True
     if not isinstance(type_, Array) or type_.shape is None or type_.dtype is None or type_.layout not in BY_ROWS:
         what = "np.lib.stride_tricks.as_strided is followed for an array that lies by rows without gaps"

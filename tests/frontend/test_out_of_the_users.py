@@ -65,8 +65,14 @@ def overwrites(x, overwrite_x=False):
     return 3.0 * x * x if overwrite_x else 2.0 * x
 
 
+OVERWRITING = functools.partial(overwrites, overwrite_x=False)
+
+
 def calls_overwriting(x):
-    return np.sum(overwrites(2.0 * x, overwrite_x=True))
+    y = np.ones(3)
+    return np.sum(overwrites(2.0 * x, overwrite_x=True)) * np.sum(OVERWRITING(2.0 * x, overwrite_x=True)) + np.sum(
+        BY_ELEMENT(x, out=2.0 * y)
+    )
 
 
 def calls_numpys(x):
@@ -100,9 +106,17 @@ def spreads_in_subscripts(x):
     return table[(*both,)] * table[1, *at] + np.sum(table[(slice(0, 2), *at)])
 
 
+def weighted(row, weights, *, scale=1.0):
+    return scale * np.sum(row * weights**2)
+
+
+def along_an_axis(x):
+    return np.sum(np.apply_along_axis(weighted, 0, np.outer(x, x), weights=x, scale=x[1]) ** 2)
+
+
 FUNCTIONS = [
     calls_function, calls_methods, calls_wrapped, calls_overwriting, calls_numpys, chooses_of_an_array, chooses_beyond,
-    spreads_in_subscripts,
+    spreads_in_subscripts, along_an_axis,
 ]  # fmt: skip
 
 
