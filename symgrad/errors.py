@@ -31,6 +31,7 @@ class SymgradError(Exception):
 
     ``pin`` is the expression of an integer whose value, were it known while compiling, would do; it reads the ``objects``. ``integers``
     are the expressions of those that were read from outside.
+    ``by_layout``: might it be followed if it were known how the arguments lie in memory?
     ``follows`` says that it only follows from another refusal, of what assigns to a name that is read here.
     Its text begins with ``what``: the kind stands before it in a traceback, and in what ``render`` gives.
 
@@ -42,6 +43,7 @@ class SymgradError(Exception):
 
     default_hint: str | None = None
     pin: str | None = None
+    by_layout = False
     follows = False
     objects: dict[str, Any] = {}
     integers: tuple[str, ...] = ()

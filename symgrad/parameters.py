@@ -167,19 +167,23 @@ def resolve_wrt(options: Options, function: types.FunctionType) -> tuple[str, ..
     """The names of the parameters in ``wrt``, and paths to parts of them, as the compiler spells them."""
     parameters = list(inspect.signature(function, follow_wrapped=False).parameters.values())
     star = next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), None)
-    positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)][options.bound :]
+    named = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    positional = named[options.bound :]
     every = {p.name for p in parameters}
+    of_wrapped = parts_by_wrapped_names(function, parameters)
     asked = options.wrt if isinstance(options.wrt, tuple) else (0 if options.wrt is None else options.wrt,)
 
     def one(item: int | str) -> str:
         if isinstance(item, str) and item in every:
             return item
+        if isinstance(item, str) and item in of_wrapped:
+            return of_wrapped[item]
         if isinstance(item, int) and -len(positional) <= item < len(positional):
             return positional[item]
         if isinstance(item, str) and not is_name(item) and root_of(path := spelled(item)) in every:
             return path
         if isinstance(item, int) and star is not None and item >= len(positional):
-            return f"{star}[{item - len(positional)}]"
+            return f"{star}[{item + options.bound - len(named)}]"  # the instance is the first item where no parameter takes it
         hint = f"its parameters are {', '.join([*positional, *sorted(every - set(positional))]) or 'none'}"
         if not every:
             hint = "it takes no arguments: differentiate a function that takes what is to vary"
@@ -192,6 +196,32 @@ def resolve_wrt(options: Options, function: types.FunctionType) -> tuple[str, ..
         raise BadArgument(f"wrt={options.wrt!r} names {'nothing' if not names else 'an argument or a part of it twice'}",
                           function_loc(function))  # fmt: skip
     return names
+
+
+def parts_by_wrapped_names(function: types.FunctionType, parameters: list[inspect.Parameter]) -> dict[str, str]:
+    """The parts of ``*args`` and ``**kwargs`` by the names that the function which ``functools.wraps`` names gives them.
+
+    >>> import functools
+    >>> @functools.wraps(lambda x, y, *, scale: x * y * scale)
+    ... def wrapper(*args, **kwargs): ...
+    >>> parts_by_wrapped_names(wrapper, list(inspect.signature(wrapper, follow_wrapped=False).parameters.values()))
+    {'x': 'args[0]', 'y': 'args[1]', 'scale': "kwargs['scale']"}
+    """
+    star = next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), None)
+    stars = next((p.name for p in parameters if p.kind is p.VAR_KEYWORD), None)
+    try:
+        wrapped = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return {}
+    taken = sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
+    parts = {}
+    for place, parameter in enumerate(wrapped):
+        by_place = parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+        if by_place and star is not None and place >= taken:
+            parts[parameter.name] = f"{star}[{place - taken}]"
+        elif parameter.kind is parameter.KEYWORD_ONLY and stars is not None:
+            parts[parameter.name] = spelled(f"{stars}[{parameter.name!r}]")
+    return parts
 
 
 def check_cut(options: Options, function: types.FunctionType, wrt: tuple[str, ...] | None) -> None:
@@ -238,7 +268,7 @@ def check_wrt(function: types.FunctionType, names: tuple[str, ...], signature: S
         loc = function_loc(function, root_of(name))
         if item is None:
             error = no_part(signature, name)
-            raise BadArgument(error.what, loc, error.hint)
+            raise BadArgument(error.what, loc, f"{error.hint}{by_name_instead(function, root_of(name))}")
         if number_leaves(item):
             example = {Scalar: f"float({name})", Array: f"{name}.astype(float)"}.get(type(item))
             hint = None if example is None else f"pass floats, for example {example}"
@@ -247,6 +277,13 @@ def check_wrt(function: types.FunctionType, names: tuple[str, ...], signature: S
         if row is not None:
             raise BadArgument(what_of(row, name), loc, passed_instead(row, name))
         raise BadArgument(f"{name} is {item}, which holds no number", loc, hint="leave it out of wrt")
+
+
+def by_name_instead(function: types.FunctionType, root: str) -> str:
+    """What the hint for a missing item of ``*args`` says besides, where the function takes ``**kwargs`` too."""
+    kinds = {p.kind: p.name for p in inspect.signature(function, follow_wrapped=False).parameters.values()}
+    stars = kinds.get(inspect.Parameter.VAR_KEYWORD)
+    return f"; what is passed by name is a part of {stars}" if stars and kinds.get(inspect.Parameter.VAR_POSITIONAL) == root else ""
 
 
 def carries_derivative(item: Abstract) -> bool:

@@ -292,9 +292,10 @@ class Table:
         try:
             return self.compile(signature, arguments, (), trail)
         except MAY_FOLLOW as refusal:
-            if not isinstance(refusal, UnsureAlias) or laid == signature:
+            unsure = isinstance(refusal, UnsureAlias)
+            if laid == signature or not unsure and not any(error.by_layout for error in refusal.errors):
                 return self.sized(signature, arguments, refusal, trail)
-            if not refusal.laid:
+            if isinstance(refusal, UnsureAlias) and not refusal.laid:
                 return self.sized(laid, arguments, refusal, trail)
         try:
             return self.compile(laid, arguments, (), trail)

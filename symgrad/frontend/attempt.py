@@ -39,6 +39,7 @@ from symgrad.frontend.messages import change_loggers
 from symgrad.frontend.namespaces import check_namespaces
 from symgrad.frontend.outside import constant_text, outside
 from symgrad.frontend.overriding import check_container, check_named_tuple
+from symgrad.frontend.pinning import pin_splits
 from symgrad.frontend.reading import owner_name, read_name, users_bases
 from symgrad.frontend.recursion import close
 from symgrad.frontend.results import OWNER, Result, derived_text, in_template, leaf_result, record_text
@@ -154,6 +155,7 @@ class Attempt:
         operands: list[Operand] = []
         result = self.flatten(ctx, returned, operands, node)
         if ctx.refusals:
+            pin_splits(ctx)
             refusal = together(ctx.refusals)
             refusal.integers = tuple(text for text, held in ctx.captured.items() if held.abstract == INT)
             refusal.objects = {**ctx.external_names, **refusal.objects}

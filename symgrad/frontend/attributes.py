@@ -49,6 +49,7 @@ from symgrad.frontend.filling import extent_of, size_of
 from symgrad.frontend.flow import choose
 from symgrad.frontend.function_attributes import attribute_of_function
 from symgrad.frontend.growing_dicts import check_attribute
+from symgrad.frontend.idle_arguments import HAVE_DEVICES
 from symgrad.frontend.opaque import GENERATORS, followed
 from symgrad.frontend.outside import outside, rely_on_class
 from symgrad.frontend.overriding import check_reading
@@ -68,6 +69,7 @@ from symgrad.frontend.rows import apply_row
 from symgrad.frontend.several import each, is_one_of_kinds
 from symgrad.frontend.skeletons import settled
 from symgrad.frontend.source import seen_through
+from symgrad.frontend.strides import OF_MEMORY, strides_of
 from symgrad.frontend.tables import expression
 from symgrad.ir.core import FALSE, NONE, Const
 from symgrad.ir.types import DTYPES, Array, Object, Scalar, Unknown
@@ -155,8 +157,6 @@ def is_function_of_distribution(ctx: Lowering, owner: External | Static | Frozen
 EVERYWHERE = frozenset({"__class__", "__doc__"})
 
 
-#: instead of the attributes of an array that say how it lies in memory
-OF_MEMORY = "use its shape, slices and reshape; np.lib.stride_tricks.sliding_window_view gives windows"
 #: attributes of functions and generators that say where they come from
 OF_FUNCTIONS = frozenset({"__name__", "__qualname__", "__module__", "__doc__"})
 
@@ -369,9 +369,15 @@ def of_array(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding
             raise UnknownType("the dtype of this array is not known", ctx.loc(node), "make it known, with np.asarray and dtype=float")
         case "flat" if isinstance(owner, Ref) and type_.shape is not None:
             return Iter("flat", (owner,))
+        case "strides" if ctx.frame.place is None:
+            return strides_of(ctx, owner, node)
+        case "flags" if ctx.frame.place is None and isinstance(owner, Ref) and owner.location.read_only:
+            raise UnsupportedSyntax("flags of an array that is only read are not followed", ctx.loc(node), "ask a copy of it")
         case "flags" if ctx.frame.place is None:  # which the array itself says when the program runs
             return Num(ctx.call("opaque_attribute", ctx.read(owner), attribute=attr))
-        case "strides" | "base" | "data" | "ctypes" | "device" if ctx.frame.place is None:
+        case "device" if HAVE_DEVICES and (isinstance(type_, Array) or type_.dtype is not None):
+            return Static("cpu")
+        case "base" | "data" | "ctypes" | "device" if ctx.frame.place is None:
             raise UnsupportedSyntax(f"{attr} of an array, which says how it lies in memory, is not followed", ctx.loc(node), OF_MEMORY)
     return of_builtin(ctx, owner, attr, node) if ctx.frame.place is None else Bound(owner, attr)
 

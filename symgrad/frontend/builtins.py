@@ -42,6 +42,7 @@ from symgrad.frontend.exact import (
     is_anything,
     is_callable,
     is_instance,
+    is_subclass,
     possible_classes,
 )
 from symgrad.frontend.exceptions import fail_unless, instance_of
@@ -52,6 +53,7 @@ from symgrad.frontend.function_attributes import has_function_attribute
 from symgrad.frontend.growing_dicts import as_dict, check_attribute, dict_of, new_dict, update
 from symgrad.frontend.iterate import append, indices_of, items_of, known_items, read_at_once, sequence
 from symgrad.frontend.number_builtins import CONVERTING
+from symgrad.frontend.opaque import opaque
 from symgrad.frontend.operands import static_key, unwrap
 from symgrad.frontend.operators import binary
 from symgrad.frontend.outside import check_reader, entries_of
@@ -208,6 +210,17 @@ def isinstance_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bin
     return (
         asked(ctx, args[0], node, is_one) if isinstance(args[0], OneOf) or is_one_of_kinds(args[0]) else either(ctx, args[0], node, is_one)
     )
+
+
+@special(issubclass)
+def issubclass_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    """Answered while compiling for classes that are known; Python is asked about others when the program runs."""
+    try:
+        held, classes = map(unwrap, args)
+    except ValueError:
+        return opaque(ctx, issubclass, "issubclass", args, kwargs, node)
+    as_python_does(ctx, node, lambda: issubclass(held, classes))
+    return Num(Const(is_subclass(ctx, held, classes if isinstance(classes, tuple) else (classes,), node)))
 
 
 @special(refusing.is_text_or_tuple)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.errors import SymgradError, UnsupportedSyntax
+from symgrad.errors import SymgradError, UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.absent import argument, definite
 from symgrad.frontend.adapters import GETTERS, adapted
 from symgrad.frontend.batches import batched_of, make_batched
@@ -48,6 +48,7 @@ from symgrad.frontend.expressions import elements
 from symgrad.frontend.flow import choose
 from symgrad.frontend.functions import call_nested
 from symgrad.frontend.growing_sets import without_order
+from symgrad.frontend.idle_arguments import without_idle
 from symgrad.frontend.interpolants import call_interpolant, is_interpolant
 from symgrad.frontend.keeping import run_again
 from symgrad.frontend.memory import items_known
@@ -317,10 +318,13 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
         kwargs, args = {**kwargs, "out": args[-1]}, args[:-1]
     if isinstance(value, np.ufunc) and isinstance(held := kwargs.get("out"), Tup) and len(held.items) == 1:
         kwargs = {**kwargs, "out": held.items[0]}
+    kwargs = without_idle(ctx, value, args, kwargs)
     if isinstance(value, np.ufunc) and "where" in kwargs and isinstance(kwargs.get("out"), Ref) and len(args) == value.nin:
         return masked_ufunc(ctx, value, name, args, dict(kwargs), node)
-    if isinstance(out := kwargs.get("out"), Ref):
-        del kwargs["out"]
+    if isinstance(out := kwargs.get("out"), Ref) and is_of_numpys(value):
+        kwargs = {word: held for word, held in kwargs.items() if word != "out"}
+        if "casting" in kwargs and (isinstance(value, np.ufunc) or value is np.clip):
+            raise UnsupportedArgument(f"the argument casting of {name} with out is not supported", ctx.loc(node), "leave it out")
         result = call_object(ctx, value, name, args, kwargs, node)
         return store_result(ctx, out, result, node)
     if isinstance(value, functools.partial):
@@ -401,6 +405,13 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
     if numba_kind(value) is not None or followed(ctx, seen_through(value)):
         return call_function(ctx, value, args, kwargs, node)
     return opaque(ctx, value, name, args, kwargs, node)
+
+
+def is_of_numpys(value: Any) -> bool:
+    """Does ``out`` mean of a call of it what it means of NumPy's: the array that the result is put into, and that is returned?"""
+    owner = value.__self__ if isinstance(value, types.BuiltinMethodType) else None
+    of_library = root_of(value) in ("numpy", "scipy") and not isinstance(value, np.vectorize)
+    return of_library or isinstance(value, np.ufunc) or isinstance(owner, np.ufunc)
 
 
 def call_composition(

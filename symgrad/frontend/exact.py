@@ -154,21 +154,37 @@ def as_named(ctx: Lowering) -> str:
 def is_instance(ctx: Lowering, binding: Binding, kinds: Iterable[Any], node: ast.AST) -> bool:
     """``isinstance(binding, kinds)``."""
     kinds = list(kinds)
-    for kind in kinds:
-        own = from_class(ctx, type(kind), "__instancecheck__")
-        if isinstance(own, types.FunctionType) and type(kind).__module__ not in ("abc", "typing"):
-            what = f"{type(kind).__name__}, the metaclass of {kind.__name__}, says itself what is an instance"
-            raise UnsupportedSyntax(what, ctx.loc(node))
+    check_metaclasses(ctx, kinds, "__instancecheck__", "an instance", node)
     classes = classes_of(ctx, binding, node)
-    for held in classes:
-        if held not in kinds and users_bases(held):  # its bases may be others next time
-            ctx.rely(attribute_text(ctx, held, "__mro__"), held.__mro__)
-    answers = {any(issubclass(held, kind) for kind in kinds) for held in classes}
+    answers = {is_below(ctx, held, kinds) for held in classes}
     if len(answers) > 1 and isinstance(binding, Tup):
         raise UnknownType("the class of this tuple is not followed", ctx.loc(node), as_named(ctx))
     if len(answers) > 1:
         raise UnknownType("the class of this depends on the path taken", ctx.loc(node), "make it one class, with float for example")
     return True in answers
+
+
+def is_subclass(ctx: Lowering, held: type, kinds: Iterable[Any], node: ast.AST) -> bool:
+    """``issubclass(held, kinds)``."""
+    kinds = list(kinds)
+    check_metaclasses(ctx, kinds, "__subclasscheck__", "a subclass", node)
+    return is_below(ctx, held, kinds)
+
+
+def check_metaclasses(ctx: Lowering, kinds: list[Any], method: str, what: str, node: ast.AST) -> None:
+    """Refuse classes of which a metaclass of the user's answers the question."""
+    for kind in kinds:
+        own = from_class(ctx, type(kind), method)
+        if isinstance(own, types.FunctionType) and type(kind).__module__ not in ("abc", "typing"):
+            text = f"{type(kind).__name__}, the metaclass of {kind.__name__}, says itself what is {what}"
+            raise UnsupportedSyntax(text, ctx.loc(node))
+
+
+def is_below(ctx: Lowering, held: type, kinds: list[Any]) -> bool:
+    """Does a class derive from one of others?  The bases of the user's classes may be others next time."""
+    if held not in kinds and users_bases(held):
+        ctx.rely(attribute_text(ctx, held, "__mro__"), held.__mro__)
+    return any(issubclass(held, kind) for kind in kinds)
 
 
 def is_callable(ctx: Lowering, binding: Binding, node: ast.AST) -> bool:

@@ -21,13 +21,13 @@ from symgrad.frontend.exceptions import Pending, after_rounds, come_out, end_rou
 from symgrad.frontend.frames import BREAK, CODE, NEXT, RESULT, RETURN, Frame, Loop
 from symgrad.frontend.interruptions import Raised, Unresolved
 from symgrad.frontend.joins import join_states
-from symgrad.frontend.pinning import pinnable, refused_beside
+from symgrad.frontend.pinning import pinnable, refused_beside, what_decides
 from symgrad.frontend.plans import Head
 from symgrad.frontend.scopes import assigned
 from symgrad.frontend.tables import STATEMENTS
 from symgrad.identity import Same
-from symgrad.ir.core import FALSE, TRUE, Block, Const, For, Operand, Value, While
-from symgrad.ir.types import INT
+from symgrad.ir.core import FALSE, TRUE, Block, Const, For, If, Operand, Value, While
+from symgrad.ir.types import INT, Array, Unknown
 from symgrad.location import Loc
 
 
@@ -183,17 +183,23 @@ def fork(ctx: Lowering, entry: State, test: Operand, ways: list[tuple[Side, Call
             taken = True
             break
     op = join_states(ctx, entry, test, sides[0], sides[1], loc)
-    note_what_decides(ctx, entry, test)
+    note_what_decides(ctx, entry, test, op)
     come_out(ctx, entry, op, pending)
     return taken
 
 
-def note_what_decides(ctx: Lowering, entry: State, test: Operand) -> None:
-    """Note of names that the two sides of a branch bind to different things which integer of the call decides that, if one does."""
+def note_what_decides(ctx: Lowering, entry: State, test: Operand, op: If) -> None:
+    """Note which integer or bool of the call decides what the two sides of a branch bind to different things, if one does.
+
+    That is noted of names that cannot be used behind it, and for the function where the type of something is not known behind it.
+    """
     text = pinnable(ctx, Num(test))
     for key, binding in list(ctx.state.names.items()) if text is not None else ():
         if isinstance(binding, Broken) and binding.pin is None and not isinstance(entry.names.get(key), Broken):
             ctx.state.names[key] = replace(binding, pin=text)
+    split = any(isinstance(out.type, Unknown) or isinstance(out.type, Array) and out.type.shape is None for out in op.outs)
+    if split and (text := what_decides(ctx, test)) is not None:
+        ctx.splits.append(text)
 
 
 @contextmanager

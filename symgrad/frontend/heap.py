@@ -95,7 +95,7 @@ class Heap(Conversions):
             SPREAD["stored"](self, ref, value, last)
             return
         if ref.location.read_only or any(step.read_only for step in ref.path):
-            raise UnsupportedSyntax("NumPy gives this view read-only, and it is written to", self.builder.loc, "write to a copy")
+            raise UnsupportedSyntax("this array or view is read-only, and it is written to", self.builder.loc, "write to a copy")
         base = self.state.memory[ref.location]
         if isinstance(base.type, Unknown) or isinstance(base.type, Array) and base.type.shape is None and base.type.dtype is None:
             raise UnknownType("the type of what is written to is not known", self.builder.loc)

@@ -74,8 +74,17 @@ def index_of(ctx: Lowering, node: ast.expr | Index) -> Index:
     if isinstance(node, Index):
         return node
     nodes = node.elts if isinstance(node, ast.Tuple) else [node]
-    items = [slice_parts(ctx, n) if isinstance(n, ast.Slice) else ctx.evaluate(n) for n in nodes]
-    return index_of_items(ctx, items, nodes, isinstance(node, ast.Tuple))
+    places = [(item, n) for n in nodes for item in items_between(ctx, n)]
+    return index_of_items(ctx, [item for item, _ in places], [n for _, n in places], isinstance(node, ast.Tuple))
+
+
+def items_between(ctx: Lowering, node: ast.expr) -> list[Any]:
+    """What one expression between the brackets says: one item, or all that a star spreads."""
+    if isinstance(node, ast.Starred):
+        spread = ctx.evaluate(ast.copy_location(ast.Tuple([node], ast.Load()), node))
+        assert isinstance(spread, Tup)
+        return list(spread.items)
+    return [slice_parts(ctx, node) if isinstance(node, ast.Slice) else ctx.evaluate(node)]
 
 
 def index_of_items(ctx: Lowering, items: list[Any], nodes: Sequence[ast.AST], is_tuple: bool) -> Index:

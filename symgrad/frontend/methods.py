@@ -59,6 +59,7 @@ from symgrad.frontend.reading import from_class, generated, rely_on_entry
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.stepping import begin
 from symgrad.frontend.stores import store_result
+from symgrad.frontend.strides import set_flags
 from symgrad.frontend.tables import METHODS, method
 from symgrad.ir.core import FALSE, Const, Operand
 from symgrad.ir.types import Array, Scalar, Unknown
@@ -159,6 +160,8 @@ def array_method(ctx: Lowering, owner: Ref | Num, name: str, args: list[Binding]
         result = ctx.apply(Static(IN_ORDER[name], f"np.{name}"), [owner, *args], kwargs, node)
         ctx.store(owner, ctx.read(result, node))
         return Static(None)
+    if isinstance(owner, Ref) and name == "setflags" and isinstance(ctx.type_of(owner), Array):
+        return set_flags(ctx, owner, args, kwargs, node)
     if isinstance(owner, Ref) and not kwargs and (function := METHODS.get(("array", name))) is not None:
         return function(ctx, owner, args, node)
     if name == "item" and isinstance(number := ctx.type_of(owner), Scalar) and number.dtype is None and not args:

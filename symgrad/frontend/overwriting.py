@@ -13,11 +13,14 @@ from typing import Any
 from symgrad.frontend.bindings import Binding
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.handed_back import is_fresh
+from symgrad.frontend.opaque import root_of
 from symgrad.frontend.operands import known_value
 from symgrad.frontend.reach import holders, memory_in
 
 #: what the word for such a setting begins with; the name of the argument follows
 OVERWRITE = "overwrite_"
+#: packages whose functions have such settings; of other functions they are parameters like any other
+OVERWRITING = ("numpy", "scipy")
 #: words that name an argument in another way
 ARGUMENTS = {"overwrite_input": "a"}
 
@@ -25,7 +28,7 @@ ARGUMENTS = {"overwrite_input": "a"}
 def without_overwriting(ctx: Lowering, function: Any, args: Sequence[Binding], kwargs: dict[str, Binding]) -> dict[str, Binding]:
     """The named arguments of a call without the settings that let the function overwrite an argument which nothing else holds."""
     words = [word for word, held in kwargs.items() if word.startswith(OVERWRITE) and known_value(held) == [True]]
-    if not words:
+    if not words or root_of(function) not in OVERWRITING:
         return kwargs
     arguments: dict[str, Binding] = {}
     with contextlib.suppress(TypeError, ValueError):

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from symgrad.errors import SymgradError, UnsupportedSyntax
+from symgrad.errors import SymgradError, UnknownType, UnsupportedSyntax
 from symgrad.frontend.bindings import Num, Tup
 from symgrad.frontend.shared_state import SharedState
 from symgrad.ir.core import Operand, Value
@@ -97,6 +97,13 @@ def refused_beside(ctx: SharedState, test: Operand) -> Iterator[None]:
         text = what_decides(ctx, test) if refusals else None
         for refusal in refusals if text is not None else ():
             pinned_as(ctx, refusal, text)
+
+
+def pin_splits(ctx: SharedState) -> None:
+    """Let refusals of what has no known type say what alone decides a branch, where the two sides give values of different types."""
+    for refusal in ctx.refusals:
+        if ctx.splits and refusal.pin is None and isinstance(refusal, UnknownType):
+            pinned_as(ctx, refusal, ctx.splits[0])
 
 
 def pinned(ctx: SharedState, refusal: SymgradError, bindings: Iterable[Any]) -> SymgradError:

@@ -18,19 +18,22 @@ from symgrad.frontend.views import split_views, view_step
 from symgrad.ir.core import ZERO, Const
 from symgrad.ir.types import List, is_complex
 from symgrad.ops import spelling
-from symgrad.ops.composed import WIDER, joining, products
+from symgrad.ops.composed import WIDER, joining, places, products
 from symgrad.ops.declare import ROWS
+from symgrad.ops.signatures import DTYPE_CALLS
 
 #: rows of which the other forms of a call hold for complex numbers too
 ALIKE = frozenset({"take_items", "choose", "indices", "convolution"})
 #: rows of arrays that without an axis are of all elements in a row
 OF_ALL = frozenset({"sort", "argsort", "stable_argsort", "argpartition", "take_along_axis"})
 #: rows whose results NumPy does not let one write to
-READ_ONLY = frozenset({"broadcast_to", "diagonal", "imag"})
+READ_ONLY = frozenset({"broadcast_to", "diagonal", "imag", "may_share"})
 #: rows of which an operand says places
 OF_PLACES = frozenset({"take_items", "delete"})
 #: integers that every dtype of integers with a sign holds
 SMALL = range(-128, 128)
+#: ``np.float64`` and its like
+CALLS_OF_DTYPES = frozenset(f"np.{dtype.__name__}" for dtype in DTYPE_CALLS)
 #: rows that give numbers where NumPy's functions give arrays without axes
 NUMBERED = frozenset({"tensordot", "reshape"})
 #: rows whose results NumPy gives as a named tuple
@@ -75,12 +78,16 @@ def call_row(ctx: Lowering, spelled: spelling.Spelling, args: list[Binding], kwa
         raise UnsupportedArgument(str(error), ctx.loc(node), error.hint) from None
     if bound.row == "delete" and is_slice(args[1] if len(args) > 1 else kwargs.get("obj")):
         return ctx.apply(Static(joining.delete_slice), args, kwargs, node)
+    if bound.row == "choose" and isinstance(args[1] if len(args) > 1 else kwargs.get("choices"), Ref):
+        return ctx.apply(Static(places.choose_of_array), bound.args, {}, node)
     if (form := form_by_shape(ctx, bound.row, bound.args)) is not None:
         out = ctx.apply(Static(form), bound.args, {}, node)
         return Tup(out.items, RESULTS[bound.row]) if isinstance(out, Tup) else out
     out = apply_row(ctx, bound.row, bound.args, {**bound.settings, **more}, node)
     if bound.row in NUMBERED and isinstance(out, Num) and out is not bound.args[0]:  # the row gives a number, NumPy an array without axes
         return ctx.make(ctx.call("to_array", out.operand, dtype=None))
+    if spelled.name in CALLS_OF_DTYPES and isinstance(out, Ref) and getattr(ctx.type_of(out), "shape", None) == ():
+        return ctx.make(ctx.call("take", ctx.read(out, node), index=""))  # ``np.float64`` of an array without axes is a number
     return out
 
 

@@ -97,6 +97,7 @@ class SharedState:
     tagged: bool = False  #: of arrays that are one of several it is asked which
     unsure: bool = False  #: that would have helped
     laid: bool = False  #: it was asked how arrays lie in memory
+    splits: list[str] = field(default_factory=list)  #: what alone decides branches behind which the type of something is not known
     has_real_eig: bool = False  #: of a real matrix the eigenvalues are computed, which are complex here whatever they are to NumPy
     stateful: frozenset[Any] = frozenset()  #: where iterators are made that are used in several places: see ``stepping``
     links: dict[Location, Link] = field(default_factory=dict)  #: arrays that lists of any length hold, which are all different ones there

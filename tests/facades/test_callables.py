@@ -341,3 +341,46 @@ def test_a_function_without_a_rule_is_refused_by_name() -> None:
     for thing in (3, None, "f"):
         with pytest.raises(BadArgument, match="is not a function"):
             symgrad.grad(thing)  # type: ignore[arg-type]
+
+
+def logged(function):
+    @functools.wraps(function)
+    def wrapper(*args, **kwargs):
+        return function(*args, **kwargs)
+
+    return wrapper
+
+
+class Weighted:
+    def __init__(self, scale):
+        self.scale = scale
+
+    @logged
+    def value(self, a, b, *, power=2.0):
+        return self.scale * a**power * b
+
+    def product(*args):
+        return args[0].scale * args[1] ** 2 * args[2]
+
+
+WEIGHTED = logged(lambda a, b, *, power=2.0: a**power * b)
+
+
+@pytest.mark.parametrize(("wrt", "expected"), [("a", 30.0), ("b", 9.0), (1, 9.0), ("power", 5 * 9 * math.log(3.0))])
+def test_names_that_a_wrapper_shows(wrt: Any, expected: float) -> None:
+    assert symgrad.grad(WEIGHTED, wrt=wrt)(3.0, 5.0, power=2.0) == pytest.approx(expected)
+    assert symgrad.grad(Weighted(2.0).value, wrt=wrt)(3.0, 5.0, power=2.0) == pytest.approx(2 * expected)
+
+
+def test_what_is_passed_by_name_to_a_wrapper() -> None:
+    with pytest.raises(BadArgument, match=r"args has no part args\[1\]") as caught:
+        symgrad.grad(WEIGHTED, wrt="b")(3.0, b=5.0)
+    assert caught.value.hint == "its parts are args, args[0]; what is passed by name is a part of kwargs"
+    assert symgrad.grad(WEIGHTED, wrt="kwargs['b']")(3.0, b=5.0) == 9.0
+
+
+def test_positions_count_from_the_first_after_the_instance() -> None:
+    for method in (Weighted(2.0).value, Weighted(2.0).product):
+        assert symgrad.grad(method)(3.0, 5.0) == 60.0
+        assert symgrad.grad(method, wrt=1)(3.0, 5.0) == 18.0
+    assert symgrad.grad(Weighted.product, wrt=2)(Weighted(2.0), 3.0, 5.0) == 18.0

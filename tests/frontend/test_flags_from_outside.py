@@ -95,3 +95,40 @@ def test_a_bool_among_the_arguments_decides_too() -> None:
     np.testing.assert_array_equal(derivative(X, False), 2 * X)
     with pytest.raises(SymgradError):
         derivative(X, True)
+
+
+HALVES = False
+
+
+def array_or_number(x, normal=True):
+    y = np.asarray(x) if normal else x / 2
+    z = np.where(y < 0.5, y, y**2)
+    return 2.0 * z if isinstance(y, np.ndarray) else np.float64(3.0 * z)
+
+
+def array_or_number_by_a_global(x):
+    y = x / 2 if HALVES else np.asarray(x)
+    return y * y if isinstance(y, np.ndarray) else 5.0 * y
+
+
+def test_what_is_an_array_or_a_number_by_a_flag(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The type is not known behind the branch: the code is made for the flag, and anew for another one."""
+    derivative, by_global = symgrad.value_and_grad(array_or_number), symgrad.value_and_grad(array_or_number_by_a_global)
+    for _ in range(2):
+        for normal, slope in ((True, 2.8), (False, 1.5), (1, 2.8)):
+            assert derivative(0.7, normal) == (pytest.approx(array_or_number(0.7, normal)), pytest.approx(slope))
+        for halves, expected in ((False, (0.49, 1.4)), (True, (1.75, 2.5))):
+            monkeypatch.setitem(globals(), "HALVES", halves)
+            assert by_global(0.7) == pytest.approx(expected)
+
+
+def without_axes_as_a_number(x):
+    y = np.where(np.asarray(x) > 0.5, np.asarray(x) * 2.0, 1.0)
+    return np.float64(y) if isinstance(np.float64(y), np.float64) else 0.0
+
+
+def test_a_number_of_an_array_without_axes() -> None:
+    value, slope = symgrad.value_and_grad(without_axes_as_a_number)(0.7)
+    assert type(value) is np.float64
+    assert (value, slope) == (1.4, 2.0)
+    assert symgrad.grad(lambda x: np.sum(np.float64(x[:1]) * np.float64(x)))(np.array([3.0])) == 6.0

@@ -63,7 +63,7 @@ carried_out("dict")(lambda x, y: dict(a=x, b=y)["a"] * dict([("c", y)])["c"])
 carried_out("set", "frozenset")(lambda x: x * len(set((1, 2, 2))) * len(frozenset([1, 1])))
 carried_out("slice")(lambda v: np.sum(v[slice(1, None)] ** 2))
 carried_out("isinstance", "callable")(lambda x: x * x if isinstance(x, float) and callable(abs) else x)
-kept("issubclass")(lambda x: x * x if issubclass(bool, int) else x)
+carried_out("issubclass")(lambda x: x * x if issubclass(bool, int) else x)
 carried_out("type")(lambda x: x * x if type(x) is float else x)
 carried_out("getattr", "hasattr")(lambda v: np.sum(getattr(v, "T") ** 2) if hasattr(v, "shape") else 0.0)
 carried_out("super", "object", "property", "staticmethod", "classmethod", beside=(Plain, Named))(

@@ -36,13 +36,13 @@ def vectorized_as_float(function: Any, args: Any) -> Any:
     return np.asarray(each_element(function, args), dtype=float)
 
 
-def apply_along_axis(func1d: Any, axis: Any, arr: Numbers, *args: Any) -> Any:
+def apply_along_axis(func1d: Any, axis: Any, arr: Numbers, *args: Any, **kwargs: Any) -> Any:
     """``np.apply_along_axis`` of vectors and matrices; all results are put into an array of the dtype of the first."""
     if np.ndim(arr) == 1:
-        return np.asarray(func1d(arr, *args))
+        return np.asarray(func1d(arr, *args, **kwargs))
     need(np.ndim(arr) == 2, "np.apply_along_axis is supported for vectors and matrices")
     across = axis == 0 or axis == -2
-    results = [func1d(row, *args) for row in (np.transpose(arr) if across else arr)]
+    results = [func1d(row, *args, **kwargs) for row in (np.transpose(arr) if across else arr)]
     stack = np.array(results)
     return np.moveaxis(stack, 0, -1) if np.ndim(stack) > 1 and across else stack
 

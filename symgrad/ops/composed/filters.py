@@ -138,11 +138,16 @@ def freqz(b: Numbers, a: Numbers = 1, worN: Any = 512, whole: Any = False, plot:
     return places * fs / (2 * math.pi), response
 
 
+def window_of(name: Any, size: Any) -> Any:
+    """The weights of a window that has a name, as a vector."""
+    return np.reshape(np.asarray(sys.modules["scipy.signal"].get_window(name, size), dtype=float), (-1,))
+
+
 def periodograms(x: Any, window: Any, size: Any, step: Any, fs: Any, nfft: Any, detrended: Any, scaling: Any) -> Any:
     """The power at each frequency of each stretch of the samples, without negative frequencies."""
     need(scaling == "density" or scaling == "spectrum", "scaling must be 'density' or 'spectrum'")
     need(detrended in ("constant", "linear", False), "this detrend is not supported")
-    weights = window if isinstance(window, np.ndarray) else sys.modules["scipy.signal"].get_window(window, size)
+    weights = window if isinstance(window, np.ndarray) else window_of(window, size)
     count = (np.shape(x)[-1] - (size - step)) // step
     stretches = x[..., (np.arange(count) * step)[:, None] + np.arange(size)]
     if detrended:

@@ -116,6 +116,16 @@ def take_within(a: Numbers, indices: Numbers, axis: Any = None, out: Any = None,
     return np.take(a, indices % extent if mode == "wrap" else np.clip(indices, 0, extent - 1), axis=axis)
 
 
+def choose_of_array(a: Any, choices: Numbers) -> Any:
+    """``np.choose`` of the items of one array."""
+    count, rank = np.shape(choices)[0], max(np.ndim(a), np.ndim(choices) - 1)
+    chosen = np.asarray(a)
+    if np.any((chosen < 0) | (chosen >= count)):
+        raise ValueError("invalid entry in choice array")
+    items = np.reshape(choices, (count,) + (1,) * (rank + 1 - np.ndim(choices)) + np.shape(choices)[1:])
+    return items[(chosen,) + tuple(grid_of(np.shape(items)[1:]))]
+
+
 def choose_within(a: Numbers, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     """``np.choose`` that goes round, or stays, at the ends."""
     need(out is None and mode in ("wrap", "clip"), "this form of np.choose is not supported")

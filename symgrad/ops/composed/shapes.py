@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.ops.composed.refusing import Numbers, need
+from symgrad.ops.composed.refusing import Numbers, must, need
 
 
 def flat(a: Any) -> Any:
@@ -133,6 +133,22 @@ def sliding_window_view(x: Numbers, window_shape: Any, axis: Any = None) -> Any:
         else:
             windows = np.moveaxis(np.moveaxis(np.moveaxis(windows, along % np.ndim(x), 0)[places], 1, -1), 0, along % np.ndim(x))
     return may_share(x, windows)
+
+
+def by_strides(x: Any, shape: Any = None, strides: Any = None, subok: Any = False, writeable: Any = True) -> Any:
+    """``as_strided`` of an array that lies by rows without gaps; a copy, which is not read after a store to the array."""
+    need(strides is not None, "np.lib.stride_tricks.as_strided is followed with strides")
+    need(not subok, "np.lib.stride_tricks.as_strided is followed without subok")
+    extents = np.shape(x) if shape is None else (shape,) if isinstance(shape, int) else tuple(shape)
+    steps = (strides,) if isinstance(strides, int) else tuple(strides)
+    need(len(extents) == len(steps), "strides must have a stride for each axis of the shape")
+    places = np.zeros((1,) * len(extents), dtype=int)
+    for axis, (extent, step) in enumerate(zip(extents, steps)):
+        must(step % x.itemsize == 0, "np.lib.stride_tricks.as_strided is followed with strides of whole elements")
+        along = np.arange(extent) * (step // x.itemsize)
+        places = places + np.reshape(along, (1,) * axis + (-1,) + (1,) * (len(extents) - 1 - axis))
+    must(np.all((places >= 0) & (places < x.size)), "np.lib.stride_tricks.as_strided is followed inside the memory of its array")
+    return may_share(x, np.ravel(x)[places])
 
 
 def may_share(x: Any, y: Any) -> Any:

@@ -1,0 +1,45 @@
+"""Arguments that say nothing of the result: ``device``, which is ``"cpu"``, and ``casting`` where nothing is cast."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from symgrad.frontend.bindings import Binding, Num, Ref
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.operands import known_value
+from symgrad.ir.types import Array, Scalar
+
+#: functions that take ``device`` since NumPy 2
+ON_DEVICES = (
+    np.arange, np.asanyarray, np.asarray, np.empty, np.empty_like, np.eye, np.full, np.full_like, np.linspace, np.ones, np.ones_like,
+    np.zeros, np.zeros_like,
+)  # fmt: skip
+#: rules of casting, each of which lets a dtype be what it is
+CASTING = ("no", "equiv", "safe", "same_kind", "unsafe")
+HAVE_DEVICES = hasattr(np.ndarray, "device")
+
+
+def without_idle(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding]) -> dict[str, Binding]:
+    """The named arguments of a call of NumPy's without those that say nothing of its result."""
+    idle = set()
+    if HAVE_DEVICES and "device" in kwargs and any(function is one for one in ON_DEVICES):
+        idle |= {"device"} if known_value(kwargs["device"]) in ([None], ["cpu"]) else set()
+    if "casting" in kwargs and (isinstance(function, np.ufunc) or function is np.clip) and not {"dtype", "signature"} & kwargs.keys():
+        rule = known_value(kwargs["casting"])
+        idle |= {"casting"} if rule and rule[0] in CASTING and is_of_one_dtype(ctx, [*args, *kwargs.values()]) else set()
+    return {name: held for name, held in kwargs.items() if name not in idle} if idle else kwargs
+
+
+def is_of_one_dtype(ctx: Lowering, operands: list[Binding]) -> bool:
+    """Are all arrays and numbers of NumPy's of one dtype, that of floats, beside Python's numbers, which take it?"""
+    types = [ctx.type_of(held) for held in operands if isinstance(held, Ref | Num)]
+    numbers = [type_ for type_ in types if isinstance(type_, Array | Scalar)]
+    of_python = [type_ for type_ in numbers if isinstance(type_, Scalar) and type_.dtype is None]
+    dtypes = {type_.dtype for type_ in numbers if type_ not in of_python}
+    is_known = len(numbers) == len(types) and len(dtypes) == 1 and dtypes <= {"f32", "f64"}
+    return is_known and all(type_.kind != "complex" for type_ in of_python)
+
+
+__all__ = ["HAVE_DEVICES", "without_idle"]
