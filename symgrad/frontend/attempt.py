@@ -40,7 +40,7 @@ from symgrad.frontend.namespaces import check_namespaces
 from symgrad.frontend.outside import constant_text, outside
 from symgrad.frontend.overriding import check_container, check_named_tuple
 from symgrad.frontend.reading import owner_name, read_name, users_bases
-from symgrad.frontend.recursion import close
+from symgrad.frontend.recursion import close, keep_arguments
 from symgrad.frontend.results import OWNER, Result, derived_text, in_template, leaf_result, record_text
 from symgrad.frontend.scopes import global_names, local_names
 from symgrad.frontend.skeletons import Skeleton
@@ -176,6 +176,7 @@ class Attempt:
         body.args = [value for value, _ in self.inputs]
         body.yields = operands
         self.inputs = split(ctx.builder, body, self.inputs, self.paths)
+        keep_arguments(ctx)
         body.args, operands = [value for value, _ in self.inputs], body.yields
         func = Func(self.source.name, body, result_names(operands), self.source.loc(node))
         if ctx.is_silent and change_loggers(func):
