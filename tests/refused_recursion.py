@@ -137,18 +137,18 @@ def f(x):
     return sum(out)
 """,
     ),
-    "a list around it": (
-        "changes a list",
+    "a list of arrays around it": (
+        "holds other things than numbers",
         """
 def f(x):
     out = []
-    def h(v, n):
+    def h(n):
         if n == 0:
             return
-        out.append(v[0] * n)
-        h(v[1:], n - 1)
-    h(x, int(x[0] * 6.0) - 1)
-    return sum(out)
+        out.append(x * n)
+        h(n - 1)
+    h(int(x[0] * 6.0) - 1)
+    return sum(out) @ x
 """,
     ),
     "items of a list of arrays": (

@@ -16,7 +16,7 @@ def reverse_apply(sweep: Sweep, scope: Scope, op: Apply, index: int) -> None:
     if not active:
         return
     assert op.func is not None
-    forward, backward = sweep.pairs.pair(op.func, tuple(active), tuple(k for k, _ in grads), op.loc)
+    forward, backward = sweep.pairs.pair(op.func, tuple(active), tuple(k for k, _ in grads))
     if sweep.func.notes is not None:
         sweep.func.notes.add("reverse", "rule", op.loc, f"{forward.name} keeps what {backward.name} needs", name=f"{op.func.name}(...)")
     seeds = [sweep.ledger.dense(grad.value, op.outs[k]) for k, grad in grads]

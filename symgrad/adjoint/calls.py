@@ -11,10 +11,8 @@ from dataclasses import dataclass, field
 
 from symgrad.adjoint.memory import Memory, has_memory
 from symgrad.adjoint.pullback import split_pullback
-from symgrad.errors import NoDerivative
 from symgrad.ir.core import Apply, Block, Call, Func, Operand, Value, substitute, walk
 from symgrad.ir.layout import Layout
-from symgrad.location import Loc
 from symgrad.ops.build import Builder
 from symgrad.ops.sharing import shares_of
 
@@ -28,12 +26,11 @@ class Pairs:
     differentiate: Callable[[Func, Sequence[int], Sequence[int], Pairs], Func]
     pairs: dict[Key, tuple[Func, Func]] = field(default_factory=dict)
 
-    def pair(self, func: Func, wrt: tuple[int, ...], active_results: tuple[int, ...], loc: Loc) -> tuple[Func, Func]:
+    def pair(self, func: Func, wrt: tuple[int, ...], active_results: tuple[int, ...]) -> tuple[Func, Func]:
         """Forward and backward of ``func``."""
         key = (func, wrt, active_results)
         if key not in self.pairs:
-            if writes_to_params(func, set()):
-                raise NoDerivative(f"{func.name} is called and writes to its argument", loc, hint="let it return a new array")
+            keep_arguments(func, set())
             self.pairs[key] = pair = (Func(f"{func.name}_forward", loc=func.loc), Func(f"{func.name}_backward", loc=func.loc))
             pair[0].shares = (*shares_of(func), ())  # the box is memory of its own
             whole = self.differentiate(func, wrt, active_results, self)
@@ -73,14 +70,18 @@ def unboxed(source: Func, target: Func, count: int) -> None:
     target.body, target.results = body, source.results
 
 
-def writes_to_params(func: Func, seen: set[Func]) -> bool:
-    """May the function, or one that it calls, write to what it is given?"""
+def keep_arguments(func: Func, seen: set[Func]) -> None:
+    """Let a function, and those that it calls, write to copies of what they are given: backward functions write to lists of cotangents."""
     if func in seen:
-        return False
+        return
     seen.add(func)
     layout = Layout()
     layout.enter(func.body)
     memory = Memory.of(func, layout)
-    if any(memory.find(p) in memory.stores for p in func.params if has_memory(p.type)):
-        return True
-    return any(writes_to_params(op.func, seen) for op in walk(func.body) if isinstance(op, Apply) and op.func is not None)
+    for param in [p for p in func.params if has_memory(p.type) and memory.find(p) in memory.stores]:
+        copy = Value(param.type, param.name)
+        substitute(func.body, {param: copy})
+        func.body.ops.insert(0, Call([copy], func.loc, "copy", [param], {}))
+    for op in walk(func.body):
+        if isinstance(op, Apply) and op.func is not None:
+            keep_arguments(op.func, seen)

@@ -249,6 +249,8 @@ def import_lines(namespace: Mapping[str, Any]) -> list[str]:
 
 def caller_text(kernel: Kernel, surface: Surface, template: ast.expr, results: list[tuple[str, Operand]]) -> str:
     """The text of the function that calls the kernel."""
+    if surface.numpy in surface.objects:
+        kernel.namespace[surface.numpy] = np
     call = f"{kernel.name}({', '.join(kernel.leaves)})"
     lines = [f"def {surface.name}({surface.signature}):", f"    {docstring(surface.doc)}", "    try:"]
     if kernel.direct:

@@ -41,7 +41,7 @@ from symgrad.frontend.outside import constant_text, outside
 from symgrad.frontend.overriding import check_container, check_named_tuple
 from symgrad.frontend.pinning import pin_splits
 from symgrad.frontend.reading import owner_name, read_name, users_bases
-from symgrad.frontend.recursion import close
+from symgrad.frontend.recursion import close, keep_arguments
 from symgrad.frontend.results import OWNER, Result, derived_text, in_template, leaf_result, record_text
 from symgrad.frontend.scopes import global_names, local_names
 from symgrad.frontend.skeletons import Skeleton
@@ -174,6 +174,7 @@ class Attempt:
         body.yields = operands
         if any(holds_parts(value.type) for block in (body, *(func.body for func in funcs)) for value in definitions(block)):
             self.inputs = split(ctx.builder, body, self.inputs, self.paths)
+        keep_arguments(ctx)
         body.args, operands = [value for value, _ in self.inputs], body.yields
         func = Func(self.source.name, body, result_names(operands), self.source.loc(node))
         if ctx.is_silent and change_loggers(func):

@@ -14,6 +14,7 @@ import numpy as np
 from symgrad.errors import UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import definite, definite_item, either
 from symgrad.frontend.adapters import adapted, name_of_partialmethod
+from symgrad.frontend.appending import longest
 from symgrad.frontend.assigned_attributes import assigned_attribute, kind_of
 from symgrad.frontend.bindings import (
     ABSENT,
@@ -185,16 +186,16 @@ def of_builtin(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bindi
         return definite(ctx, MISSING, node, AttributeError, f"{cls.__name__!r} object has no attribute {attr!r}")
     if len(held) == 1 and isinstance(held[0], str | None):
         return Static(entry_of_class(ctx, exact_class(ctx, owner, node), attr) if attr == "__doc__" else held[0])  # with its signature
-    if (attribute := of_container(owner, attr)) is not None:
+    if (attribute := of_container(ctx, owner, attr)) is not None:
         return attribute
     return Bound(owner, attr)
 
 
-def of_container(owner: Binding, attr: str) -> Binding | None:
+def of_container(ctx: Lowering, owner: Binding, attr: str) -> Binding | None:
     """An attribute of a value of Python's own classes that is no method: what it was made of."""
     match owner, attr:
-        case Obj(HeapKey(exact=collections.deque, cls=cls)), "maxlen":
-            return Num(Const(cls[1])) if isinstance(cls, tuple) else ABSENT
+        case Obj(HeapKey(exact=collections.deque)), "maxlen":
+            return ABSENT if (most := longest(ctx, owner)) is None else Num(most)
         case Iter(kind="range" | "slice", parts=parts), "start" | "stop" | "step":
             part = parts[("start", "stop", "step").index(attr)]
             return part if isinstance(part, Binding) else ABSENT if part == NONE else Num(part)

@@ -11,6 +11,7 @@ from typing import Any
 
 from symgrad.errors import UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.absent import as_python_does, definite, either, has_item
+from symgrad.frontend.appending import append
 from symgrad.frontend.assigned_attributes import is_present
 from symgrad.frontend.attributes import attribute_of, class_of_failure
 from symgrad.frontend.bindings import (
@@ -51,7 +52,7 @@ from symgrad.frontend.flow import choose
 from symgrad.frontend.folding import fold
 from symgrad.frontend.function_attributes import has_function_attribute
 from symgrad.frontend.growing_dicts import as_dict, check_attribute, dict_of, new_dict, update
-from symgrad.frontend.iterate import append, indices_of, items_of, known_items, read_at_once, sequence
+from symgrad.frontend.iterate import indices_of, items_of, known_items, read_at_once, sequence
 from symgrad.frontend.number_builtins import CONVERTING
 from symgrad.frontend.opaque import opaque
 from symgrad.frontend.operands import static_key, unwrap

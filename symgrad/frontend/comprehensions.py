@@ -7,13 +7,14 @@ import itertools
 from typing import Any
 
 from symgrad.frontend.activation import holds_function
+from symgrad.frontend.appending import append
 from symgrad.frontend.bindings import MISSING, Binding, Fun, Generator, Missing, Num, Obj, Static, is_long, known_key
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.flow import branch, counted, guess_names, loop_key
 from symgrad.frontend.frames import Frame, Going
 from symgrad.frontend.generators import gathered
 from symgrad.frontend.growing_dicts import is_growing, new_dict, note_new_key
-from symgrad.frontend.iterate import append, held_lists, indices_of, items_now, items_of_loop
+from symgrad.frontend.iterate import Firsts, each_of_firsts, held_lists, indices_of, items_now, items_of_loop
 from symgrad.frontend.live import rounds_from
 from symgrad.frontend.operands import static_key
 from symgrad.frontend.operators import binary
@@ -132,6 +133,9 @@ def gather(ctx: Lowering, generators: list[ast.comprehension], start: Any, step:
             return
         items = items_of_loop(ctx, over, generator.iter)
         guess = [*guess_names(ctx, [inner.target for inner in generators[k:]]), key]
+        if isinstance(items, Firsts):
+            each_of_firsts(ctx, over, items.most, each, generator.iter)
+            return
         if isinstance(items, list):
             for place in itertools.count():
                 if is_long(over, ctx.state):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import itertools
+import operator
 from typing import Any
 
 from symgrad.frontend.absent import definite
@@ -16,14 +18,15 @@ from symgrad.frontend.reading import refused_count
 BUILTINS: dict[Any, tuple[int, int | None]] = {
     getattr: (2, 3), iter: (1, 2), max: (1, None), min: (1, None), next: (1, 2), range: (1, 3), map: (2, None), filter: (2, 2),
     slice: (1, 3), int: (0, 2), str: (0, 3), bool: (0, 1), vars: (0, 1), type: (1, 3), zip: (0, None), dict: (0, 1),
-    set: (0, 1), frozenset: (0, 1),
+    set: (0, 1), frozenset: (0, 1), functools.reduce: (2, 3), functools.partial: (1, None), operator.itemgetter: (1, None),
+    operator.attrgetter: (1, None), itertools.islice: (2, 4),
 }  # fmt: skip
 
 
 @functools.lru_cache(maxsize=512)
 def signature_of(function: Any) -> inspect.Signature | None:
-    """The signature of a builtin function; None of any other one, and where none is known."""
-    if getattr(function, "__module__", None) != "builtins":
+    """The signature of a function of Python's or of a library; None where none is known, and of functions of symgrad."""
+    if (getattr(function, "__module__", None) or "").startswith("symgrad"):
         return None
     try:
         return inspect.signature(function)
@@ -42,7 +45,8 @@ def check_call(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[s
         try:
             signature.bind(*args, **kwargs)
         except TypeError as error:
-            definite(ctx, MISSING, node, TypeError, f"{name}() {error}")
+            if getattr(function, "__module__", None) == "builtins" or "missing" in str(error):  # the rest is for who lowers the call
+                definite(ctx, MISSING, node, TypeError, f"{name}() {error}")
 
 
 def check_method(ctx: Lowering, cls: type, name: str, args: list[Binding], node: ast.AST) -> None:

@@ -12,10 +12,10 @@ from symgrad.frontend.context import Lowering
 from symgrad.frontend.exceptions import check_count
 from symgrad.frontend.inner import Directional, Inner, Linearizing, Structure, apart, holds_floats, inline, pair_of, parts_of
 from symgrad.frontend.inner_parts import Part
-from symgrad.frontend.iterate import unpack
 from symgrad.frontend.nested import Reached, own_options, reached, refuse_option
 from symgrad.frontend.operands import unwrap
 from symgrad.frontend.tables import callee
+from symgrad.frontend.unpacking import unpack
 from symgrad.ir.core import Const, Operand
 from symgrad.ir.types import Array, Scalar, is_complex, is_float, same_extent, same_shape
 from symgrad.text import has_literal, item

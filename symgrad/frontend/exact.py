@@ -136,13 +136,18 @@ def exact_class(ctx: Lowering, binding: Binding, node: ast.AST) -> type:
     """The class that a value has on every path."""
     first, *others = classes_of(ctx, binding, node)
     if others:
-        names = " or ".join(sorted(c.__name__ for c in (first, *others)))
+        names = " or ".join(sorted(map(class_text, (first, *others)), key=lambda text: ("." not in text, text)))
         if isinstance(binding, Tup):
             raise UnknownType(f"the class of this tuple is not followed: {names}", ctx.loc(node), as_named(ctx))
         raise UnknownType(
             f"the class of this depends on the path taken: {names}", ctx.loc(node), "make it one class, with float for example"
         )
     return first
+
+
+def class_text(cls: type) -> str:
+    """The name of a class in a message; NumPy's classes are called as some of Python's are."""
+    return f"numpy.{cls.__name__}" if issubclass(cls, np.generic) else cls.__name__
 
 
 def as_named(ctx: Lowering) -> str:

@@ -64,4 +64,5 @@ NEXT, BREAK, CONTINUE, RETURN = 0, 1, 2, 3
 CODE: Name = (None, "code")  #: the name that holds it
 OUTSIDE: Any = "outside"  #: in the place of a frame, of names for arrays from outside that are written to: nobody forgets those
 RAISED: Any = "raised"  #: in the place of a frame, of names that say which exception is pending
+LONGEST: Any = "longest"  #: in the place of a frame, of names that say how many items a deque holds at most
 RESULT = "%return"  #: the variable of each frame that holds what it returns

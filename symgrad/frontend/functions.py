@@ -14,7 +14,7 @@ from symgrad.frontend.frames import Frame
 from symgrad.frontend.interruptions import CallsItself
 from symgrad.frontend.opaque import FOLLOWED
 from symgrad.frontend.operands import known_value
-from symgrad.frontend.recursion import call_nested_recursive, call_recursive
+from symgrad.frontend.recursion import HANDED, call_nested_recursive, call_recursive
 from symgrad.frontend.scopes import global_names, local_names, yields
 from symgrad.frontend.shared_state import is_readable
 from symgrad.frontend.source import read
@@ -27,7 +27,7 @@ def inline(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, 
     if source is None:
         source = held[function] = read(function)
     plain = source.function
-    if is_recursive(ctx, plain, plain, yields(source.node)) and not is_written_out(ctx, plain, [*args, *kwargs.values()], node):
+    if is_recursive(ctx, plain, plain, yields(source.node)) and not is_written_out(ctx, plain, plain, [*args, *kwargs.values()], node):
         check_recursive(ctx, plain, plain, yields(source.node))
         return call_recursive(ctx, source, args, kwargs, node)
     if ctx.notes is not None:
@@ -66,14 +66,21 @@ def origin_of(held: Any) -> Any:
     return held[0] if isinstance(held, tuple) else held.__code__ if isinstance(held, types.FunctionType) else held
 
 
-def is_written_out(ctx: Lowering, code: Any, args: list[Binding], node: ast.AST) -> bool:
-    """Is a function that calls itself given something of known structure, or a known number, which says how deep it goes?"""
+def is_written_out(ctx: Lowering, code: Any, site: Any, args: list[Binding], node: ast.AST) -> bool:
+    """Is a function that calls itself given something of known structure, or a known number, which says how deep it goes?
+
+    Where the structure does not say it, lowering starts again: such a function is handed the objects themselves.
+    """
+    if (HANDED, site) in ctx.recursive_sites:
+        return False
     known = any(isinstance(a, Obj) and not isinstance(ctx.state.heap[a.key], Ref) for a in args)
     known = known or ctx.unroll and any(type(value) is int for a in args for value in known_value(a))
     if not known:
         return False
     ctx.write_out(node)
     if sum(held == code for held, _ in ctx.stack) > WRITTEN_OUT:
+        if not ctx.unroll:
+            raise CallsItself((HANDED, site))
         what = "a function that calls itself is written out for what it is given, and goes too deep for that"
         raise UnsupportedSyntax(what, ctx.loc(node), "hand it numbers and arrays")
     return True
@@ -82,9 +89,9 @@ def is_written_out(ctx: Lowering, code: Any, args: list[Binding], node: ast.AST)
 def call_nested(ctx: Lowering, callee: Fun, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """Inline a nested function or lambda, in the frame it was made in."""
     site, code = site_of(callee), (callee.node, callee.frame)
-    if is_recursive(ctx, code, site, False) and not is_written_out(ctx, code, [*args, *kwargs.values()], node):
+    if is_recursive(ctx, code, site, False) and not is_written_out(ctx, code, site, [*args, *kwargs.values()], node):
         check_recursive(ctx, code, site, False)
-        return call_nested_recursive(ctx, callee, args, kwargs, node)
+        return call_nested_recursive(ctx, callee, site, args, kwargs, node)
     check_depth(ctx, node, callee.node)
     outer, names = callee.frame, (local_names(callee.node), global_names(callee.node))
     frame = Frame(outer.source, outer, *names, place=outer.place, called_at=outer.called_at)

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax, UnsureAlias
-from symgrad.frontend.bindings import MISSING, Binding, Location, Name, Ref, State, Step
+from symgrad.frontend.bindings import MISSING, Binding, HeapKey, Location, Name, Obj, Ref, State, Step
+from symgrad.frontend.columns import columns
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.filling import operands_of
 from symgrad.frontend.reach import memory_in
@@ -25,10 +26,11 @@ from symgrad.frontend.skeletons import (
     with_arrays,
 )
 from symgrad.ir.core import Apply, Block, Call, Const, Func, Operand, Value, applied, walk
-from symgrad.ir.types import Array, Dim, List, Type
+from symgrad.ir.types import UNDEFINED, Array, Dim, List, Scalar, Type, join
 from symgrad.ir.verify import MAY_RETURN_OPERAND, READS_SHAPE
 from symgrad.ops.declare import ROWS
 from symgrad.ops.sharing import sources_of
+from symgrad.text import identifier
 
 INSTEAD = "return the value instead"
 APART = "make a copy of one of the two before the call"
@@ -60,6 +62,10 @@ class Recursive:
     written: dict[int, None] = field(default_factory=dict)  #: the arguments, leaf by leaf, that it may write to
     around: dict[Location, None] = field(default_factory=dict)  #: the arrays around it that it may write to
     names: dict[Name, Skeleton] = field(default_factory=dict)  #: the variables around it that it may assign to
+    #: the numbers that it changes in objects around it, by the object and the item or attribute
+    items: dict[tuple[HeapKey, Any], Skeleton] = field(default_factory=dict)
+    lists: dict[Location, Type] = field(default_factory=dict)  #: the types of those around it that are lists
+    grown: dict[HeapKey, None] = field(default_factory=dict)  #: the lists around it of known items that it makes longer or shorter
     reads: dict[int | Location, None] = field(default_factory=dict)  #: the arguments and arrays around it whose elements it reads
 
     def learn(self, known: dict[Any, None], items: Iterable[Any]) -> None:
@@ -99,7 +105,7 @@ def begin(ctx: Lowering, record: Recursive, arguments: Sequence[tuple[Value, Loc
         ctx.state.memory[location] = ctx.call("copy", value, hint=value.name)
     params: list[Value] = []
     for location in record.around:
-        own = record.entry.memory[location].type
+        own = record.lists.get(location, record.entry.memory[location].type)
         type_ = widened(own)
         if isinstance(own, Array) and isinstance(type_, Array) and own.layout in ("C", "CF"):
             type_ = replace(type_, layout=own.layout)
@@ -110,7 +116,23 @@ def begin(ctx: Lowering, record: Recursive, arguments: Sequence[tuple[Value, Loc
         values = [Value(ctx.builder.freshen(leaf.type), word) for leaf, word in zip(leaves(form), words, strict=True)]
         params += values
         ctx.state.names[name] = rebuild(form, list(values), ctx.state, name[1], ctx.builder.loc)
+    for item, form in record.items.items():
+        values = item_values(ctx, item, form)
+        params += values
+        put_item(ctx, item, rebuild(form, list(values), ctx.state, None, ctx.builder.loc))
     return params
+
+
+def item_values(ctx: Lowering, place: tuple[HeapKey, Any], form: Skeleton) -> list[Value]:
+    """New values for a number, or a tuple of numbers, in an object."""
+    words = leaf_names(form, identifier(str(place[1]) or "item"))
+    return [Value(ctx.builder.freshen(leaf.type), word) for leaf, word in zip(leaves(form), words, strict=True)]
+
+
+def put_item(ctx: Lowering, place: tuple[HeapKey, Any], binding: Binding) -> None:
+    """Let an object hold something else under a key, an attribute or an index."""
+    key, name = place
+    ctx.state.heap[key] = tuple({**dict(ctx.state.entries(key)), name: binding}.items())
 
 
 def changed_at_end(ctx: Lowering, record: Recursive, top: State, arguments: Sequence[tuple[Value, Location | None]], node: ast.AST) -> None:
@@ -127,7 +149,11 @@ def learn_changes(ctx: Lowering, record: Recursive, before: State, node: ast.AST
     """Learn which arrays and variables around a function are others now than they were before."""
     state = ctx.state
     for location in record.entry.memory:
-        if state.memory.get(location) is not before.memory[location] and location not in record.around:
+        if location not in state.memory or state.memory[location] is before.memory[location]:
+            continue
+        if isinstance(before.memory[location].type, List):
+            learn_list(ctx, record, location, before.memory[location].type, node)
+        elif location not in record.around:
             check_is_array(ctx, record, before.memory[location].type, node)
             record.learn(record.around, [location])
     for name in dict.fromkeys([*record.entry.names, *ctx.assigned_outside]):
@@ -140,9 +166,58 @@ def learn_changes(ctx: Lowering, record: Recursive, before: State, node: ast.AST
             raise UnsupportedSyntax(what, ctx.loc(node), INSTEAD)
         if record.names.get(name) != form:
             record.names[name], record.news = form, True
-    if any(state.heap.get(key) != content for key, content in record.entry.heap.items()):
+    for key in record.entry.heap:
+        if state.heap.get(key) != before.heap.get(key):
+            learn_object(ctx, record, key, before, node)
+
+
+def learn_list(ctx: Lowering, record: Recursive, location: Location, before: Type, node: ast.AST) -> None:
+    """Learn of a list of numbers around a function that its items change, and of which type they are."""
+    now = ctx.state.memory[location].type
+    known = join(record.lists.get(location, before), now)
+    holders = [key for key, content in record.entry.heap.items() if isinstance(content, Ref) and content.location is location]
+    seen = location.outside or any(key in ctx.arguments or key in record.entry.handles for key in holders)
+    if seen or not isinstance(known, List) or not all(isinstance(part, List) and isinstance(part.item, Scalar) for part in columns(known)):
+        what = f"{record.func.name} calls itself and changes a list that the caller sees, or that holds other things than numbers"
+        raise UnsupportedSyntax(what, ctx.loc(node), "use an array, or return the items")
+    record.learn(record.around, [location])
+    if record.lists.get(location) != known:
+        record.lists[location], record.news = known, True
+
+
+def learn_object(ctx: Lowering, record: Recursive, key: HeapKey, before: State, node: ast.AST) -> None:
+    """Learn what a function changes in a list of known items, a dict or an instance around it."""
+    old, new = before.heap.get(key), ctx.state.heap.get(key)
+    seen = key in ctx.arguments or key in record.entry.handles or key in record.entry.kin or key in record.entry.twins
+    if not seen and isinstance(old, tuple) and key.kind == "list" and (isinstance(new, Ref) or len(old) != len(new or ())):
+        record.learn(record.grown, [key])
+        return
+    if seen or not isinstance(old, tuple) or not isinstance(new, tuple) or [k for k, _ in old] != [k for k, _ in new]:
         what = f"{record.func.name} calls itself and changes a list, dict or instance of the function around it"
         raise UnsupportedSyntax(what, ctx.loc(node), INSTEAD)
+    entry = dict(record.entry.entries(key))
+    for (name, held), (_, now) in zip(old, new, strict=True):
+        if held == now:
+            continue
+        form = merge(record.items.get((key, name)) or ctx.skeleton(entry[name], record.entry), ctx.skeleton(now, ctx.state))
+        if form.form not in ("num", "tuple", "maybe") or any(leaf.form != "num" for leaf in leaves(form)):
+            what = f"{record.func.name} calls itself and puts into a list, dict or instance around it what is not a number"
+            raise UnsupportedSyntax(what, ctx.loc(node), INSTEAD)
+        if record.items.get((key, name)) != form:
+            record.items[key, name], record.news = form, True
+
+
+def of_any_length_from_now(ctx: Lowering, record: Recursive, node: ast.AST) -> None:
+    """Let the lists of known items that a function makes longer or shorter be lists of any length before it is called."""
+    grown = [key for key in record.grown if isinstance(ctx.state.heap.get(key), tuple)]
+    for key in grown:
+        value = ctx.read(Obj(key), node)
+        if not isinstance(value.type, List) or not (isinstance(value.type.item, Scalar) or value.type.item == UNDEFINED):
+            what = f"{record.func.name} calls itself and changes a list that holds other things than numbers"
+            raise UnsupportedSyntax(what, ctx.loc(node), INSTEAD)
+        ctx.state.heap[key] = ctx.make(value)  # type: ignore[assignment]
+    if grown:
+        record.entry = ctx.state.copy()
 
 
 def check_is_array(ctx: Lowering, record: Recursive, type_: Type, node: ast.AST) -> None:
@@ -158,7 +233,12 @@ def final_values(ctx: Lowering, record: Recursive, arguments: Sequence[tuple[Val
     values = [ctx.read(Ref(location)) for location in locations if location is not None]
     for name, form in record.names.items():
         values += operands_of(ctx, ctx.state.names.get(name, MISSING), form)
-    return values
+    return values + item_operands(ctx, record)
+
+
+def item_operands(ctx: Lowering, record: Recursive) -> list[Operand]:
+    """The numbers that the objects around a function hold now, of those that it changes."""
+    return [o for (key, name), form in record.items.items() for o in operands_of(ctx, dict(ctx.state.entries(key))[name], form)]
 
 
 def learn_reads(ctx: Lowering, record: Recursive, block: Block, arguments: Sequence[tuple[Value, Location | None]], node: ast.AST) -> None:
@@ -284,16 +364,19 @@ def handed_over(ctx: Lowering, record: Recursive) -> list[Operand]:
     operands: list[Operand] = [ctx.read(Ref(location)) for location in record.around]
     for name, form in record.names.items():
         operands += operands_of(ctx, ctx.state.names.get(name, MISSING), form)
-    return operands
+    return operands + item_operands(ctx, record)
 
 
 def outs_for(ctx: Lowering, record: Recursive, arrays: Sequence[Ref | None]) -> list[Value]:
     """The results of a call beside what the function returns."""
     refs = [*(arrays[place] for place in record.written), *map(Ref, record.around)]
-    outs = [Value(as_copied(ctx.type_of(ref)), ref.location.name) for ref in refs if ref is not None]
+    types = [record.lists.get(ref.location, ctx.type_of(ref)) if ref is not None else None for ref in refs]
+    outs = [Value(as_copied(type_), ref.location.name) for ref, type_ in zip(refs, types, strict=True) if ref is not None and type_]
     for name, form in record.names.items():
         words = leaf_names(form, name[1])
         outs += [Value(ctx.builder.freshen(leaf.type), word) for leaf, word in zip(leaves(form), words, strict=True)]
+    for place, form in record.items.items():
+        outs += item_values(ctx, place, form)
     return outs
 
 
@@ -312,13 +395,15 @@ def hand_back(ctx: Lowering, record: Recursive, arrays: Sequence[Ref | None], ou
         if location in ctx.state.bases:
             raise UnsureAlias("an array that is one of several is changed in a way that is not followed", ctx.builder.loc)
         value: Operand = outs.pop(0)
-        if not is_own(ctx, location):
+        if location not in record.lists and not is_own(ctx, location):
             value = ctx.call("set_at", ctx.state.memory[location], value, index="e", hint=location.name)
         ctx.state.memory[location] = value
         ctx.renew(location)
         ctx.state.stored(location, ctx.builder.loc)
     for name, form in record.names.items():
         ctx.state.names[name] = rebuild(form, outs, ctx.state, name[1], ctx.builder.loc)
+    for item, form in record.items.items():
+        put_item(ctx, item, rebuild(form, outs, ctx.state, None, ctx.builder.loc))
 
 
 def is_own(ctx: Lowering, location: Location) -> bool:
@@ -390,5 +475,5 @@ def widened(type_: Type) -> Type:
 
 __all__ = [
     "Recursive", "begin", "changed_at_end", "check_apart", "final_values", "hand_back", "handed_over", "is_as_before", "learn_changes",
-    "learn_reads", "learn_sharing", "outs_for", "parts_of_arguments", "result_of", "widened",
+    "learn_reads", "learn_sharing", "of_any_length_from_now", "outs_for", "parts_of_arguments", "result_of", "widened",
 ]  # fmt: skip

@@ -22,7 +22,7 @@ from symgrad.frontend.inner_parts import Part, part_at, with_part
 from symgrad.frontend.interruptions import Raised
 from symgrad.frontend.memory_groups import copy_written
 from symgrad.frontend.outside import change_outside
-from symgrad.frontend.recursion import close
+from symgrad.frontend.recursion import close, keep_arguments
 from symgrad.frontend.scopes import parameters
 from symgrad.frontend.tables import SPREAD
 from symgrad.ir.core import Apply, Block, Func, Op, Operand, Value, clone_block, substitute, walk
@@ -334,6 +334,7 @@ class Inner:
         ctx, node, block = self.ctx, self.node, self.block
         block.yields = list(outs)
         close(ctx, block)
+        keep_arguments(ctx)
         params = [v for v, _ in self.fresh.pairs]
         held = free_values(block, params)
         inside = {v: Value(v.type, v.name) for v in held}

@@ -7,13 +7,13 @@ and the item that belongs to its value.
 from __future__ import annotations
 
 import ast
-import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from symgrad.errors import BadArgument, UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import definite
+from symgrad.frontend.appending import append, discard
 from symgrad.frontend.bindings import (
     MISSING,
     Binding,
@@ -32,19 +32,16 @@ from symgrad.frontend.bindings import (
     python_class,
 )
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.conversions import standing_for
 from symgrad.frontend.dicts import in_order, is_set
-from symgrad.frontend.exceptions import check_count, fail
 from symgrad.frontend.flow import branch
 from symgrad.frontend.generators import gathered
 from symgrad.frontend.interruptions import NeedsState
 from symgrad.frontend.members import is_enumeration
 from symgrad.frontend.operands import is_range, static_binding
 from symgrad.frontend.outside import check_reader, outside, rely_on_keys
-from symgrad.frontend.pinning import pinned_extent
 from symgrad.frontend.python_values import answer, python_items
 from symgrad.frontend.reach import parts_of
-from symgrad.frontend.sequences import FEW, item_value, see_within, sequence_of, shares, takes_over
+from symgrad.frontend.sequences import FEW, sequence_of
 from symgrad.frontend.stepping import begin
 from symgrad.ir.core import ONE, ZERO, Const, Operand
 from symgrad.ir.types import UNKNOWN, Array, List, Unknown
@@ -58,6 +55,15 @@ class Items:
     bounds: tuple[Operand, Operand, Operand]
     item: Callable[[Operand], Binding]
     counts: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Firsts:
+    """The first of some items that are known one by one: ``count`` says how many where they are gone over, ``most`` how many there are."""
+
+    most: int
+    count: Operand
+    item: Callable[[int], Binding]
 
 
 #: the longest loop that is written out where it cannot be lowered as a loop
@@ -82,13 +88,23 @@ def known_items(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding]
 
 def items_of(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | Items:
     """The items that an iteration over a binding still gives; those of a generator are collected in a list."""
+    outer, ctx.looped = ctx.looped, False
+    try:
+        items = every_item(ctx, binding, node)
+    finally:
+        ctx.looped = outer
+    return items_of(ctx, list_of_firsts(ctx, binding, items, node), node) if isinstance(items, Firsts) else items
+
+
+def every_item(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | Items | Firsts:
+    """The same; where a loop goes over them it may be the first of some items, as many as shows when it runs."""
     binding = binding if is_range(binding) else begin(ctx, binding, node)
     if python_class(binding) is not None:
-        return items_of(ctx, python_items(ctx, binding, node), node)
+        return every_item(ctx, python_items(ctx, binding, node), node)
     match binding:
         case View() if not binding.is_current(ctx.state):
             word = "items" if binding.pairs else "keys" if binding.keys else "values"
-            return items_of(ctx, ctx.apply_method(Obj(binding.owner), word, [], node), node)
+            return every_item(ctx, ctx.apply_method(Obj(binding.owner), word, [], node), node)
         case Tup(items):
             return as_sequence(ctx, binding, list(items), node)
         case Obj(key) if key.kind == "list":
@@ -110,11 +126,11 @@ def items_of(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | 
         case Generator():
             collected = ctx.new_object("list", ())
             gathered(ctx, binding, lambda value: discard(append(ctx, collected, value, node)), node)
-            return items_of(ctx, collected, node)
+            return every_item(ctx, collected, node)
         case Iter(kind, parts) if kind in ITERATORS:
             return ITERATORS[kind](ctx, parts, node)
         case Num(operand) if isinstance(operand.type, Unknown) and not is_kept(ctx.state, operand):
-            return items_of(ctx, read_at_once(ctx, binding), node)
+            return every_item(ctx, read_at_once(ctx, binding), node)
     row = row_of(binding.value) if isinstance(binding, Static) else None
     if row is not None:
         name = getattr(binding, "name", None) or "x"
@@ -157,11 +173,11 @@ def as_sequence(ctx: Lowering, binding: Binding, items: list[Binding], node: ast
     return of_memory(ctx, content, node)
 
 
-def items_of_loop(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | Items:
+def items_of_loop(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | Items | Firsts:
     """The items of what a loop goes over: many that are alike are those of a list of any length, so that the loop is one."""
     outer, ctx.looped = ctx.looped, True
     try:
-        return items_of(ctx, binding, node)
+        return every_item(ctx, binding, node)
     finally:
         ctx.looped = outer
 
@@ -193,7 +209,7 @@ def items_now(ctx: Lowering, over: Binding, items: list[Any], node: ast.AST, sit
         if again is None and not all(isinstance(x, Binding) for x in items):
             again = items
     elif isinstance(over, Iter) and over.kind in ("enumerate", "zip") and over.key is None and all(isinstance(x, Binding) for x in items):
-        known = items_of(ctx, over, node)
+        known = every_item(ctx, over, node)
         again = known if isinstance(known, list) else None
     else:
         return items
@@ -208,6 +224,9 @@ def items_now(ctx: Lowering, over: Binding, items: list[Any], node: ast.AST, sit
 def sequence(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
     """A binding for a consumer that takes all items more than once: a generator becomes a list."""
     binding = begin(ctx, binding, node)
+    if isinstance(binding, Iter) and binding.kind in ("enumerate", "zip", "zip_strict"):
+        items = every_item(ctx, binding, node)
+        return list_of_firsts(ctx, binding, items, node) if isinstance(items, Firsts) else binding
     if not isinstance(binding, Generator):
         return binding
     collected = ctx.new_object("list", ())
@@ -215,8 +234,33 @@ def sequence(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
     return collected
 
 
-def discard(binding: Binding) -> None:
-    """What is done for its effect."""
+def firsts_now(ctx: Lowering, over: Binding, node: ast.AST) -> Firsts:
+    """The first of some items once more, where a round of a loop over them begins: the round before may have changed what holds them."""
+    items = items_of_loop(ctx, over, node)
+    if not isinstance(items, Firsts):
+        what = "a list becomes one of any length while it is iterated over"
+        raise UnsupportedSyntax(what, ctx.loc(node), "iterate over a copy of it")
+    return items
+
+
+def each_of_firsts(ctx: Lowering, over: Binding, most: int, body: Callable[[Binding], None], node: ast.AST) -> None:
+    """Lower what is done with each of the first of some items, of which there are at most so many."""
+
+    def one(firsts: Firsts, place: int) -> Callable[[], None]:
+        return lambda: body(firsts.item(place))
+
+    for place in range(most):
+        ctx.write_out(node)
+        firsts = firsts_now(ctx, over, node)
+        branch(ctx, ctx.call("less", Const(place), firsts.count), one(firsts, place), lambda: None, [], ctx.loc(node))
+
+
+def list_of_firsts(ctx: Lowering, over: Binding, firsts: Firsts, node: ast.AST) -> Binding:
+    """The first of some items as a list."""
+    name = (ctx.frame, f"%firsts{next(ctx.builder.fresh)}")
+    ctx.state.names[name] = ctx.new_object("list", ())
+    each_of_firsts(ctx, over, firsts.most, lambda item: discard(append(ctx, ctx.state.names[name], item, node)), node)
+    return ctx.state.names.pop(name)
 
 
 def external_items(ctx: Lowering, value: object, text: str) -> list[Binding]:
@@ -265,12 +309,19 @@ def over_range(ctx: Lowering, parts: tuple[Operand, ...], node: ast.AST) -> Item
     return Items((start, stop, step), Num, True)
 
 
-def over_enumerate(ctx: Lowering, parts: tuple[Binding, Operand], node: ast.AST) -> list[Binding] | Items:
-    inner, start = items_of(ctx, parts[0], node), parts[1]
+def over_enumerate(ctx: Lowering, parts: tuple[Binding, Operand], node: ast.AST) -> list[Binding] | Items | Firsts:
+    inner, start = every_item(ctx, parts[0], node), parts[1]
     first = start.value if isinstance(start, Const) else None
+
+    def counter_at(place: int) -> Num:
+        return Num(Const(first + place)) if first is not None else Num(ctx.call("add", start, Const(place)))
+
     if isinstance(inner, list):
-        counters = [Num(Const(first + k)) if first is not None else Num(ctx.call("add", start, Const(k))) for k in range(len(inner))]
+        counters = [counter_at(k) for k in range(len(inner))]
         return [Tup((c, b)) for c, b in zip(counters, inner, strict=True)]
+    if isinstance(inner, Firsts):
+        item_at = inner.item
+        return Firsts(inner.most, inner.count, lambda place: Tup((counter_at(place), item_at(place))))
     inner = plain(ctx, inner)
 
     def item(index: Operand) -> Binding:
@@ -294,101 +345,6 @@ def plain(ctx: Lowering, items: Items) -> Items:
     return Items((ZERO, count, ONE), item)
 
 
-def without_end(ctx: Lowering, part: Binding, node: ast.AST) -> Callable[[Operand], Binding] | None:
-    """What item of ``itertools.count`` or ``itertools.repeat`` stands at a place; None for what has an end."""
-    match part:
-        case Iter(kind=itertools.repeat, parts=(item, Static(value=None))):
-            return lambda index: item
-        case Iter(kind=itertools.count, parts=(first, by)):
-            start, step = ctx.read(first, node), ctx.read(by, node)
-            return lambda index: Num(ctx.call("add", start, ctx.call("multiply", index, step)))
-    return None
-
-
-def over_zip(ctx: Lowering, parts: tuple[Binding, ...], node: ast.AST) -> list[Binding] | Items:
-    endless = [without_end(ctx, p, node) for p in parts]
-    if any(endless) and not all(endless):
-        finite = over_zip(ctx, tuple(p for p, item in zip(parts, endless, strict=True) if item is None), node)
-
-        def woven(items: Binding, index: Operand) -> Binding:
-            others = iter(items.items if isinstance(items, Tup) else ())
-            return Tup(tuple(next(others) if item is None else item(index) for item in endless))
-
-        if isinstance(finite, list):
-            return [woven(items, Const(k)) for k, items in enumerate(finite)]
-        return Items(finite.bounds, lambda index: woven(finite.item(index), index))
-    inner = [items_of(ctx, p, node) for p in parts]
-    if any(isinstance(i, Items) and not has_known_length(ctx, i) for i in inner):
-        inner = [as_value(ctx, part, i, node) for part, i in zip(parts, inner, strict=True)]
-    if any(isinstance(i, list) for i in inner):
-        shortest = min(len(i) for i in inner if isinstance(i, list))
-        known = [i if isinstance(i, list) else first_items(ctx, i, shortest, node) for i in inner]
-        return [Tup(tuple(items)) for items in zip(*known, strict=False)]
-    counters = [plain(ctx, i) for i in inner if isinstance(i, Items)]
-    stops = [c.bounds[1] for c in counters]
-    stop = stops[0]
-    for other in stops[1:]:
-        if isinstance(stop, Const) and isinstance(other, Const):
-            stop = Const(min(stop.value, other.value))
-        elif other is not stop and ctx.builder.extent_of(other) != ctx.builder.extent_of(stop):
-            stop = ctx.call("minimum", stop, other, via="math")
-    return Items((ZERO, stop, ONE), lambda index: Tup(tuple(c.item(index) for c in counters)))
-
-
-def has_known_length(ctx: Lowering, items: Items) -> bool:
-    return isinstance(ctx.builder.extent_of(items.bounds[1]), int)
-
-
-def as_value(ctx: Lowering, part: Binding, items: list[Binding] | Items, node: ast.AST) -> list[Binding] | Items:
-    """The items of a tuple or list of numbers, to be indexed in a loop."""
-    if not isinstance(items, list) or not items or not all(isinstance(item, Num) for item in items):
-        return items
-    types = {item.operand.type for item in items if isinstance(item, Num)}
-    if len(types) > 1 or not isinstance(part, Tup | Obj) or isinstance(part, View):
-        return items
-    if isinstance(part, Tup):
-        return of_memory(ctx, held_in_memory(ctx, ctx.list_of(items, node)), node)
-    ctx.state.heap[part.key] = held_in_memory(ctx, ctx.read(part, node))
-    return items_of(ctx, part, node)
-
-
-def held_in_memory(ctx: Lowering, value: Operand) -> Ref:
-    ref = ctx.make(value)
-    assert isinstance(ref, Ref)
-    return ref
-
-
-def over_strict_zip(ctx: Lowering, parts: tuple[Binding, ...], node: ast.AST) -> list[Binding] | Items:
-    """``zip(..., strict=True)``: that the lengths are equal is seen before the first round."""
-    lengths_compared(ctx, parts, node)()
-    return over_zip(ctx, parts, node)
-
-
-def lengths_compared(ctx: Lowering, parts: tuple[Binding, ...], node: ast.AST) -> Callable[[], None]:
-    """What raises where some things are not of one length, as they are now."""
-    inner = [items_of(ctx, p, node) for p in parts]
-    stops = [Const(len(i)) if isinstance(i, list) else plain(ctx, i).bounds[1] for i in inner]
-
-    def check() -> None:
-        for k, other in enumerate(stops[1:]):
-            if other is not stops[0] and ctx.builder.extent_of(other) != ctx.builder.extent_of(stops[0]):
-                said = f"zip() argument {k + 2} is shorter or longer than argument 1"
-                check_count(ctx, other, stops[0], said)
-
-    return check
-
-
-def first_items(ctx: Lowering, items: Items, count: int, node: ast.AST) -> list[Binding]:
-    """The first few items of something whose length is known only at run time: it must have as many."""
-    start, stop, step = items.bounds
-    extent = ctx.builder.extent_of(stop)
-    if not (isinstance(extent, int) and isinstance(start, Const) and isinstance(step, Const)):
-        what = "a tuple or list beside an array in zip needs a length that is known"
-        way = "unpack the array first, as in a, b = x, or make the other one an array"
-        raise pinned_extent(ctx, UnsupportedSyntax(what, ctx.loc(node), way), extent)
-    return [items.item(Const(k)) for k in range(start.value, extent, step.value)][:count]
-
-
 def over_reversed(ctx: Lowering, parts: tuple[Binding, int | None], node: ast.AST) -> list[Binding] | Items:
     inner, length = items_of(ctx, parts[0], node), parts[1]
     if isinstance(inner, list):
@@ -409,104 +365,11 @@ def flattened(ctx: Lowering, ref: Ref) -> Ref:
     return vector
 
 
-ITERATORS: dict[str, Callable[..., list[Binding] | Items]] = {
+#: what goes over iterators of each kind; ``zipping`` adds those of ``zip``
+ITERATORS: dict[str, Callable[..., list[Binding] | Items | Firsts]] = {
     "range": over_range,
     "enumerate": over_enumerate,
-    "zip": over_zip,
-    "zip_strict": over_strict_zip,
     "reversed": over_reversed,
     "items": lambda ctx, parts, node: list(parts),
     "flat": lambda ctx, parts, node: of_memory(ctx, flattened(ctx, parts[0]), node),
 }
-
-
-# ------------------------------------------------------------------ unpacking and appending
-
-
-def unpack(ctx: Lowering, binding: Binding, targets: list[ast.expr], node: ast.AST) -> list[Binding]:
-    """Split a value over the targets of an assignment."""
-    binding = read_at_once(ctx, binding)
-    star = next((k for k, t in enumerate(targets) if isinstance(t, ast.Starred)), None)
-    binding = sequence(ctx, binding, node)
-    items = items_of(ctx, binding, node)
-    if star is not None and isinstance(items, Items) and not isinstance(binding, Obj):
-        binding = ctx.apply(Static(list), [binding], {}, node)
-        items = items_of(ctx, binding, node)
-    if star is not None and isinstance(items, Items) and isinstance(binding, Obj):
-        return unpack_list(ctx, binding, items, star, len(targets) - star - 1, node)
-    if not isinstance(items, list):
-        items = unpack_memory(ctx, items, len(targets), node)
-    if star is None:
-        if len(items) != len(targets):
-            word, held = ("not enough", f", got {len(items)}") if len(items) < len(targets) else ("too many", "")
-            fail(ctx, ValueError, f"{word} values to unpack (expected {len(targets)}{held})")
-        return items
-    after = len(targets) - star - 1
-    if len(items) < len(targets) - 1:
-        fail(ctx, ValueError, f"not enough values to unpack (expected at least {len(targets) - 1}, got {len(items)})")
-    middle = ctx.new_object("list", enumerate(items[star : len(items) - after]))
-    return [*items[:star], middle, *items[len(items) - after :]]
-
-
-def unpack_list(ctx: Lowering, binding: Obj, items: Items, first: int, last: int, node: ast.AST) -> list[Binding]:
-    """The first and the last items of a list of any length, and a list of those between them."""
-
-    what = f"not enough values to unpack (expected at least {first + last})"
-
-    def too_few() -> None:
-        fail(ctx, ValueError, what)
-
-    count = items.bounds[1]
-    branch(ctx, ctx.call("less", count, Const(first + last)), too_few, lambda: None, [], ctx.loc(node))
-    rest = standing_for(ctx.call("list_slice", ctx.read(binding), Const(first), Const(-last if last else None), Const(None)), list)
-    ends = [items.item(ctx.call("subtract", count, Const(last - k))) for k in range(last)]
-    return [*(items.item(Const(k)) for k in range(first)), ctx.list_sharing(rest, binding), *ends]
-
-
-def unpack_memory(ctx: Lowering, items: Items, count: int, node: ast.AST) -> list[Binding]:
-    items = plain(ctx, items)
-    extent = ctx.builder.extent_of(items.bounds[1])
-    if isinstance(extent, int):
-        return [items.item(Const(k)) for k in range(extent)]
-    if items.counts:
-        raise UnsupportedSyntax("a range cannot be unpacked", ctx.loc(node))
-    check_count(ctx, items.bounds[1], Const(count), f"too many or too few values to unpack (expected {count})")
-    return [items.item(Const(k)) for k in range(count)]
-
-
-def append(ctx: Lowering, owner: Binding, value: Binding, node: ast.AST) -> Binding:
-    """``owner.append(value)``; an array that goes into a list of any length shares memory with it from then on."""
-    assert isinstance(owner, Obj)
-    content = ctx.state.heap[owner.key]
-    ctx.check_still(owner.key)
-    if isinstance(content, Ref):
-        owns = takes_over(ctx, content, value)
-        place = ctx.call("list_len", ctx.held(content)) if owns else ZERO
-        version = ctx.call("list_append", ctx.to_change(content, owns), item_value(ctx, value, node))
-        before = ctx.state.memory[content.location]
-        ctx.replace_list(content, version, owns)
-        if owns:
-            ctx.extend_links(content.location, before, ctx.state.memory[content.location])
-            see_within(ctx, content, value, place)
-        shares(ctx, value, content)
-    else:
-        ctx.change(owner.key, tuple(enumerate([*(b for _, b in content), value])))
-    shorten(ctx, owner)
-    return owner
-
-
-def shorten(ctx: Lowering, owner: Obj, keeps_first: bool = False) -> None:
-    """Let a deque with ``maxlen`` that was added to drop what is too many, at its other end."""
-    if (most := longest(owner)) is None:
-        return
-    content = ctx.state.heap[owner.key]
-    ends = (0, most) if keeps_first or not most else (-most, None)
-    if isinstance(content, Ref):
-        ctx.replace_list(content, ctx.call("list_slice", ctx.read(content), Const(ends[0]), Const(ends[1]), Const(None)))
-    else:
-        ctx.change(owner.key, tuple(enumerate([b for _, b in content][slice(*ends)])))
-
-
-def longest(owner: Obj) -> int | None:
-    """How many items a deque holds at most."""
-    return owner.key.cls[1] if isinstance(owner.key.cls, tuple) else None

@@ -12,6 +12,7 @@ import numpy as np
 
 from symgrad.errors import UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import as_python_does, definite
+from symgrad.frontend.appending import bounded
 from symgrad.frontend.attributes import attribute_of
 from symgrad.frontend.bindings import (
     ABSENT,
@@ -38,11 +39,13 @@ from symgrad.frontend.folding import fold, fold_generator
 from symgrad.frontend.iterate import items_of, known_items, sequence
 from symgrad.frontend.memory import Index, load
 from symgrad.frontend.operands import unwrap
+from symgrad.frontend.pinning import pinnable
 from symgrad.frontend.protocols import ITERABLE, defines_any, own_method
 from symgrad.frontend.several import each
 from symgrad.frontend.stepping import begin, held_now, is_iterator, is_record, iterator, new_record, own_iterator, record, stepped
 from symgrad.frontend.tables import SPECIAL, callee, special
-from symgrad.ir.core import ONE, ZERO, Const
+from symgrad.ir.core import ONE, ZERO, Const, Operand
+from symgrad.ir.types import INT
 from symgrad.ops.composed import iterating, shared_reading
 from symgrad.ops.composed.bisecting import Compared
 from symgrad.ops.composed.lists import last_items
@@ -187,17 +190,31 @@ def accumulate(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bind
 @special(collections.deque)
 def deque(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     """A deque is a list with a few more methods."""
-    most = unwrap(kwargs.get("maxlen", args[1] if len(args) > 1 else Static(None)))
+    sought = kwargs.get("maxlen", args[1] if len(args) > 1 else NONE)
+    most = None if sought == NONE else maximum_length(ctx, sought, node)
     initial = list_(ctx, args[:1], {}, node)
     assert isinstance(initial, Obj)
     content = ctx.state.heap[initial.key]
-    if most is not None and isinstance(content, Ref):
-        last = ctx.apply(Static(last_items), [initial, Num(Const(most))], {}, node)
+    if most is not None and not (isinstance(most, Const) and not isinstance(content, Ref)):
+        whole = initial if content else ctx.new_object("list", ctx.make(ctx.call("list_of")))
+        last = ctx.apply(Static(last_items), [whole, Num(most)], {}, node)
         content = ctx.state.heap[last.key]  # type: ignore[attr-defined]
-    kept = content if isinstance(content, Ref) or most is None else tuple(enumerate([b for _, b in content][-most:] if most else ()))
-    key = HeapKey("list", None if most is None else ("deque", most), exact=collections.deque)
-    ctx.state.heap[key] = kept
+    elif isinstance(most, Const):
+        content = tuple(enumerate([b for _, b in ctx.state.entries(initial.key)][-most.value :] if most.value else ()))
+    key = HeapKey("list", None if most is None else bounded(ctx, most), exact=collections.deque)
+    ctx.state.heap[key] = content
     return Obj(key)
+
+
+def maximum_length(ctx: Lowering, most: Binding, node: ast.AST) -> Operand:
+    """How many items a deque holds at most, which may be computed; an integer of the call becomes part of the signature."""
+    if isinstance(most, Num) and not isinstance(most.operand, Const) and most.operand.type == INT and pinnable(ctx, most) is None:
+        fail_unless(ctx, ctx.call("greater_equal", most.operand, ZERO), ValueError, "maxlen must be non-negative")
+        return most.operand
+    count = unwrap(most)
+    if isinstance(count, int) and count < 0:
+        fail(ctx, ValueError, "maxlen must be non-negative")
+    return Const(count)
 
 
 @special(itertools.islice)

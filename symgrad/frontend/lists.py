@@ -8,13 +8,12 @@ from collections.abc import Callable
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import definite
+from symgrad.frontend.appending import as_list, longest, shorten
 from symgrad.frontend.bindings import MISSING, Binding, Num, Obj, Ref, Static
 from symgrad.frontend.comparison import held_as
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exceptions import fail_unless
 from symgrad.frontend.flow import branch, choose
-from symgrad.frontend.iterate import longest, shorten
-from symgrad.frontend.memory import as_list
 from symgrad.frontend.operands import known_value
 from symgrad.frontend.sequences import item_value, shares
 from symgrad.frontend.tables import method
@@ -87,7 +86,7 @@ def list_index(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
 
     def of(first: int) -> Binding:
         if first >= stop:
-            word = "deque" if longest(owner) is not None else "list"
+            word = "deque" if isinstance(owner.key.cls, tuple) else "list"
             return definite(ctx, MISSING, node, ValueError, f"{word}.index(x): x not in {word}")
         test = held_as(ctx, items[first], sought, node)
         if isinstance(test, Const):
@@ -189,9 +188,11 @@ def deque_rotate(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Bindin
 
 @method("list", "insert")
 def list_insert(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
-    if (most := longest(owner)) is not None:
+    if (most := longest(ctx, owner)) is not None:
         items = known_of(ctx, owner)
-        fits = Const(len(items) < most) if items is not None else ctx.call("less", ctx.call("list_len", ctx.held(owner)), Const(most))
+        count = Const(len(items)) if items is not None else ctx.call("list_len", ctx.held(owner))
+        known = isinstance(count, Const) and isinstance(most, Const)
+        fits = Const(count.value < most.value) if known else ctx.call("less", count, most)  # type: ignore[union-attr]
         if not isinstance(fits, Const) or not fits.value:
             fail_unless(ctx, fits, IndexError, "deque already at its maximum size")
     return inserted(ctx, owner, args, node)

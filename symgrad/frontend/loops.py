@@ -18,13 +18,14 @@ from symgrad.frontend.generators import each_value
 from symgrad.frontend.interruptions import Raised
 from symgrad.frontend.iterate import (
     UNROLLED,
+    Firsts,
     Items,
+    firsts_now,
     held_lists,
     indices_of,
     items_now,
     items_of,
     items_of_loop,
-    lengths_compared,
     shape_of_object,
 )
 from symgrad.frontend.live import rounds_from
@@ -34,7 +35,8 @@ from symgrad.frontend.stepping import begin, sites_of, with_position
 from symgrad.frontend.tables import statement
 from symgrad.frontend.targets import bind
 from symgrad.frontend.truths import truth
-from symgrad.ir.core import FALSE, TRUE, Block, Const, Value
+from symgrad.frontend.zipping import lengths_compared
+from symgrad.ir.core import FALSE, TRUE, Block, Const, Operand, Value
 
 ENDLESS = 1000  #: rounds of a loop over a list that its own body makes longer
 
@@ -54,6 +56,8 @@ def for_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
         if not isinstance(items_of_loop(ctx, shorter, node.iter), list):
             check, iterable = lengths_compared(ctx, iterable.parts, node.iter), shorter
     items = items_of_loop(ctx, iterable, node.iter)
+    if isinstance(items, Firsts):
+        return firsts_written_out(ctx, node, iterable, items.most, rest, check)
     if isinstance(items, list):
         return unrolled(ctx, node, iterable, items, rest, sites)
     if ctx.unroll and (indices := indices_of(items)) is not None:
@@ -79,9 +83,14 @@ def for_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
     loop_ = counted(ctx, loop_key(ctx, node), guess, items.bounds, body, ctx.loc(node), hint)
     for name in held:
         ctx.state.names.pop(name, None)
-    if check is not None and not ctx.state.dead:
-        branch(ctx, same(ctx, ctx.number(loop_.exit, Const(NEXT)), NEXT), check, lambda: None, [], ctx.loc(node.iter))
+    check_after(ctx, loop_, check, node)
     return after(ctx, loop_, node.orelse, rest)
+
+
+def check_after(ctx: Lowering, loop: Loop, check: Callable[[], None] | None, node: ast.For | ast.While) -> None:
+    """What raises once a loop has gone through all its rounds."""
+    if check is not None and not ctx.state.dead:
+        branch(ctx, same(ctx, ctx.number(loop.exit, Const(NEXT)), NEXT), check, lambda: None, [], ctx.loc(node))
 
 
 def arrays_of(iterable: Binding) -> list[Ref]:
@@ -134,12 +143,12 @@ def unrolled(ctx: Lowering, node: ast.For, iterable: Binding, items: list[Any], 
     if isinstance(iterable, Iter) and iterable.kind in ("enumerate", "zip") and not any(isinstance(item, Later) for item in items):
         held = {key: before for key, before in held.items() if key.kind == "dict"}
 
-    def enter(place: int) -> bool:
+    def enter(place: int) -> Operand:
         now = items_now(ctx, iterable, items, node, sites)
         if any(key.kind == "dict" and len(shape_of_object(ctx, key)) != len(before) for key, before in held.items()):
             definite(ctx, MISSING, node, RuntimeError, "dictionary changed size during iteration")
         if place >= len(now):
-            return False
+            return FALSE
         if place > ENDLESS or any(shape_of_object(ctx, key) != before for key, before in held.items()):
             raise UnsupportedSyntax("a list or dict is changed while it is iterated over", ctx.loc(node), "iterate over a copy of it")
         if isinstance(iterable, View) and not iterable.is_current(ctx.state, place):
@@ -148,7 +157,7 @@ def unrolled(ctx: Lowering, node: ast.For, iterable: Binding, items: list[Any], 
             )
         item = now[place]
         bind(ctx, node.target, item.items.item(item.index) if isinstance(item, Later) else item)
-        return True
+        return TRUE
 
     def others(place: int) -> Loop | None:
         if not (is_live and is_long(iterable, ctx.state)):
@@ -163,11 +172,25 @@ def unrolled(ctx: Lowering, node: ast.For, iterable: Binding, items: list[Any], 
     return written_out(ctx, node, enter, rest, others)
 
 
-def written_out(ctx: Lowering, node: ast.For | ast.While, enter: Callable[[int], bool], rest: list[ast.stmt],
-                others: Callable[[int], Loop | None] = lambda place: None) -> bool:  # fmt: skip
-    """One round after the other, as long as ``enter(place)`` says that there is one more, for which it has made all ready.
+def firsts_written_out(ctx: Lowering, node: ast.For, iterable: Binding, most: int, rest: list[ast.stmt],
+                       check: Callable[[], None] | None) -> bool:  # fmt: skip
+    """A loop over the first of some items that differ, as many as shows when it runs: one round after the other, each with a test."""
 
-    ``others(place)`` makes a loop of all that follow, where their number is not known.
+    def enter(place: int) -> Operand:
+        return FALSE if place == most else ctx.call("less", Const(place), firsts_now(ctx, iterable, node.iter).count)
+
+    def ready(place: int) -> None:
+        bind(ctx, node.target, firsts_now(ctx, iterable, node.iter).item(place))
+
+    return written_out(ctx, node, enter, rest, ready=ready, check=check)
+
+
+def written_out(ctx: Lowering, node: ast.For | ast.While, enter: Callable[[int], Operand], rest: list[ast.stmt],
+                others: Callable[[int], Loop | None] = lambda place: None, ready: Callable[[int], None] = lambda place: None,
+                check: Callable[[], None] | None = None) -> bool:  # fmt: skip
+    """One round after the other, as long as ``enter(place)`` says that there is one more, for which ``ready(place)`` makes all ready.
+
+    ``others(place)`` makes a loop of all that follow, where their number is not known; ``check`` follows the last of them.
     """
     loop, most = Loop(0), sum(isinstance(inner, ast.stmt) for inner in ast.walk(node))
     ctx.state.names[loop.exit] = Num(Const(NEXT))
@@ -180,8 +203,10 @@ def written_out(ctx: Lowering, node: ast.For | ast.While, enter: Callable[[int],
         if (inner := others(place)) is not None:
             left_as(ctx, inner, loop)
             return
-        if not enter(place):
-            return
+        branch(ctx, enter(place), lambda: one(place), lambda: None, [], ctx.loc(node))
+
+    def one(place: int) -> None:
+        ready(place)
         outer, ctx.frame.loop = ctx.frame.loop, loop
         before = ctx.frame.lowered
         try:
@@ -195,6 +220,7 @@ def written_out(ctx: Lowering, node: ast.For | ast.While, enter: Callable[[int],
         branch(ctx, ctx.number(loop.stop), lambda: None, lambda: rounds(place + 1), [], ctx.loc(node))
 
     rounds(0)
+    check_after(ctx, loop, check, node)
     return after(ctx, loop, node.orelse, rest)
 
 
@@ -257,11 +283,11 @@ def known_test(ctx: Lowering, node: ast.expr) -> bool | None:
 def while_written_out(ctx: Lowering, node: ast.While, rest: list[ast.stmt]) -> bool:
     """A ``while`` whose test is known each time: one round after the other."""
 
-    def enter(place: int) -> bool:
+    def enter(place: int) -> Operand:
         test = truth(ctx, ctx.evaluate(node.test), node.test)
         if not isinstance(test, Const) or place > UNROLLED:
             raise UnsupportedSyntax("how often this loop goes round is not known", ctx.loc(node))
-        return bool(test.value)
+        return TRUE if test.value else FALSE
 
     return written_out(ctx, node, enter, rest)
 

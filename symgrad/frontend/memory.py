@@ -457,11 +457,6 @@ def become_value(ctx: Lowering, owner: Obj, value: Binding, node: ast.AST) -> No
     shares(ctx, value, content)
 
 
-def as_list(ctx: Lowering, owner: Obj) -> Obj:
-    """What a list or deque of any length holds, for a composition that makes a list of it: slices of a deque are none of Python's."""
-    return owner if owner.key.exact is None else ctx.new_object("list", ctx.state.heap[owner.key])
-
-
 def items_known(ctx: Lowering, value: Binding, node: ast.AST) -> list[Binding]:
     """The items that a slice of a list is assigned, one by one."""
     new_list = ctx.apply(Static(list, "list"), [value], {}, node)
@@ -471,4 +466,4 @@ def items_known(ctx: Lowering, value: Binding, node: ast.AST) -> list[Binding]:
     return [b for _, b in content]
 
 
-__all__ = ["Index", "as_list", "become_value", "index_of", "load", "subscript", "subscript_of"]
+__all__ = ["Index", "become_value", "index_of", "load", "subscript", "subscript_of"]

@@ -16,6 +16,7 @@ import numpy as np
 from symgrad.errors import UnknownFunction, UnknownType, UnsupportedSyntax
 from symgrad.frontend import dict_items
 from symgrad.frontend.absent import as_python_does, definite
+from symgrad.frontend.appending import append, as_list, discard, of_class_of, shorten
 from symgrad.frontend.arrays import is_of_dtype
 from symgrad.frontend.bindings import (
     ABSENT,
@@ -47,8 +48,8 @@ from symgrad.frontend.exact import exact_class
 from symgrad.frontend.exceptions import GIVEN
 from symgrad.frontend.generators import gathered, send
 from symgrad.frontend.growing_dicts import check_known, is_to_grow, new_dict, note_new_key
-from symgrad.frontend.iterate import append, discard, indices_of, items_of, shorten
-from symgrad.frontend.memory import Index, as_list, become_value, load
+from symgrad.frontend.iterate import indices_of, items_of
+from symgrad.frontend.memory import Index, become_value, load
 from symgrad.frontend.messages import is_message, logged
 from symgrad.frontend.number_methods import number_method
 from symgrad.frontend.opaque import MUTATORS, followed, opaque_method
@@ -420,7 +421,8 @@ def dict_copy(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> 
 def list_copy(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
     content = ctx.state.heap[owner.key]
     if isinstance(content, Ref):
-        return ctx.list_sharing(ctx.call("list_slice", ctx.read(content), Const(None), Const(None), Const(None)), owner)
+        items = ctx.list_sharing(ctx.call("list_slice", ctx.read(content), Const(None), Const(None), Const(None)), owner)
+        return of_class_of(ctx, owner, items)
     copied = ctx.new_object(owner.key.kind, content, owner.key.cls, owner.key.exact)
     copied.key.unordered = owner.key.unordered
     return copied

@@ -11,6 +11,7 @@ from typing import Any
 
 from symgrad.errors import NoDerivative, UnsupportedSyntax
 from symgrad.frontend.absent import as_python_does, definite
+from symgrad.frontend.appending import as_list, of_class_of
 from symgrad.frontend.bindings import (
     ABSENT,
     MISSING,
@@ -106,20 +107,21 @@ def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast
             return ctx.list_sharing(ctx.call("list_join", ctx.read(a, node), ctx.read(b, node)), a, b)
         case Obj(k), Obj(m) if k.kind == m.kind == "list" and kind is ast.Add:
             alike = k.exact is m.exact and (k.cls is tuple) == (m.cls is tuple)
-            return add_lists(ctx, a, b) if alike else not_concatenated(ctx, a, b, node)
+            return of_class_of(ctx, a, add_lists(ctx, a, b)) if alike else not_concatenated(ctx, a, b, node)
         case Obj(), Obj() if kind is ast.BitOr and is_dict(a) and is_dict(b):
             ored = merged(ctx, a, b)
             return new_dict(ctx, ctx.state.entries(ored.key), node, ored.key.cls, ored.key.exact)
         case Obj(), Obj() if kind in SET_OPERATORS and is_set(a) and is_set(b):
             return ctx.apply_method(a, SET_OPERATORS[kind], [b], node)
         case (Obj(k), Num(n)) | (Num(n), Obj(k)) if kind is ast.Mult and isinstance(ctx.state.heap[k], Ref) and is_whole(n):
-            return ctx.apply(Static(repeated_tuple if k.cls is tuple else repeated), [Obj(k), Num(n)], {}, node)
+            function = repeated_tuple if k.cls is tuple else repeated
+            return of_class_of(ctx, Obj(k), ctx.apply(Static(function), [as_list(ctx, Obj(k)), Num(n)], {}, node))
         case (Obj(k), Num(n)) | (Num(n), Obj(k)) if kind is ast.Mult and k.kind == "list" and is_whole(n) and not isinstance(n, Const):
-            return repeated_often(ctx, Obj(k), n, node)
+            return of_class_of(ctx, Obj(k), repeated_often(ctx, Obj(k), n, node))
         case (Obj() | Tup() as items, Num(Const(int(n)))) | (Num(Const(int(n))), Obj() | Tup() as items) if kind is ast.Mult and not (
             isinstance(items, Obj) and items.key.kind != "list"
         ):
-            return repeat(ctx, items, n)
+            return of_class_of(ctx, items, repeat(ctx, items, n))
         case (Obj() | Tup() as items, Num(operand)) | (Num(operand), Obj() | Tup() as items) if kind in SIGNS_OF and is_pythons(operand):
             repeats = kind is ast.Mult and is_whole(operand) and not (isinstance(items, Obj) and items.key.kind != "list")
             if not repeats and not (isinstance(items, Obj) and items.key.kind == "record"):

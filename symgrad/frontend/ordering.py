@@ -8,6 +8,7 @@ from typing import Any
 
 from symgrad.errors import UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.absent import definite
+from symgrad.frontend.appending import append
 from symgrad.frontend.bindings import MISSING, Binding, Generator, Iter, Num, Obj, Ref, Static, Tup, held_items
 from symgrad.frontend.builtins import len_, list_
 from symgrad.frontend.comparison import comparison
@@ -16,7 +17,7 @@ from symgrad.frontend.dicts import elements_of, is_set
 from symgrad.frontend.flow import choose
 from symgrad.frontend.folding import check_vector
 from symgrad.frontend.generators import gathered
-from symgrad.frontend.iterate import append, items_of, known_items, sequence
+from symgrad.frontend.iterate import items_of, known_items, sequence
 from symgrad.frontend.operands import known_value, static_binding
 from symgrad.frontend.operators import binary
 from symgrad.frontend.protocols import class_of

@@ -13,7 +13,7 @@ from symgrad.frontend.context import Lowering
 from symgrad.frontend.inner import Fresh, free_values
 from symgrad.frontend.interruptions import Raised
 from symgrad.frontend.memory_groups import copy_written
-from symgrad.frontend.recursion import close
+from symgrad.frontend.recursion import close, keep_arguments
 from symgrad.ir.core import Block, Call, Const, Func, Operand, Undef, Value, clone_block, substitute, walk
 from symgrad.ir.layout import joins
 from symgrad.ir.types import Array, Scalar, Type, is_float, is_plural
@@ -84,6 +84,7 @@ def rule_of(ctx: Lowering, custom: Custom, name: str, value: Operand, args: list
         raise ShapeMismatch(f"the rule of {name} gives a tangent that is {tangent.type} for a result that is {value.type}", ctx.loc(node))
     block.yields = [tangent]
     close(ctx, block)
+    keep_arguments(ctx)
     tangents = [param for param, _ in fresh.pairs]
     held = free_values(block, tangents)
     copies = {v: Value(v.type, v.name) for v in held}

@@ -8,7 +8,7 @@ from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.activation import bind_arguments, body_result, default_bindings, holds_function
-from symgrad.frontend.bindings import Binding, Fun, Location, Maybe, Num, OneOf, Ref, Static, Tup
+from symgrad.frontend.bindings import Binding, Fun, Location, Maybe, Num, Obj, OneOf, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.filling import operands_of
 from symgrad.frontend.frames import Frame
@@ -24,6 +24,7 @@ from symgrad.frontend.handed_back import (
     learn_changes,
     learn_reads,
     learn_sharing,
+    of_any_length_from_now,
     outs_for,
     parts_of_arguments,
     result_of,
@@ -41,6 +42,7 @@ from symgrad.ir.core import Apply, Block, Func, Operand, Value, applied, substit
 from symgrad.ir.types import Array
 from symgrad.ops.sharing import defined, memory_groups, read_in
 
+HANDED = "objects are handed over"  #: beside a function, in the places of functions that call themselves: what these are given is no copy
 ROUNDS = 16
 RETURNED = ("num", "array", "tuple", "maybe", "oneof", "object")  #: forms of results
 DEEP = 12  #: forms of the arguments of one function, each met while the one before is lowered
@@ -55,6 +57,7 @@ class Callee:
     source: Source
     parent: Frame | None
     code: Any
+    is_handed: bool = False  #: is it handed objects themselves, as the functions around hold them?
 
     @property
     def name(self) -> str:
@@ -63,20 +66,22 @@ class Callee:
 
 def call_recursive(ctx: Lowering, source: Source, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """Call a function that calls itself; it becomes a function of the program."""
-    callee = Callee(source.node, source, None, source.function)
+    callee = Callee(source.node, source, None, source.function, (HANDED, source.function) in ctx.recursive_sites)
     bound = bind_arguments(ctx, source.node.args, args, kwargs, default_bindings(ctx, source), source.name, False)
     outermost = is_outermost(ctx, callee)
     try:
         return call_callee(ctx, callee, bound, node)
     finally:
-        # a global variable, or one that a function among the arguments reads, may have another value at the next call
-        if outermost and (ctx.assigned_outside or any(holds_function(ctx, b) for b in bound.values())):
+        # a global variable, one that a function among the arguments reads, or an object may hold something else at the next call
+        if outermost and (callee.is_handed or ctx.assigned_outside or any(holds_function(ctx, b) for b in bound.values())):
             forget(ctx, callee)
 
 
-def call_nested_recursive(ctx: Lowering, function: Fun, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+def call_nested_recursive(ctx: Lowering, function: Fun, site: Any, args: list[Binding], kwargs: dict[str, Binding],
+                          node: ast.AST) -> Binding:  # fmt: skip
     """The same for a nested function; what it reads of the functions around it is handed to it at each call."""
-    callee = Callee(function.node, function.frame.source, function.frame, (function.node, function.frame))
+    code, is_handed = (function.node, function.frame), (HANDED, site) in ctx.recursive_sites
+    callee = Callee(function.node, function.frame.source, function.frame, code, is_handed)
     outermost = is_outermost(ctx, callee)
     try:
         bound = bind_arguments(ctx, function.node.args, args, kwargs, dict(function.defaults), callee.name, False)
@@ -100,7 +105,10 @@ def forget(ctx: Lowering, callee: Callee) -> None:
 def call_callee(ctx: Lowering, source: Callee, bound: dict[str, Binding], node: ast.AST) -> Binding:
     operands: list[Operand] = []
     arrays: list[Ref | None] = []
-    forms = {name: general(ctx, binding, operands, arrays, node) for name, binding in bound.items()}
+    forms: dict[str, Skeleton] = {}
+    for name, binding in bound.items():
+        is_object = source.is_handed and isinstance(binding, Obj)
+        forms[name] = Skeleton("same", same=binding) if is_object else general(ctx, binding, operands, arrays, node)
     key = (source.code, tuple(forms.items()))
     record: Recursive | None = ctx.recursive.get(key)
     if record is not None and record.done and not is_as_before(ctx, record):
@@ -210,6 +218,7 @@ def settle(ctx: Lowering, source: Callee, forms: dict[str, Skeleton], record: Re
                 lower_body(ctx, source, forms, record, node)
             finally:
                 ctx.passes_over = False
+        of_any_length_from_now(ctx, record, node)
         if not record.news and ctx.unresolved == before:
             record.done, ctx.unresolved = True, start
             return
@@ -235,7 +244,8 @@ def lower_body(ctx: Lowering, source: Callee, forms: dict[str, Skeleton], record
         values = [Value(ctx.builder.freshen(leaf.type), name) for leaf in leaves(form)]
         params += values
         ctx.state.names[frame, name] = argument = rebuild(form, list(values), ctx.state, name, ctx.builder.loc)
-        ctx.state.twins |= frozenset(objects_around(argument, ctx.state))  # they are the caller's
+        if not (isinstance(argument, Obj) and form.form == "same"):
+            ctx.state.twins |= frozenset(objects_around(argument, ctx.state))  # they are the caller's
         places += places_in(argument, form, ctx.state.heap)
     for place, location in enumerate(places):
         if location is not None:  # the caller has a name for it, whatever the function does with its own
@@ -303,8 +313,12 @@ def close(ctx: Lowering, body: Block) -> None:
         substitute(func.body, dict(params))
         func.body.args += params.values()
     hand_on(ctx, body, {})
-    for func in funcs:
-        copy_written(func, func.loc)  # what it writes to may be an array that is another one on some paths
+
+
+def keep_arguments(ctx: Lowering) -> None:
+    """Copies of what the functions of the program write to: it may be an array or list that is another one on some paths."""
+    for func in ctx.closed:
+        copy_written(func, func.loc)
 
 
 def hand_on(ctx: Lowering, body: Block, params: dict[Value, Value]) -> None:
@@ -316,4 +330,4 @@ def hand_on(ctx: Lowering, body: Block, params: dict[Value, Value]) -> None:
             ctx.completed.add(op)
 
 
-__all__ = ["Any", "call_recursive", "close"]
+__all__ = ["Any", "call_recursive", "close", "keep_arguments"]

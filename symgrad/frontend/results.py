@@ -15,13 +15,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
+from symgrad.frontend.appending import longest
 from symgrad.frontend.bindings import Binding, HeapKey, Obj, Ref
 from symgrad.frontend.columns import columns
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.outside import constant_text
 from symgrad.frontend.reading import generated, owner_name
 from symgrad.frontend.skeletons import Skeleton
-from symgrad.ir.core import Block, Call, walk
+from symgrad.ir.core import Block, Call, Const, walk
 from symgrad.ir.types import List, Struct, Type, Unknown, holds_parts
 from symgrad.text import each, item
 
@@ -70,8 +71,10 @@ def derived_text(ctx: Lowering, binding: Obj, inside: str) -> str:
     key: Any = binding.key
     if key.exact not in DERIVED:
         return inside
-    most = key.cls[1] if key.exact is collections.deque and isinstance(key.cls, tuple) else None
-    return f"{owner_name(ctx, key.exact)}({inside}{'' if most is None else f', {most}'})"
+    most = longest(ctx, binding) if key.exact is collections.deque else None
+    if most is not None and not isinstance(most, Const):
+        raise UnsupportedSyntax("a deque with a maxlen that is computed is returned", ctx.builder.loc, "return a list of its items")
+    return f"{owner_name(ctx, key.exact)}({inside}{'' if most is None else f', {most.value}'})"
 
 
 def record_text(ctx: Lowering, key: HeapKey) -> str | None:

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import UnsupportedArgument
+from symgrad.frontend.absent import definite
 from symgrad.frontend.besides import call_besides, is_own_dtype
-from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Tup, held_items, is_long, is_slice
+from symgrad.frontend.bindings import MISSING, Binding, Num, Obj, Ref, Static, Tup, held_items, is_long, is_slice
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.exact import possible_classes
 from symgrad.frontend.operands import are_complex, row_operand, unwrap, with_items
 from symgrad.frontend.pinning import pinned
-from symgrad.frontend.views import split_views, view_step
+from symgrad.frontend.views import axes_of, split_views, view_step
 from symgrad.ir.core import ZERO, Const
 from symgrad.ir.types import List, is_complex
 from symgrad.ops import spelling
@@ -97,6 +99,20 @@ def without_places(ctx: Lowering, argument: Binding) -> Binding:
     return ctx.make(ctx.call("zeros", ZERO, dtype="i64")) if says_none else argument
 
 
+def check_split(ctx: Lowering, name: str, whole: Binding, settings: dict[str, Any], node: ast.AST) -> None:
+    """NumPy asks what it splits for its shape, which a list has not: ``np.split`` raises, ``np.array_split`` takes the length instead."""
+    classes = possible_classes(ctx, whole, node)
+    if not classes or not all(issubclass(cls, list | tuple) for cls in classes):
+        return
+    if name == "split" and isinstance(settings["sections"], int):
+        definite(ctx, MISSING, node, AttributeError, f"{classes[0].__name__!r} object has no attribute 'shape'")
+    shape: Any = getattr(row_operand(ctx, whole, node).type, "shape", None)
+    axes = axes_of(settings["axis"], len(shape)) if shape else None
+    if settings["axis"] != 0 and not (axes and isinstance(shape[0], int) and shape[axes[0]] == shape[0]):
+        what = "np.array_split of a list takes the number of its items for the extent along every axis"
+        raise UnsupportedArgument(what, ctx.loc(node), "make it an array before, with np.array")
+
+
 def overlap(sections: Any) -> bool:
     """May the parts of a split between these places overlap?  They do where a place stands before the one in front of it."""
     if not isinstance(sections, tuple | list) or not all(isinstance(k, int) for k in sections):
@@ -128,6 +144,8 @@ def apply_row(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any
     path = view_step(ctx, name, args, settings)
     if path is not None:
         return path
+    if name in ("split", "array_split"):
+        check_split(ctx, name, args[0], settings, node)
     apart = name in ("split", "array_split") and (ctx.unroll or node is ctx.unpacked or overlap(settings["sections"]))
     if apart and (parts := split_views(ctx, name, args[0], settings)):
         return ctx.new_object("list", enumerate(parts))

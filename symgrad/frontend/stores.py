@@ -11,6 +11,7 @@ import numpy as np
 from symgrad.errors import ShapeMismatch, UnknownType, UnsupportedSyntax
 from symgrad.frontend import dict_items
 from symgrad.frontend.absent import definite
+from symgrad.frontend.appending import as_list
 from symgrad.frontend.bindings import (
     ABSENT,
     MISSING,
@@ -34,7 +35,6 @@ from symgrad.frontend.exceptions import fail
 from symgrad.frontend.growing_dicts import is_growing
 from symgrad.frontend.memory import (
     Index,
-    as_list,
     become_value,
     bools_as_masks,
     check_places,

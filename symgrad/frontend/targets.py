@@ -22,7 +22,6 @@ from symgrad.frontend.exceptions import fail
 from symgrad.frontend.flow import choose
 from symgrad.frontend.function_attributes import assign_to_function
 from symgrad.frontend.growing_dicts import check_attribute
-from symgrad.frontend.iterate import unpack
 from symgrad.frontend.memory import Index
 from symgrad.frontend.opaque import followed
 from symgrad.frontend.outside import change_outside
@@ -32,6 +31,7 @@ from symgrad.frontend.reading import entry_of_class, from_class, generated, rely
 from symgrad.frontend.several import each, is_one_of_kinds
 from symgrad.frontend.stores import done, places_of, store_array, store_item
 from symgrad.frontend.tables import special
+from symgrad.frontend.unpacking import unpack
 from symgrad.ir.types import Array, Scalar
 
 

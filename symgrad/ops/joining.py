@@ -238,7 +238,8 @@ def _split_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Typ
     if shape is None or axes is None:
         return List(Array(dtype_of(types[0]), None))
     whole = shape[axes[0]]
-    part: Extent = whole // sections if isinstance(sections, int) and isinstance(whole, int) else Dim("?")
+    alike = isinstance(sections, int) and isinstance(whole, int) and sections > 0 and whole % sections == 0
+    part: Extent = whole // sections if alike else Dim("?")
     return List(Array(dtype_of(types[0]), tuple(part if k == axes[0] else e for k, e in enumerate(shape))))
 
 

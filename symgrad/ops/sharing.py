@@ -49,6 +49,8 @@ def memory_groups(func: Func, known: dict[Func, Shares] | None = None) -> Groups
     groups = Groups()
     for op in walk(func.body):
         match op:
+            case Call(name="struct_of" | "part_of", args=args, outs=outs):  # which have no rows: ``frontend/columns`` takes them out
+                groups.join(*outs, *args)
             case Call(name=name, args=args, outs=outs):
                 row = ROWS[name]
                 if row.consumes and args and outs:

@@ -46,6 +46,47 @@ def test_how_long_a_deque_may_be_is_known(made: str) -> None:
     assert verdict(text, [0.7, 1.9, 3, [0.6, 1.5, 2.6]]) == "right"
 
 
+COMPUTED = {
+    "known": "deque([a, b, a * b], maxlen=m)", "empty": "deque(maxlen=m)", "of any length": "deque((a * i for i in range(n + 2)), m)",
+    "of an array": "deque(lst, maxlen=m)", "wider": "deque([a, b], maxlen=m + 5)", "for nothing": "deque([a], m - 3)",
+    "negative": "deque([a], m - 9)",
+}  # fmt: skip
+WIDER_STEPS = STEPS | {
+    "copy": "d = d.copy()\n    d.append(b)", "sum": "d = d + deque([a])", "times": "d = d * 2", "another": "d = deque(d, maxlen=m - 1)",
+    "until full": "for v in lst:\n        if len(d) == d.maxlen: s += d.popleft() * b\n        d.append(v * a)",
+}  # fmt: skip
+
+
+@pytest.mark.sweep(12)
+@pytest.mark.parametrize("step", WIDER_STEPS)
+@pytest.mark.parametrize("made", COMPUTED)
+def test_maxlen_that_is_computed(made: str, step: str) -> None:
+    lines = ["s = 0.0", "m = int(round(a * 4))", f"d = {COMPUTED[made]}", WIDER_STEPS[step]]
+    lines += ["for i, v in enumerate(d):\n        s = s * 1.1 + v * (i + 1)", "return s + len(d) * a + d.maxlen * b"]
+    text = "from collections import deque\ndef f(a, b, n, lst):\n" + "".join(f"    {line}\n" for line in lines)
+    assert verdict(text, [0.7, 1.9, 3, [0.6, 1.5, 2.6, 0.4]]) in ("right", "raises")
+
+
+#: where a deque is created, and where it is used
+PLACES = {
+    "branch": "if a > 0:\n        d = deque([a], m)\n    else:\n        d = deque([b], m + 1)\n    d.append(b)",
+    "behind a branch": "d = deque([a])\n    if a > 0:\n        d = deque([a], m)\n    d.append(b)",
+    "loop": "for k in range(n):\n        d = deque([a, b], int(round(lst[k] * 2)))\n        for j in range(n): d.append(a * j)\n        s += sum(d)",
+    "behind a loop": "for k in range(n):\n        d = deque([a, b], int(round(lst[k] * 2)))\n    d.append(b)",
+    "round by round": "d = deque([a], 2)\n    for k in range(n):\n        d = deque(d, int(round(lst[k] * 2)))\n        d.append(b)",
+    "function": "def new(z): return deque([z], maxlen=int(round(z * 4)))\n    d = new(a)\n    for j in range(n): d.append(a * j)",
+    "recursion": "d = deque([a], m)\n    def g(k):\n        if k > 0:\n            d.append(a * k)\n            g(k - 1)\n    g(int(b * 2))",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_maxlen_that_is_computed_is_known_where_it_is_used_or_refused(place: str) -> None:
+    lines = ["s = 0.0", "m = int(round(a * 4))", PLACES[place], "return s + sum(d) * b + len(d) * a"]
+    text = "from collections import deque\ndef f(a, b, n, lst):\n" + "".join(f"    {line}\n" for line in lines)
+    expected = "refused" if place in ("behind a branch", "recursion") else "right"
+    assert verdict(text, [0.7, 1.9, 3, [0.6, 1.5, 2.6, 0.4]]) == expected
+
+
 #: lists of any length whose items are deques, or views of dicts, or hold them
 HOLDERS = (
     "held = []\n    for k in range(n): held.append(collections.deque([x[0]]))",

@@ -7,7 +7,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from tests.plainly import verdict
+import symgrad
+from symgrad.errors import SymgradError
+from tests.plainly import function_of, verdict
 
 ARRAY = np.array([0.7, -1.3, 2.1])
 HEAD = """
@@ -89,3 +91,9 @@ def test_tuples_stay_tuples_in_lists(made: str) -> None:
         text = "def f(x, n):\n" + "".join(f"    {line}\n" for line in [*lines, "return s + u"])
 
         assert verdict(text, [ARRAY.copy(), 2]) in ("right", "refused"), name
+
+
+def test_classes_of_one_name_are_told_apart_in_a_message() -> None:
+    text = "def f(a, x):\n    v = x[0] > 0 if a > 0.5 else a > 0\n    return a * 2 if type(v) is bool else a\n"
+    with pytest.raises(SymgradError, match=r"numpy\.bool_? or bool"):
+        symgrad.grad(function_of(text))(0.7, ARRAY)

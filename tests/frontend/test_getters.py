@@ -51,7 +51,7 @@ REASONS: dict[tuple[str, str], tuple[int, str]] = {
     ("classes", "*"): (5, "which kind of class is made: its fields are written when it is defined"),
     ("copying", "check_copied"): (1, "what every object has"),
     ("dicts", "combined"): (1, "a method of a set of ours"),
-    ("iterate", "items_of"): (1, "a field of a binding"),
+    ("iterate", "every_item"): (1, "a field of a binding"),
     ("outside", "variable_of_module"): (1, "which module it is"),
     ("purity", "is_pure_use"): (2, "what a function that may be called is written in; it is called by name"),
     ("purity", "makes_seeded"): (1, "the same"),

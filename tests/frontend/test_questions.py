@@ -14,7 +14,7 @@ ANSWERS = {
     "items that are computed": "chosen", "items of dicts": "dict_items", "keys that are computed": "computed_keys", "dicts that get such keys": "growing_dicts",
     "sets that get such elements": "growing_sets", "dicts and sets that stand in such dicts": "growing_inner",
     "orders of lists of any length": "sorting",
-    "items with parts": "sequences", "iteration": "iterate", "iterators": "stepping", "length, hasattr": "builtins", "conversions to numbers": "number_builtins", "sums, any, all": "folding",
+    "items with parts": "sequences", "iteration": "iterate", "zip": "zipping", "unpacking": "unpacking", "one item more": "appending", "iterators": "stepping", "length, hasattr": "builtins", "conversions to numbers": "number_builtins", "sums, any, all": "folding",
     "calls": "calls", "methods": "methods", "methods of lists": "lists", "written methods": "dataclass_methods", "stores": "targets", "attributes that are assigned to": "assigned_attributes",
     "reading": "conversions", "new objects": "heap", "names": "context", "joins": "joins", "what a join asks": "joinable", "forms": "skeletons", "filling": "filling", "reach": "reach", "one of several": "several",
     "texts and sets that are computed": "python_values", "absent": "absent", "kinds": "bindings", "kinship": "kinship", "ranges, counters": "containers", "copies": "copying", "patterns": "match", "loops": "carried",

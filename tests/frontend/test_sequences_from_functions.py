@@ -39,3 +39,18 @@ def test_what_a_function_gives_answers_as_pythons_own(giver: str, question: str)
     text = f"def f(x, n):\n    M = np.outer(x, x) + np.eye(3)\n    p = {giver}\n    q = p\n    print({question})\n    return np.sum(x * x) + len(q)\n"
     made = verdict(text, [np.array([0.7, 0.9, 1.3]), 12])
     assert (made == "refused") == (giver in UNKNOWN.get(question, ()))
+
+
+#: lists that are split: NumPy asks for their shape, which they have not
+SPLIT_LISTS = {
+    "np.array_split([a, b, a * b], 2)": "right", "np.array_split((a, b), 3)": "right", "np.array_split([1, 2, 3], 2)": "right",
+    "np.array_split([[a, b], [b, a]], 2, axis=1)": "right", "np.array_split([[a, b, a], [b, a, 2.0]], 2, axis=1)": "refused",
+    "np.array_split([[a, b, a], [b, a, 2.0]], 2)": "right", "np.split([a, b, a], [1])": "right", "np.split([a, b], 2)": "raises",
+    "np.hsplit([a, b], [1])": "raises", "np.vsplit([[a], [b]], 2)": "raises", "np.vsplit([[a], [b]], [1])": "right",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("parts", SPLIT_LISTS)
+def test_a_list_is_split_as_numpy_does_it(parts: str) -> None:
+    text = f"def f(a, b):\n    p = {parts}\n    return sum(np.sum(v) * (k + v.size) for k, v in enumerate(p)) + a * b * len(p)\n"
+    assert verdict(text, [0.7, 1.9]) == SPLIT_LISTS[parts]

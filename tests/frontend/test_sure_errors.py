@@ -77,3 +77,19 @@ def test_what_python_raises_is_raised(place: str, handler: str) -> None:
         body = filled("\n    {1}", filled(HANDLERS[handler], filled(PLACES[place], wrong)))
         text = f"{HEAD}def f(a, b):\n    s = a{body}\n    return s * a\n"
         assert verdict(text, [0.7, 1.9]) in ("right", "raises"), (name, text)
+
+
+def test_an_argument_that_is_missing_raises_what_python_raises() -> None:
+    calls = (
+        "functools.reduce([a])",
+        "np.ndim()",
+        "operator.add(a)",
+        "itertools.islice([a])",
+        "math.floor()",
+        "copy.copy()",
+        "np.linalg.svd()",
+    )
+    for call in calls:
+        text = f"import copy, functools, operator\ndef f(a, b):\n    try:\n        {call}\n    except TypeError:\n        return a * b\n    return a\n"
+        assert verdict(text, [0.7, 1.9]) == "right", call
+        assert verdict(f"import copy, functools, operator\ndef f(a):\n    {call}\n    return a\n", [0.7]) == "raises", call

@@ -192,3 +192,18 @@ def test_what_is_printed_of_lists_of_lists(capsys: pytest.CaptureFixture[str]) -
     expected = symgrad.grad(told, (0, 1))(RAGGED, X)
     assert printed == capsys.readouterr().out == "".join(f"{len(row)}\n" for row in RAGGED)
     assert_alike(got[0], expected[0], rtol=1e-12)
+
+
+def test_a_kernel_hands_back_a_list_of_lists_beside_the_gradient() -> None:
+    def triangle(x):
+        rows = []
+        for i in range(len(x)):
+            row = []
+            for j in range(i + 1):
+                row.append(x[j] * i)
+            rows.append(row)
+        return x.sum() ** 2, rows
+
+    gradient, rows = symgrad.grad(triangle, has_aux=True, jit=True)(X)
+    np.testing.assert_allclose(gradient, 2 * X.sum(), rtol=1e-12)
+    assert_alike(rows, triangle(X)[1], rtol=1e-12)

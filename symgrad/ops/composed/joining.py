@@ -153,17 +153,19 @@ def block(arrays: Any) -> Any:
     return np.concatenate([atleast_1d(b) for b in arrays], axis=-1)
 
 
-def hsplit(ary: Numbers, indices_or_sections: Any) -> Any:
+def hsplit(ary: Any, indices_or_sections: Any) -> Any:
     """``np.hsplit``."""
+    if isinstance(ary, list | tuple):
+        raise AttributeError("a list has no attribute 'ndim'")
     return np.split(ary, indices_or_sections, axis=0 if np.ndim(ary) == 1 else 1)
 
 
-def vsplit(ary: Numbers, indices_or_sections: Any) -> Any:
+def vsplit(ary: Any, indices_or_sections: Any) -> Any:
     """``np.vsplit``."""
     return np.split(ary, indices_or_sections, axis=0)
 
 
-def dsplit(ary: Numbers, indices_or_sections: Any) -> Any:
+def dsplit(ary: Any, indices_or_sections: Any) -> Any:
     """``np.dsplit``."""
     return np.split(ary, indices_or_sections, axis=2)
 

@@ -1,0 +1,100 @@
+"""One item more at the end of a list; a deque that is full drops items at its other end."""
+
+from __future__ import annotations
+
+import ast
+import collections
+from typing import Any
+
+from symgrad.errors import UnsupportedSyntax
+from symgrad.frontend.bindings import MISSING, Binding, Num, Obj, Ref
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.frames import LONGEST
+from symgrad.frontend.sequences import item_value, see_within, shares, takes_over
+from symgrad.ir.core import ZERO, Const, Operand
+
+
+def append(ctx: Lowering, owner: Binding, value: Binding, node: ast.AST) -> Binding:
+    """``owner.append(value)``; an array that goes into a list of any length shares memory with it from then on."""
+    assert isinstance(owner, Obj)
+    content = ctx.state.heap[owner.key]
+    ctx.check_still(owner.key)
+    if isinstance(content, Ref):
+        owns = takes_over(ctx, content, value)
+        place = ctx.call("list_len", ctx.held(content)) if owns else ZERO
+        version = ctx.call("list_append", ctx.to_change(content, owns), item_value(ctx, value, node))
+        before = ctx.state.memory[content.location]
+        ctx.replace_list(content, version, owns)
+        if owns:
+            ctx.extend_links(content.location, before, ctx.state.memory[content.location])
+            see_within(ctx, content, value, place)
+        shares(ctx, value, content)
+    else:
+        ctx.change(owner.key, tuple(enumerate([*(b for _, b in content), value])))
+    shorten(ctx, owner)
+    return owner
+
+
+def shorten(ctx: Lowering, owner: Obj, keeps_first: bool = False) -> None:
+    """Let a deque with ``maxlen`` that was added to drop what is too many, at its other end."""
+    if (most := longest(ctx, owner)) is None:
+        return
+    content = ctx.state.heap[owner.key]
+    if isinstance(content, Ref):
+        ctx.replace_list(content, kept(ctx, content, most, keeps_first))
+        return
+    assert isinstance(most, Const)
+    ends = (0, most.value) if keeps_first or not most.value else (-most.value, None)
+    ctx.change(owner.key, tuple(enumerate([b for _, b in content][slice(*ends)])))
+
+
+def kept(ctx: Lowering, content: Ref, most: Operand, keeps_first: bool = False) -> Operand:
+    """The last items, or the first ones, of a list of any length: as many as a deque holds at most."""
+    start: Operand = ZERO
+    if isinstance(most, Const) and most.value:
+        start = Const(-most.value)
+    elif not isinstance(most, Const):
+        start = ctx.call("maximum", ctx.call("subtract", ctx.call("list_len", ctx.held(content)), most), ZERO, via="math")
+    ends = (ZERO, most) if keeps_first or start is ZERO else (start, Const(None))
+    return ctx.call("list_slice", ctx.read(content), *ends, Const(None))
+
+
+def bounded(ctx: Lowering, most: Operand) -> tuple[str, Any]:
+    """The class of deques that hold so many items at most; of a number that is computed, a name of the state that holds it."""
+    if isinstance(most, Const):
+        return ("deque", most.value)
+    name = (LONGEST, str(next(ctx.builder.fresh)))
+    ctx.state.names[name] = Num(most)
+    return ("deque", name)
+
+
+def longest(ctx: Lowering, owner: Obj) -> Operand | None:
+    """How many items a deque holds at most."""
+    if not isinstance(owner.key.cls, tuple):
+        return None
+    most = owner.key.cls[1]
+    if not isinstance(most, tuple):
+        return Const(most)
+    held = ctx.state.names.get(most, MISSING)
+    if not isinstance(held, Num):
+        what = "a deque with a maxlen that is computed is used outside of the branch, loop or function that creates it"
+        raise UnsupportedSyntax(what, ctx.builder.loc, "create it before, with deque()")
+    return held.operand
+
+
+def of_class_of(ctx: Lowering, owner: Binding, items: Binding) -> Binding:
+    """A new list as one of the class of another one: of a deque, a deque that holds as many items at most."""
+    if not isinstance(owner, Obj) or owner.key.exact is not collections.deque or not isinstance(items, Obj):
+        return items
+    result = ctx.new_object("list", ctx.state.heap[items.key], owner.key.cls, owner.key.exact)
+    shorten(ctx, result)
+    return result
+
+
+def as_list(ctx: Lowering, owner: Obj) -> Obj:
+    """What a list or deque of any length holds, for a composition that makes a list of it: slices of a deque are none of Python's."""
+    return owner if owner.key.exact is None else ctx.new_object("list", ctx.state.heap[owner.key])
+
+
+def discard(binding: Binding) -> None:
+    """What is done for its effect."""
