@@ -30,11 +30,21 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of a view path: its spelling in an index path, and its operands."""
+    """One step of a view path: its spelling in an index path, and its operands.
+
+    A step ``@name`` is a row of the vocabulary that gives a read-only view: what it shows is that row of what the path before it shows.
+    Its last two operands are the array as it was when the view was made, and what it showed then.
+    """
 
     spec: str
     operands: tuple[Operand, ...] = ()
     read_only: bool = False
+    settings: tuple[tuple[str, Any], ...] = ()  #: of a row
+
+    @property
+    def row(self) -> str | None:
+        """The row that says what the step shows, where an index path cannot."""
+        return self.spec[1:] if self.spec.startswith("@") else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -88,6 +88,7 @@ def add_at(ctx: Lowering, target: Ref, index: Binding, value: Binding, negative:
     if negative:
         amount = ctx.call("negative", amount)
     ctx.check_fresh(target)
+    ctx.check_writable(target)
     base = ctx.state.memory[target.location]
     version = ctx.call("add_at", base, amount, *[o for s in path for o in s.operands], index=spelled(path), hint=target.location.name)
     ctx.replace_version(target.location, version)
