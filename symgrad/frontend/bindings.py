@@ -313,7 +313,7 @@ class State:
     stale: dict[Location, Loc] = field(default_factory=dict)
     twins: frozenset[HeapKey] = frozenset()
     kin: dict[HeapKey, Keys] = field(default_factory=dict)
-    bases: dict[Location, Mapping[Location, Operand]] = field(default_factory=dict)  #: of arrays that are one of several: see ``aliases``
+    bases: dict[Location, Mapping[Ref, Operand]] = field(default_factory=dict)  #: of arrays that are one of several: see ``aliases``
     codes: frozenset[int] = frozenset({0})
     known: Known = field(default_factory=lambda: NOTHING_KNOWN)  #: is replaced, never changed
     dead: bool = False
@@ -341,9 +341,9 @@ class State:
         partners = self.partners.get(location, NO_LOCATIONS)
         if not self.bases:
             return [*partners]
-        bases = self.bases.get(location, NO_LOCATIONS)
+        bases = [base.location for base in self.bases.get(location, ())]
         near = dict.fromkeys([location, *partners, *bases, *(x for base in bases for x in self.partners.get(base, NO_LOCATIONS))])
-        near |= {alias: None for alias, others in self.bases.items() if not near.keys().isdisjoint(others)}
+        near |= {alias: None for alias, others in self.bases.items() if any(other.location in near for other in others)}
         del near[location]
         return [*near]
 
@@ -393,7 +393,7 @@ class State:
             if not (is_of_list and partner in self.memory and isinstance(self.memory[partner].type, Array | List)):
                 self.stale.setdefault(partner, loc)
                 for alias, bases in self.bases.items():
-                    if partner in bases:  # an array that may be the partner is as doubtful
+                    if any(base.location is partner for base in bases):  # an array that may be the partner is as doubtful
                         self.stale.setdefault(alias, loc)
         if not is_of_list:
             for other in self.through_lists(location):

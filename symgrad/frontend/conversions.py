@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import enum
+from collections.abc import Container
 from dataclasses import replace
 from typing import Any
 
@@ -37,7 +38,7 @@ from symgrad.frontend.mixed import MIXING
 from symgrad.frontend.pinning import pinned_as
 from symgrad.frontend.reach import memory_within, reached
 from symgrad.frontend.shared_state import SharedState
-from symgrad.frontend.skeletons import Skeleton, settled, skeleton
+from symgrad.frontend.skeletons import Skeleton, settled, skeleton, views_in
 from symgrad.frontend.tables import PARTS, SPREAD
 from symgrad.ir.core import Block, Const, If, Operand, Value
 from symgrad.ir.types import UNKNOWN, Array, List, Object, Struct, Type, Unknown
@@ -321,10 +322,12 @@ class Conversions(SharedState):
         assert isinstance(type_, Type)
         return type_
 
-    def skeleton(self, binding: Binding, state: State) -> Skeleton:
-        """The form of a binding in a state that is not the current one."""
+    def skeleton(self, binding: Binding, state: State, memory: Container[Location] | None = None) -> Skeleton:
+        """The form of a binding in a state that is not the current one; where it is asked for, views of arrays in ``memory`` stay views."""
         kept, self.state = self.state, state
         try:
+            if memory is not None and self.tagged:
+                return views_in(skeleton(binding, state, self.type_of, views=True), memory)
             return skeleton(binding, state, self.type_of)
         finally:
             self.state = kept

@@ -141,7 +141,7 @@ class Heap(Conversions):
 
     def renew(self, location: Location) -> None:
         """Let arrays that may be one that was written to have what it holds now."""
-        if any(location in bases for bases in self.state.bases.values()):
+        if any(base.location is location for bases in self.state.bases.values() for base in bases):
             SPREAD["renewed"](self, location)
 
     def to_change(self, content: Ref, owns: bool = False) -> Operand:
