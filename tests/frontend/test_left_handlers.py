@@ -175,7 +175,7 @@ def raised_in_an_inner_loop(x, z):
     with contextlib.suppress(ZeroDivisionError):
         for i, t in enumerate(z, 1):
             for row in np.outer(z, z):
-                held = 1.0 / (x - row[0])
+                held = 1.0 / float(x - row[0])
             x = x + t * i * held
     return x * z[0]
 
