@@ -1,7 +1,7 @@
 """Arrays that are one of several by path: a store to one of them is a store to the array that it is.
 
-``State.bases`` says of such an array, for each one that it may be, by a bool whether it is. It is asked only once lowering without it
-has been refused, for a function that stores to neither of two arrays afterwards needs no test.
+``State.bases`` says of such an array, for each array or view that it may be, by a bool whether it is. It is asked only once lowering
+without it has been refused, for a function that stores to neither of two arrays afterwards needs no test.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from symgrad.frontend.tables import SPREAD, entered
 from symgrad.ir.core import FALSE, TRUE, Block, Const, If, Operand, Value
 from symgrad.ir.types import join
 
-Bases = list[tuple[Location, Operand]]
+Bases = list[tuple[Ref, Operand]]
 
 
 def possible(ctx: Lowering, location: Location) -> Bases:
@@ -36,7 +36,7 @@ def store_to_one(ctx: Lowering, ref: Ref, value: Operand, last: Step | None) -> 
         (base, test), *others = left
 
         def there() -> None:
-            ctx.store(Ref(base, ref.path), value, last)
+            ctx.store(Ref(base.location, (*base.path, *ref.path)), value, last)
 
         if not others:
             return there
@@ -53,7 +53,7 @@ def void(_: bool) -> None:
 def renew(ctx: Lowering, location: Location) -> None:
     """After a store to an array, update the arrays that may be that array; one that nothing holds any more is not to be read."""
     state = ctx.state
-    aliases = [alias for alias, bases in state.bases.items() if location in bases and alias in state.memory]
+    aliases = [a for a, bases in state.bases.items() if a in state.memory and any(base.location is location for base in bases)]
     held = memory_held(state, (*ctx.arrays.values(), *ctx.owned.values())) if aliases else ()
     for alias in aliases:
         if alias in held or alias in state.stored_arrays:
@@ -66,15 +66,16 @@ def renew(ctx: Lowering, location: Location) -> None:
 def version_of_one(ctx: Lowering, left: Bases) -> Operand:
     """The content of whichever array it is."""
     (base, test), *others = left
-    own = ctx.state.memory[base]
     if not others or isinstance(test, Const):
-        return own
-    inner = Block()
+        return ctx.seen(ctx.state.memory[base.location], base.path)
+    there, inner = Block(), Block()
+    with ctx.inside(there):
+        own = ctx.seen(ctx.state.memory[base.location], base.path)
     with ctx.inside(inner):
         rest = version_of_one(ctx, others)
-    inner.yields = [rest]
-    out = Value(ctx.builder.freshen(join(own.type, rest.type)), base.name)
-    ctx.builder.append(If([out], ctx.builder.loc, test, Block([], [], [own]), inner))
+    there.yields, inner.yields = [own], [rest]
+    out = Value(ctx.builder.freshen(join(own.type, rest.type)), base.location.name)
+    ctx.builder.append(If([out], ctx.builder.loc, test, there, inner))
     return out
 
 
@@ -90,7 +91,8 @@ def of_each(ctx: Lowering, binding: Binding, use: Callable[[Binding], Binding], 
 
     def of(left: Bases) -> Binding:
         (base, test), *others = left
-        return use(Ref(base, path)) if not others else choose(ctx, test, node, lambda: use(Ref(base, path)), lambda: of(others))
+        held = Ref(base.location, (*base.path, *path))
+        return use(held) if not others else choose(ctx, test, node, lambda: use(held), lambda: of(others))
 
     return of(possible(ctx, binding.location))
 
@@ -99,8 +101,10 @@ def one_array(ctx: Lowering, one: Location, other: Location) -> Operand | None:
     """A bool that says whether an array that is one of several is another one; None where nobody knows."""
     if one is other or not (one in ctx.state.bases or other in ctx.state.bases):
         return None
-    first, second = (dict(possible(ctx, x)) if x in ctx.state.bases else {x: TRUE} for x in (one, other))
+    first, second = (dict(possible(ctx, x)) if x in ctx.state.bases else {Ref(x): TRUE} for x in (one, other))
     tests = [(first[base], second[base]) for base in first if base in second]
+    if any(base.path for base in first if base in second):
+        return None  # two views that show the same need not be one
     if len(tests) != 1 or all(test is not TRUE for test in tests[0]):
         return None if tests else FALSE
     return next((test for test in tests[0] if test is not TRUE), TRUE)

@@ -30,11 +30,21 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of a view path: its spelling in an index path, and its operands."""
+    """One step of a view path: its spelling in an index path, and its operands.
+
+    A step ``@name`` is a row of the vocabulary that gives a read-only view: what it shows is that row of what the path before it shows.
+    Its last two operands are the array as it was when the view was made, and what it showed then.
+    """
 
     spec: str
     operands: tuple[Operand, ...] = ()
     read_only: bool = False
+    settings: tuple[tuple[str, Any], ...] = ()  #: of a row
+
+    @property
+    def row(self) -> str | None:
+        """The row that says what the step shows, where an index path cannot."""
+        return self.spec[1:] if self.spec.startswith("@") else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -303,7 +313,7 @@ class State:
     stale: dict[Location, Loc] = field(default_factory=dict)
     twins: frozenset[HeapKey] = frozenset()
     kin: dict[HeapKey, Keys] = field(default_factory=dict)
-    bases: dict[Location, Mapping[Location, Operand]] = field(default_factory=dict)  #: of arrays that are one of several: see ``aliases``
+    bases: dict[Location, Mapping[Ref, Operand]] = field(default_factory=dict)  #: of arrays that are one of several: see ``aliases``
     codes: frozenset[int] = frozenset({0})
     known: Known = field(default_factory=lambda: NOTHING_KNOWN)  #: is replaced, never changed
     dead: bool = False
@@ -331,9 +341,9 @@ class State:
         partners = self.partners.get(location, NO_LOCATIONS)
         if not self.bases:
             return [*partners]
-        bases = self.bases.get(location, NO_LOCATIONS)
+        bases = [base.location for base in self.bases.get(location, ())]
         near = dict.fromkeys([location, *partners, *bases, *(x for base in bases for x in self.partners.get(base, NO_LOCATIONS))])
-        near |= {alias: None for alias, others in self.bases.items() if not near.keys().isdisjoint(others)}
+        near |= {alias: None for alias, others in self.bases.items() if any(other.location in near for other in others)}
         del near[location]
         return [*near]
 
@@ -383,7 +393,7 @@ class State:
             if not (is_of_list and partner in self.memory and isinstance(self.memory[partner].type, Array | List)):
                 self.stale.setdefault(partner, loc)
                 for alias, bases in self.bases.items():
-                    if partner in bases:  # an array that may be the partner is as doubtful
+                    if any(base.location is partner for base in bases):  # an array that may be the partner is as doubtful
                         self.stale.setdefault(alias, loc)
         if not is_of_list:
             for other in self.through_lists(location):

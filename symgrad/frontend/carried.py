@@ -50,7 +50,7 @@ def loop(
     names = visible(ctx, entry)
     remembered = ctx.forms.get(key, {})
     for name in guess:
-        plan.names[name] = remembered.get(name[1], ctx.skeleton(entry.names.get(name, MISSING), entry))
+        plan.names[name] = remembered.get(name[1], ctx.skeleton(entry.names.get(name, MISSING), entry, entry.memory))
     settled = False
     for _ in range(TRIALS):
         ctx.state = entry
@@ -95,7 +95,7 @@ def make_head(ctx: Lowering, entry: State, plan: Plan) -> Head:
     owning = {*entry.owning, *(location for key, location in plan.locations.items() if key not in plan.shared)}
     for name, form in plan.names.items():
         before = entry.names.get(name, MISSING)
-        form = plan.names[name] = rows_in(merge(ctx.skeleton(before, entry), form, anew=True), owning)
+        form = plan.names[name] = rows_in(merge(ctx.skeleton(before, entry, entry.memory), form, anew=True), owning)
         inits = operands_of(ctx, before, form)
         if name[0] == RAISED:
             inits = [blank(init, leaf.type) for init, leaf in zip(inits, leaves(form), strict=True)]
@@ -218,7 +218,7 @@ def replace_objects(ctx: Lowering, entry: State, plan: Plan, head: Head) -> None
 
 def reachable(ctx: Lowering, state: State, carried: Iterable[Name]) -> set[Location]:
     """Locations that a name, an operand, an object or an array from outside still reaches under its own identity."""
-    skip = set(carried)
+    skip = {name for name in carried if not (isinstance(held := state.names.get(name), Ref) and held.path)}  # a view reaches its array
     reached: set[Location] = {array.location for array in ctx.arrays.values() if isinstance(array, Ref)}
     for binding in [*(binding for name, binding in state.names.items() if name not in skip), *state.operands]:
         if isinstance(binding, Ref):
@@ -280,12 +280,11 @@ def learn(ctx: Lowering, entry: State, plan: Plan, head: Head, end: State, names
             continue
         after = end.names.get(name, MISSING)
         if name in plan.names:
-            form = merge(plan.names[name], ctx.skeleton(after, end), anew=True)
-            news |= plan.add(plan.names, name, plan.seen_in_list(name, form, ctx.skeleton(after, end), entry))
+            form = merge(plan.names[name], ctx.skeleton(after, end, entry.memory), anew=True)
+            news |= plan.add(plan.names, name, plan.seen_in_list(name, form, ctx.skeleton(after, end, entry.memory), entry))
         elif after is not (before := head.state.names.get(name, MISSING)) and after != before:
-            news |= plan.add(
-                plan.names, name, merge(ctx.skeleton(entry.names.get(name, MISSING), entry), ctx.skeleton(after, end), anew=True)
-            )
+            forms = [ctx.skeleton(x, state, entry.memory) for x, state in ((entry.names.get(name, MISSING), entry), (after, end))]
+            news |= plan.add(plan.names, name, merge(*forms, anew=True))
     for location in entry.memory:
         if end.memory[location] is not head.state.memory[location] or location in plan.memory:
             carried_as_list = any(isinstance(c, Ref) and c.location is location and not is_row(c) for c in entry.heap.values())
@@ -332,7 +331,7 @@ def learn_object(ctx: Lowering, entry: State, plan: Plan, head: Head, end: State
     old = dict(plan.heap.get(key, ())) if not isinstance(plan.heap.get(key), Type) else {}
     for k in dict.fromkeys([*first, *last]):
         if k in old or first.get(k) != last.get(k):  # an item that stays the same object keeps its memory
-            form = merged_item(ctx.skeleton(first.get(k, MISSING), head.state), ctx.skeleton(last.get(k, MISSING), end))
+            form = merged_item(*(ctx.skeleton(x.get(k, MISSING), state, entry.memory) for x, state in ((first, head.state), (last, end))))
             old[k] = merge(old[k], form, anew=True) if k in old else form
     return plan.add(plan.heap, key, tuple(old.items()))
 

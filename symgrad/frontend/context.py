@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from symgrad.errors import SymgradError, UnsupportedSyntax
-from symgrad.frontend.bindings import MISSING, Binding, Bound, Broken, Location, Maybe, Name, Num, Obj, Ref, Static, Tup
+from symgrad.frontend.bindings import MISSING, Binding, Bound, Broken, Location, Maybe, Name, Num, Obj, Ref, Static, Step, Tup
 from symgrad.frontend.frames import Frame
 from symgrad.frontend.heap import Heap
 from symgrad.frontend.interruptions import Raised, Unresolved
@@ -124,6 +124,8 @@ class Lowering(Heap):
                 value.name = name
             case Ref(location, ()):
                 self.name_memory(location, name)
+            case Ref(path=(*_, Step(row=str(), operands=(*_, Value() as shown)))) if shown.name is None:
+                shown.name = name
             case Obj(owner) if isinstance(content := self.state.heap.get(owner), Ref) and not content.path:
                 self.name_memory(content.location, name)
         self.state.names[home, name] = binding

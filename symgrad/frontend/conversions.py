@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import enum
+from collections.abc import Container
 from dataclasses import replace
 from typing import Any
 
@@ -38,13 +39,12 @@ from symgrad.frontend.mixed import MIXING
 from symgrad.frontend.pinning import pinned_as
 from symgrad.frontend.reach import memory_within, reached
 from symgrad.frontend.shared_state import SharedState
-from symgrad.frontend.skeletons import Skeleton, settled, skeleton
+from symgrad.frontend.skeletons import Skeleton, settled, skeleton, views_in
 from symgrad.frontend.tables import PARTS, SPREAD
 from symgrad.ir.core import Block, Const, If, Operand, Value
 from symgrad.ir.types import UNKNOWN, Array, List, Object, Struct, Type, Unknown
 from symgrad.kinds import passed_instead, row_of, what_of
 from symgrad.ops.composed import growing_classes
-from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import is_part
 from symgrad.text import last_word
 
@@ -76,8 +76,9 @@ class Conversions(SharedState):
     def look(self, view: Ref) -> None:
         """Let whoever watches see whether there is such a part of an array, when the view of it is made."""
         if self.watchers:
-            operands = [o for step in view.path for o in step.operands]
-            SPREAD["before"](self, "view", (self.state.memory[view.location], *operands), {"index": spelled(view.path)})
+            after_row = 1 + max((k for k, step in enumerate(view.path) if step.row), default=-1)
+            whole, path = self.seen(self.state.memory[view.location], view.path[:after_row]), view.path[after_row:]
+            SPREAD["before"](self, "view", (whole, *(o for step in path for o in step.operands)), {"index": spelled(path)})
 
     # -------------------------------------------------------------- values to bindings
 
@@ -117,10 +118,9 @@ class Conversions(SharedState):
 
     def seen(self, value: Operand, path: tuple[Step, ...]) -> Operand:
         """What a path of views shows of an array."""
-        part = next((k for k, step in enumerate(path) if is_part(step.spec)), None)
-        if part is not None:
-            whole = self.seen(value, path[:part])
-            value, path = self.call(path[part].spec[1:], whole), path[part + 1 :]
+        by_row = next((k for k in reversed(range(len(path))) if path[k].row or is_part(path[k].spec)), None)
+        if by_row is not None:
+            value, path = self.shown(value, path[:by_row], path[by_row]), path[by_row + 1 :]
         if not path:
             return value
         return self.call("view", value, *(o for step in path for o in step.operands), index=spelled(path), hint=None)
@@ -222,6 +222,12 @@ class Conversions(SharedState):
             return value
         return self.read(binding, node)
 
+    def shown(self, value: Operand, path: tuple[Step, ...], step: Step) -> Operand:
+        """What a row shows of what a path shows of an array: the row again, once the array has changed."""
+        if step.row and step.operands[-2] is value:
+            return step.operands[-1]
+        return self.call(step.spec[1:], self.seen(value, path), *step.operands[:-2], **dict(step.settings))
+
     # -------------------------------------------------------------- lists of lists
 
     def held(self, binding: Binding) -> Operand:
@@ -294,26 +300,35 @@ class Conversions(SharedState):
             case Num(operand):
                 return operand.type
             case Ref(location, path):
-                type_ = self.state.memory[location].type
-                if not path:
-                    return type_
                 if is_row(binding):
+                    type_ = self.state.memory[location].type
                     return type_.item if isinstance(type_, List) else UNKNOWN
-                operands = [o for step in path for o in step.operands]
-                types = [type_, *(o.type for o in operands)]
-                view_type = ROWS["view"].law(types, {"index": spelled(path)}, self.builder.asked([self.state.memory[location], *operands]))
-                assert isinstance(view_type, Type)
-                return view_type
+                return self.type_shown(self.state.memory[location], path)
             case Static(value) if isinstance(plain(value), enum.Enum):
                 return Object(type(value).__name__)
             case Static(value, name):
                 return self.constant(value, name).type
         return Object(type(binding).__name__)
 
-    def skeleton(self, binding: Binding, state: State) -> Skeleton:
-        """The form of a binding in a state that is not the current one."""
+    def type_shown(self, value: Operand, path: tuple[Step, ...]) -> Type:
+        """The type of what a path of views shows of an array."""
+        if not path:
+            return value.type
+        first = next((k for k in reversed(range(len(path))) if path[k].row), 0)
+        steps = path[first : first + 1] if path[-1].row else path[first + 1 :] if path[first].row else path
+        shown = self.type_shown(value, path[: len(path) - len(steps)])
+        operands = [o for step in steps for o in (step.operands[:-2] if step.row else step.operands)]
+        settings = dict(path[-1].settings) if path[-1].row else {"index": spelled(steps)}
+        type_ = self.builder.type_of(path[-1].row or "view", [shown, *(o.type for o in operands)], settings, [value, *operands])
+        assert isinstance(type_, Type)
+        return type_
+
+    def skeleton(self, binding: Binding, state: State, memory: Container[Location] | None = None) -> Skeleton:
+        """The form of a binding in a state that is not the current one; where it is asked for, views of arrays in ``memory`` stay views."""
         kept, self.state = self.state, state
         try:
+            if memory is not None and self.tagged:
+                return views_in(skeleton(binding, state, self.type_of, views=True), memory)
             return skeleton(binding, state, self.type_of)
         finally:
             self.state = kept

@@ -37,11 +37,13 @@ class Raisable:
     """What may be raised somewhere: one of these classes or of theirs; ``exact``: the one class itself.
 
     ``own``: the program raises it, so that it is an object of the program; else it is what an operation raises when it runs.
+    ``count``: how many arguments the program gives it.
     """
 
     classes: tuple[type, ...]
     exact: bool = False
     own: bool = False
+    count: int = 0
 
     def verdict(self, kinds: tuple[type, ...]) -> bool | None:
         """Does a handler of some classes take it?  None if that shows when the program runs."""
@@ -163,7 +165,7 @@ def fail(ctx: Lowering, cls: type[Exception], what: Any) -> None:
 
 def fail_unless(ctx: Lowering, test: Operand, cls: type[Exception], what: Any) -> None:
     """Raise an exception with a text or another argument where a test is false."""
-    raisable = Raisable((cls,), exact=True, own=True)
+    raisable = Raisable((cls,), exact=True, own=True, count=1)
     if is_seen(ctx, raisable):
         with ctx.unwatched():
             fails = opposite(ctx, test)
@@ -393,6 +395,7 @@ def end_round(ctx: Lowering, loop: Loop, entry: State, several: list[Pending]) -
     """A round of a loop ends with what is pending in it: the loop ends, and remembers of which kind that is."""
     for pending in several:
         state, there = pending.state.copy(), Block()
+        forget_temporaries(state, entry)
         held, ctx.state = ctx.state, state
         with ctx.inside(there):
             code = kind_now(ctx, pending.kinds)
@@ -431,6 +434,6 @@ SPREAD["close"] = close
 __all__ = [
     "GIVEN", "KIND", "RAISED", "Edge", "Pending", "Raisable", "Watcher", "after_rounds", "args_of", "both", "check_count", "close",
     "come_out", "common", "either", "end_round", "fail", "fail_unless", "instance_of", "is_seen", "join_pending", "kind_now", "kind_of",
-    "name_of", "name_of_taken", "of_handlers_around", "opposite", "raise_here", "raise_where", "reopen", "sees", "taken_by",
+    "forget_temporaries", "name_of", "name_of_taken", "of_handlers_around", "opposite", "raise_here", "raise_where", "reopen", "sees", "taken_by",
     "told_by",
 ]  # fmt: skip

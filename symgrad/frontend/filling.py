@@ -17,7 +17,7 @@ def operands_of(ctx: Lowering, binding: Binding, form: Skeleton) -> list[Operand
     """The operands that fill a form from a binding, in the current state."""
     binding = settled(binding, ctx.state)
     match form.form:
-        case "tuple" | "object":
+        case "tuple" | "object" | "view":
             items = item_of(binding, form, ctx.state.heap)
             return [o for item, part in zip(items, form.items, strict=True) for o in operands_of(ctx, item, part)]
         case "maybe":

@@ -410,6 +410,8 @@ def swap_versions(state: State, table: dict[Value, Value]) -> None:
         match old:
             case Num(operand):
                 return Num(new(operand))
+            case Ref(location, path):
+                return Ref(location, tuple(replace(step, operands=tuple(map(new, step.operands))) for step in path))
             case Tup(items, kind):
                 return Tup(tuple(map(binding, items)), kind)
             case Maybe(present, inner, absent):
@@ -422,6 +424,6 @@ def swap_versions(state: State, table: dict[Value, Value]) -> None:
 
     state.memory = {k: new(v) for k, v in state.memory.items()}
     state.names = {k: binding(v) for k, v in state.names.items()}
-    state.heap = {k: v if isinstance(v, Ref) else tuple((n, binding(b)) for n, b in v) for k, v in state.heap.items()}
-    state.bases = {location: {base: new(test) for base, test in held.items()} for location, held in state.bases.items()}
+    state.heap = {k: binding(v) if isinstance(v, Ref) else tuple((n, binding(b)) for n, b in v) for k, v in state.heap.items()}
+    state.bases = {location: {binding(base): new(test) for base, test in held.items()} for location, held in state.bases.items()}
     state.kin = {one: {other: new(same) for other, same in others.items()} for one, others in state.kin.items()}

@@ -27,6 +27,7 @@ from symgrad.frontend.exceptions import (
     both,
     close,
     common,
+    forget_temporaries,
     instance_of,
     join_pending,
     name_of,
@@ -72,6 +73,7 @@ def caught(ctx: Lowering, node: ast.AST, clauses: list[Clause], body: Callable[[
         orelse_where_it_goes_on(ctx, orelse)
     if (alone := edge_to_one(ctx, mark, watcher, clauses)) is not None:
         edge, clause = alone
+        forget_temporaries(edge.pending.state, entry)
         return in_place(ctx, edge, clause, rest, ctx.loc(node))
     several = close(ctx, mark)
     go_on = ctx.state
@@ -353,6 +355,7 @@ def caught_then(ctx: Lowering, node: ast.AST, clause: Clause, body: Callable[[],
     if not any(watcher in edge.pending.watchers for edge in ctx.edges[mark:]):
         return False
     if (alone := edge_to_one(ctx, mark, watcher, [clause])) is not None:
+        forget_temporaries(alone[0].pending.state, entry)
         return in_place(ctx, alone[0], clause, rest, ctx.loc(node))
     several = close(ctx, mark)
     go_on = ctx.state
@@ -380,6 +383,7 @@ def on_the_way_out(ctx: Lowering, finish: Callable[[], None], node: ast.AST) -> 
     proceed(ctx)
     finish()
     if ctx.state.dead or NEXT not in ctx.state.codes:
+        forget_exit(ctx, held)
         return
 
     def restore() -> None:
@@ -391,7 +395,18 @@ def on_the_way_out(ctx: Lowering, finish: Callable[[], None], node: ast.AST) -> 
         restore()
         return
     code = ctx.number(CODE)
-    branch(ctx, ctx.call("equal", code, Const(NEXT)), restore, lambda: left(ctx), [], ctx.loc(node))
+    branch(ctx, ctx.call("equal", code, Const(NEXT)), restore, lambda: left_otherwise(ctx, held), [], ctx.loc(node))
+
+
+def left_otherwise(ctx: Lowering, held: dict[Name, Name]) -> None:
+    """What is done on the way out has left otherwise: that is the way, and what was kept of the first one is forgotten."""
+    forget_exit(ctx, held)
+    left(ctx)
+
+
+def forget_exit(ctx: Lowering, held: dict[Name, Name]) -> None:
+    for key in held.values():
+        ctx.state.names.pop(key, None)
 
 
 def kept_exit(ctx: Lowering) -> dict[Name, Name]:
@@ -413,4 +428,4 @@ def kept_exit(ctx: Lowering) -> dict[Name, Name]:
     return held
 
 
-__all__ = ["Clause", "Taken", "caught", "classes_in", "kept_exit", "on_all_ways", "on_the_way_out"]
+__all__ = ["Clause", "Taken", "caught", "classes_in", "forget_exit", "kept_exit", "on_all_ways", "on_the_way_out"]

@@ -85,6 +85,11 @@ class Heap(Conversions):
 
     # -------------------------------------------------------------- stores to arrays
 
+    def check_writable(self, ref: Ref) -> None:
+        """Raise if the array or view is read-only."""
+        if ref.location.read_only or any(step.read_only for step in ref.path):
+            raise UnsupportedSyntax("this array or view is read-only, and it is written to", self.builder.loc, "write to a copy")
+
     def store(self, ref: Ref, value: Operand, last: Step | None = None) -> None:
         """Write to memory through a view; every other view of the same location sees it."""
         path = (*ref.path, last) if last is not None and last.spec else ref.path
@@ -94,8 +99,7 @@ class Heap(Conversions):
         if ref.location in self.state.bases:
             SPREAD["stored"](self, ref, value, last)
             return
-        if ref.location.read_only or any(step.read_only for step in ref.path):
-            raise UnsupportedSyntax("this array or view is read-only, and it is written to", self.builder.loc, "write to a copy")
+        self.check_writable(ref)
         base = self.state.memory[ref.location]
         if isinstance(base.type, Unknown) or isinstance(base.type, Array) and base.type.shape is None and base.type.dtype is None:
             raise UnknownType("the type of what is written to is not known", self.builder.loc)
@@ -137,7 +141,7 @@ class Heap(Conversions):
 
     def renew(self, location: Location) -> None:
         """Let arrays that may be one that was written to have what it holds now."""
-        if any(location in bases for bases in self.state.bases.values()):
+        if any(base.location is location for bases in self.state.bases.values() for base in bases):
             SPREAD["renewed"](self, location)
 
     def to_change(self, content: Ref, owns: bool = False) -> Operand:

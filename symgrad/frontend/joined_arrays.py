@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from symgrad.frontend.bindings import NO_LOCATIONS, Location, State
+from symgrad.frontend.bindings import NO_LOCATIONS, Location, Ref, State
 from symgrad.frontend.branch_sides import Side
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.filling import blank, filled
-from symgrad.ir.core import FALSE, TRUE, UNDEF, Block, If, Operand, Value
-from symgrad.ir.types import BOOL, Array, Type, join
+from symgrad.ir.core import FALSE, NONE, TRUE, UNDEF, Block, If, Operand, Value
+from symgrad.ir.types import BOOL, Array, Scalar, Type, join
 
 
 @dataclass(slots=True)
@@ -78,28 +78,38 @@ class JoinedArrays:
             near |= {after: None for other in near if (after := self.promoted.get((side.block, other))) is not None}
         self.state.share_all(location, near)
 
-    def is_one_of(self, location: Location | None, one: Location | None, two: Location | None) -> bool:
-        """Record which arrays a joined array may be; False where that is not asked for, or not known."""
+    def is_one_of(self, location: Location | None, one: Ref | None, two: Ref | None) -> bool:
+        """Record which arrays a joined array may be, or which views; False where that is not asked for, or not known."""
         states = [(side, x) for side, x in ((self.then, one), (self.orelse, two)) if not side.state.dead]
         if not self.ctx.tagged or location is None or not isinstance(self.state.memory[location].type, Array) or len(states) < 2:
             return False
         held = [self.bases_of(side, x) for side, x in states]
-        if None in held or all(x not in self.entry.memory and x not in side.state.bases for side, x in states):
+        places = [(side, x.location) for side, x in states if x is not None]
+        if None in held or all(x not in self.entry.memory and x not in side.state.bases for side, x in places):
             return False
         first, second = (x or {} for x in held)
         self.state.bases[location] = {x: self.of_both(first.get(x, FALSE), second.get(x, FALSE)) for x in (*first, *second)}
-        for side, x in states:
-            for other in side.state.partners.get(x, NO_LOCATIONS) if x is not None else ():
+        for side, x in places:
+            for other in side.state.partners.get(x, NO_LOCATIONS):
                 self.state.share(location, other)
         return True
 
-    def bases_of(self, side: Side, location: Location | None) -> dict[Location, Operand] | None:
-        """The arrays of after the join that an array of one side may be."""
-        if location is None or location in side.state.stale:
+    def bases_of(self, side: Side, ref: Ref | None) -> dict[Ref, Operand] | None:
+        """The arrays and views of after the join that an array of one side may be."""
+        if ref is None or ref.location in side.state.stale or not isinstance(side.state.memory[ref.location].type, Array):
             return None
-        if location in side.state.bases:
-            return {self.base(side, base): test for base, test in side.state.bases[location].items()}
-        return {self.base(side, location): TRUE}
+        steps = [replace(step, operands=(*step.operands[:-2], NONE, NONE)) if step.row else step for step in ref.path]
+        own = {out for op in side.block.ops for out in op.outs}
+        if any(o in own and not isinstance(o.type, Scalar) for step in steps for o in step.operands):
+            return None
+        path = [replace(step, operands=tuple(self.after(side, o) if o in own else o for o in step.operands)) for step in steps]
+        bases = side.state.bases.get(ref.location, {Ref(ref.location): TRUE})
+        return {Ref(self.base(side, base.location), (*base.path, *path)): test for base, test in bases.items()}
+
+    def after(self, side: Side, number: Operand) -> Operand:
+        """A number of one side, after the join; nobody reads it where the other path was taken."""
+        blank_number = blank(UNDEF, number.type)
+        return self.out(*((number, blank_number) if side is self.then else (blank_number, number)), number.type, None)
 
     def base(self, side: Side, location: Location) -> Location:
         """What stands after the join for an array of one side: itself if it was there before the branch."""

@@ -43,6 +43,7 @@ from symgrad.frontend.reach import memory_held, memory_within, objects_in, reach
 from symgrad.frontend.skeletons import (
     DIFFERENT,
     Skeleton,
+    arrays_in,
     leaf_names,
     leaves,
     merge,
@@ -291,10 +292,10 @@ class Joining(JoinedArrays):
         values = [self.out(p, q, leaf.type, word) for p, q, leaf, word in zip(*operands, leaves(form), words, strict=True)]
         joint = rebuild(form, list(values), self.state, name if not name.startswith("%") else None, self.op.loc)
         heaps = self.state.heap, *(self.alive(side).heap for side in (self.then, self.orelse))
-        wholes = zip(*(places_in(x, form, heap, True) for x, heap in zip((a, b), heaps[1:], strict=True)), strict=True)
+        arrays = zip(*(arrays_in(x, form, heap) for x, heap in zip((a, b), heaps[1:], strict=True)), strict=True)
         for location, *sources in zip(*(places_in(x, form, heap) for x, heap in zip((joint, a, b), heaps, strict=True)), strict=True):
             hand_on(self.ctx, self.state, location, zip(sources, (self.then.state, self.orelse.state), strict=True))
-            if self.is_one_of(location, *next(wholes)):
+            if self.is_one_of(location, *next(arrays)):
                 continue
             for side, source in zip((self.then, self.orelse), sources, strict=True):
                 if location is not None and source is not None and not side.state.dead:
@@ -313,7 +314,7 @@ class Joining(JoinedArrays):
         return replace(form, items=tuple(map(self.anew, form.items))) if form.items else form
 
     def form(self, side: Side, binding: Binding) -> Skeleton:
-        return self.ctx.skeleton(binding, self.alive(side))
+        return self.ctx.skeleton(binding, self.alive(side), self.entry.memory)
 
     def operands(self, side: Side, binding: Binding, form: Skeleton) -> list[Operand]:
         if side.state.dead:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from symgrad.frontend.bindings import NO_KEYS, HeapKey, Location, State
+from symgrad.frontend.bindings import NO_KEYS, HeapKey, Location, Ref, State
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.plans import Head, Plan
 from symgrad.frontend.reach import reached
-from symgrad.ir.core import FALSE, TRUE, Operand
+from symgrad.ir.core import FALSE, TRUE, Const, Operand
 
 
 def relate_objects(head: Head, pair: tuple[Any, Any], same: Operand) -> None:
@@ -40,16 +40,16 @@ def related_objects(ctx: Lowering, entry: State, head: Head, objects: Mapping[An
 # ------------------------------------------------------------------ arrays
 
 
-def chosen_arrays(plan: Plan, head: Head) -> list[tuple[Any, dict[Location, None]]]:
+def chosen_arrays(plan: Plan, head: Head) -> list[tuple[Any, dict[Ref, None]]]:
     """The carried places of arrays of which it is known which ones from before the loop they may be."""
     return [(place, bases) for place, bases in plan.bases.items() if bases and place in head.places]
 
 
-def bases_of(state: State, location: Location | None) -> Mapping[Location, Operand]:
+def bases_of(state: State, location: Location | None) -> Mapping[Ref, Operand]:
     """The arrays that one may be, each with the bool that says whether it is; none where that is not known."""
     if location is None or location in state.stale:
         return {}
-    return state.bases.get(location, {location: TRUE})
+    return state.bases.get(location, {Ref(location): TRUE})
 
 
 def learn_bases(entry: State, plan: Plan, head: Head, end: State, stays: set[Location],
@@ -65,12 +65,18 @@ def learn_bases(entry: State, plan: Plan, head: Head, end: State, stays: set[Loc
             continue
         own = [bases_of(entry, first), bases_of(end, last)]
         bases = dict.fromkeys([*own[0], *own[1]])
-        known = bool(own[1] and (own[0] or place[0] in unbound)) and all(base in entry.memory and base not in entry.bases for base in bases)
-        carried_bases = bases if known and any(base in stays for base in bases) else None
+        known = bool(own[1] and (own[0] or place[0] in unbound)) and all(is_before(base, entry) for base in bases)
+        carried_bases = bases if known and any(base.location in stays for base in bases) else None
         if (place in plan.bases or carried_bases is not None) and plan.bases.get(place) != carried_bases:
             plan.bases[place] = carried_bases
             news = True
     return news
+
+
+def is_before(base: Ref, entry: State) -> bool:
+    """Is it an array of before a loop, or a fixed part of one, and none that is one of several itself?"""
+    fixed = all(isinstance(operand, Const) for step in base.path for operand in step.operands)
+    return fixed and base.location in entry.memory and base.location not in entry.bases
 
 
 __all__ = ["bases_of", "chosen_arrays", "learn_bases", "relate_objects", "related_objects"]

@@ -19,7 +19,7 @@ from symgrad.frontend.context import Lowering
 from symgrad.frontend.flow import branch, proceed, run
 from symgrad.frontend.frames import CODE, NEXT
 from symgrad.frontend.generators import drive
-from symgrad.frontend.handling import Clause, Taken, caught, classes_in, kept_exit, on_all_ways
+from symgrad.frontend.handling import Clause, Taken, caught, classes_in, forget_exit, kept_exit, on_all_ways
 from symgrad.frontend.opaque import opaque_method
 from symgrad.frontend.operands import known_value
 from symgrad.frontend.protocols import manages_in_library, own_method
@@ -166,7 +166,7 @@ def over_generator(ctx: Lowering, node: ast.With, held: Any, body: list[ast.stmt
         if isinstance(operand, Const):
             restore()
         else:
-            branch(ctx, ctx.call("equal", operand, Const(NEXT)), lambda: None, restore, [], ctx.loc(node))
+            branch(ctx, ctx.call("equal", operand, Const(NEXT)), lambda: forget_exit(ctx, kept), restore, [], ctx.loc(node))
     return False
 
 

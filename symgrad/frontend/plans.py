@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from symgrad.frontend.bindings import MISSING, Binding, HeapKey, Location, Name, State
+from symgrad.frontend.bindings import MISSING, Binding, HeapKey, Location, Name, Ref, State
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.skeletons import Skeleton, is_of_row, objects_of, places_in
 from symgrad.ir.core import Operand, Value
@@ -29,7 +29,7 @@ class Plan:
     rows: dict[Name, None] = field(default_factory=dict)  #: names that are bound to items of lists of lists, as is found out later
     kin: dict[tuple[Any, Any], None] = field(default_factory=dict)  #: objects, by place or before the loop, that may be one
     #: places of arrays that are one of some from before the loop; None where they may be others
-    bases: dict[Any, dict[Location, None] | None] = field(default_factory=dict)
+    bases: dict[Any, dict[Ref, None] | None] = field(default_factory=dict)
     #: places among what is carried where a round may hand on a number of a narrower class
     mixed: dict[int, None] = field(default_factory=dict)
     exposed: dict[Any, None] = field(default_factory=dict)  #: what the caller may hold after a round: see ``exposed``

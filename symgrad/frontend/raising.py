@@ -76,7 +76,7 @@ def raised_by(ctx: Lowering, node: ast.expr) -> tuple[Binding, list[Binding]]:
 
 def raise_class(ctx: Lowering, cls: type, args: list[Binding], node: ast.AST, cause: Binding | None = None) -> None:
     """Raise an exception of a class, and say from which other one."""
-    raisable = Raisable((cls,), exact=True, own=True)
+    raisable = Raisable((cls,), exact=True, own=True, count=len(args))
     if not is_seen(ctx, raisable):
         operands = [told_by(ctx, argument, node) for argument in args]
         if (place := ctx.frame.place) is not None and isinstance(operands[0], Const):  # raised by a composition of ours
@@ -112,7 +112,9 @@ def made_before(ctx: Lowering, held: Binding) -> tuple[int, Binding, Binding] | 
     if not (isinstance(held, Obj) and held.key.kind == "record"):
         return None
     arguments = dict(ctx.state.entries(held.key)).get(GIVEN)
-    return None if arguments is None else (kind_of(ctx, Raisable((held.key.cls,), exact=True, own=True)), held, arguments)
+    if arguments is None:
+        return None
+    return kind_of(ctx, Raisable((held.key.cls,), exact=True, own=True, count=len(items_in(arguments)))), held, arguments
 
 
 @method("record", GIVEN)

@@ -31,7 +31,7 @@ from symgrad.frontend.bindings import (
     is_row,
     row_at,
 )
-from symgrad.ir.core import Const, Operand, Value
+from symgrad.ir.core import NONE, Const, Operand, Value
 from symgrad.ir.types import BOOL, INT, TEXT, UNDEFINED, UNKNOWN, Array, List, Object, Type, Unknown, join
 from symgrad.location import Loc
 from symgrad.ops.composed import growing_classes
@@ -47,7 +47,8 @@ class Skeleton:
     ``form`` is "num", "array", "tuple", "object" (one that is another from round to round: ``same`` is its kind, class and keys;
     a list of any length has ``None`` for keys, and one item; a list that is seen in a list of lists has the memory of that one for
     keys, and its index for an item), "maybe" (its one item, or what ``same`` says), "oneof" (one of the constants in ``same``),
-    "same" (a binding that must not change), "missing" or "broken".
+    "same" (a binding that must not change), "missing", "broken" or "view" (of the array in ``same``, through steps of which some numbers
+    are its items: those that may be others on another path; see ``view_form``).
     """
 
     form: str
@@ -66,21 +67,21 @@ PRESENT = Skeleton("num", BOOL)  #: the bool beside what may be absent
 PLACE = Skeleton("num", INT)  #: the place among constants
 
 
-def skeleton(binding: Binding, state: State, type_of: Any, above: tuple[HeapKey, ...] = ()) -> Skeleton:
-    """The form of a binding in a state; ``type_of(ref)`` is the type of what a ``Ref`` shows."""
+def skeleton(binding: Binding, state: State, type_of: Any, above: tuple[HeapKey, ...] = (), views: bool = False) -> Skeleton:
+    """The form of a binding in a state; ``type_of(ref)`` is the type of what a ``Ref`` shows. ``views``: have these forms of their own?"""
     match binding:
         case Missing():
             return NOTHING
         case Num(operand):
             return Skeleton("num", operand.type)
         case Ref():
-            return Skeleton("array", type_of(binding))
+            return view_form(binding, type_of(binding)) if views else Skeleton("array", type_of(binding))
         case Tup(items, kind):
-            return Skeleton("tuple", items=tuple(skeleton(i, state, type_of, above) for i in items), same=kind)
+            return Skeleton("tuple", items=tuple(skeleton(i, state, type_of, above, views) for i in items), same=kind)
         case Maybe(inner=inner, absent=absent):
             if (held := settled(binding, state)) is not binding:
-                return skeleton(held, state, type_of, above)
-            return maybe(skeleton(inner, state, type_of, above), absent)
+                return skeleton(held, state, type_of, above, views)
+            return maybe(skeleton(inner, state, type_of, above, views), absent)
         case OneOf(values=values):
             held = settled(binding, state)
             return Skeleton("oneof", same=values) if held is binding else Skeleton("same", same=held)
@@ -89,11 +90,11 @@ def skeleton(binding: Binding, state: State, type_of: Any, above: tuple[HeapKey,
         case Broken(why):
             return Skeleton("broken", same=why, sites=tuple(sorted(binding.sites)))
         case Obj(key):
-            return Skeleton("same", same=binding, anew=_object_skeleton(key, state, type_of, above))
+            return Skeleton("same", same=binding, anew=_object_skeleton(key, state, type_of, above, views))
     return Skeleton("same", same=binding)
 
 
-def _object_skeleton(key: HeapKey, state: State, type_of: Any, above: tuple[HeapKey, ...]) -> Skeleton | None:
+def _object_skeleton(key: HeapKey, state: State, type_of: Any, above: tuple[HeapKey, ...], views: bool) -> Skeleton | None:
     """The form of an object, if another one may take its place."""
     content = state.heap.get(key)
     if content is None or key.kind not in ("list", "dict", "record") or key.doubtful or key.unordered or key in above:
@@ -101,8 +102,55 @@ def _object_skeleton(key: HeapKey, state: State, type_of: Any, above: tuple[Heap
     if isinstance(content, Ref):
         whole = Skeleton("object", items=(skeleton(content, state, type_of),), same=(key.kind, key.cls, None, key.exact))
         return row_of(content.location, whole) if is_row(content) else whole
-    items = tuple(skeleton(b, state, type_of, (*above, key)) for _, b in content)
+    items = tuple(skeleton(b, state, type_of, (*above, key), views) for _, b in content)
     return Skeleton("object", items=items, same=(key.kind, key.cls, tuple(k for k, _ in content), key.exact), sites=key.sites)
+
+
+def view_form(ref: Ref, type_: Type) -> Skeleton:
+    """The form of a view: the array, the steps to it, and the numbers among their operands that are computed."""
+    steps = [replace(step, operands=(*step.operands[:-2], NONE, NONE)) if step.row else step for step in ref.path]
+    open_numbers = [o for step in steps for o in step.operands if isinstance(o, Value)]
+    if not steps or is_row(ref) or any(o.type != INT for o in open_numbers):
+        return Skeleton("array", type_)
+    path = tuple(replace(step, operands=tuple(None if isinstance(o, Value) else o for o in step.operands)) for step in steps)
+    return Skeleton("view", type_, tuple(PLACE for _ in open_numbers), (ref.location, path))
+
+
+def _merged_views(a: Skeleton, b: Skeleton) -> Skeleton | None:
+    """The form that covers two views of one array by steps of the same kinds; None where they are not alike."""
+    (location, one), (other, two) = a.same, b.same
+    if location is not other or [replace(s, operands=()) for s in one] != [replace(s, operands=()) for s in two]:
+        return None
+    path = []
+    for first, second in zip(one, two, strict=True):
+        pairs = [*zip(first.operands, second.operands, strict=True)]
+        if any(p != q and not all(o is None or isinstance(o.value, int) for o in (p, q)) for p, q in pairs):
+            return None
+        path.append(replace(first, operands=tuple(p if p == q else None for p, q in pairs)))
+    count = sum(o is None for step in path for o in step.operands)
+    return Skeleton("view", join(a.type, b.type), (PLACE,) * count, (location, tuple(path)))
+
+
+def views_in(form: Skeleton, memory: Container[Location]) -> Skeleton:
+    """A form in which only views of these arrays are views, others arrays."""
+    if form.form == "view":
+        return form if form.same[0] in memory else Skeleton("array", form.type)
+    items = tuple(views_in(item, memory) for item in form.items)
+    anew = None if form.anew is None else views_in(form.anew, memory)
+    return form if items == form.items and anew == form.anew else replace(form, items=items, anew=anew)
+
+
+def _bound_by_value(form: Skeleton) -> Skeleton:
+    """A form of which the values say whether a name is bound: of a view by known steps, one of its numbers becomes a value."""
+    if form.form == "view" and not form.items:
+        location, path = form.same
+        numbers = [(k, n) for k, step in enumerate(path) for n, o in enumerate(step.operands) if type(o.value) is int]
+        if not numbers:
+            return Skeleton("array", form.type)
+        (k, n), *_ = numbers
+        opened = replace(path[k], operands=(*path[k].operands[:n], None, *path[k].operands[n + 1 :]))
+        return replace(form, items=(PLACE,), same=(location, (*path[:k], opened, *path[k + 1 :])))
+    return replace(form, items=tuple(map(_bound_by_value, form.items))) if form.form == "tuple" else form
 
 
 def row_of(location: Location, whole: Skeleton) -> Skeleton:
@@ -190,13 +238,13 @@ def merge(a: Skeleton, b: Skeleton, anew: bool = False) -> Skeleton:
     """The form that covers both; ``anew``: an object may take the place of another one of its kind."""
     if a == b:
         return of_both_sites(a, b)
-    if a.form == "missing":
-        return b
-    if b.form == "missing":
-        return a
+    if a.form == "missing" or b.form == "missing":
+        return _bound_by_value(b if a.form == "missing" else a)
     if refused := next((x for x in (a, b) if x.form == "broken" and x.same == REFUSED), None):
         return refused
-    if {a.form, b.form} <= {"num", "array"}:
+    if a.form == b.form == "view" and (view := _merged_views(a, b)) is not None:
+        return view
+    if {a.form, b.form} <= {"num", "array", "view"}:
         both = join(a.type, b.type)
         form = "num" if a.form == b.form == "num" and not isinstance(both, Array) else "array"
         return Skeleton(form, both)
@@ -301,7 +349,7 @@ def _of_any_length(form: Skeleton) -> Skeleton | None:
 
 def leaves(form: Skeleton) -> list[Skeleton]:
     """The values a form is made of, in order."""
-    if form.form in ("tuple", "object", "maybe"):
+    if form.form in ("tuple", "object", "maybe", "view"):
         own = [PRESENT] if form.form == "maybe" else []
         return own + [leaf for item in form.items for leaf in leaves(item)]
     if form.form == "oneof":
@@ -319,6 +367,8 @@ def leaf_names(form: Skeleton, name: str) -> list[str]:
             return [n for item, word in zip(form.items, words, strict=True) for n in leaf_names(item, word)]
         case "maybe", _:
             return [f"has_{name}", *leaf_names(form.items[0], name)]
+        case "view", _:
+            return [name] * len(form.items)
         case "num" | "array" | "oneof", _:
             return [name]
     return []
@@ -329,6 +379,9 @@ def item_of(binding: Binding, form: Skeleton, heap: Mapping[HeapKey, Any]) -> li
     if form.form == "maybe":
         return [MISSING if binding == form.same else _inner(binding)]
     binding = _inner(binding)
+    if form.form == "view" and isinstance(binding, Ref):
+        operands = [o for step in binding.path for o in step.operands]
+        return [Num(o) for o, fixed in zip(operands, (o for step in form.same[1] for o in step.operands), strict=True) if fixed is None]
     if form.form == "tuple" and isinstance(binding, Tup) and len(binding.items) == len(form.items):
         return list(binding.items)
     if form.form == "object" and isinstance(binding, Obj):
@@ -368,6 +421,9 @@ def rebuild(form: Skeleton, values: list[Value], state: State, name: str | None,
                 return Obj(key)
             state.heap[key] = tuple(zip(keys, items, strict=True)) if keys is not None else items[0]  # type: ignore[assignment]
             return Obj(key)
+        case "view":
+            steps = [replace(s, operands=tuple(values.pop(0) if o is None else o for o in s.operands)) for s in form.same[1]]
+            return Ref(form.same[0], tuple(steps))
         case "oneof":
             return OneOf(values.pop(0), form.same)
         case "maybe":
@@ -397,14 +453,19 @@ def array_leaves(binding: Binding) -> list[Location | None]:
 
 def places_in(binding: Binding, form: Skeleton, heap: Mapping[HeapKey, Any], whole: bool = False) -> list[Location | None]:
     """The location behind each leaf of a form in a binding, None where there is none; ``whole``: where it is no view of another array."""
+    return [None if ref is None or whole and ref.path else ref.location for ref in arrays_in(binding, form, heap)]
+
+
+def arrays_in(binding: Binding, form: Skeleton, heap: Mapping[HeapKey, Any]) -> list[Ref | None]:
+    """The array or view at each leaf of a form in a binding, None where there is none."""
     if form.form in ("tuple", "object", "maybe"):
         own = [None] if form.form == "maybe" else []
         parts = zip(item_of(binding, form, heap), form.items, strict=True)
-        return own + [x for item, part in parts for x in places_in(item, part, heap, whole)]
+        return own + [x for item, part in parts for x in arrays_in(item, part, heap)]
     if form.form not in ("num", "array", "oneof"):
-        return []
+        return [None] * len(form.items)
     binding = _inner(binding)
-    return [binding.location if isinstance(binding, Ref) and not (whole and binding.path) else None]
+    return [binding if isinstance(binding, Ref) else None]
 
 
 def sure_arrays(binding: Binding, form: Skeleton) -> list[Ref | None]:

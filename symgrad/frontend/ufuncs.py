@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from typing import cast
 
 import numpy as np
 
+from symgrad.frontend.aliases import of_each
 from symgrad.frontend.bindings import Binding, Num, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.conversions import spelled
@@ -77,6 +79,8 @@ def along_axes(ctx: Lowering, ufunc: np.ufunc, name: str, arguments: dict[str, B
 
 def add_at(ctx: Lowering, target: Ref, index: Binding, value: Binding, negative: bool, node: ast.AST) -> Binding:
     """``np.add.at``: repeated cells add up."""
+    if target.location in ctx.state.bases:
+        return of_each(ctx, target, lambda array: add_at(ctx, cast("Ref", array), index, value, negative, node), node)
     letters, operands = "", []
     for item in index.items if isinstance(index, Tup) else [index]:
         letter, values = index_item(ctx, item, node)
@@ -88,6 +92,7 @@ def add_at(ctx: Lowering, target: Ref, index: Binding, value: Binding, negative:
     if negative:
         amount = ctx.call("negative", amount)
     ctx.check_fresh(target)
+    ctx.check_writable(target)
     base = ctx.state.memory[target.location]
     version = ctx.call("add_at", base, amount, *[o for s in path for o in s.operands], index=spelled(path), hint=target.location.name)
     ctx.replace_version(target.location, version)

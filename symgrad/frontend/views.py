@@ -12,11 +12,13 @@ from symgrad.frontend.context import Lowering
 from symgrad.frontend.exceptions import check_count
 from symgrad.frontend.operands import row_operand
 from symgrad.ir.core import Const, Operand
-from symgrad.ir.types import Array, Extent, Scalar, is_plural
+from symgrad.ir.types import Array, Dim, Extent, Scalar, is_plural
 from symgrad.ops.arrays import number_kept
 
 #: rows that give a number of NumPy's itself, each with the setting that says axes
 OF_NUMBERS = {"transpose": "axes", "squeeze": "axis", "reshape": ""}
+#: rows that give views which NumPy lets nobody write to
+READ_ONLY = frozenset({"broadcast_to", "diagonal"})
 FULL = (Const(None), Const(None), Const(None))
 
 
@@ -103,17 +105,6 @@ def cuts_of(ctx: Lowering, name: str, ref: Ref, axis: int, extent: Extent, secti
     return [Const(None), *(part if k == 1 else ctx.call("multiply", Const(k), part) for k in range(1, sections)), Const(None)]
 
 
-def diagonal_view(ref: Ref, type_: Array, settings: dict[str, Any]) -> Ref | None:
-    """The main diagonal of a matrix of known size that lies in order: every so many of its elements."""
-    shape = type_.shape or ()
-    plain = len(shape) == 2 and not settings["offset"] and (settings["axis1"], settings["axis2"]) == (0, 1)
-    if not plain or type_.layout not in ("C", "CF") or not all(isinstance(e, int) for e in shape):
-        return None
-    rows, columns = shape
-    bounds = (Const(0), Const(min(rows, columns) * (columns + 1)), Const(columns + 1))  # type: ignore[type-var,operator]
-    return Ref(ref.location, (*ref.path, Step(".ravel"), Step("s", bounds, read_only=True)))
-
-
 def view_step(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any]) -> Binding | None:
     """The view that a step of a path expresses: writing through it reaches the array itself. Of a NumPy number it is that number."""
     if len(args) == 1 and isinstance(args[0], Num) and name in OF_NUMBERS and settings.get(OF_NUMBERS[name]) in (None, ()):
@@ -129,9 +120,9 @@ def view_step(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any
     if step is not None:
         return Ref(args[0].location, (*args[0].path, step))
     root = getattr(ctx.state.memory[args[0].location].type, "layout", "?")  # copies and cotangents of it lie by rows
-    ctx.laid = ctx.laid or name in ("diagonal", "reshape", "ravel")
-    if name == "diagonal" and len(args) == 1 and ctx.unroll:
-        return diagonal_view(args[0], type_, settings) if root in ("C", "CF") else None
+    if name in READ_ONLY:
+        return read_only_view(ctx, name, args, settings)
+    ctx.laid = ctx.laid or name in ("reshape", "ravel")
     if name == "transpose" and settings.get("axes") is None and len(args) == 1:
         return args[0] if len(type_.shape) < 2 else Ref(args[0].location, (*args[0].path, Step(".T")))
     by_rows = root in ("C", "CF") and (type_.layout in ("C", "CF") or is_piece_of_vector(ctx, args[0]))
@@ -145,9 +136,44 @@ def view_step(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any
             if view.location not in ctx.state.stale:
                 ctx.read(view)  # Python looks now whether there is such a shape, whatever is read of it later
         return view
+    if name == "reshape" and (step := along_axes(ctx, type_, args[1:])) is not None:
+        return Ref(args[0].location, (*args[0].path, step))
     if name == "ravel" and settings.get("order", "C") in ("C", None) and is_surely_copied(type_):
         return ctx.make(ctx.call("flatten", ctx.read(args[0])))
     return None
+
+
+def read_only_view(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any]) -> Ref | None:
+    """A view that NumPy lets nobody write to: what it shows is a row, of what the array holds when the view is read."""
+    array, operands = args[0], [row_operand(ctx, a, ast.Pass()) for a in args[1:]]
+    (shown,) = ctx.call_many(name, ctx.read(array), *operands, **settings)
+    if not isinstance(shown.type, Array):
+        return None
+    step = Step(f"@{name}", (*operands, ctx.state.memory[array.location], shown), True, tuple(settings.items()))
+    return Ref(array.location, (*array.path, step))
+
+
+def along_axes(ctx: Lowering, type_: Array, shape: list[Any]) -> Step | None:
+    """A new shape of the same axes, but for those of extent 1: a view, however the array lies. A vector may say -1."""
+    asked = [ctx.builder.extent_of(row_operand(ctx, a, ast.Pass())) for a in shape]
+    axes, long = type_.shape or (), [e for e in asked if e != 1]
+    kept = [e for e in axes if e != 1]
+    if not kept or len(kept) != len(long) or long != [-1] and not all(map(is_same, kept, long)):
+        return None
+    letters, rest = "", list(axes)
+    for extent in asked:
+        while extent != 1 and rest[0] == 1:
+            letters, rest = letters + "i", rest[1:]
+        letters, rest = (letters + "n", rest) if extent == 1 else (letters + "s", rest[1:])
+    letters += "i" * len(rest)
+    return Step(letters, tuple(o for c in letters if c != "n" for o in ((Const(0),) if c == "i" else FULL)))
+
+
+def is_same(one: Extent, other: Extent) -> bool:
+    """Are two extents surely equal?"""
+    if isinstance(one, Dim) and isinstance(other, Dim):
+        return (one.symbol, one.offset) == (other.symbol, other.offset) and one.symbol != "?"
+    return one == other
 
 
 def fits(type_: Array, operands: tuple[Operand, ...]) -> bool:

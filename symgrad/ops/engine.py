@@ -161,7 +161,9 @@ def _spread_text(settings: dict[str, Any], types: list[Type]) -> str:
 
 
 def _cast_text(settings: dict[str, Any], types: list[Type]) -> str:
-    return "x.astype(dtype)" if isinstance(types[0], Array) else "dtype(x)"
+    if not isinstance(types[0], Array):
+        return "dtype(x)"
+    return "x.astype(dtype)" if is_surely_array(types[0]) else "in_dtype(x, dtype)"
 
 
 def _zeros_text(settings: dict[str, Any], types: list[Type]) -> str:

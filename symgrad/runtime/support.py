@@ -349,6 +349,15 @@ def array_or_zeros(g: Any, shape: tuple[int, ...], dtype: Any = float) -> Any:
     return g if isinstance(g, np.ndarray) and g.shape == shape else np.full(shape, g, dtype)
 
 
+def in_dtype(x: Any, dtype: Any) -> Any:
+    """A copy in another dtype of an array, or of the number that may stand for it.
+
+    >>> in_dtype(np.ones(2), np.float32), float(in_dtype(0.0, np.float64))
+    (array([1., 1.], dtype=float32), 0.0)
+    """
+    return x.astype(dtype) if isinstance(x, np.ndarray) else dtype(x)
+
+
 def in_form(g: Any, x: Any) -> Any:
     """``g``, or zeros in the form of ``x`` where the number 0 stands for them.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 import pytest
 
@@ -120,3 +122,80 @@ def test_a_flag_that_decides_what_is_returned_is_part_of_the_signature() -> None
     assert np.isclose(symgrad.grad(several_kinds)(0.7, both=False), np.cos(0.7))
     with pytest.raises(symgrad.errors.NotScalar):
         symgrad.grad(several_kinds)(0.7, both=True)
+
+
+def left_by_finally(x, z):
+    for k in range(3):
+        try:
+            if z[k] < -0.36:
+                raise ValueError("stop")
+        except ValueError:
+            x = x * 2.0
+            if z[1] > 0.37:
+                return x * z[2]
+        finally:
+            if -0.26 < z[-1] - k < 0.2:
+                break
+        x = x - 0.3
+    return x * z[0]
+
+
+def raised_with_and_without_a_text(x, z):
+    s = x
+    try:
+        assert x < 10.0
+        try:
+            if s < 0.81:
+                raise ValueError("stop")
+        except ValueError:
+            assert z[0] > 0.0, "not positive"
+    except (KeyError, TypeError):
+        x = x * 3.0
+    finally:
+        s = s * z[1]
+    return x * s * z[0]
+
+
+@contextlib.contextmanager
+def scaled(k):
+    yield k
+
+
+def left_inside_a_manager(x, z):
+    for i in range(4):
+        with scaled(2.0) as k:
+            x = x * z[i] * k
+            if x > 1.0 + z[3]:
+                break
+        x = x + 0.1
+    return x
+
+
+def raised_in_an_inner_loop(x, z):
+    with contextlib.suppress(ZeroDivisionError):
+        for i, t in enumerate(z, 1):
+            for row in np.outer(z, z):
+                held = 1.0 / float(x - row[0])
+            x = x + t * i * held
+    return x * z[0]
+
+
+FORGOTTEN = [left_by_finally, raised_with_and_without_a_text, left_inside_a_manager, raised_in_an_inner_loop]
+
+
+@pytest.mark.parametrize("function", FORGOTTEN, ids=lambda function: function.__name__)
+def test_rounds_begin_without_what_the_way_out_of_the_last_one_kept(function) -> None:
+    gradient = symgrad.value_and_grad(function, wrt="x")
+    for x, z in ((0.5, [0.5, 0.6, 0.7, 0.9]), (1.5, [0.5, 0.2, 0.7, 2.1]), (0.25, [0.5, -0.6, -0.7, 0.4]), (0.7, [-0.5, 0.6, 0.7, 0.9])):
+        z = np.array(z)
+        try:
+            expected = function(x, z)
+        except AssertionError:
+            with pytest.raises(AssertionError, match="not positive"):
+                gradient(x, z)
+            continue
+        value, slope = gradient(x, z)
+        assert value == pytest.approx(expected, rel=1e-12)
+        jumps = function is raised_in_an_inner_loop and x == 0.25  # it is divided by 0 there alone
+        expected = z[0] if jumps else (function(x + 1e-6, z) - function(x - 1e-6, z)) / 2e-6
+        assert slope == pytest.approx(expected, rel=1e-6, abs=1e-7)
