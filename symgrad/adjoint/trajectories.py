@@ -3,7 +3,7 @@
 Where ``dy/dt = f(t, y, a)``, the matrix ``s = dy/da`` solves ``ds/dt = df/dy s + df/da``, and ``dy/dy0`` the same without the last term,
 from the unit matrix (Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I, section I.14). They are solved together
 with ``y``, forwards in time, to the same tolerances. Where these are many numbers the adjoint equation is solved instead
-(``runtime/solvers.adjoint_solution``); the states are not solved for backwards in time, so stiff systems stay stable. Its result stands
+(``runtime/trajectories.py``); the states are not solved for backwards in time, so stiff systems stay stable. Its result stands
 behind ``weighted_sensitivity``, which has a derivative itself (``tangent/trajectories.py``). The solution moves with the time at which
 it is read by ``f``, and with the time at which it starts by ``-dy/dy0 f``.
 """
@@ -24,7 +24,7 @@ from symgrad.errors import NoDerivative
 from symgrad.ir.core import NONE, ZERO, Block, Call, Const, For, Func, Operand, Value
 from symgrad.ir.types import INT, Array, Dim, Scalar
 from symgrad.ops.build import Builder, symbols
-from symgrad.runtime.solvers import adjoint_solution
+from symgrad.runtime.trajectories import solution_cotangents
 
 #: the places of what is not read by the equation: the start, the times, the initial value
 START, TIMES, INITIAL = -3, -2, -1
@@ -46,7 +46,7 @@ def of_trajectory(builder: Builder, op: Call, args: list[Operand], positions: Se
         columns = [INITIAL, *columns]
     for k in columns:
         check_known(moved.column(k), op)
-    compute = moved.by_adjoint if moved.is_adjoint_cheaper(columns) else moved.by_sensitivities
+    compute = moved.by_cotangents if moved.is_counted(columns) else moved.by_sensitivities
     cotangents: dict[int, Operand] = dict(zip(columns, compute(columns) if columns else [], strict=True))
     if START in positions:
         (rate,) = put(builder, op.settings["func"], [start, initial, *moved.rest])
@@ -139,8 +139,8 @@ class Moved:
 
     # ---------------------------------------------------------------- the same by the adjoint equation
 
-    def is_adjoint_cheaper(self, columns: list[int]) -> bool:
-        """Is the adjoint equation to be solved?  It has as many unknowns, whatever the number of parameters."""
+    def is_counted(self, columns: list[int]) -> bool:
+        """Does the program choose when it runs, by how many numbers there are?  Few sensitivities are solved for as they are written."""
         sensitivity = self.op.settings["sensitivity"]
         is_followed = self.op.settings["solver"] == "solve_ivp" or set(self.options) <= {"rtol", "atol"}
         if sensitivity == "adjoint" and not is_followed:
@@ -151,15 +151,17 @@ class Moved:
         counts = [count_of(self.column(k)) for k in columns]
         return None in counts or sum(count or 0 for count in counts) > FEW
 
-    def by_adjoint(self, columns: list[int]) -> list[Operand]:
-        """The cotangents of the initial value, or of values that the equation reads, by the adjoint equation backwards in time."""
+    def by_cotangents(self, columns: list[int]) -> list[Operand]:
+        """The cotangents of the initial value, or of values that the equation reads, as the runtime computes them."""
         call, settings, initial = self.builder.call, self.op.settings, self.start[2]
         read = [k for k in columns if k >= 0]
-        pullback = weighted_rate(self.rate, read, self.builder.taken)
+        written = [self.rate, weighted_rate(self.rate, read, self.builder.taken), whole_jacobian(self.rate, read, self.builder.taken)]
         solve_ivp = Const(sys.modules["scipy.integrate"].solve_ivp, "solve_ivp")
-        functions = [solve_ivp, Const(self.rate, self.rate.name), Const(pullback, pullback.name)]
-        options = self.options if settings["solver"] == "solve_ivp" else {**ODEINT, **self.options}
-        value = handed(self.builder, adjoint_solution, [*functions, self.seed, *self.start], self.rest, options)
+        functions = [solve_ivp, *(Const(func, func.name) for func in written)]
+        options = dict(self.options) if settings["solver"] == "solve_ivp" else {**ODEINT, **self.options}
+        if settings["sensitivity"] == "adjoint":
+            options["is_adjoint"] = Const(True)
+        value = handed(self.builder, solution_cotangents, [*functions, self.seed, *self.start], self.rest, options)
         whole = call("weighted_sensitivity", value, self.seed, *self.start, *self.options.values(), *self.rest, columns=tuple(read),
                      **{word: settings[word] for word in ("func", "solver", "words", "sensitivity")})  # fmt: skip
         parts = parted(self.builder, whole, [initial, *(self.rest[k] for k in read)])
@@ -233,15 +235,21 @@ def weighted_rate(rate: Func, columns: list[int], taken: set[str]) -> Func:
     weights = Value(builder.freshen(Array("f64", (Dim("?"),), "C")), "weights")
     builder.block.args = [time, state, weights, *rest]
     cotangents = put(builder, pulled, [time, state, *rest, as_seed(builder, weights, pulled.params[-1])])
-    builder.block.yields = [joined(builder, cotangents)]
+    call = builder.call
+    flat = [call("array_of", call("list_of", v)) if isinstance(v.type, Scalar) else call("ravel", v) for v in cotangents]
+    builder.block.yields = [call("concatenate", *flat)]
     return expanded(Func(f"{rate.name}_pullback", builder.block, ["out"], rate.loc), taken)
 
 
-def joined(builder: Builder, values: Sequence[Operand]) -> Value:
-    """The numbers of some values, in one vector."""
-    call = builder.call
-    flat = [call("array_of", call("list_of", v)) if isinstance(v.type, Scalar) else call("ravel", v) for v in values]
-    return call("concatenate", *flat)
+def whole_jacobian(rate: Func, columns: list[int], taken: set[str]) -> Func:
+    """The Jacobians of the rate with respect to the state, and beside it to values that the equation reads, as one matrix."""
+    taken |= symbols(rate)
+    builder = Builder(Block([Value(v.type, v.name) for v in rate.params]), rate.loc, taken=taken)
+    _, *matrices = put(builder, jacobian(rate, [1, *(2 + k for k in columns)], [0], taken=taken), builder.block.args)
+    size = builder.call("extent", builder.block.args[1], axis=0)
+    flat = [builder.call("reshape", matrix, size, Const(-1)) for matrix in matrices]
+    builder.block.yields = [builder.call("concatenate", *flat, axis=1)]
+    return expanded(Func(f"{rate.name}_jacobian", builder.block, ["out"], rate.loc), taken)
 
 
 def sensitivity_rate(rate: Func, columns: list[int], taken: set[str]) -> Func:

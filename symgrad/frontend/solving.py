@@ -24,7 +24,7 @@ from symgrad.frontend.tables import special
 from symgrad.ir.core import Call, Const, Func, Operand, Value, walk
 from symgrad.ir.types import BOOL, INT, Object, Scalar, Type, is_complex
 from symgrad.ops.composed.equations import Result, part_of
-from symgrad.runtime.solvers import convergence, integrated, reached
+from symgrad.runtime.solvers import convergence, differentiated_by, integrated, reached
 from symgrad.text import is_name
 
 #: the types of the attributes of results that have no derivative
@@ -278,6 +278,20 @@ def attribute_of_result(ctx: Lowering, args: list[Binding], kwargs: dict[str, Bi
 @special(convergence, integrated, reached)
 def asked_by_the_result(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """A question to a solver, which its result asks already where it has a derivative."""
+    return Static(None)
+
+
+@special(differentiated_by)
+def sensitivity_of_the_result(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """How the differential equation is differentiated that the op before this says."""
+    words = known_value(args[0])
+    if not words:
+        raise UnsupportedSyntax("sensitivity= must be known while compiling", ctx.loc(node), 'write "forward" or "adjoint"')
+    differentiated_by(words[0])
+    for op in reversed(ctx.builder.block.ops):
+        if isinstance(op, Call) and op.name == "trajectory":
+            op.settings["sensitivity"] = words[0]
+            break
     return Static(None)
 
 
