@@ -39,7 +39,7 @@ def scaled(builder: Builder, value: Operand, factor: Operand) -> Operand:
     return value if isinstance(factor, Const) and factor.value == 1.0 else builder.call("multiply", value, factor)
 
 
-def as_seed(builder: Builder, value: Operand, param: Value) -> Operand:
+def as_seed(builder: Builder, value: Operand, param: Operand) -> Operand:
     """A value in the precision of the cotangent that it is passed as."""
     dtype = getattr(param.type, "dtype", None)
     is_same = dtype not in NARROW or getattr(value.type, "dtype", None) == dtype

@@ -1,11 +1,10 @@
 """The derivatives of solutions of differential equations, by their sensitivity equations or the adjoint one, as calls of the same solver.
 
 Where ``dy/dt = f(t, y, a)``, the matrix ``s = dy/da`` solves ``ds/dt = df/dy s + df/da``, and ``dy/dy0`` the same without the last term,
-from the unit matrix (Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I, section I.14). They are solved together
-with ``y``, forwards in time, to the same tolerances. Where these are many numbers the adjoint equation is solved instead
-(``runtime/trajectories.py``); the states are not solved for backwards in time, so stiff systems stay stable. Its result stands
-behind ``weighted_sensitivity``, which has a derivative itself (``tangent/trajectories.py``). The solution moves with the time at which
-it is read by ``f``, and with the time at which it starts by ``-dy/dy0 f``.
+from the unit matrix (Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I, section I.14), beside ``y``. Where these
+are many numbers the adjoint equation is solved (``runtime/trajectories.py``); what it gives has a derivative itself, of the row
+``weighted_sensitivity`` (``tangent/trajectories.py``). The solution moves with the time at which it is read by ``f``, and with the time
+at which it starts by ``-dy/dy0 f``.
 """
 
 from __future__ import annotations
@@ -47,7 +46,8 @@ def of_trajectory(builder: Builder, op: Call, args: list[Operand], positions: Se
     for k in columns:
         check_known(moved.column(k), op)
     compute = moved.by_cotangents if moved.is_counted(columns) else moved.by_sensitivities
-    cotangents: dict[int, Operand] = dict(zip(columns, compute(columns) if columns else [], strict=True))
+    computed = compute(columns) if columns else []
+    cotangents = {k: as_seed(builder, value, moved.column(k)) for k, value in zip(columns, computed, strict=True)}
     if START in positions:
         (rate,) = put(builder, op.settings["func"], [start, initial, *moved.rest])
         product = builder.call("multiply", cotangents[INITIAL], rate)
@@ -128,10 +128,18 @@ class Moved:
             raw = call("transpose", call("solved", result, part=None, type=Array("f64", type_.shape[::-1], "C")))
         else:
             span = call("opaque_pure", Const(tuple, "tuple"), call("list_of", start, self.last()), names=())
-            result = called(self.builder, "solve_ivp", rate, [span, initial], rest, {"t_eval": times, **self.options})
-            raw = call("solved", result, part="y", type=type_)
+            result = called(self.builder, "solve_ivp", rate, [span, initial], rest, {"t_eval": times, **self.within()})
+            raw = call("states_reached", result, initial, times, type=type_)
         return call("trajectory", raw, Const(1.0), start, times, initial, *self.options.values(), *rest, func=rate,
                     solver=settings["solver"], words=tuple(self.options), sensitivity=settings["sensitivity"])  # fmt: skip
+
+    def within(self) -> dict[str, Operand]:
+        """The settings, with a first step that ends before the last time."""
+        first = self.options.get("first_step")
+        if first is None or not isinstance(first.type, Scalar):
+            return self.options
+        call = self.builder.call
+        return {**self.options, "first_step": call("minimum", first, call("abs", call("subtract", self.last(), self.start[0])))}
 
     def last(self) -> Value:
         """The last time."""

@@ -232,11 +232,10 @@ class Solving:
     def settings(self, words: Sequence[str]) -> list[Operand]:
         """The values of keywords with which integrals and solutions for derivatives are computed too.
 
-        They have no derivative; where places of breaks have one it is refused (``BREAKS`` in ``adjoint/calling.py``).
+        They have no derivative, which ``adjoint/solutions.py`` and ``trajectories.py`` say; where places of breaks have one it is refused
+        (``BREAKS`` in ``adjoint/calling.py``).
         """
-        operands = {word: self.operand(self.bound[word]) for word in words}
-        return [self.ctx.call("stop_gradient", operand) if isinstance(operand, Value) and word not in ("points", "tcrit") else operand
-                for word, operand in operands.items()]  # fmt: skip
+        return [self.operand(self.bound[word]) for word in words]
 
 
 def unread(word: str, hint: str = "read .x, .fun, .root or .y, and words and counts such as .success and .nfev") -> Broken:

@@ -72,6 +72,8 @@ constant("integrated(result)", _factor, emit="integrated(result)")
 constant("reached(report)", _factor, emit="reached(report)")
 # one, or, after a warning with the solver's message, nan
 constant("convergence(success, message)", _factor, emit="convergence(success, message)")
+# the states that ``solve_ivp`` gives, or, after a warning with its message, nan
+constant("states_reached(result, initial, times, type=None)", _stated, emit="states_reached(result, initial, times)")
 # ``x`` solves ``func(x, *rest) == 0``; its derivative is multiplied by ``valid``
 rule("implicit(x, valid, *rest, func=None)", _same, emit="x", alias="same", cheap=True, x_grad=None, valid_grad=None,
      rest_grad="implicit_backward(out_grad, out, valid, *rest, func=func, position=position)")  # fmt: skip

@@ -40,6 +40,10 @@ def solution_cotangents(solve_ivp: Callable[..., Any], rate: Callable[..., Any],
     firsts = np.flatnonzero(np.append(True, moments[1:] != moments[:-1]))  # times may be named twice
     moments, scale = moments[firsts], np.max(np.abs(weights))
     jumps = np.add.reduceat(weights[:, seen], firsts, axis=1) / scale
+    if moments[-1] == start:
+        return np.append(scale * jumps[:, 0], np.zeros(count - np.size(y0)))
+    if options.get("first_step") is not None:
+        options["first_step"] = min(options["first_step"], abs(moments[-1] - start))
     of_states = dict(options)
     if options.get("method") in ("BDF", "LSODA", "Radau"):
         of_states["jac"] = lambda t, y: jacobian(t, y, *args)[:, : y.size]
@@ -57,10 +61,10 @@ def is_adjoint_faster(steps: int, times: int, size: int, count: int, method: Any
     """Does the adjoint equation take less time?
 
     It starts anew at each time, which takes so many steps; sensitivities are ``size * count`` numbers in each step, of which about
-    2000 take as long as a step of the adjoint (``python -m tests.bench.solvers sensitivities``).
+    3000 take as long as a step of the adjoint (``python -m tests.bench.solvers sensitivities``).
     """
     begun = 12 if method in ("BDF", "LSODA", "Radau") else 2
-    return 2000 * begun * times < steps * size * count
+    return 3000 * begun * times < steps * size * count
 
 
 def by_adjoint(solve_ivp: Callable[..., Any], pullback: Callable[..., Any], jacobian: Callable[..., Any], jumps: Any, moments: Any,
@@ -71,13 +75,16 @@ def by_adjoint(solve_ivp: Callable[..., Any], pullback: Callable[..., Any], jaco
     differential-algebraic equations, SIAM Journal on Scientific Computing 24, 2003). ``path`` gives the states; they are not solved for
     backwards in time, which is unstable where the equation is stiff. The first of ``moments`` is the start.
     """
-    size, cotangents = len(jumps), np.zeros(count)
+    size, cotangents, settings = len(jumps), np.zeros(count), dict(options)
+    settings.pop("first_step", None)  # which is that of the states
     method, rtol, atol = (options.get(word, default) for word, default in (("method", "RK45"), ("rtol", 1e-3), ("atol", 1e-6)))
-    settings = {word: value for word, value in options.items() if word != "first_step"}  # which is that of the states
+    if method == "LSODA" and count > 1000:  # it has room for a full Jacobian only
+        method = settings["method"] = "BDF"
+        settings.pop("min_step", None)
     if method in ("BDF", "LSODA"):  # whose errors add up over their steps: they are those of the states with a tenth of the tolerances
         settings |= {"rtol": max(0.1 * rtol, min(rtol, 1e-12)), "atol": 0.1 * atol}
     if method in ("BDF", "LSODA", "Radau"):
-        settings["jac"] = lambda t, z: adjoint_jacobian(jacobian(t, path(t), *args), method)
+        settings["jac"] = lambda t, z: adjoint_jacobian(jacobian(t, path(t), *args), method == "LSODA")
     step = None
     for k in range(len(moments) - 1, 0, -1):
         cotangents[:size] += jumps[:, k - 1]
@@ -87,8 +94,8 @@ def by_adjoint(solve_ivp: Callable[..., Any], pullback: Callable[..., Any], jaco
         if method in ("RK23", "RK45", "DOP853") and step is not None:
             settings["first_step"] = min(step, span)
         ends = moments[k], moments[k - 1]
-        run = solve_ivp(lambda t, z: -pullback(t, path(t), z[:size], *args), ends, cotangents, t_eval=ends[1:], **settings)
-        if np.isnan(convergence(run.success, run.message)):
+        run = solved(solve_ivp, lambda t, z: -pullback(t, path(t), z[:size], *args), ends, cotangents, ends[1:], settings)
+        if run is None:
             return np.full(count, np.nan)
         cotangents, step = run.y[:, -1], span / max(1, run.nfev // 6)
     return cotangents
@@ -102,10 +109,36 @@ def by_sensitivities(solve_ivp: Callable[..., Any], rate: Callable[..., Any], ja
         settings["jac"] = lambda t, z: sensitivity_jacobian(jacobian(t, z[:size], *args))
     first = np.concatenate([y0, np.ravel(np.eye(size, count))])
     ends = moments[0], moments[-1]
-    run = solve_ivp(lambda t, z: rate_with_sensitivities(rate, jacobian, t, z, args, size), ends, first, t_eval=moments[1:], **settings)
-    if np.isnan(convergence(run.success, run.message)):
+    change = lambda t, z: rate_with_sensitivities(rate, jacobian, t, z, args, size)  # noqa: E731
+    run = solved(solve_ivp, change, ends, first, moments[1:], settings)
+    if run is None:
         return np.full(count, np.nan)
     return np.einsum("ik,ijk->j", jumps, run.y[size:].reshape(size, count, -1))
+
+
+def solved(solve_ivp: Callable[..., Any], change: Callable[..., Any], ends: Any, first: Any, times: Any,
+           settings: Mapping[str, Any]) -> Any:  # fmt: skip
+    """A solution that is read at some times; None, after a warning, where there is none.
+
+    Explicit methods would look for a first step for ever where the rate is no number at the beginning.
+    """
+    if not np.all(np.isfinite(change(ends[0], first))):
+        convergence(False, f"the derivative of the rate is not finite at t = {ends[0]}")
+        return None
+    run = solve_ivp(change, ends, first, t_eval=times, **settings)
+    return None if np.isnan(convergence(run.success, run.message)) else run
+
+
+def states_reached(result: Any, initial: Any, times: Any) -> Any:
+    """The states that ``solve_ivp`` has found at some times; all are nan, after a warning, where it did not come to the last one.
+
+    >>> from scipy.integrate import solve_ivp
+    >>> states_reached(solve_ivp(lambda t, y: 0.0 * y, (0.0, 1.0), np.ones(1), t_eval=[0.5, 1.0]), np.ones(1), [0.5, 1.0])
+    array([[1., 1.]])
+    """
+    if np.isnan(convergence(result.success, result.message)):
+        return np.full((np.size(initial), np.size(times)), np.nan)
+    return result.y
 
 
 def rate_with_sensitivities(rate: Callable[..., Any], jacobian: Callable[..., Any], t: float, z: Any, args: tuple[Any, ...],
@@ -117,14 +150,14 @@ def rate_with_sensitivities(rate: Callable[..., Any], jacobian: Callable[..., An
     return np.concatenate([rate(t, z[:size], *args), np.ravel(moved)])
 
 
-def adjoint_jacobian(rows: Any, method: str) -> Any:
-    """The Jacobian of the adjoint and of what is integrated beside it, which does not depend on the latter; sparse where that is taken."""
-    from scipy.sparse import csc_matrix
+def adjoint_jacobian(rows: Any, is_full: bool) -> Any:
+    """The Jacobian of the adjoint and of what is integrated beside it, on which nothing depends: an array, or a sparse matrix."""
+    from scipy.sparse import csc_matrix, hstack
 
     size, count = rows.shape
-    whole = np.zeros((count, count))
-    whole[:, :size] = -rows.T
-    return whole if method == "LSODA" else csc_matrix(whole)
+    if is_full:
+        return np.hstack([-rows.T, np.zeros((count, count - size))])
+    return hstack([csc_matrix(-rows.T), csc_matrix((count, count - size))], format="csc")
 
 
 def sensitivity_jacobian(rows: Any) -> Any:
