@@ -21,6 +21,7 @@ MODULES = tuple(
         "marks",
         "solvers",
         "trajectories",
+        "compressed",
     )
 )
 #: modules by the names that emitted text has for them: those of SciPy stand in what was made of functions that call SciPy
