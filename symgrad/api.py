@@ -332,6 +332,7 @@ def save(function: Any, path: str | os.PathLike[str], *args: Any, signature: str
          **kwargs: Any) -> None:  # fmt: skip
     """Write a derived function to a module of its own that needs NumPy only, for arguments like these (else the latest).
 
+    A sparse Jacobian is written with the pattern of such arguments, and needs SciPy too.
     A module that ``save`` has written before is replaced. Any other file, and a symbolic link, is left as it is, with
     SaveError, unless ``overwrite`` is true; then the file that a link points to is replaced.
 
@@ -351,9 +352,10 @@ def saved_text(function: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, A
     """What ``save`` writes: the text of a module of its own. SaveError for a derivative that has none."""
     if isinstance(function, Bound):
         raise SaveError("a method's gradient depends on its instance", hint="save the gradient of a function")
+    if (module := getattr(type(function), "__symgrad_module__", None)) is not None:
+        return str(module(function, args, dict(kwargs or {}), saved_text))
     if hasattr(type(function), "__symgrad_refuses__"):
-        raise SaveError(f"{function!r} runs several functions, and looks for the pattern of its arguments",
-                        hint="save one sweep: symgrad.save(symgrad.jvp(f), path)")  # fmt: skip
+        raise SaveError(f"{function!r} runs several functions", hint="save one sweep: symgrad.save(symgrad.grad(f), path)")
     if not isinstance(function, Derived):
         raise BadArgument(
             f"{describe(function)} is not a derived function",

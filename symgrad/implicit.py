@@ -9,19 +9,22 @@ as accurate as derivatives need. ``docs/implicit.md`` says what each costs.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from symgrad.api import grad
 from symgrad.errors import BadArgument, SciPyMissing
-from symgrad.runtime.solvers import convergence, integrated, reached
+from symgrad.runtime.solvers import convergence, differentiated_by, integrated, reached
 
 try:
     from scipy import integrate, optimize
 except ImportError:
     __tracebackhide__ = True
     raise SciPyMissing("symgrad.implicit calls SciPy, which is not installed") from None
+
+#: how a differential equation is differentiated
+Sensitivity = Literal["auto", "forward", "adjoint"]
 
 __all__ = ["fixed_point", "minimize", "odeint", "quad", "root", "solve_ivp"]
 
@@ -103,11 +106,13 @@ def minimize(f: Callable[..., Any], x0: Any, *args: Any, method: str = "BFGS", t
 
 
 def solve_ivp(fun: Callable[..., Any], t_span: Sequence[float], y0: Any, *args: Any, t_eval: Any = None, method: str = "RK45",
-              rtol: float = 1e-8, atol: float = 1e-10) -> Any:  # fmt: skip
+              rtol: float = 1e-8, atol: float = 1e-10, sensitivity: Sensitivity = "auto") -> Any:  # fmt: skip
     """The solution of ``dy/dt = fun(t, y, *args)`` with ``y = y0`` at the first end of ``t_span``, with ``scipy.integrate.solve_ivp``.
 
     An object as SciPy returns it: ``t`` are the times, those in ``t_eval`` or those of the steps, and the columns of ``y`` the states. They
-    have derivatives with respect to ``y0``, ``args`` and all else that ``fun`` reads, the ends of ``t_span`` and ``t_eval``.
+    have derivatives with respect to ``y0``, ``args`` and all else that ``fun`` reads, the ends of ``t_span`` and ``t_eval``:
+    by sensitivities forwards in time where ``sensitivity`` is ``"forward"``, by the adjoint equation where it is ``"adjoint"``, else by
+    what takes less time. A BadArgument is raised for other words.
     Where the last time is not reached a RuntimeWarning is given, and the derivative is nan.
 
     >>> import symgrad
@@ -118,15 +123,18 @@ def solve_ivp(fun: Callable[..., Any], t_span: Sequence[float], y0: Any, *args: 
     """
     check_function(fun, "fun")
     solution = integrate.solve_ivp(fun, t_span, y0, method=method, t_eval=t_eval, args=args, rtol=rtol, atol=atol)
+    differentiated_by(sensitivity)
     convergence(solution.success, solution.message)
     return solution
 
 
-def odeint(fun: Callable[..., Any], y0: Any, t: Any, *args: Any, rtol: float = 1e-8, atol: float = 1e-10) -> Any:
+def odeint(fun: Callable[..., Any], y0: Any, t: Any, *args: Any, rtol: float = 1e-8, atol: float = 1e-10,
+           sensitivity: Sensitivity = "auto") -> Any:  # fmt: skip
     """The solution of ``dy/dt = fun(y, t, *args)`` with ``y = y0`` at ``t[0]``, with ``scipy.integrate.odeint``.
 
     A matrix whose rows are the states at the times ``t``. It has derivatives with respect to ``y0``, ``t``, ``args`` and all else that
-    ``fun`` reads. Where the last time is not reached a RuntimeWarning is given, and the derivative is nan.
+    ``fun`` reads, computed as ``sensitivity`` says (see ``solve_ivp``). Where the last time is not reached a RuntimeWarning is given, and
+    the derivative is nan.
 
     >>> import symgrad
     >>> text = "def last(k): return odeint(lambda y, t: k * y, [1.0], [0.0, 1.0])[-1, 0]"
@@ -136,6 +144,7 @@ def odeint(fun: Callable[..., Any], y0: Any, t: Any, *args: Any, rtol: float = 1
     """
     check_function(fun, "fun")
     states, report = integrate.odeint(fun, y0, t, args=args, rtol=rtol, atol=atol, full_output=True)
+    differentiated_by(sensitivity)
     reached(report)
     return states
 

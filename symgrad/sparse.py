@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -17,10 +17,12 @@ import numpy as np
 
 from symgrad.bound import Bound, Stage, bound
 from symgrad.derivatives import derive
-from symgrad.errors import BadArgument, InvalidIR, SciPyMissing
+from symgrad.errors import BadArgument, InvalidIR, SaveError, SciPyMissing
 from symgrad.parameters import Mode, Options, function_loc
-from symgrad.sparsity.colors import column_colors, entries_of_columns, entries_of_stars, lists_of, seeds_of, star_colors
+from symgrad.runtime.compressed import blocks_of, directions_of, entries_of_columns, entries_of_stars, flat, seeds_of, shaped
+from symgrad.sparsity.colors import column_colors, lists_of, star_colors
 from symgrad.sparsity.frame import Frame, Program
+from symgrad.sparsity.saved import sparse_module
 from symgrad.tracebacks import boundary
 from symgrad.verification.duplicate import Duplicate, NotCopied
 
@@ -211,7 +213,28 @@ class SparseJacobian:
     def __reduce__(self) -> tuple[Any, ...]:
         return SparseJacobian, (self._frame, self._settings, self._sparsity, self._mode, self._symmetric)
 
+    def __symgrad_module__(self, args: tuple[Any, ...], kwargs: dict[str, Any], saved: Callable[..., str]) -> str:
+        """The text of a module that gives the matrix for arguments like these; ``saved`` gives that of a sweep."""
+        hint = "save one sweep: symgrad.save(symgrad.jvp(f), path)"
+        if self._instance:
+            raise SaveError("a method's Jacobian depends on its instance", hint="save the Jacobian of a function")
+        if not args and not kwargs:
+            raise SaveError("the pattern is that of a call, and no arguments are passed", hint="symgrad.save(jacobian, path, *args)")
+        if self._check_writes(args, kwargs):
+            raise SaveError("the function writes to its arguments, and a sparse Jacobian runs it several times", hint=hint)
+        self(*args, **kwargs)  # which compares the pattern with the function
+        call = self._call(args, kwargs)
+        plan = self._plan(call, call.key())
+        passed = self._forward.arguments((), args, kwargs)
+        labels = self._forward.by_name(call.frame.tangents(shaped(call.direction, call.frame.inputs)), args, passed, 0)
+        parts = plan.by, plan.rows, plan.columns, tuple(map(int, plan.shape)), plan.colors
+        return sparse_module(saved(self._sweep(plan), args, kwargs), self._own.source(*args, **kwargs), call.frame.program.wrt,
+                             self.__name__, parts, list(labels), self._settings.has_aux)  # fmt: skip
+
     # -------------------------------------------------------------- plans
+
+    def _check_writes(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        return self._check(args, kwargs, self._own(*args, **kwargs).program)
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Sweeps:
         args = (*self._instance, *args)
@@ -287,9 +310,7 @@ class Sweeps:
     def __post_init__(self) -> None:
         wrt = set(self.frame.program.wrt)
         self.values = tuple(kept(value, k in wrt) for k, value in enumerate(self.frame.values))
-        rng = np.random.default_rng(0)
-        size = sum(np.size(leaf) for leaf in self.frame.inputs)
-        self.direction = rng.uniform(0.5, 1.5, size) * rng.choice([-1.0, 1.0], size)
+        self.direction = directions_of(sum(np.size(leaf) for leaf in self.frame.inputs))
         out, tangent, *aux = self.swept(self.direction, self.passed)  # so that what is written to is written to once
         self.outputs, self.slope = self.frame.outputs(out), flat(self.frame.outputs(tangent))
         self.aux = aux[0] if aux else None
@@ -389,41 +410,8 @@ class Sweeps:
 
     def matrices(self, plan: Plan, entries: np.ndarray) -> Any:
         """The matrix in the structure of the results and the arguments, a block for each pair of leaves."""
-        sparse = scipy_sparse()
-        offsets = np.concatenate([[0], np.cumsum(np.bincount(plan.rows, minlength=plan.shape[0]))])
-        whole = sparse.csr_array((entries, plan.columns.copy(), offsets), plan.shape)
-        heights, widths = ([np.size(leaf) for leaf in leaves] for leaves in (self.outputs, self.frame.inputs))
-        blocks, top = [], 0
-        for height in heights:
-            left = 0
-            for width, leaf in zip(widths, self.frame.inputs, strict=True):
-                block = whole if len(heights) == len(widths) == 1 else whole[top : top + height, left : left + width].tocsr()
-                blocks.append(block.astype(np.asarray(leaf).dtype))
-                left += width
-            top += height
+        blocks = blocks_of(entries, plan.rows, plan.columns, plan.shape, self.outputs, self.frame.inputs)
         return self.frame.matrices(blocks)
-
-
-def flat(leaves: Sequence[Any]) -> np.ndarray:
-    """The numbers of some leaves, in one vector."""
-    return np.concatenate([np.zeros(0), *(np.ravel(leaf) for leaf in leaves)])
-
-
-def shaped(vector: np.ndarray, leaves: Sequence[Any]) -> list[Any]:
-    """The numbers of a vector in the forms of some leaves."""
-    parts: list[Any] = []
-    first = 0
-    for leaf in leaves:
-        part = vector[first : first + np.size(leaf)].reshape(np.shape(leaf))
-        first += np.size(leaf)
-        match leaf:
-            case np.ndarray():
-                parts.append(part.astype(leaf.dtype))
-            case np.generic():
-                parts.append(leaf.dtype.type(part))
-            case _:
-                parts.append(float(part))
-    return parts
 
 
 def kept(value: Any, varies: bool) -> Any:

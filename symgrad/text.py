@@ -110,6 +110,20 @@ def literal(value: Any) -> str:
     return repr(value)
 
 
+def integers(values: Iterable[Any], width: int = 120) -> str:
+    """Integers as the items of a list, in lines of at most so many characters.
+
+    >>> integers([1, -2, 30]), integers(range(5), 6)
+    ('1, -2, 30', '0, 1,\\n2, 3,\\n4')
+    """
+    lines: list[str] = [""]
+    for word in (int.__repr__(int(value)) for value in values):
+        if lines[-1] and len(lines[-1]) + len(word) + 2 > width:
+            lines.append("")
+        lines[-1] += f"{', ' if lines[-1] else ''}{word}"
+    return ",\n".join(lines)
+
+
 def plain_key(key: Any) -> Any:
     """A key of a dict as one with a literal that finds the same item; ValueError for keys of other kinds.
 

@@ -7,7 +7,6 @@ import tracemalloc
 from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,6 @@ from symgrad.errors import (
     NotActive,
     NotActiveWarning,
     NotScalar,
-    SaveError,
     SymgradError,
     UnsupportedSyntax,
     UnsureAlias,
@@ -586,7 +584,7 @@ def test_what_is_written_to_and_cannot_be_copied_is_refused() -> None:
     assert symgrad.jacobian(counter.counted)(np.ones(2)).shape == (2, 2)
 
 
-def test_derivatives_of_sparse_matrices_are_refused(tmp_path: Path) -> None:
+def test_derivatives_of_sparse_matrices_are_refused() -> None:
     x, jacobian = np.ones(6), symgrad.jacobian(sliced, sparsity="auto")
     with pytest.raises(BadArgument, match="has no derivative") as caught:
         symgrad.grad(jacobian)
@@ -601,11 +599,6 @@ def test_derivatives_of_sparse_matrices_are_refused(tmp_path: Path) -> None:
         symgrad.grad(lambda x: np.sum(symgrad.hessian(rosenbrock, sparsity="auto")(x)))(x)
     assert symgrad.grad(lambda x: np.sum(symgrad.jacobian(sliced, sparsity=None)(x)))(x).shape == (6,)
     assert symgrad.jacobian(symgrad.jacobian(sliced))(x).shape == (6, 6, 6)
-    with pytest.raises(SaveError, match="runs several functions") as caught:
-        symgrad.save(jacobian, tmp_path / "saved.py", x)
-    assert "symgrad.save(symgrad.jvp(f), path)" in (caught.value.hint or "")
-    symgrad.save(symgrad.jvp(sliced), tmp_path / "saved.py", x)
-    assert (tmp_path / "saved.py").exists()
 
 
 def test_what_has_no_jacobian_is_refused_as_without_sparsity() -> None:

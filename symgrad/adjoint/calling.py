@@ -8,7 +8,7 @@ from typing import Any
 
 from symgrad.adjoint.fit import NARROW
 from symgrad.errors import NoDerivative
-from symgrad.ir.core import Call, Const, Func, Operand, Value, clone_block, substitute
+from symgrad.ir.core import Call, Const, Func, Operand, Value, clone, clone_block, substitute, walk
 from symgrad.ops.build import Builder
 
 #: accuracy of ``quad`` where nothing is said, which that of ``quad_vec`` is not
@@ -39,7 +39,7 @@ def scaled(builder: Builder, value: Operand, factor: Operand) -> Operand:
     return value if isinstance(factor, Const) and factor.value == 1.0 else builder.call("multiply", value, factor)
 
 
-def as_seed(builder: Builder, value: Operand, param: Value) -> Operand:
+def as_seed(builder: Builder, value: Operand, param: Operand) -> Operand:
     """A value in the precision of the cotangent that it is passed as."""
     dtype = getattr(param.type, "dtype", None)
     is_same = dtype not in NARROW or getattr(value.type, "dtype", None) == dtype
@@ -70,4 +70,15 @@ def put(builder: Builder, func: Func, operands: Sequence[Operand]) -> list[Opera
     return list(copy.yields)
 
 
-__all__ = ["as_seed", "called", "check_unmoved", "options_of", "put", "scaled"]
+def with_sensitivities(func: Func) -> Func:
+    """The function, if many derivatives of its differential equations are taken: their sensitivities, computed once, serve them all."""
+    if not any(isinstance(op, Call) and op.name == "trajectory" for op in walk(func.body)):
+        return func
+    func = clone(func)
+    for op in walk(func.body):
+        if isinstance(op, Call) and op.settings.get("sensitivity") == "auto":
+            op.settings = {**op.settings, "sensitivity": "forward"}
+    return func
+
+
+__all__ = ["as_seed", "called", "check_unmoved", "options_of", "put", "scaled", "with_sensitivities"]

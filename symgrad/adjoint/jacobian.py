@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from symgrad.adjoint.budget import Budget
+from symgrad.adjoint.calling import with_sensitivities
 from symgrad.adjoint.costs import INTERPRETED, Costs
 from symgrad.adjoint.custom import expanded
 from symgrad.adjoint.elements import Elements, Part
@@ -47,8 +48,8 @@ def jacobian(func: Func, wrt: Sequence[int], active_results: Sequence[int], *, n
     """
     label = name or f"{func.name}_jacobian"
     taken = set() if taken is None else taken
-    whole = gradient(func, wrt, active_results=active_results, value=True, seeds=True, name=label, taken=taken, costs=costs,
-                     budget=budget)  # fmt: skip
+    whole = gradient(with_sensitivities(func), wrt, active_results=active_results, value=True, seeds=True, name=label, taken=taken,
+                     costs=costs, budget=budget)  # fmt: skip
     return Rows.of(expanded(whole, taken), len(func.body.yields), list(active_results), wrt, taken).whole(compiled)
 
 

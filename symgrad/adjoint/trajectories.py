@@ -1,26 +1,36 @@
-"""The derivatives of solutions of differential equations, by their sensitivity equations, as calls of the same solver.
+"""The derivatives of solutions of differential equations, by their sensitivity equations or the adjoint one, as calls of the same solver.
 
 Where ``dy/dt = f(t, y, a)``, the matrix ``s = dy/da`` solves ``ds/dt = df/dy s + df/da``, and ``dy/dy0`` the same without the last term,
-from the unit matrix (Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I, section I.14). They are solved together
-with ``y``, forwards in time, to the same tolerances: no step goes backwards, so stiff systems stay stable. The solution moves with the
-time at which it is read by ``f``, and with the time at which it starts by ``-dy/dy0 f``.
+from the unit matrix (Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I, section I.14), beside ``y``. Where these
+are many numbers the adjoint equation is solved (``runtime/trajectories.py``); what it gives has a derivative itself, of the row
+``weighted_sensitivity`` (``tangent/trajectories.py``). The solution moves with the time at which it is read by ``f``, and with the time
+at which it starts by ``-dy/dy0 f``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from symgrad.adjoint.calling import called, check_unmoved, options_of, put, scaled
+from symgrad.adjoint.calling import as_seed, called, check_unmoved, options_of, put, scaled
 from symgrad.adjoint.custom import expanded
 from symgrad.adjoint.jacobian import jacobian
+from symgrad.adjoint.reverse import gradient
 from symgrad.errors import NoDerivative
 from symgrad.ir.core import NONE, ZERO, Block, Call, Const, For, Func, Operand, Value
 from symgrad.ir.types import INT, Array, Dim, Scalar
 from symgrad.ops.build import Builder, symbols
+from symgrad.runtime.trajectories import solution_cotangents
 
 #: the places of what is not read by the equation: the start, the times, the initial value
 START, TIMES, INITIAL = -3, -2, -1
+#: so few numbers that their sensitivities take less time than an adjoint
+FEW = 4
+#: the settings of ``solve_ivp`` for what ``odeint`` does where nothing is said
+ODEINT = {"method": Const("LSODA"), "rtol": Const(1.49012e-8), "atol": Const(1.49012e-8)}
 
 
 def of_trajectory(builder: Builder, op: Call, args: list[Operand], positions: Sequence[int]) -> list[Operand]:
@@ -33,7 +43,11 @@ def of_trajectory(builder: Builder, op: Call, args: list[Operand], positions: Se
     columns = [k for k, place in zip(places, positions, strict=True) if place >= 0 <= k]
     if START in positions or INITIAL in positions:
         columns = [INITIAL, *columns]
-    cotangents: dict[int, Operand] = dict(zip(columns, moved.by_sensitivities(columns) if columns else [], strict=True))
+    for k in columns:
+        check_known(moved.column(k), op)
+    compute = moved.by_cotangents if moved.is_counted(columns) else moved.by_sensitivities
+    computed = compute(columns) if columns else []
+    cotangents = {k: as_seed(builder, value, moved.column(k)) for k, value in zip(columns, computed, strict=True)}
     if START in positions:
         (rate,) = put(builder, op.settings["func"], [start, initial, *moved.rest])
         product = builder.call("multiply", cotangents[INITIAL], rate)
@@ -62,9 +76,7 @@ class Moved:
     # ---------------------------------------------------------------- what the solution starts from, and what the equation reads
 
     def by_sensitivities(self, columns: list[int]) -> list[Operand]:
-        """The cotangents of the initial value, or of values that the equation reads."""
-        for k in columns:
-            check_known(self.rest[k] if k >= 0 else self.start[2], self.op)
+        """The cotangents of the initial value, or of values that the equation reads, by sensitivities forwards in time."""
         call, initial = self.builder.call, self.start[2]
         size = call("extent", initial, axis=0)
         rate = sensitivity_rate(self.rate, columns, self.builder.taken)
@@ -88,10 +100,14 @@ class Moved:
         value = self.rest[column]
         return size if isinstance(value.type, Scalar) else self.builder.call("multiply", size, self.builder.call("size", value))
 
+    def column(self, place: int) -> Operand:
+        """The value in a place: the initial one, or one that the equation reads."""
+        return self.start[2] if place < 0 else self.rest[place]
+
     def contracted(self, block: Value, size: Value, column: int) -> Value:
         """The sum over states and times of a cotangent times the sensitivities to one value."""
         call = self.builder.call
-        value = self.start[2] if column < 0 else self.rest[column]
+        value = self.column(column)
         if isinstance(value.type, Scalar):
             return call("sum", call("multiply", self.seed, block))
         count = call("extent", self.seed, axis=1)
@@ -112,14 +128,52 @@ class Moved:
             raw = call("transpose", call("solved", result, part=None, type=Array("f64", type_.shape[::-1], "C")))
         else:
             span = call("opaque_pure", Const(tuple, "tuple"), call("list_of", start, self.last()), names=())
-            result = called(self.builder, "solve_ivp", rate, [span, initial], rest, {"t_eval": times, **self.options})
-            raw = call("solved", result, part="y", type=type_)
+            result = called(self.builder, "solve_ivp", rate, [span, initial], rest, {"t_eval": times, **self.within()})
+            raw = call("states_reached", result, initial, times, type=type_)
         return call("trajectory", raw, Const(1.0), start, times, initial, *self.options.values(), *rest, func=rate,
-                    solver=settings["solver"], words=tuple(self.options))  # fmt: skip
+                    solver=settings["solver"], words=tuple(self.options), sensitivity=settings["sensitivity"])  # fmt: skip
+
+    def within(self) -> dict[str, Operand]:
+        """The settings, with a first step that ends before the last time."""
+        first = self.options.get("first_step")
+        if first is None or not isinstance(first.type, Scalar):
+            return self.options
+        call = self.builder.call
+        return {**self.options, "first_step": call("minimum", first, call("abs", call("subtract", self.last(), self.start[0])))}
 
     def last(self) -> Value:
         """The last time."""
         return self.builder.call("take", self.start[1], Const(-1), index="i")
+
+    # ---------------------------------------------------------------- the same by the adjoint equation
+
+    def is_counted(self, columns: list[int]) -> bool:
+        """Does the program choose when it runs, by how many numbers there are?  Few sensitivities are solved for as they are written."""
+        sensitivity = self.op.settings["sensitivity"]
+        is_followed = self.op.settings["solver"] == "solve_ivp" or set(self.options) <= {"rtol", "atol"}
+        if sensitivity == "adjoint" and not is_followed:
+            what = f"the adjoint equation of odeint with {', '.join(f'{word}=' for word in self.options)}"
+            raise NoDerivative(what, self.op.loc, 'call solve_ivp, or pass sensitivity="forward"')
+        if sensitivity != "auto" or not is_followed:
+            return bool(sensitivity == "adjoint")
+        counts = [count_of(self.column(k)) for k in columns]
+        return None in counts or sum(count or 0 for count in counts) > FEW
+
+    def by_cotangents(self, columns: list[int]) -> list[Operand]:
+        """The cotangents of the initial value, or of values that the equation reads, as the runtime computes them."""
+        call, settings, initial = self.builder.call, self.op.settings, self.start[2]
+        read = [k for k in columns if k >= 0]
+        written = [self.rate, weighted_rate(self.rate, read, self.builder.taken), whole_jacobian(self.rate, read, self.builder.taken)]
+        solve_ivp = Const(sys.modules["scipy.integrate"].solve_ivp, "solve_ivp")
+        functions = [solve_ivp, *(Const(func, func.name) for func in written)]
+        options = dict(self.options) if settings["solver"] == "solve_ivp" else {**ODEINT, **self.options}
+        if settings["sensitivity"] == "adjoint":
+            options["is_adjoint"] = Const(True)
+        value = handed(self.builder, solution_cotangents, [*functions, self.seed, *self.start], self.rest, options)
+        whole = call("weighted_sensitivity", value, self.seed, *self.start, *self.options.values(), *self.rest, columns=tuple(read),
+                     **{word: settings[word] for word in ("func", "solver", "words", "sensitivity")})  # fmt: skip
+        parts = parted(self.builder, whole, [initial, *(self.rest[k] for k in read)])
+        return parts if INITIAL in columns else parts[1:]
 
     # ---------------------------------------------------------------- the times
 
@@ -146,6 +200,64 @@ def check_known(value: Operand, op: Call) -> None:
     if not isinstance(value.type, Scalar) and not (isinstance(value.type, Array) and value.type.shape is not None):
         what = f"the sensitivity of a differential equation to what is {value.type}"
         raise NoDerivative(what, op.loc, "hand it numbers, and arrays whose rank is known")
+
+
+def count_of(value: Operand) -> int | None:
+    """How many numbers a value is, if its type tells."""
+    shape = value.type.shape if isinstance(value.type, Array) else ()
+    return None if shape is None or not all(isinstance(extent, int) for extent in shape) else math.prod(shape)  # type: ignore[arg-type]
+
+
+def handed(builder: Builder, function: Any, leading: Sequence[Operand], rest: Sequence[Operand], options: Mapping[str, Operand]) -> Value:
+    """The vector that a function of the runtime's gives, which is handed solver, functions and what these read as ``args``."""
+    named = dict(options)
+    if rest:
+        named["args"] = builder.call("opaque_pure", Const(tuple, "tuple"), builder.call("list_of", *rest), names=())
+    type_ = builder.freshen(Array("f64", (Dim("?"),), "C"))
+    return builder.call("solver", Const(function, function.__name__), *leading, *named.values(), names=tuple(named), type=type_,
+                        hint="cotangents")  # fmt: skip
+
+
+def parted(builder: Builder, vector: Operand, like: Sequence[Operand]) -> list[Operand]:
+    """The parts of a vector in the forms of some values, one behind the other."""
+    call = builder.call
+    parts: list[Operand] = []
+    first: Operand = ZERO
+    for value in like:
+        if isinstance(value.type, Scalar):
+            parts.append(call("take", vector, first, index="i"))
+            first = call("add", first, Const(1))
+        else:
+            last = call("add", first, call("size", value))
+            parts.append(call("reshape", call("view", vector, first, last, NONE, index="s"), call("shape_of", value)))
+            first = last
+    return parts
+
+
+def weighted_rate(rate: Func, columns: list[int], taken: set[str]) -> Func:
+    """The cotangent of the state, and behind it those of values that the equation reads, as a function of the cotangent of the rate."""
+    taken |= symbols(rate)
+    pulled = gradient(rate, [1, *(2 + k for k in columns)], value=False, seeds=True, taken=taken)
+    builder = Builder(Block(), rate.loc, taken=taken)
+    time, state, *rest = (Value(v.type, v.name) for v in rate.params)
+    weights = Value(builder.freshen(Array("f64", (Dim("?"),), "C")), "weights")
+    builder.block.args = [time, state, weights, *rest]
+    cotangents = put(builder, pulled, [time, state, *rest, as_seed(builder, weights, pulled.params[-1])])
+    call = builder.call
+    flat = [call("array_of", call("list_of", v)) if isinstance(v.type, Scalar) else call("ravel", v) for v in cotangents]
+    builder.block.yields = [call("concatenate", *flat)]
+    return expanded(Func(f"{rate.name}_pullback", builder.block, ["out"], rate.loc), taken)
+
+
+def whole_jacobian(rate: Func, columns: list[int], taken: set[str]) -> Func:
+    """The Jacobians of the rate with respect to the state, and beside it to values that the equation reads, as one matrix."""
+    taken |= symbols(rate)
+    builder = Builder(Block([Value(v.type, v.name) for v in rate.params]), rate.loc, taken=taken)
+    _, *matrices = put(builder, jacobian(rate, [1, *(2 + k for k in columns)], [0], taken=taken), builder.block.args)
+    size = builder.call("extent", builder.block.args[1], axis=0)
+    flat = [builder.call("reshape", matrix, size, Const(-1)) for matrix in matrices]
+    builder.block.yields = [builder.call("concatenate", *flat, axis=1)]
+    return expanded(Func(f"{rate.name}_jacobian", builder.block, ["out"], rate.loc), taken)
 
 
 def sensitivity_rate(rate: Func, columns: list[int], taken: set[str]) -> Func:
@@ -176,4 +288,4 @@ def sensitivity_rate(rate: Func, columns: list[int], taken: set[str]) -> Func:
     return expanded(Func(f"{rate.name}_sensitivity", builder.block, ["out"], rate.loc), taken)
 
 
-__all__ = ["of_trajectory"]
+__all__ = ["INITIAL", "START", "TIMES", "Moved", "of_trajectory", "parted"]

@@ -24,7 +24,7 @@ from symgrad.frontend.tables import special
 from symgrad.ir.core import Call, Const, Func, Operand, Value, walk
 from symgrad.ir.types import BOOL, INT, Object, Scalar, Type, is_complex
 from symgrad.ops.composed.equations import Result, part_of
-from symgrad.runtime.solvers import convergence, integrated, reached
+from symgrad.runtime.solvers import convergence, differentiated_by, integrated, reached
 from symgrad.text import is_name
 
 #: the types of the attributes of results that have no derivative
@@ -232,11 +232,10 @@ class Solving:
     def settings(self, words: Sequence[str]) -> list[Operand]:
         """The values of keywords with which integrals and solutions for derivatives are computed too.
 
-        They have no derivative; where places of breaks have one it is refused (``BREAKS`` in ``adjoint/calling.py``).
+        They have no derivative, which ``adjoint/solutions.py`` and ``trajectories.py`` say; where places of breaks have one it is refused
+        (``BREAKS`` in ``adjoint/calling.py``).
         """
-        operands = {word: self.operand(self.bound[word]) for word in words}
-        return [self.ctx.call("stop_gradient", operand) if isinstance(operand, Value) and word not in ("points", "tcrit") else operand
-                for word, operand in operands.items()]  # fmt: skip
+        return [self.operand(self.bound[word]) for word in words]
 
 
 def unread(word: str, hint: str = "read .x, .fun, .root or .y, and words and counts such as .success and .nfev") -> Broken:
@@ -278,6 +277,20 @@ def attribute_of_result(ctx: Lowering, args: list[Binding], kwargs: dict[str, Bi
 @special(convergence, integrated, reached)
 def asked_by_the_result(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """A question to a solver, which its result asks already where it has a derivative."""
+    return Static(None)
+
+
+@special(differentiated_by)
+def sensitivity_of_the_result(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """How the differential equation is differentiated that the op before this says."""
+    words = known_value(args[0])
+    if not words:
+        raise UnsupportedSyntax("sensitivity= must be known while compiling", ctx.loc(node), 'write "forward" or "adjoint"')
+    differentiated_by(words[0])
+    for op in reversed(ctx.builder.block.ops):
+        if isinstance(op, Call) and op.name == "trajectory":
+            op.settings["sensitivity"] = words[0]
+            break
     return Static(None)
 
 

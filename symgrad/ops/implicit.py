@@ -1,8 +1,9 @@
 """table: what a solver of SciPy has found, and the derivative that follows from the equation that it has solved.
 
 ``solver`` calls SciPy; its result carries no derivative. ``implicit``, ``attained``, ``integral`` and ``trajectory`` are that result
-again, each with the derivative of the solution of a kind of equation. ``adjoint/solutions.py`` and ``trajectories.py`` write that
-derivative, when one is asked for: what they write are calls of solvers and rows of these kinds again.
+again, each with the derivative of the solution of a kind of equation. ``adjoint/solutions.py``, ``trajectories.py`` and
+``tangent/trajectories.py`` write that derivative, when one is asked for: what they write are calls of solvers and rows of these kinds
+again. ``weighted_sensitivity`` is such a derivative: the cotangents of a trajectory, computed by the adjoint equation.
 """
 
 from __future__ import annotations
@@ -45,10 +46,20 @@ def _of_operand(first: int) -> Law:
     return law
 
 
+#: the settings of the rows of a differential equation, and how one hands them on to another
+_SOLVED = "func=None, solver='solve_ivp', words=(), sensitivity='auto'"
+_EQUATION = "func=func, solver=solver, words=words, sensitivity=sensitivity"
+
+
 def _moved(position: int | str) -> str:
     """The cotangent of one operand of a trajectory."""
-    operands = "out_grad, out, valid, start, times, y0, *rest"
-    return f"trajectory_backward({operands}, func=func, solver=solver, words=words, position={position})"
+    return f"trajectory_backward(out_grad, out, valid, start, times, y0, *rest, {_EQUATION}, position={position})"
+
+
+def _weighted(position: int | str) -> str:
+    """The cotangent of one operand of cotangents of a trajectory."""
+    operands = "out_grad, weights, start, times, y0, *rest"
+    return f"weighted_sensitivity_backward({operands}, {_EQUATION}, columns=columns, position={position})"
 
 
 # a call of SciPy; among the operands may be functions of the program
@@ -61,6 +72,8 @@ constant("integrated(result)", _factor, emit="integrated(result)")
 constant("reached(report)", _factor, emit="reached(report)")
 # one, or, after a warning with the solver's message, nan
 constant("convergence(success, message)", _factor, emit="convergence(success, message)")
+# the states that ``solve_ivp`` gives, or, after a warning with its message, nan
+constant("states_reached(result, initial, times, type=None)", _stated, emit="states_reached(result, initial, times)")
 # ``x`` solves ``func(x, *rest) == 0``; its derivative is multiplied by ``valid``
 rule("implicit(x, valid, *rest, func=None)", _same, emit="x", alias="same", cheap=True, x_grad=None, valid_grad=None,
      rest_grad="implicit_backward(out_grad, out, valid, *rest, func=func, position=position)")  # fmt: skip
@@ -78,14 +91,21 @@ missing("integral_backward(g, valid, a, b, *rest, func=None, words=(), position=
         "it is written out after differentiating")  # fmt: skip
 
 # the columns of ``value`` are the states, at ``times``, of what is ``y0`` at ``start`` and changes at the rate ``func(t, y, *rest)``; the
-# first of ``rest`` are the values of the keywords ``words``
-rule("trajectory(value, valid, start, times, y0, *rest, func=None, solver='solve_ivp', words=())", _same, emit="value", alias="same",
-     cheap=True, value_grad=None, valid_grad=None, start_grad=_moved(-3), times_grad=_moved(-2), y0_grad=_moved(-1),
+# first of ``rest`` are the values of the keywords ``words``; ``sensitivity`` says by which equation it is differentiated
+rule(f"trajectory(value, valid, start, times, y0, *rest, {_SOLVED})", _same, emit="value", alias="same", cheap=True,
+     value_grad=None, valid_grad=None, start_grad=_moved(-3), times_grad=_moved(-2), y0_grad=_moved(-1),
      rest_grad=_moved("position"))  # fmt: skip
-missing("trajectory_backward(g, out, valid, start, times, y0, *rest, func=None, solver='solve_ivp', words=(), position=0)",
+missing(f"trajectory_backward(g, out, valid, start, times, y0, *rest, {_SOLVED}, position=0)",
         _of_operand(6), "it is written out after differentiating")  # fmt: skip
+# ``value`` holds the cotangents of ``y0`` and of those of ``rest`` that stand at ``columns`` behind the keywords, for the cotangents
+# ``weights`` of the states of that trajectory
+rule(f"weighted_sensitivity(value, weights, start, times, y0, *rest, {_SOLVED}, columns=())", _same, emit="value", alias="same",
+     cheap=True, value_grad=None, weights_grad=_weighted(-4), start_grad=_weighted(-3),
+     times_grad=_weighted(-2), y0_grad=_weighted(-1), rest_grad=_weighted("position"))  # fmt: skip
+missing(f"weighted_sensitivity_backward(g, weights, start, times, y0, *rest, {_SOLVED}, columns=(), position=0)", _of_operand(5),
+        "it is written out after differentiating")  # fmt: skip
 
 #: rows that are their first operand, with another derivative
-SOLUTIONS = frozenset({"implicit", "attained", "integral", "trajectory"})
+SOLUTIONS = frozenset({"implicit", "attained", "integral", "trajectory", "weighted_sensitivity"})
 #: rows of their derivatives, which are written out
-PULLED_BACK = frozenset({"implicit_backward", "attained_backward", "integral_backward", "trajectory_backward"})
+PULLED_BACK = frozenset(f"{name}_backward" for name in SOLUTIONS)

@@ -23,7 +23,18 @@ TOTAL = frozenset(
         *("extent", "list_len", "shape_of", "list_of", "list_append", "list_add", "copy"),
         *("zeros_like", "ones_like", "empty_like", "full_like"),
         *("failure", "is_failure", "is_instance"),
-        *("solved", "implicit", "attained", "integral", "trajectory", "convergence", "integrated", "reached"),
+        *(
+            "solved",
+            "implicit",
+            "attained",
+            "integral",
+            "trajectory",
+            "weighted_sensitivity",
+            "convergence",
+            "integrated",
+            "reached",
+            "states_reached",
+        ),
         *("stop_gradient", "barrier", "label", "probe", "may_share", "cut", "as_written"),
     }
 )

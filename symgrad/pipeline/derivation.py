@@ -59,14 +59,15 @@ from symgrad.pipeline.weights import places, weighted_by
 from symgrad.pipeline.wrt import budget_of, check_active
 from symgrad.runtime.support import array_of, check_items, check_keys, fitting_seed, list_seed
 from symgrad.signature import Related, Static, extent_words
+from symgrad.tangent import trajectories
 from symgrad.tangent.write import push_forward
 from symgrad.text import docstring
 
 Read = Callable[[str], Any] | None
 Kernels = Callable[[Job, Surface], Kernel | Pair]
 
-#: the module that enters what writes out derivatives of solutions of equations
-ENTERED = (solutions,)
+#: the modules that enter what writes out derivatives of solutions of equations
+ENTERED = (solutions, trajectories)
 
 #: what stands behind a function's name in the names of what is made beside it
 ENDS = ("", "_plain", "_primal", "_kernel", "_numpy", "_forward_kernel", "_backward_kernel", "_again")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass, replace
 
+from symgrad.adjoint.calling import with_sensitivities
 from symgrad.adjoint.costs import Costs
 from symgrad.adjoint.custom import expanded
 from symgrad.adjoint.pullback import split_pullback
@@ -49,7 +50,7 @@ def linear(job: Job, primal: Func, wrt: list[int], active: list[int], name: str,
     """The IR of both functions."""
     own = len(primal.body.yields)
     with timed(primal.notes, "differentiate", "gradient"):
-        whole = gradient(primal, wrt, active_results=active, value=True, seeds=True, name=name, costs=costs)
+        whole = gradient(with_sensitivities(primal), wrt, active_results=active, value=True, seeds=True, name=name, costs=costs)
         whole = run(OPTIMISE, job.stage("adjoint", expanded(whole)))
         job.stage("optimized", whole)
         first, back = split_pullback(whole, own, len(active))

@@ -20,6 +20,8 @@ MODULES = tuple(
         "schedules",
         "marks",
         "solvers",
+        "trajectories",
+        "compressed",
     )
 )
 #: modules by the names that emitted text has for them: those of SciPy stand in what was made of functions that call SciPy

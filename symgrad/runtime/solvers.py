@@ -7,6 +7,8 @@ import sys
 import warnings
 from typing import Any
 
+from symgrad.errors import BadArgument
+
 
 def convergence(success: Any, message: Any) -> float:
     """The factor of the derivative of a solution: 1.0, or nan where the solver did not converge, after a warning with its message.
@@ -40,3 +42,12 @@ def reached(report: Any) -> float:
     """
     done = ("Integration successful.", "Nothing was done; the integration time was 0.")
     return convergence(report["message"] in done, report["message"])
+
+
+def differentiated_by(sensitivity: str) -> None:
+    """Say how the differential equation that was solved last is differentiated: ``"forward"``, ``"adjoint"`` or ``"auto"``.
+
+    >>> differentiated_by("adjoint")
+    """
+    if sensitivity not in ("auto", "forward", "adjoint"):
+        raise BadArgument(f"there is no sensitivity {sensitivity!r}", hint='sensitivity is "auto", "forward" or "adjoint"')

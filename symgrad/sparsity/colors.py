@@ -1,4 +1,4 @@
-"""A pattern -> colours of its columns, rows or variables: what has one colour is computed by one sweep, and read off apart.
+"""A pattern -> colours of its columns, rows or variables: what has one colour is computed by one sweep.
 
 Columns may have one colour where no row has an entry in two of them (Curtis, Powell and Reid 1974). Of a symmetric matrix each entry,
 or its mirror image, must be alone in its row among the columns of its colour: a star colouring (Coleman and More 1984; Gebremedhin,
@@ -119,33 +119,4 @@ def first_free(taken: int) -> int:
     return (~taken & (taken + 1)).bit_length() - 1
 
 
-def seeds_of(colors: np.ndarray) -> np.ndarray:
-    """For each colour a vector that is 1 where it is, and 0 elsewhere.
-
-    >>> seeds_of(np.array([0, 1, -1, 0]))
-    array([[1., 0., 0., 1.],
-           [0., 1., 0., 0.]])
-    """
-    seeds: np.ndarray = (colors == np.arange(colors.max(initial=-1) + 1)[:, None]).astype(float)
-    return seeds
-
-
-def entries_of_columns(compressed: np.ndarray, colors: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """The entries at some places of a matrix, of whose columns those of each colour are added up in one row of ``compressed``."""
-    entries: np.ndarray = compressed[colors[columns], rows]
-    return entries
-
-
-def entries_of_stars(compressed: np.ndarray, colors: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """The same for a symmetric matrix and a star colouring: an entry is read where it is alone, or from its mirror image."""
-    if not rows.size:
-        return np.zeros(0)
-    count = int(colors.max()) + 1
-    keys = rows * count + colors[columns]
-    _, places, occurrences = np.unique(keys, return_inverse=True, return_counts=True)
-    alone = occurrences[places] == 1
-    entries: np.ndarray = np.where(alone, compressed[colors[columns], rows], compressed[colors[rows], columns])
-    return entries
-
-
-__all__ = ["column_colors", "entries_of_columns", "entries_of_stars", "lists_of", "seeds_of", "star_colors"]
+__all__ = ["column_colors", "lists_of", "star_colors"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from symgrad.adjoint.calling import with_sensitivities
 from symgrad.adjoint.custom import expanded
 from symgrad.adjoint.elements import Elements
 from symgrad.adjoint.extents import know
@@ -30,7 +31,7 @@ def columns(func: Func, wrt: Sequence[int], active_results: Sequence[int], *, na
     label = name or f"{func.name}_jacobian"
     taken = set() if taken is None else taken
     single = len(wrt) == 1 and not isinstance(func.params[wrt[0]].type, Array)  # whose tangents are the Jacobians
-    sweep = expanded(push_forward(func, wrt, active_results, label, taken=taken, shared=not single), taken)
+    sweep = expanded(push_forward(with_sensitivities(func), wrt, active_results, label, taken=taken, shared=not single), taken)
     taken |= symbols(sweep)
     builder = Builder(Block(), sweep.loc, taken=taken)
     know(builder, sweep)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from symgrad.adjoint.calling import with_sensitivities
 from symgrad.adjoint.costs import INTERPRETED, Costs
 from symgrad.adjoint.custom import expanded
 from symgrad.adjoint.elements import Elements, Part
@@ -26,7 +27,9 @@ def columns_in_turn(func: Func, wrt: Sequence[int], active_results: Sequence[int
     Raises NoDerivative where the backward half has no transpose.
     """
     label = name or f"{func.name}_jacobian"
-    whole = gradient(func, wrt, active_results=active_results, value=True, seeds=True, name=label, taken=taken, costs=costs)
+    whole = gradient(
+        with_sensitivities(func), wrt, active_results=active_results, value=True, seeds=True, name=label, taken=taken, costs=costs
+    )
     count = len(active_results)
 
     def transpose(second: Func) -> Func:

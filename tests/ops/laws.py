@@ -107,7 +107,7 @@ APART: dict[str, str] = {
         as_written written cut check check_real check_result check_count raise_error evaluated bail_out format_text format_percent refuse custom
         on_backward seen_backward in_form is_array held custom_backward no_slope singular_vectors eig""",
     "what solvers of SciPy give": """solver solved implicit implicit_backward attained attained_backward integral integral_backward trajectory trajectory_backward
-        convergence integrated reached""",
+        states_reached weighted_sensitivity weighted_sensitivity_backward convergence integrated reached""",
     "of SciPy: an import of more": "expm expm_frechet triangle",
     "splines, held to SciPy in test_interpolants": """interpolant interpolant_at interpolant_slope interpolant_columns slope_of_columns
         splev splev_slope bisplev bisplev_slope""",

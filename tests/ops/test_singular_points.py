@@ -296,7 +296,7 @@ MOVED = frozenset(
 )
 
 #: rows of solutions: their singular points are those of the equations, in ``tests/test_implicit.py``
-SOLUTIONS = frozenset({"implicit", "attained", "integral", "trajectory"})
+SOLUTIONS = frozenset({"implicit", "attained", "integral", "trajectory", "weighted_sensitivity"})
 #: splines have the slopes that SciPy computes: see test_interpolants
 SPLINES = frozenset(
     "interpolant interpolant_at interpolant_slope interpolant_columns slope_of_columns splev splev_slope bisplev bisplev_slope".split()

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from symgrad.errors import BadArgument
+from symgrad.runtime.compressed import entries_of_columns, entries_of_stars, seeds_of
 from symgrad.sparsity import graph as graphs
-from symgrad.sparsity.colors import column_colors, entries_of_columns, entries_of_stars, lists_of, seeds_of, star_colors
+from symgrad.sparsity.colors import column_colors, lists_of, star_colors
 from symgrad.sparsity.graph import Graph
 
 
