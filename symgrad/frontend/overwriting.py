@@ -13,9 +13,9 @@ from typing import Any
 from symgrad.frontend.bindings import Binding
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.handed_back import is_fresh
-from symgrad.frontend.opaque import root_of
 from symgrad.frontend.operands import known_value
 from symgrad.frontend.reach import holders, memory_in
+from symgrad.frontend.reading import root_of
 
 #: what the word for such a setting begins with; the name of the argument follows
 OVERWRITE = "overwrite_"
