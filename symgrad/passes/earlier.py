@@ -13,8 +13,8 @@ from collections.abc import Container, Iterator, Sequence
 from symgrad.ir.core import Block, Call, For, Func, Op, Operand, Value, While, operands_within, substitute, walk
 from symgrad.ir.unbound import Unbound
 from symgrad.ops.declare import ROWS
+from symgrad.passes.dce import EMPTYING, FILLING
 from symgrad.passes.facts import Facts, halves_kept
-from symgrad.passes.kept import EMPTYING, FILLING
 from symgrad.passes.readable import SHAPES, Families, has_shape_of
 
 
