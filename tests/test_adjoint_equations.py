@@ -106,7 +106,9 @@ def test_odeint_whose_times_are_named_twice() -> None:
     np.testing.assert_allclose(gradient, 4.0 * np.tensordot(state, rows[1], 1), rtol=1e-7, atol=1e-10)
 
 
-def test_second_order_and_forward_mode() -> None:
+def test_second_order_and_forward_mode(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SYMGRAD_CHECK", "1")  # the verifier looks at what is written after each stage
+
     def f(a):
         return np.sum(implicit.solve_ivp(lambda t, y: np.sin(a @ y) + t, (0.0, 1.0), STATE, t_eval=ENDS, **TIGHT,
                                          sensitivity="adjoint").y ** 3)  # fmt: skip

@@ -219,7 +219,7 @@ def handed(builder: Builder, function: Any, leading: Sequence[Operand], rest: Se
 
 
 def parted(builder: Builder, vector: Operand, like: Sequence[Operand]) -> list[Operand]:
-    """The parts of a vector in the forms of some values, one behind the other."""
+    """The parts of a vector in the forms of some values, one behind the other, each in memory of its own."""
     call = builder.call
     parts: list[Operand] = []
     first: Operand = ZERO
@@ -229,7 +229,7 @@ def parted(builder: Builder, vector: Operand, like: Sequence[Operand]) -> list[O
             first = call("add", first, Const(1))
         else:
             last = call("add", first, call("size", value))
-            parts.append(call("reshape", call("view", vector, first, last, NONE, index="s"), call("shape_of", value)))
+            parts.append(call("reshape", call("take", vector, first, last, NONE, index="s"), call("shape_of", value)))
             first = last
     return parts
 
