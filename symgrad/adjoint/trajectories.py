@@ -150,12 +150,9 @@ class Moved:
     def is_counted(self, columns: list[int]) -> bool:
         """Does the program choose when it runs, by how many numbers there are?  Few sensitivities are solved for as they are written."""
         sensitivity = self.op.settings["sensitivity"]
-        is_followed = self.op.settings["solver"] == "solve_ivp" or set(self.options) <= {"rtol", "atol"}
-        if sensitivity == "adjoint" and not is_followed:
-            what = f"the adjoint equation of odeint with {', '.join(f'{word}=' for word in self.options)}"
-            raise NoDerivative(what, self.op.loc, 'call solve_ivp, or pass sensitivity="forward"')
+        is_followed = self.op.settings["solver"] == "solve_ivp" or set(self.options) <= {"rtol", "atol"}  # solve_ivp has no others
         if sensitivity != "auto" or not is_followed:
-            return bool(sensitivity == "adjoint")
+            return bool(sensitivity == "adjoint")  # of symgrad.implicit, whose odeint takes no others
         counts = [count_of(self.column(k)) for k in columns]
         return None in counts or sum(count or 0 for count in counts) > FEW
 
@@ -219,7 +216,7 @@ def handed(builder: Builder, function: Any, leading: Sequence[Operand], rest: Se
 
 
 def parted(builder: Builder, vector: Operand, like: Sequence[Operand]) -> list[Operand]:
-    """The parts of a vector in the forms of some values, one behind the other."""
+    """The parts of a vector in the forms of some values, one behind the other, each in memory of its own."""
     call = builder.call
     parts: list[Operand] = []
     first: Operand = ZERO
@@ -229,7 +226,7 @@ def parted(builder: Builder, vector: Operand, like: Sequence[Operand]) -> list[O
             first = call("add", first, Const(1))
         else:
             last = call("add", first, call("size", value))
-            parts.append(call("reshape", call("view", vector, first, last, NONE, index="s"), call("shape_of", value)))
+            parts.append(call("reshape", call("take", vector, first, last, NONE, index="s"), call("shape_of", value)))
             first = last
     return parts
 

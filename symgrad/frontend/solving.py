@@ -287,10 +287,9 @@ def sensitivity_of_the_result(ctx: Lowering, args: list[Binding], kwargs: dict[s
     if not words:
         raise UnsupportedSyntax("sensitivity= must be known while compiling", ctx.loc(node), 'write "forward" or "adjoint"')
     differentiated_by(words[0])
-    for op in reversed(ctx.builder.block.ops):
-        if isinstance(op, Call) and op.name == "trajectory":
-            op.settings["sensitivity"] = words[0]
-            break
+    calls = [op for op in ctx.builder.block.ops if isinstance(op, Call) and op.name in ("trajectory", "opaque")]
+    if calls and calls[-1].name == "trajectory":  # else SciPy is called with a function that cannot be followed
+        calls[-1].settings["sensitivity"] = words[0]
     return Static(None)
 
 

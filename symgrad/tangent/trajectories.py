@@ -37,13 +37,13 @@ def of_weighted_sensitivity(builder: Builder, op: Call, args: list[Operand], pos
     cotangents: list[Operand] = []
     for place in positions:
         if place == WEIGHTS:
-            cotangents.append(call("view", whole, size, NONE, NONE, index="s"))
+            cotangents.append(call("take", whole, size, NONE, NONE, index="s"))
         elif 0 <= place < len(options):
             cotangents.append(Const(0.0))
         else:
             moved = call("trajectory_backward", seed, whole, Const(1.0), start, times, stacked, *options.values(), *read, func=rate,
                          position=place, **{word: settings[word] for word in ("solver", "words", "sensitivity")})  # fmt: skip
-            cotangents.append(call("view", moved, NONE, size, NONE, index="s") if place == INITIAL else moved)
+            cotangents.append(call("take", moved, NONE, size, NONE, index="s") if place == INITIAL else moved)
     return cotangents
 
 
