@@ -80,6 +80,8 @@ def called(func: Func) -> list[Func]:
     return list(funcs)[::-1]
 
 
+# ------------------------------------------------------------------ comments
+
 CUT = 40
 INDENT = 4  #: of the body of a function
 COLUMN = 47
