@@ -152,6 +152,8 @@ def sweep(block: Block, marked: set[Value]) -> None:
     block.ops = kept
 
 
+# ------------------------------------------------------------------ what the forward half has computed
+
 Known = dict[Hashable, Value]
 
 
@@ -197,6 +199,8 @@ def key_of(op: Call) -> Hashable | None:
 def operand_key(operand: Operand) -> Hashable:
     return operand.key() if isinstance(operand, Const) else operand
 
+
+# ------------------------------------------------------------------ copies of cotangents
 
 #: rows that are not elementwise and make an array that is all their own
 MAKING = frozenset({"zeros_of", "zeros_like", "copy"})

@@ -100,6 +100,9 @@ def is_sum(plan: Plan, operand: Operand) -> bool:
     return isinstance(op, Call) and op.name in ("add", "subtract") and all(is_sum(plan, o) for o in op.args)
 
 
+# ------------------------------------------------------------------ what is saved
+
+
 @dataclass(slots=True, eq=False)
 class TapeUse:
     """One tape: the block that saves, what it saves, and the tape's value when the forward half is over.

@@ -91,6 +91,8 @@ class Sums:
         return op
 
 
+# ------------------------------------------------------------------ stores that clear cotangents
+
 READING = frozenset({"take", "take_written"})
 WRITING = ("set_at", "add_at", "add_written")
 

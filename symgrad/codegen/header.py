@@ -100,6 +100,8 @@ def result_text(template: str, number: int) -> str:
     return template.format(*(f"__result_{k}__" for k in range(number)))
 
 
+# ------------------------------------------------------------------ names of the module
+
 #: builtins that the printer itself uses
 BUILTINS = ("range", "reversed", "slice", "complex", "memoryview")
 

@@ -80,6 +80,8 @@ def called(func: Func) -> list[Func]:
     return list(funcs)[::-1]
 
 
+# ------------------------------------------------------------------ comments
+
 CUT = 40
 SHORTEST = 12  #: what is shorter says nothing
 WIDTH = 120  #: of a line with its comment

@@ -220,6 +220,9 @@ def printed(tree: ast.Module) -> str:
     return "".join(generator.result).strip("\n") + "\n"
 
 
+# ------------------------------------------------------------------ small trees
+
+
 def assign(target: ast.expr, value: ast.expr) -> ast.stmt:
     """``target = value``."""
     return ast.Assign([target], value)

@@ -195,6 +195,9 @@ def with_memory(
     return elements.statements(views.statements(body)), [*views.assignments, *elements.assignments]
 
 
+# ------------------------------------------------------------------ single elements
+
+
 @dataclass(slots=True)
 class Elements(BeforeLoops):
     """Elements of the variables of one function that are arrays of float64, or ``integers`` that are read only, of this rank.

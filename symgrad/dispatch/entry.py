@@ -208,6 +208,8 @@ def _overlap(one: Any, other: Any) -> bool:
     )
 
 
+# ------------------------------------------------------------------ what was tried
+
 #: of so many calls it is known what was tried
 RECENT = 32
 TRAILS: list[weakref.ref[Trail]] = []  #: the oldest first

@@ -156,7 +156,7 @@ def call_static(ctx: Lowering, held: Static, args: list[Binding], kwargs: dict[s
     value = as_python(held.value) if getattr(held.value, "__module__", None) == OF_NUMBA else held.value
     if DECLARED and is_declared(ctx, value):
         return call_declared(ctx, value, args, kwargs, node)
-    if type(value) not in FUNCTIONS and (result := call_known(ctx, held, value, args, kwargs, node)) is not None:
+    if not any(type(value) is kind for kind in FUNCTIONS) and (result := call_known(ctx, held, value, args, kwargs, node)) is not None:
         return result
     if (what := getattr(value, "__symgrad_derives__", None)) is not None:
         return DERIVES.get(what, make_derivative)(ctx, what, args, kwargs, node)

@@ -65,7 +65,7 @@ ROWS_IN_LOOPS: dict[str, frozenset[str]] = {
 
 def holds_any(func: Func, *words: str) -> bool:
     """Does a function hold anything of this?"""
-    return Contents.of(func).hold(words)
+    return Contents.of(func).holds_any(words)
 
 
 @dataclass(slots=True)
@@ -114,7 +114,7 @@ class Contents:
             if isinstance(op, For) and op.batch:
                 self.others.add("batches")
 
-    def hold(self, words: Iterable[str]) -> bool:
+    def holds_any(self, words: Iterable[str]) -> bool:
         """Does the function hold anything of this?"""
         return any(self.holds(word) for word in words)
 

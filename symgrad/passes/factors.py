@@ -300,6 +300,9 @@ def product_with_vector(operand: Operand, facts: Facts) -> Call | None:
     return maker if isinstance(x, Array) and x.rank == 1 and x.dtype == "f64" and same_shape(x.shape, shape_of_type(out)) else None
 
 
+# ------------------------------------------------------------------ complex numbers
+
+
 def spread_one(op: Call, facts: Facts) -> Operand | None:
     """``spread(1.0, shape) * z`` is ``z``, an array of complex numbers of that shape; only cotangents and tangents are spread."""
     for spread, other in (op.args, op.args[::-1]):

@@ -353,6 +353,9 @@ class Facts:
 UNSURE = (KEEPING | BORROWED) - MAY_RETURN_OPERAND
 
 
+# ------------------------------------------------------------------ where values are read
+
+
 @dataclass(slots=True)
 class Places:
     """Where each value is read: the op of its own block that holds the reader, as its number there."""

@@ -139,6 +139,8 @@ def is_safe_division(op: Call) -> bool:
     )
 
 
+# ------------------------------------------------------------------ of the function that is differentiated
+
 NOTHING: frozenset[str] = frozenset()
 #: what is raised where there is no such item; what numbers raise, and operands that do not fit, is ``NUMBERS``
 PLACES = frozenset({"LookupError"})

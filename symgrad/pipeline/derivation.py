@@ -250,9 +250,8 @@ def whole_gradient(job: Job, primal: Func, wrt: list[int], active: list[int]) ->
         derivative = gradient(primal, wrt, active_results=active, value=keep, name=f"{primal.name}_grad", costs=costs(job), fused=True,
                               budget=budget_of(job))  # fmt: skip
         derivative.guarded = primal.guarded
-        if holds_any(derivative, "custom derivatives", "calls"):
-            derivative = expanded(derivative)
-        job.stage("adjoint", derivative)
+        has_custom = holds_any(derivative, "custom derivatives", "calls")
+        derivative = job.stage("adjoint", expanded(derivative) if has_custom else derivative)
     count = len(primal.body.yields) if keep else 0
     if keep and not job.request.value:  # only the auxiliary results are returned
         count = without_output(job, derivative, count)
@@ -304,16 +303,9 @@ def gradient_along(job: Job, primal: Func, wrt: list[int], active: list[int]) ->
     """The gradient of the sum of the results weighted by an argument, with the auxiliary results if they are asked for."""
     aux = job.request.has_aux
     with timed(primal.notes, "differentiate", "gradient"):
+        name = f"{job.source.name}_hvp"
         derivative = gradient(
-            primal,
-            wrt,
-            active_results=active,
-            value=aux,
-            seeds=True,
-            name=f"{job.source.name}_hvp",
-            costs=costs(job),
-            fused=True,
-            budget=budget_of(job),
+            primal, wrt, active_results=active, value=aux, seeds=True, name=name, costs=costs(job), fused=True, budget=budget_of(job)
         )
         derivative = expanded(derivative)
     first = len(primal.params)

@@ -117,7 +117,7 @@ def run(stage: Stage, func: Func, context: PassContext | None = None) -> Func:
         started = time.perf_counter()
         if one.needs and contents is None:
             contents = Contents.of(func)
-        if not one.needs or contents is not None and contents.hold(one.needs):
+        if not one.needs or contents is not None and contents.holds_any(one.needs):
             func, contents = applied(one, func, context), None
         elif strict:
             check_needless(one, func, context)
@@ -149,10 +149,13 @@ def check_needless(one: Pass, func: Func, context: PassContext) -> None:
 
 
 def described(func: Func) -> list[Any]:
-    """Everything that a function does, to tell whether it has changed."""
-    ops = [(op, op.name, op.settings, [*op.operands], [*op.outs]) if isinstance(op, Call) else (op, [*op.operands], [*op.outs],
-           [([*b.args], [*b.yields]) for b in op.blocks]) for op in walk(func.body)]  # fmt: skip
-    return [ops, [*func.body.yields], func.split, func.guarded, [value.type for value in func.params]]
+    """Everything that a function does, with its types, to tell whether it has changed."""
+    lines: list[Any] = [[*func.body.yields], func.split, func.guarded, [value.type for value in func.params]]
+    for op in walk(func.body):
+        row = (op.name, dict(op.settings)) if isinstance(op, Call) else None
+        blocks = [([(value, value.type) for value in block.args], [*block.yields]) for block in op.blocks]
+        lines.append((op, row, [*op.operands], [(out, out.type) for out in op.outs], blocks))
+    return lines
 
 
 def timed(notes: Notes | None, stage: str, name: str) -> AbstractContextManager[None]:

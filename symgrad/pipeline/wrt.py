@@ -66,6 +66,9 @@ def told_inactive(job: Job, name: str, own: list[int]) -> Inactive:
     )
 
 
+# ------------------------------------------------------------------ loops that run again
+
+
 def budget_of(job: Job) -> Budget | None:
     """What the loops of a program may keep, by ``checkpoints`` and ``memory``; None for everything. A line of no loop is refused."""
     if not job.request.checkpoints and job.request.memory is None:

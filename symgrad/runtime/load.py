@@ -57,6 +57,8 @@ def collector_paused() -> Iterator[None]:
             gc.enable()
 
 
+# ------------------------------------------------------------------ how deep Python may call
+
 #: calls inside of calls, of which a program of the longest kind needs a quarter; in C they need less than half of a thread's stack
 DEPTH = 20_000
 
