@@ -7,20 +7,21 @@ that may raise different exceptions the first stays the first.
 
 from __future__ import annotations
 
+import ast
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from symgrad.codegen.expressions import text_of, times_named
+from symgrad.codegen.expressions import has_path, mentions, parsed, text_of, times_named
 from symgrad.codegen.memory import Cell, Memory, Raised, memory_of, raised_in
 from symgrad.ir.core import UNDEF, Apply, Block, Call, For, Func, If, Op, Operand, Value, While, uses, walk
 from symgrad.ir.types import Array, Scalar, Tape
 from symgrad.ops.declare import ROWS
 
 WIDTH = 88
-READ_WIDTH = 104  #: of text that is read; a line is some ten columns shorter than estimated
+READ_WIDTH = 96  #: of text that is read
 INDENT = 4
 NARROWEST = 40
 
@@ -98,6 +99,13 @@ def is_pop(op: Op) -> bool:
     return isinstance(op, Call) and len(op.outs) == 2 and isinstance(op.outs[0].type, Tape) and ROWS[op.name].consumes
 
 
+@lru_cache(maxsize=4096)
+def is_operation(text: str) -> bool:
+    """Is a text an operator between operands?"""
+    (statement,) = parsed(text)[:1] or (None,)
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.BinOp | ast.Compare | ast.BoolOp)
+
+
 def is_reading(op: Op) -> bool:
     """Does the op only read what is there?"""
     return isinstance(op, Call) and (op.name in READING or ROWS[op.name].alias != "fresh")
@@ -112,7 +120,7 @@ class Planner:
 
     layout: Layout
     raised: Raised = field(default_factory=dict)  #: by the user's function; without an entry none is
-    most: int = WIDTH
+    is_read: bool = False
     root_of: dict[Op, int] = field(default_factory=dict)
     widths: dict[Value, int] = field(default_factory=dict)
 
@@ -220,7 +228,9 @@ class Planner:
 
     def narrow(self, block: Block, depth: int, user: dict[Value, Op | None]) -> None:
         """Give values of their own line back until every line is short enough."""
-        room = max(self.most - INDENT * (depth + 1), NARROWEST)  # a chain of elif stands less deep than its blocks
+        room = max(
+            (READ_WIDTH if self.is_read else WIDTH) - INDENT * (depth + 1), NARROWEST
+        )  # a chain of elif stands less deep than its blocks
         for op in block.ops:
             line = self.on_one_line(op)
             inside = [v for v in values(line) if v in self.layout.nested]
@@ -282,8 +292,18 @@ class Planner:
         if not isinstance(op, Call):
             return len("for i in reversed(range()):") if isinstance(op, For) else len("if  else :")
         row = ROWS[op.name]
+        if self.is_read:
+            return self.width_between(op)
         text = row.emit if isinstance(row.emit, str) else self.layout.text(op)
         return max(len(text) - 2 * len(row.params), 2) + 2 * len(op.args)
+
+    def width_between(self, op: Call) -> int:
+        """The width of an op's text between its operands; those of a path stand between brackets."""
+        row, text = ROWS[op.name], self.layout.text(op)
+        params = op.settings["names"] if row.by_name else [param.lstrip("*") for param in row.params]
+        width = len(text) - sum(len(param) * mentions(text).get(param, 0) for param in params)
+        between = 2 if is_operation(text) else 0  # it may stand in parentheses
+        return max(width, 2) + between + (2 * len(op.args) if has_path(row) else 0)
 
     def width(self, operand: Operand) -> int:
         """How wide an operand will be, more or less."""
@@ -430,7 +450,7 @@ def plan(func: Func, texts: dict[Call, str], nest_results: bool = True, ordered:
     ``ordered``: of two exceptions the one that the user's function raises first is raised. Lines that are read may be longer.
     """
     layout = Layout(memory_of(func.body), uses(func.body), texts=texts)
-    planner = Planner(layout, raised_in(func.body) if ordered else {}, READ_WIDTH if is_read else WIDTH)
+    planner = Planner(layout, raised_in(func.body) if ordered else {}, is_read)
     planner.block(func.body, set(values(func.body.yields)) if nest_results else set(), 0, func.split)
     return layout
 

@@ -196,4 +196,4 @@ def is_reversed(node: ast.expr) -> TypeGuard[ast.Call]:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "reversed" and len(node.args) == 1
 
 
-__all__ = ["lighten", "lighten_tape", "over_items", "respell"]
+__all__ = ["lighten", "lighten_tape", "over_items", "respell", "targets_of"]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TypeGuard
 
-from symgrad.codegen.plainer import lighten, lighten_tape, over_items, respell
+from symgrad.codegen.plainer import lighten, lighten_tape, over_items, respell, targets_of
 from symgrad.codegen.seam import alike
 from symgrad.codegen.texts import Mark
 from symgrad.location import Loc
@@ -73,9 +73,11 @@ class Unpacking:
     lines: Lines
     start: Loc  #: where the user's function begins
     variables: frozenset[str]  #: of the function, its parameters among them
+    vectors: frozenset[str]  #: the parameters that are arrays of one axis
     reads: Counter[str] = field(default_factory=Counter)
     extents: dict[str, int] = field(default_factory=dict)  #: of what is unpacked, by its text
-    constants: dict[str, ast.expr] = field(default_factory=dict)  #: the numbers that variables of the user's stand for
+    end: int = 0  #: the line behind it
+    constants: dict[str, tuple[int, ast.expr]] = field(default_factory=dict)  #: the user's names of numbers, with their lines
     named: set[str] = field(default_factory=set)  #: those that the text names
     plain: list[Pattern] = field(default_factory=list)  #: what the user assigned of names and numbers
 
@@ -83,12 +85,23 @@ class Unpacking:
         """The statements of the body."""
         nodes = [node for statement in body for node in ast.walk(statement)]
         self.reads = Counter(node.id for node in nodes if isinstance(node, ast.Name))
-        last = max((mark.loc.line for mark in self.marks.values() if mark.loc.file == self.start.file), default=0)
-        source = {line: self.line(Loc(self.start.file, line)) for line in range(self.start.line + 1, last + 1)}
+        source = self.source()
         self.plain = [p for p in dict.fromkeys(map(pattern_of, source.values())) if p is not None and p.is_plain()]
         self.constants = {} if {"len", "np"} & self.variables else constants_of(source, self.variables)
+        self.vectors -= {name.id for statement in body for name in targets_of(statement)}
         self.plainer(body)
         return self.with_constants(self.block(body), source)
+
+    def source(self) -> dict[int, str]:
+        """The lines of the user's function behind its first, as far as they are read, by their numbers."""
+        last = max((mark.loc.line for mark in self.marks.values() if mark.loc.file == self.start.file), default=0)
+        lines = {line: self.line(Loc(self.start.file, line)) for line in range(self.start.line + 1, last + 1)}
+        first = self.line(self.start)
+        head = next((k for k, line in lines.items() if line.lstrip().startswith("def ")), 0) if first.lstrip().startswith("@") else 0
+        lines = {k: line for k, line in lines.items() if k > head}
+        behind = (k for k, line in lines.items() if line.strip() and indent(line) <= indent(first) and line.strip()[0] not in ")]#")
+        self.end = next(behind, last + 1)
+        return {k: line for k, line in lines.items() if k < self.end}
 
     def plainer(self, body: list[ast.stmt]) -> None:
         """Spell the statements of a block as the user did, and those of the backward half no longer than they need be."""
@@ -97,7 +110,9 @@ class Unpacking:
             if mark.backward:
                 lighten(statement)
             if mark.loc.line and (isinstance(statement, ast.For) or not mark.backward):
-                self.named |= respell(statement, self.line(mark.loc), self.constants)
+                is_own = mark.loc.file == self.start.file and self.start.line < mark.loc.line < self.end
+                known = {name: number for name, (line, number) in self.constants.items() if is_own and line < mark.loc.line}
+                self.named |= respell(statement, self.line(mark.loc), known)
             lighten_tape(statement)
             if isinstance(statement, ast.For) and not mark.backward and "enumerate" not in self.variables:
                 over_items(statement, self.line(mark.loc))
@@ -170,13 +185,14 @@ class Unpacking:
         values = {name: group[k].value for name, k in places.items()}  # type: ignore[attr-defined]
         first, stop = order[0], order[-1] + 1
         between = [statement for statement in group[first:stop] if target_of(statement) not in places]
+        if not is_at_once([group[k] for k in order]) or between and not (pattern.is_plain() and is_apart(between, values)):
+            return group
         if pattern.parts is None:
             single = self.unpacked(pattern, list(map(values.__getitem__, pattern.names)))
-        elif is_at_once([group[k] for k in order]) and (self.marks.get(group[first]) is not None or says(pattern, values)):
-            single = at_once(pattern, values)
         else:
-            single = None
-        if single is None or between and not (pattern.is_plain() and all(map(is_plain, between))):
+            is_theirs = self.marks.get(group[first]) is not None or says(pattern, values)
+            single = at_once(pattern, values) if is_theirs else None
+        if single is None:
             return group
         self.marks[single] = self.mark(group[:stop] if pattern.parts is None else group[first:stop])
         if pattern.parts is None:
@@ -223,7 +239,8 @@ class Unpacking:
         (text, *others) = bases
         if others:
             return None
-        self.extents[text] = len(values)
+        if text in self.vectors:
+            self.extents[text] = len(values)
         return ast.Assign([ast.Tuple([ast.Name(name) for name in pattern.names])], values[0].value)  # type: ignore[attr-defined]
 
     def without_test(self, before: list[ast.stmt], single: ast.stmt, count: int) -> list[ast.stmt]:
@@ -311,16 +328,21 @@ def is_number(node: ast.expr) -> bool:
     return isinstance(positive, ast.Constant) and type(positive.value) in (int, float)
 
 
-def constants_of(source: Mapping[int, str], variables: Container[str]) -> dict[str, ast.expr]:
+def indent(line: str) -> int:
+    """By how much a line is indented."""
+    return len(line) - len(line.lstrip())
+
+
+def constants_of(source: Mapping[int, str], variables: Container[str]) -> dict[str, tuple[int, ast.expr]]:
     """The names to which the user assigns one number, once and not in a loop or branch, and that are no variables of the text."""
-    numbers: dict[str, ast.expr] = {}
-    indent = min((len(line) - len(line.lstrip()) for line in source.values() if line.strip()), default=0)
-    for line in source.values():
-        if len(line) - len(line.lstrip()) == indent and (names := names_assigned(line)):
+    numbers: dict[str, tuple[int, ast.expr]] = {}
+    least = min((indent(line) for line in source.values() if line.strip() and line.strip()[0] != ")"), default=0)
+    for k, line in source.items():
+        if indent(line) == least and (names := names_assigned(line)):
             (statement,) = ast.parse(line.strip()).body
             assert isinstance(statement, ast.Assign)
             parts = statement.value.elts if isinstance(statement.value, ast.Tuple) else [statement.value]
-            numbers |= dict(zip(names, parts, strict=True))
+            numbers |= {name: (k, part) for name, part in zip(names, parts, strict=True)}
     times = {name: sum(bool(re.search(BINDING.format(name), line)) for line in source.values()) for name in numbers}
     return {name: number for name, number in numbers.items() if name not in variables and times[name] == 1}
 
@@ -350,6 +372,15 @@ def names_in(tree: ast.AST) -> set[str]:
 def is_plain(statement: ast.stmt) -> bool:
     """Does it assign a name or a number to a name?"""
     return bool(target_of(statement)) and isinstance(statement.value, ast.Name | ast.Constant)  # type: ignore[attr-defined]
+
+
+def is_apart(statements: list[ast.stmt], values: Mapping[str, ast.expr]) -> bool:
+    """Do statements that assign names and numbers go together with what gives some variables ``values``, in any order?"""
+    read = set().union(*map(names_in, values.values()))
+    return all(
+        is_plain(s) and target_of(s) not in read and values.keys().isdisjoint(names_in(s.value))  # type: ignore[attr-defined]
+        for s in statements
+    )
 
 
 def is_at_once(statements: list[ast.stmt]) -> bool:

@@ -18,7 +18,7 @@ from symgrad.codegen.texts import Mark
 from symgrad.codegen.unpacking import Unpacking
 from symgrad.codegen.views import with_memory
 from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, walk
-from symgrad.ir.types import UNKNOWN, Type
+from symgrad.ir.types import UNKNOWN, Array, Type
 from symgrad.ir.unbound import Unbound, is_undefined
 from symgrad.location import Loc
 from symgrad.ops.sharing import TAPES
@@ -86,7 +86,9 @@ class Writer(AssignmentWriter):
         if self.header.kernel:
             body = compiled_sooner(body)
         if self.header.is_read:
-            body = Unpacking(self.marks, self.header.lines, self.func.loc, frozenset(self.name_of.values())).function(body)
+            vectors = frozenset(self.name_of[p] for p in self.func.params if isinstance(p.type, Array) and p.type.rank == 1)
+            variables = frozenset(self.name_of.values())
+            body = Unpacking(self.marks, self.header.lines, self.func.loc, variables, vectors).function(body)
         if self.starts_again:
             body = [self.guarded(body)]
         definition.body = [ast.Expr(ast.Constant(self.header.doc)), *body] if self.header.doc else body or [ast.Pass()]

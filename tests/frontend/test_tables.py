@@ -218,8 +218,7 @@ def test_the_rows_of_an_argument_are_added_to_where_they_are() -> None:
 EXPERT = """
     for i in range(1, n + 1):
         for j in range(1, m + 1):
-            product = M[i - 1][j] * M[i][j - 1]
-            M[i][j] = M[i - 1][j - 1] * x + product + 0.5
+            M[i][j] = M[i - 1][j - 1] * x + M[i - 1][j] * M[i][j - 1] + 0.5
 
     # backward
     M_grad = zeros_as(M)
