@@ -39,6 +39,12 @@ def by_tuple_of_classes(x):
     return np.sum(x * x) if issubclass(type(x), (list, np.ndarray)) else np.sum(x)
 
 
+def without_masks(x):
+    if any(np.ma.isMaskedArray(each) for each in (x, x[0], 2.0 * x, 1.0)):
+        return np.sum(np.roots(x))
+    return np.sum(x**2)
+
+
 def on_its_device(x):
     places = np.arange(len(x), device=x.device) + np.zeros(3, device=None)
     return np.sum(places * x) if getattr(1.0, "device", None) is None else np.sum(x)
@@ -51,7 +57,7 @@ def without_casts(x):
 
 
 @pytest.mark.skipif(not hasattr(np.ndarray, "device"), reason="arrays have a device since NumPy 2")
-@pytest.mark.parametrize("function", [by_class, by_class_of_dtype, by_tuple_of_classes, on_its_device, without_casts])
+@pytest.mark.parametrize("function", [by_class, by_class_of_dtype, by_tuple_of_classes, without_masks, on_its_device, without_casts])
 @pytest.mark.parametrize("jit", [False, True])
 def test_right(function: Any, jit: bool) -> None:
     check_right(function, X, jit)
