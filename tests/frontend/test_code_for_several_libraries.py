@@ -120,3 +120,20 @@ def test_casts_are_refused(function: Any) -> None:
     with pytest.raises(UnsupportedArgument, match="the argument casting of np.add") as caught:
         symgrad.grad(function)(X)
     assert caught.value.hint == "leave it out"
+
+
+def clips_where(x):
+    return np.sum(np.clip(x, 0.0, 1.0, where=np.array([True, False, True])))
+
+
+def writes_to_windows(x):
+    return np.sum(np.lib.stride_tricks.sliding_window_view(x, 2, writeable=True))
+
+
+@pytest.mark.parametrize(("function", "word"), [(clips_where, "where"), (writes_to_windows, "writeable")])
+def test_an_argument_that_is_not_supported_is_named(function: Any, word: str) -> None:
+    with pytest.raises(UnsupportedArgument, match=f"the argument {word} of .* is not supported") as caught:
+        symgrad.grad(function)(X)
+    assert caught.value.hint == "leave it out"
+    left_out = symgrad.grad(lambda x: np.sum(np.clip(x, 0.0, 1.0)) + np.sum(np.lib.stride_tricks.sliding_window_view(x, 2)))
+    np.testing.assert_array_equal(left_out(X), [2.0, 2.0, 1.0])
