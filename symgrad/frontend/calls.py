@@ -63,7 +63,7 @@ from symgrad.frontend.printed import shown
 from symgrad.frontend.protocols import as_float, class_of
 from symgrad.frontend.python_values import items_listed, listed_for, python_method
 from symgrad.frontend.reading import LIBRARIES, from_class, owner_name, read_attribute, root_of
-from symgrad.frontend.rows import OF_PLACES, call_row, without_places
+from symgrad.frontend.rows import OF_PLACES, call_row, check_words, without_places
 from symgrad.frontend.several import each, is_one_of_kinds
 from symgrad.frontend.solvers import call_solver
 from symgrad.frontend.source import seen_through
@@ -78,7 +78,7 @@ from symgrad.ir.core import Const, Value
 from symgrad.ir.types import Scalar
 from symgrad.kinds import is_closed
 from symgrad.ops import spelling
-from symgrad.ops.composed import composed, defaults, parameters_of, positional, rebuilt_from
+from symgrad.ops.composed import composed, defaults, parameters_of, positional, rebuilt_from, words_of
 from symgrad.ops.composed.drawing import DRAWING
 from symgrad.ops.declarations import DECLARED
 from symgrad.ops.shapes import dtype_of
@@ -422,7 +422,9 @@ def call_composition(
         return opaque(ctx, value, name, args, kwargs, node)
     before = len(ctx.refusals)
     try:
-        result = call_function(ctx, saying, *placed(value, saying, args, kwargs), node)
+        args, kwargs = placed(value, saying, args, kwargs)
+        check_words(ctx, saying, name, words_of(value), kwargs, node)
+        result = call_function(ctx, saying, args, kwargs, node)
     except SymgradError:
         note_refused(ctx, value)
         raise

@@ -1,7 +1,8 @@
 """Functions that ask for the dtypes and classes of their operands alone: they are answered while compiling, where these are known.
 
-``np.result_type``, ``np.isdtype``, ``np.issubdtype`` and their like; ``array_namespace`` of SciPy and ``array_api_compat``, which gives
-the module that has the functions for such arrays. The function itself is asked, about operands of the same dtypes and classes.
+``np.result_type``, ``np.isdtype``, ``np.issubdtype``, ``np.ma.isMaskedArray`` and their like; ``array_namespace`` of SciPy and
+``array_api_compat``, which gives the module that has the functions for such arrays. The function itself is asked, about operands of the
+same dtypes and classes.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from symgrad.ir.types import DTYPES, Array, Scalar
 
 #: functions of NumPy that ask for dtypes alone; older versions lack some of them
 WORDS = ("result_type", "promote_types", "common_type", "can_cast", "isdtype", "issubdtype", "iterable")
-OF_DTYPES = [getattr(np, name) for name in WORDS if hasattr(np, name)]
+OF_DTYPES = [*(getattr(np, name) for name in WORDS if hasattr(np, name)), np.ma.isMaskedArray]
 #: the packages whose ``array_namespace`` it is
 HOMES = ("scipy", "array_api_compat")
 #: numbers of Python, by kind

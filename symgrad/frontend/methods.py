@@ -113,6 +113,8 @@ def call_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], k
                 raise UnsupportedSyntax(what, ctx.loc(node), "make the instance in the function")
             if name in ("items", "keys", "values", "get") and isinstance(value, dict):
                 return external_dict_method(ctx, value, text, name, args, node)
+            if name == "copy" and type(value) is dict and not args and not kwargs:
+                return ctx.apply(Static(dict), [owner], {}, node)
             if isinstance(value, list | dict | set | bytearray | deque) and name not in ("index", "count", "copy"):
                 change_outside(ctx, owner)
                 raise UnsupportedSyntax(

@@ -20,7 +20,7 @@ from symgrad.frontend.views import axes_of, split_views, view_step
 from symgrad.ir.core import ZERO, Const
 from symgrad.ir.types import List, is_complex
 from symgrad.ops import spelling
-from symgrad.ops.composed import WIDER, joining, places, products
+from symgrad.ops.composed import WIDER, joining, parameters_of, places, products
 from symgrad.ops.declare import ROWS
 from symgrad.ops.signatures import DTYPE_CALLS
 
@@ -70,6 +70,7 @@ def call_row(ctx: Lowering, spelled: spelling.Spelling, args: list[Binding], kwa
         return ctx.apply(Static(WIDER[spelled.row]), args, kwargs, node)
     except spelling.BindError as error:
         if (wider := WIDER.get(spelled.row)) is not None and (spelled.row in ALIKE or not are_complex(ctx, [*args, *kwargs.values()])):
+            check_words(ctx, wider, spelled.name, frozenset(kwargs), kwargs, node)
             return ctx.apply(Static(wider), args, kwargs, node)
 
         def call(rest: list[Binding], named: dict[str, Binding]) -> Binding:
@@ -91,6 +92,15 @@ def call_row(ctx: Lowering, spelled: spelling.Spelling, args: list[Binding], kwa
     if spelled.name in CALLS_OF_DTYPES and isinstance(out, Ref) and getattr(ctx.type_of(out), "shape", None) == ():
         return ctx.make(ctx.call("take", ctx.read(out, node), index=""))  # ``np.float64`` of an array without axes is a number
     return out
+
+
+def check_words(ctx: Lowering, saying: Callable[..., Any], name: str, words: frozenset[str], kwargs: dict[str, Binding],
+                node: ast.AST) -> None:  # fmt: skip
+    """Refuse an argument that a function of a library takes by its words, and the composition that says it does not."""
+    taken = parameters_of(saying)
+    word = next((word for word in kwargs if word in words and word not in taken), None)
+    if word is not None and "kwargs" not in taken:
+        raise UnsupportedArgument(f"the argument {word} of {name} is not supported", ctx.loc(node), "leave it out")
 
 
 def without_places(ctx: Lowering, argument: Binding) -> Binding:

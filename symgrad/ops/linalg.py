@@ -295,6 +295,14 @@ def _svd_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple
     return Array(dtype, (*stack, rows, least)), Array(_float_dtype(types, REAL), (*stack, least)), Array(dtype, (*stack, least, columns))
 
 
+def _singular_vectors_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[Type, ...]:
+    shape, dtype = shape_of(types[0]), _float_dtype(types)
+    if shape is None or len(shape) < 2:
+        return Array(dtype, None), Array(dtype, None)
+    *stack, rows, columns = shape
+    return Array(dtype, (*stack, rows, rows)), Array(dtype, (*stack, columns, columns))
+
+
 def _qr_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[Type, ...]:
     shape, dtype = shape_of(types[0]), _float_dtype(types)
     if shape is None or len(shape) < 2:
@@ -389,7 +397,7 @@ rule(
     " + (u_grad - dual(u) @ (mT(u) @ u_grad)) / expand_dims(s, axis=-2) @ dual(vh)"
     " + dual(u) @ ((vh_grad - vh_grad @ mT(vh) @ dual(vh)) / expand_dims(s, axis=-1))",
 )
-missing("singular_vectors(a) -> u, vh", lambda types, settings, dim: (UNKNOWN, UNKNOWN), "vectors of the singular value zero are not given "
+missing("singular_vectors(a) -> u, vh", _singular_vectors_law, "vectors of the singular value zero are not given "
         "by the matrix; full_matrices=False leaves them out", emit="np.linalg.svd(a)[::2]")  # fmt: skip
 # no more columns than rows: Walter and Lehmann, Algorithmic Differentiation of Linear Algebra Functions (2010)
 rule(

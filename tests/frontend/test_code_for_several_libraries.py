@@ -39,6 +39,12 @@ def by_tuple_of_classes(x):
     return np.sum(x * x) if issubclass(type(x), (list, np.ndarray)) else np.sum(x)
 
 
+def without_masks(x):
+    if any(np.ma.isMaskedArray(each) for each in (x, x[0], 2.0 * x, 1.0)):
+        return np.sum(np.roots(x))
+    return np.sum(x**2)
+
+
 def on_its_device(x):
     places = np.arange(len(x), device=x.device) + np.zeros(3, device=None)
     return np.sum(places * x) if getattr(1.0, "device", None) is None else np.sum(x)
@@ -51,7 +57,7 @@ def without_casts(x):
 
 
 @pytest.mark.skipif(not hasattr(np.ndarray, "device"), reason="arrays have a device since NumPy 2")
-@pytest.mark.parametrize("function", [by_class, by_class_of_dtype, by_tuple_of_classes, on_its_device, without_casts])
+@pytest.mark.parametrize("function", [by_class, by_class_of_dtype, by_tuple_of_classes, without_masks, on_its_device, without_casts])
 @pytest.mark.parametrize("jit", [False, True])
 def test_right(function: Any, jit: bool) -> None:
     check_right(function, X, jit)
@@ -114,3 +120,20 @@ def test_casts_are_refused(function: Any) -> None:
     with pytest.raises(UnsupportedArgument, match="the argument casting of np.add") as caught:
         symgrad.grad(function)(X)
     assert caught.value.hint == "leave it out"
+
+
+def clips_where(x):
+    return np.sum(np.clip(x, 0.0, 1.0, where=np.array([True, False, True])))
+
+
+def writes_to_windows(x):
+    return np.sum(np.lib.stride_tricks.sliding_window_view(x, 2, writeable=True))
+
+
+@pytest.mark.parametrize(("function", "word"), [(clips_where, "where"), (writes_to_windows, "writeable")])
+def test_an_argument_that_is_not_supported_is_named(function: Any, word: str) -> None:
+    with pytest.raises(UnsupportedArgument, match=f"the argument {word} of .* is not supported") as caught:
+        symgrad.grad(function)(X)
+    assert caught.value.hint == "leave it out"
+    left_out = symgrad.grad(lambda x: np.sum(np.clip(x, 0.0, 1.0)) + np.sum(np.lib.stride_tricks.sliding_window_view(x, 2)))
+    np.testing.assert_array_equal(left_out(X), [2.0, 2.0, 1.0])

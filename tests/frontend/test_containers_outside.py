@@ -168,3 +168,21 @@ def test_what_asks_for_one_module_does_not_compare_all_of_them() -> None:
     assert derivative(1.5) == 2.0
     (entry,) = next(iter(derivative._table.entries.values()))
     assert {one.aspect for one in entry.compiled.relied if one.text.endswith("modules")} == {"type", "unset"}
+
+
+DEFAULTS = {"a": 2.0, "b": 3.0}
+
+
+def by_copied_defaults(x):
+    settings = DEFAULTS.copy()
+    settings.update(b=x)
+    settings["a"] *= x
+    return (lambda y, a=1.0, b=1.0: y * a + b)(x, **settings)
+
+
+def test_a_copy_of_a_dict_has_its_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    derivative = symgrad.grad(by_copied_defaults)
+    assert derivative(3.0) == 13.0
+    assert DEFAULTS == {"a": 2.0, "b": 3.0}
+    monkeypatch.setitem(DEFAULTS, "a", 1.0)
+    assert derivative(3.0) == 7.0

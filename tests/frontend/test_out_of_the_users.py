@@ -69,10 +69,7 @@ OVERWRITING = functools.partial(overwrites, overwrite_x=False)
 
 
 def calls_overwriting(x):
-    y = np.ones(3)
-    return np.sum(overwrites(2.0 * x, overwrite_x=True)) * np.sum(OVERWRITING(2.0 * x, overwrite_x=True)) + np.sum(
-        BY_ELEMENT(x, out=2.0 * y)
-    )
+    return np.sum(overwrites(2.0 * x, overwrite_x=True)) * np.sum(OVERWRITING(2.0 * x, overwrite_x=True))
 
 
 def calls_numpys(x):

@@ -110,7 +110,7 @@ np.convolve(x, x[:2])|np.kron(m, m)|np.gradient(x)|np.diff(m, axis=1)|np.trapezo
 np.linalg.norm(m, axis=1)|np.linalg.norm(x, 3)|np.linalg.matrix_power(m @ m.T, 2)|np.cross(m, m[::-1])|np.ptp(m, axis=0)|np.dstack([m, m])|np.take(m, [0, 1, 1], axis=1)
 np.quantile(m, [0.2, 0.7], axis=0)|np.percentile(x, 30, method='lower')|np.quantile(m, [0.2, 0.7], axis=1, method='weibull')|np.convolve(x, [1.0, 2.0, -1.0], mode='same')
 np.inner([1.0, 2.0, 0.5], m)|np.gradient([x[0], x[1], x[2]])|np.cross(m, [0.5, 1.0, 2.0])|np.linalg.norm(m, 2)|np.linalg.norm(m, "nuc")|np.linalg.norm(m, -2)
-np.linalg.cond(m)|np.linalg.svd(m, compute_uv=False)|np.linalg.svd(m, full_matrices=False).S|np.linalg.svd(m)[1]|np.linalg.qr(m.T, mode="r") ** 2
+np.linalg.cond(m)|np.linalg.svd(m, compute_uv=False)|np.linalg.svd(m, full_matrices=False).S|np.linalg.svd(m)[1]|np.linalg.svd(m)[1] * np.linalg.svd(m)[2].T.shape[0]|np.linalg.qr(m.T, mode="r") ** 2
 np.linalg.lstsq(m.T, x[:3], rcond=None)[0]|np.linalg.lstsq(m.T, m.T * x[:3, None], rcond=None)[1]
 np.einsum('...i,i->...', m, x[:3])|np.einsum('...ij,...jk', m, m.T)|np.einsum(m, [0, 1], x[:3], [1], [0])|np.einsum('ij,kj->ik', m, m, optimize=True)
 np.diff(x, prepend=0.0)|np.diff(x, append=x[0], prepend=x[:2])|np.cross(m.T, x[:3], axis=0)|m[np.s_[1, ::2]]|m[np.index_exp[0, 1:]]"""

@@ -277,6 +277,17 @@ def parameters_of(function: Callable[..., Any]) -> frozenset[str]:
 
 
 @cache
+def words_of(function: Any) -> frozenset[str]:
+    """The names of the parameters of a function of a library, and of those that it hands on to a ufunc."""
+    try:
+        parameters = inspect.signature(function).parameters
+    except (ValueError, TypeError):
+        return frozenset()
+    hands_on = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+    return frozenset(parameters) | (frozenset(("where", "casting", "dtype", "subok", "order", "out")) if hands_on else frozenset())
+
+
+@cache
 def defaults(function: Any) -> dict[str, Any]:
     """What the parameters of a function of a library are where they are not given."""
     try:
