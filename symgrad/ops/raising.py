@@ -24,7 +24,7 @@ TOTAL = frozenset(
         *("zeros_like", "ones_like", "empty_like", "full_like"),
         *("failure", "is_failure", "is_instance"),
         *("solved", "implicit", "attained", "integral", "trajectory", "convergence", "integrated", "reached"),
-        *("stop_gradient", "barrier", "label", "probe", "may_share", "cut", "as_written"),
+        *("stop_gradient", "barrier", "label", "probe", "may_share", "cut", "as_written", "literal_text"),
     }
 )
 #: elementwise rows that raise for Python numbers outside a domain, and the operand that alone decides whether they do; a number
