@@ -53,6 +53,7 @@ from symgrad.errors import (
 )
 from symgrad.ops.batched import NotBatched
 from symgrad.tangent import columns as at_once
+from symgrad.tangent import half
 
 RNG = np.random.default_rng(12)
 IN_TURN = "column.0 in range"
@@ -187,6 +188,10 @@ def test_what_a_function_prints_it_prints_once(capsys: pytest.CaptureFixture[str
 
 def refused(*args: Any) -> None:
     raise NotBatched
+
+
+def no_transpose(*args: Any, **named: Any) -> None:
+    raise NoDerivative("there is none")
 
 
 @pytest.mark.sweep(8)
@@ -522,6 +527,8 @@ def test_a_function_that_has_no_columns_has_rows(monkeypatch: pytest.MonkeyPatch
 
     np.testing.assert_allclose(symgrad.jacfwd(outer)(X), differences(outer, (X,)), rtol=1e-7, atol=1e-9)
     monkeypatch.setattr(at_once, "together", refused)
+    np.testing.assert_allclose(symgrad.jacfwd(lambda x: outer(x))(X), differences(outer, (X,)), rtol=1e-7, atol=1e-9)
+    monkeypatch.setattr(half, "gradient", no_transpose)
     with pytest.raises(NoDerivative, match="not written as a linear function") as caught:
         symgrad.jacfwd(outer, allow_unused=True)(X)
     assert 'mode="reverse"' in str(caught.value)

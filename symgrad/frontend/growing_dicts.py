@@ -32,6 +32,7 @@ from symgrad.ir.types import TEXT, UNDEFINED, List, Scalar, Struct, Type
 from symgrad.ops.composed import growing_classes, growing_dicts, growing_inner, growing_keys
 from symgrad.ops.composed.growing import GrowingCounter, GrowingOrderedDict
 from symgrad.ops.composed.growing_dicts import dict_by_keys
+from symgrad.text import identifier
 
 KEYS = "computed keys of a dict are ints, bools, floats, texts, or tuples of these, all of one kind"
 OF_ONE_CLASS = "make all keys of the dict one class, or use a dict for each kind of key"
@@ -231,7 +232,7 @@ def with_texts(ctx: Lowering, key: Binding) -> Binding:
 def in_tuple(ctx: Lowering, item: Binding) -> Binding:
     """A part of a key; a text that is known as one that tuples with other texts can be compared with."""
     if isinstance(item, Static) and type(item.value) is str:
-        return Num(ctx.call("format_text", Const(item.value.replace("{", "{{").replace("}", "}}"))))
+        return Num(ctx.call("literal_text", Const(item.value), hint=identifier(item.value)))
     return item
 
 

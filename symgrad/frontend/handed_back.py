@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax, UnsureAlias
-from symgrad.frontend.bindings import MISSING, Binding, HeapKey, Location, Name, Obj, Ref, State, Step
+from symgrad.frontend.bindings import MISSING, Binding, HeapKey, Location, Name, Obj, Ref, State, Step, memory_of
 from symgrad.frontend.columns import columns
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.filling import operands_of
@@ -175,7 +175,7 @@ def learn_list(ctx: Lowering, record: Recursive, location: Location, before: Typ
     """Learn of a list of numbers around a function that its items change, and of which type they are."""
     now = ctx.state.memory[location].type
     known = join(record.lists.get(location, before), now)
-    holders = [key for key, content in record.entry.heap.items() if isinstance(content, Ref) and content.location is location]
+    holders = [key for key, content in record.entry.heap.items() if memory_of(content) is location]
     seen = location.outside or any(key in ctx.arguments or key in record.entry.handles for key in holders)
     if seen or not isinstance(known, List) or not all(isinstance(part, List) and isinstance(part.item, Scalar) for part in columns(known)):
         what = f"{record.func.name} calls itself and changes a list that the caller sees, or that holds other things than numbers"
@@ -189,7 +189,7 @@ def learn_object(ctx: Lowering, record: Recursive, key: HeapKey, before: State, 
     """Learn what a function changes in a list of known items, a dict or an instance around it."""
     old, new = before.heap.get(key), ctx.state.heap.get(key)
     seen = key in ctx.arguments or key in record.entry.handles or key in record.entry.kin or key in record.entry.twins
-    if not seen and isinstance(old, tuple) and key.kind == "list" and (isinstance(new, Ref) or len(old) != len(new or ())):
+    if not seen and isinstance(old, tuple) and key.kind == "list" and (not isinstance(new, tuple) or len(old) != len(new)):
         record.learn(record.grown, [key])
         return
     if seen or not isinstance(old, tuple) or not isinstance(new, tuple) or [k for k, _ in old] != [k for k, _ in new]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.activation import bind_arguments, body_result, default_bindings, holds_function
-from symgrad.frontend.bindings import Binding, Fun, Location, Maybe, Num, Obj, OneOf, Ref, Static, Tup
+from symgrad.frontend.bindings import Binding, Fun, Location, Maybe, Num, OneOf, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.filling import operands_of
 from symgrad.frontend.frames import Frame
@@ -35,7 +35,7 @@ from symgrad.frontend.memory_groups import copy_written
 from symgrad.frontend.reach import memory_within, objects_around
 from symgrad.frontend.scopes import body_nodes, global_names, local_names
 from symgrad.frontend.sequences import of_any_length, own_lists
-from symgrad.frontend.skeletons import Skeleton, leaves, places_in, rebuild
+from symgrad.frontend.skeletons import NOTHING, Skeleton, leaves, places_in, rebuild
 from symgrad.frontend.source import Source
 from symgrad.frontend.tables import SPREAD
 from symgrad.ir.core import Apply, Block, Func, Operand, Value, applied, substitute, walk
@@ -107,8 +107,9 @@ def call_callee(ctx: Lowering, source: Callee, bound: dict[str, Binding], node: 
     arrays: list[Ref | None] = []
     forms: dict[str, Skeleton] = {}
     for name, binding in bound.items():
-        is_object = source.is_handed and isinstance(binding, Obj)
-        forms[name] = Skeleton("same", same=binding) if is_object else general(ctx, binding, operands, arrays, node)
+        form = ctx.skeleton(binding, ctx.state) if source.is_handed else NOTHING
+        is_object = form.form == "same" and form.anew is not None
+        forms[name] = form if is_object else general(ctx, binding, operands, arrays, node)
     key = (source.code, tuple(forms.items()))
     record: Recursive | None = ctx.recursive.get(key)
     if record is not None and record.done and not is_as_before(ctx, record):
@@ -244,7 +245,7 @@ def lower_body(ctx: Lowering, source: Callee, forms: dict[str, Skeleton], record
         values = [Value(ctx.builder.freshen(leaf.type), name) for leaf in leaves(form)]
         params += values
         ctx.state.names[frame, name] = argument = rebuild(form, list(values), ctx.state, name, ctx.builder.loc)
-        if not (isinstance(argument, Obj) and form.form == "same"):
+        if form.form != "same" or form.anew is None:
             ctx.state.twins |= frozenset(objects_around(argument, ctx.state))  # they are the caller's
         places += places_in(argument, form, ctx.state.heap)
     for place, location in enumerate(places):

@@ -89,5 +89,7 @@ for _name in ("checkpoint_begin", "checkpoint_end"):
 # leave a compiled function: its caller runs the NumPy code instead
 constant("bail_out(test)", _nothing, emit="if test:\n    raise ArithmeticError", effect=True, statement=True)
 constant("rounded(x, *digits)", _rounded, emit="round(x, *digits)")
+# a text that is known, as a value beside others that are not
+constant("literal_text(text)", _text, emit="text", cheap=True)
 missing("format_text(template, *args)", _text, SEEN, emit="template.format(*args)")
 missing("format_percent(template, value)", _text, SEEN, emit="template % value")

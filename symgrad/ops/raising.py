@@ -23,19 +23,9 @@ TOTAL = frozenset(
         *("extent", "list_len", "shape_of", "list_of", "list_append", "list_add", "copy"),
         *("zeros_like", "ones_like", "empty_like", "full_like"),
         *("failure", "is_failure", "is_instance"),
-        *(
-            "solved",
-            "implicit",
-            "attained",
-            "integral",
-            "trajectory",
-            "weighted_sensitivity",
-            "convergence",
-            "integrated",
-            "reached",
-            "states_reached",
-        ),
-        *("stop_gradient", "barrier", "label", "probe", "may_share", "cut", "as_written"),
+        *("solved", "implicit", "attained", "integral", "trajectory", "weighted_sensitivity"),
+        *("convergence", "integrated", "reached", "states_reached"),
+        *("stop_gradient", "barrier", "label", "probe", "may_share", "cut", "as_written", "literal_text"),
     }
 )
 #: elementwise rows that raise for Python numbers outside a domain, and the operand that alone decides whether they do; a number

@@ -104,7 +104,7 @@ APART: dict[str, str] = {
     "printed only": "contract broadcast_shape inner_product split_ties lies_by_rows",
     "index paths, held to NumPy in test_index_laws": "view take take_written set_at add_at add_written accumulate scatter_add",
     "of the engine: no value of NumPy's": """opaque opaque_pure opaque_attribute generator drawn touched may_share stop_gradient barrier label probe
-        as_written written cut check check_real check_result check_count raise_error evaluated bail_out format_text format_percent refuse custom
+        as_written written cut check check_real check_result check_count raise_error evaluated bail_out literal_text format_text format_percent refuse custom
         on_backward seen_backward in_form is_array held custom_backward no_slope singular_vectors eig""",
     "what solvers of SciPy give": """solver solved implicit implicit_backward attained attained_backward integral integral_backward trajectory trajectory_backward
         states_reached weighted_sensitivity weighted_sensitivity_backward convergence integrated reached""",
