@@ -57,7 +57,7 @@ def list_apart(source: Source, changed: Loc) -> str | None:
 
 def copied_where_bound(source: Source, names: Sequence[str | None]) -> str | None:
     """The hint to copy what has these names wherever it gets another one; None where it gets none."""
-    places = second_names(source.node, names)[:NAMED]
+    places = (second_names(source.node, names) or second_names(source.node, names, rows=True))[:NAMED]
     texts = [text_at(place) if place.line == node.end_lineno else ast.unparse(node) for node in places for place in [source.loc(node)]]
     at_lines = [f"{wrapped(text)}.copy() in line {node.lineno}" for text, node in zip(texts, places, strict=True)]
     return f"write {' and '.join(at_lines)}" if at_lines else None
@@ -66,8 +66,10 @@ def copied_where_bound(source: Source, names: Sequence[str | None]) -> str | Non
 # ------------------------------------------------------------------ where an array gets another name
 
 
-def second_names(function: ast.AST, names: Sequence[str | None]) -> list[ast.expr]:
+def second_names(function: ast.AST, names: Sequence[str | None], rows: bool = False) -> list[ast.expr]:
     """The expressions by which another name is bound to an array of these names or to a part of it, or a list takes it; in order.
+
+    ``rows``: what a loop over such an array calls its rows is such a name too.
 
     >>> tree = ast.parse("v = x[1:]; w = x * 2; u, k = v.T, 3; held.append(u)")
     >>> [ast.unparse(node) for node in second_names(tree, ["x"])]
@@ -81,7 +83,8 @@ def second_names(function: ast.AST, names: Sequence[str | None]) -> list[ast.exp
                 group.add(target)
                 places[value] = None
         if isinstance(node, ast.For) and {word.id for word in ast.walk(node.iter) if isinstance(word, ast.Name)} & group:
-            group |= {word.id for word in ast.walk(node.target) if isinstance(word, ast.Name)} & {*names}
+            targets = {word.id for word in ast.walk(node.target) if isinstance(word, ast.Name)}
+            group |= targets if rows else targets & {*names}
     return sorted(places, key=lambda node: (node.lineno, node.col_offset))
 
 
