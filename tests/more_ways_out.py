@@ -187,45 +187,53 @@ def f(x):
     return np.sum(y * y) + np.sum(v * v) + w[1]
 """,
     ("x[::-1].reshape(2, 2)\n    w = y.T.ravel()", "x[::-1].reshape(2, 2).copy()\n    w = y.T.ravel().copy()"), runs=False)  # fmt: skip
-way("a view on one path", ALIAS,
-    "write y[1:].copy() in line 4", """
+way("a view of an array that a loop replaces", ALIAS,
+    "write y[1:].copy() in line 3 and y[1:].copy() in line 9", """
 def f(x):
-    y = x * 2.0
-    if x[0] > 0:
-        v = y[1:]
-    else:
-        v = x * 3.0
-    v[0] = 0.0
+    y, s = x * 2.0, 0.0
+    q = y[1:]
+    while s < x[2]:
+        s += 0.6
+        q[0] = q[0] + 2.0
+        if x[0] > 0.0:
+            y = np.sin(y)
+            q = y[1:]
+        y[1] += 0.5
+    return np.sum(q) * y[0]
+""",
+    ("q = y[1:]", "q = y[1:].copy()"), runs=False)  # fmt: skip
+way("a store to a matrix that is reshaped", ALIAS,
+    "write y.reshape(-1).copy() in line 3", """
+def f(x):
+    y = np.outer(x, x)[:, ::-1] if x[0] > 5.0 else np.outer(x, x)
+    y.reshape(-1)[:] = y[0, 0] * np.arange(16.0)
     return np.sum(y * y)
 """,
-    ("v = y[1:]", "v = y[1:].copy()"), runs=False)  # fmt: skip
-way("two names that are swapped in a loop", ALIAS,
-    "write z[::-1].copy() in line 5 and y.copy() in line 5 and (y if i > 1 else z).copy() in line 6", """
-def f(x, n):
+    ("y.reshape(-1)[:]", "y.reshape(-1).copy()[:]"), runs=False)  # fmt: skip
+way("one list in all places of another", ALIAS,
+    "write [[0.1] * 3 for _ in range(len(s))] in line 3", """
+def f(x):
+    s = [v for v in x * x if v > 0.0]
+    g = [[0.1] * 3] * len(s)
+    k = 0
+    while k < len(s):
+        g[k][1] = g[k - 1][0] * x[k]
+        k += 1
+    return g[-1][1] * x[0]
+""",
+    ("[[0.1] * 3] * len(s)", "[[0.1] * 3 for _ in range(len(s))]"), runs=False)  # fmt: skip
+way("two views that are swapped in a loop", ALIAS,
+    "write y[1:].copy() in line 3 and v.copy() in line 6 and u.copy() in line 6", """
+def f(x):
     y, z = x * 2.0, x * 3.0
-    for i in range(n):
-        if x[0] > i:
-            y, z = z[::-1], y
-        w = y if i > 1 else z
-        w[2] = 5.0
-        y[1] = z[1]
-    return np.sum(y * y)
+    u, v = y[1:], z[1:]
+    while u[0] * u[0] < 9.0:
+        u[0] = u[0] * 1.5 + v[1]
+        u, v = v, u
+    return np.sum(y * z) + u[0]
 """,
-    ("y, z = z[::-1], y", "y, z = z[::-1].copy(), y.copy()"),
-    ("w = y if i > 1 else z", "w = (y if i > 1 else z).copy()"), runs=False)  # fmt: skip
-way("rows that are held in a loop", ALIAS,
-    "write m[0].copy() in line 3 and row.copy() in line 6", """
-def f(x):
-    m = x.reshape(2, 2) * 2.0
-    last = m[0]
-    for row in m:
-        if row[0] > 0:
-            last = row
-    last[0] = 3.0
-    return np.sum(m * m)
-""",
-    ("last = m[0]", "last = m[0].copy()"),
-    ("last = row", "last = row.copy()"), runs=False)  # fmt: skip
+    ("u, v = y[1:], z[1:]", "u, v = y[1:].copy(), z[1:]"),
+    ("u, v = v, u", "u, v = v.copy(), u.copy()"), runs=False)  # fmt: skip
 way("np.vectorize of a function that returns integers", ARGUMENT,
     "return floats only, 0.0 instead of 0", """
 def f(x):
@@ -375,20 +383,6 @@ def f(x):
     return x.sum * x[0]
 """,
     ("x.sum", "x.sum()"), runs=False)  # fmt: skip
-way("a view that is appended to a list", ALIAS,
-    "write u[:].copy() in line 3 and v.copy() in line 5 and (u if x[0] > i else v).copy() in line 7", """
-def f(x, n):
-    u, held = x[1:] * 1.0, []
-    v = u[:]
-    for i in range(n):
-        held.append(v)
-        v *= 1.5
-        v = u if x[0] > i else v
-    return sum(np.sum(w) for w in held) + np.sum(u)
-""",
-    ("v = u[:]", "v = u[:].copy()"),
-    ("append(v)", "append(v.copy())"),
-    ("v = u if x[0] > i else v", "v = (u if x[0] > i else v).copy()"), runs=False)  # fmt: skip
 way("ravel of an array by columns", ALIAS,
     "write y.ravel().copy() in line 3", """
 def f(x):

@@ -460,14 +460,6 @@ way("shapes that do not fit", "ShapeMismatch", "compare the shapes of the two", 
 def f(x):
     return x[:3].sum() + (np.ones(2) * np.ones(3)).sum()
 """, ("np.ones(2)", "np.ones(3)"), runs=False)  # fmt: skip
-way("a view of one array or another", "UnsureAlias", "write (y[::2] if x[0] > 0 else other).copy() in line 4", """
-def f(x):
-    y = x.copy()
-    other = x * 2.0
-    v = y[::2] if x[0] > 0 else other
-    v[0] = 0.0
-    return (y * y).sum()
-""", ("y[::2] if x[0] > 0 else other", "(y[::2] if x[0] > 0 else other).copy()"), runs=False)  # fmt: skip
 way("an opaque array that is written to", TYPE, "make it an array of a known type, with np.asarray and dtype=float", """
 def f(x):
     y = np.lib.stride_tricks.as_strided(np.ones(2))

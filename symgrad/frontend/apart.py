@@ -28,15 +28,13 @@ def way_apart(locations: Sequence[Location], stored: Loc, source: Source) -> tup
         if one.may_be_view and is_expression(text):
             note = "a view of another array, or a copy: that depends on how the other one lies in memory"
             return f"write {wrapped(text)}.copy() in line {one.owner.line}", [(one.owner, note)]
-    places = second_names(source.node, {one.name for one in locations if one.name in variables})[:NAMED]
-    if places:
-        texts = [text_at(place) if place.line == node.end_lineno else ast.unparse(node) for node in places for place in [source.loc(node)]]
-        at_lines = [f"{wrapped(text)}.copy() in line {node.lineno}" for text, node in zip(texts, places, strict=True)]
-        return f"write {' and '.join(at_lines)}", []
+    known = [*dict.fromkeys(one.name for one in locations if one.name in variables)] or names_stored(source.node, stored.line)
+    if copied := copied_where_bound(source, known):
+        return copied, []
     joined = [one for one in locations if one.name in variables and one.owner.line and not one.outside]
     place = next((one.owner for one in joined if one.owner.text.lstrip().startswith((*LOOPS, "if "))), None)
     if place is None:
-        return copied_before([one.name for one in locations if one.name in variables], stored, variables), []
+        return copied_before([name for name in known if name in variables], stored, variables), []
     is_loop = place.text.lstrip().startswith(LOOPS)
     names = list(dict.fromkeys(str(one.name) for one in joined if one.owner == place))
     names = [name for name in names if not is_loop or variables[name] < place.line][:NAMED] or names[:1]
@@ -46,14 +44,35 @@ def way_apart(locations: Sequence[Location], stored: Loc, source: Source) -> tup
     return f"{copies} behind the if statement at line {place.line}", [(place, "one of two arrays from here on")]
 
 
+def list_apart(source: Source, changed: Loc) -> str | None:
+    """The hint for a list that is changed by the statement at a place, and may be one with another list; None where there is no such."""
+    names = names_stored(source.node, changed.line)
+    for node in ast.walk(source.node):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.BinOp(left=ast.List(elts=[item]), op=ast.Mult(), right=count)):
+                if name in names and not isinstance(item, ast.Constant):
+                    return f"write [{ast.unparse(item)} for _ in range({ast.unparse(count)})] in line {node.lineno}"
+    return copied_where_bound(source, names)
+
+
+def copied_where_bound(source: Source, names: Sequence[str | None]) -> str | None:
+    """The hint to copy what has these names wherever it gets another one; None where it gets none."""
+    places = (second_names(source.node, names) or second_names(source.node, names, rows=True))[:NAMED]
+    texts = [text_at(place) if place.line == node.end_lineno else ast.unparse(node) for node in places for place in [source.loc(node)]]
+    at_lines = [f"{wrapped(text)}.copy() in line {node.lineno}" for text, node in zip(texts, places, strict=True)]
+    return f"write {' and '.join(at_lines)}" if at_lines else None
+
+
 # ------------------------------------------------------------------ where an array gets another name
 
 
-def second_names(function: ast.AST, names: set[str | None]) -> list[ast.expr]:
+def second_names(function: ast.AST, names: Sequence[str | None], rows: bool = False) -> list[ast.expr]:
     """The expressions by which another name is bound to an array of these names or to a part of it, or a list takes it; in order.
 
+    ``rows``: what a loop over such an array calls its rows is such a name too.
+
     >>> tree = ast.parse("v = x[1:]; w = x * 2; u, k = v.T, 3; held.append(u)")
-    >>> [ast.unparse(node) for node in second_names(tree, {"x"})]
+    >>> [ast.unparse(node) for node in second_names(tree, ["x"])]
     ['x[1:]', 'v.T', 'u']
     """
     group, places = set(names), dict[ast.expr, None]()
@@ -64,13 +83,16 @@ def second_names(function: ast.AST, names: set[str | None]) -> list[ast.expr]:
                 group.add(target)
                 places[value] = None
         if isinstance(node, ast.For) and {word.id for word in ast.walk(node.iter) if isinstance(word, ast.Name)} & group:
-            group |= {word.id for word in ast.walk(node.target) if isinstance(word, ast.Name)} & names
+            targets = {word.id for word in ast.walk(node.target) if isinstance(word, ast.Name)}
+            group |= targets if rows else targets & {*names}
     return sorted(places, key=lambda node: (node.lineno, node.col_offset))
 
 
 def bindings_of(node: ast.AST) -> list[tuple[str, ast.expr]]:
     """The names that a statement binds and the expressions that it binds them to; what a list takes, under the name of the list."""
     match node:
+        case ast.Assign(targets=[ast.Subscript(value=ast.Call() as view)]) | ast.AugAssign(target=ast.Subscript(value=ast.Call() as view)):
+            return [("", view)]  # what is stored to has no name
         case ast.Assign(targets=targets, value=value):
             pairs = [(target, value) for target in targets]
         case ast.AnnAssign(target=target, value=ast.expr() as value) | ast.NamedExpr(target=target, value=value):
@@ -82,6 +104,23 @@ def bindings_of(node: ast.AST) -> list[tuple[str, ast.expr]]:
     several = [(t, v) for t, v in pairs if isinstance(t, ast.Tuple) and isinstance(v, ast.Tuple) and len(t.elts) == len(v.elts)]
     pairs += [pair for t, v in several for pair in zip(t.elts, v.elts, strict=True)]
     return [(target.id, value) for target, value in pairs if isinstance(target, ast.Name)]
+
+
+def names_stored(function: ast.AST, line: int) -> list[str | None]:
+    """The names that the statements at a line bind, or store to a part of.
+
+    >>> names_stored(ast.parse("u = v; w[i] += np.sum(u); w.sort()"), 1)
+    ['u', 'w']
+    """
+    names: list[str | None] = []
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assign | ast.AugAssign) and node.lineno == line:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            parts = [part for target in targets for part in (target.elts if isinstance(target, ast.Tuple) else [target])]
+            names += [name for part in parts for name in sorted(roots(part))]
+        elif isinstance(node, ast.Expr) and node.lineno == line and isinstance(call := node.value, ast.Call):
+            names += sorted(roots(call.func.value)) if isinstance(call.func, ast.Attribute) else []
+    return [*dict.fromkeys(name for name in names if name != "np")]
 
 
 def roots(node: ast.expr) -> set[str]:
@@ -119,11 +158,10 @@ def bound_first(function: ast.AST) -> dict[str, int]:
     """The line on which each variable of a function is bound for the first time, 0 for a parameter."""
     lines: dict[str, int] = {}
     for node in ast.walk(function):
-        name = (
-            node.arg if isinstance(node, ast.arg) else node.id if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) else None
-        )
-        if name is not None and isinstance(node, ast.arg | ast.Name):
-            lines[name] = min(node.lineno, lines.get(name, node.lineno))
+        if isinstance(node, ast.FunctionDef) and node is function:
+            lines |= {one.arg: 0 for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            lines[node.id] = min(node.lineno, lines.get(node.id, node.lineno))
     return lines
 
 
@@ -150,4 +188,4 @@ def wrapped(text: str) -> str:
     return text if atom else f"({text})"
 
 
-__all__ = ["way_apart"]
+__all__ = ["list_apart", "way_apart"]

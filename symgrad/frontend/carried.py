@@ -283,8 +283,8 @@ def learn(ctx: Lowering, entry: State, plan: Plan, head: Head, end: State, names
             form = merge(plan.names[name], ctx.skeleton(after, end, entry.memory), anew=True)
             news |= plan.add(plan.names, name, plan.seen_in_list(name, form, ctx.skeleton(after, end, entry.memory), entry))
         elif after is not (before := head.state.names.get(name, MISSING)) and after != before:
-            forms = [ctx.skeleton(x, state, entry.memory) for x, state in ((entry.names.get(name, MISSING), entry), (after, end))]
-            news |= plan.add(plan.names, name, merge(*forms, anew=True))
+            first = ctx.skeleton(entry.names.get(name, MISSING), entry, entry.memory)
+            news |= plan.add(plan.names, name, merge(first, ctx.skeleton(after, end, entry.memory), anew=True))
     for location in entry.memory:
         if end.memory[location] is not head.state.memory[location] or location in plan.memory:
             carried_as_list = any(isinstance(c, Ref) and c.location is location and not is_row(c) for c in entry.heap.values())

@@ -433,7 +433,7 @@ SPREAD["close"] = close
 
 __all__ = [
     "GIVEN", "KIND", "RAISED", "Edge", "Pending", "Raisable", "Watcher", "after_rounds", "args_of", "both", "check_count", "close",
-    "come_out", "common", "either", "end_round", "fail", "fail_unless", "instance_of", "is_seen", "join_pending", "kind_now", "kind_of",
-    "forget_temporaries", "name_of", "name_of_taken", "of_handlers_around", "opposite", "raise_here", "raise_where", "reopen", "sees",
+    "come_out", "common", "either", "end_round", "fail", "fail_unless", "forget_temporaries", "instance_of", "is_seen", "join_pending",
+    "kind_now", "kind_of", "name_of", "name_of_taken", "of_handlers_around", "opposite", "raise_here", "raise_where", "reopen", "sees",
     "taken_by", "told_by",
 ]  # fmt: skip

@@ -406,12 +406,15 @@ def swap_versions(state: State, table: dict[Value, Value]) -> None:
     def new(operand: Operand) -> Operand:
         return table.get(operand, operand) if isinstance(operand, Value) else operand
 
+    def shown(old: Ref) -> Ref:
+        return Ref(old.location, tuple(replace(step, operands=tuple(map(new, step.operands))) for step in old.path))
+
     def binding(old: Binding) -> Binding:
         match old:
             case Num(operand):
                 return Num(new(operand))
-            case Ref(location, path):
-                return Ref(location, tuple(replace(step, operands=tuple(map(new, step.operands))) for step in path))
+            case Ref():
+                return shown(old)
             case Tup(items, kind):
                 return Tup(tuple(map(binding, items)), kind)
             case Maybe(present, inner, absent):
@@ -424,6 +427,6 @@ def swap_versions(state: State, table: dict[Value, Value]) -> None:
 
     state.memory = {k: new(v) for k, v in state.memory.items()}
     state.names = {k: binding(v) for k, v in state.names.items()}
-    state.heap = {k: binding(v) if isinstance(v, Ref) else tuple((n, binding(b)) for n, b in v) for k, v in state.heap.items()}
-    state.bases = {location: {binding(base): new(test) for base, test in held.items()} for location, held in state.bases.items()}
+    state.heap = {k: shown(v) if isinstance(v, Ref) else tuple((n, binding(b)) for n, b in v) for k, v in state.heap.items()}
+    state.bases = {location: {shown(base): new(test) for base, test in held.items()} for location, held in state.bases.items()}
     state.kin = {one: {other: new(same) for other, same in others.items()} for one, others in state.kin.items()}

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from symgrad.errors import UnknownType, UnsupportedSyntax, UnsureAlias
+from symgrad.frontend.apart import list_apart
 from symgrad.frontend.bindings import NO_KEYS, Binding, Broken, HeapKey, Location, Maybe, Missing, Obj, Ref, Step, is_row, row_at
 from symgrad.frontend.conversions import Conversions, kind_word, spelled
 from symgrad.frontend.interruptions import NeedsState
@@ -216,7 +217,7 @@ class Heap(Conversions):
             raise UnsureAlias(
                 f"{kind_word(Obj(key))} that another name may or may not be bound to is changed",
                 self.builder.loc,
-                "bind the other name to a copy, as in other = list(held)",
+                list_apart(self.frame.source, self.builder.loc) or "bind the other name to a copy, as in other = list(held)",
             )
         if key in self.state.kin and isinstance(held := self.state.heap.get(key), Ref):  # the others have theirs in memory of their own
             copy = self.call("list_slice", self.read(held), Const(None), Const(None), Const(None))

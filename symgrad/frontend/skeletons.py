@@ -31,7 +31,7 @@ from symgrad.frontend.bindings import (
     is_row,
     row_at,
 )
-from symgrad.ir.core import NONE, Const, Operand, Value
+from symgrad.ir.core import NONE, UNDEF, Const, Operand, Value
 from symgrad.ir.types import BOOL, INT, TEXT, UNDEFINED, UNKNOWN, Array, List, Object, Type, Unknown, join
 from symgrad.location import Loc
 from symgrad.ops.composed import growing_classes
@@ -107,12 +107,12 @@ def _object_skeleton(key: HeapKey, state: State, type_of: Any, above: tuple[Heap
 
 
 def view_form(ref: Ref, type_: Type) -> Skeleton:
-    """The form of a view: the array, the steps to it, and the numbers among their operands that are computed."""
+    """The form of a view: the array, the steps to it with UNDEF for each number that is computed, and a place for each of these."""
     steps = [replace(step, operands=(*step.operands[:-2], NONE, NONE)) if step.row else step for step in ref.path]
     open_numbers = [o for step in steps for o in step.operands if isinstance(o, Value)]
     if not steps or is_row(ref) or any(o.type != INT for o in open_numbers):
         return Skeleton("array", type_)
-    path = tuple(replace(step, operands=tuple(None if isinstance(o, Value) else o for o in step.operands)) for step in steps)
+    path = tuple(replace(step, operands=tuple(UNDEF if isinstance(o, Value) else o for o in step.operands)) for step in steps)
     return Skeleton("view", type_, tuple(PLACE for _ in open_numbers), (ref.location, path))
 
 
@@ -124,10 +124,10 @@ def _merged_views(a: Skeleton, b: Skeleton) -> Skeleton | None:
     path = []
     for first, second in zip(one, two, strict=True):
         pairs = [*zip(first.operands, second.operands, strict=True)]
-        if any(p != q and not all(o is None or isinstance(o.value, int) for o in (p, q)) for p, q in pairs):
+        if any(p != q and not all(o is UNDEF or isinstance(o.value, int) for o in (p, q)) for p, q in pairs):
             return None
-        path.append(replace(first, operands=tuple(p if p == q else None for p, q in pairs)))
-    count = sum(o is None for step in path for o in step.operands)
+        path.append(replace(first, operands=tuple(p if p == q else UNDEF for p, q in pairs)))
+    count = sum(o is UNDEF for step in path for o in step.operands)
     return Skeleton("view", join(a.type, b.type), (PLACE,) * count, (location, tuple(path)))
 
 
@@ -148,7 +148,7 @@ def _bound_by_value(form: Skeleton) -> Skeleton:
         if not numbers:
             return Skeleton("array", form.type)
         (k, n), *_ = numbers
-        opened = replace(path[k], operands=(*path[k].operands[:n], None, *path[k].operands[n + 1 :]))
+        opened = replace(path[k], operands=(*path[k].operands[:n], UNDEF, *path[k].operands[n + 1 :]))
         return replace(form, items=(PLACE,), same=(location, (*path[:k], opened, *path[k + 1 :])))
     return replace(form, items=tuple(map(_bound_by_value, form.items))) if form.form == "tuple" else form
 
@@ -381,7 +381,7 @@ def item_of(binding: Binding, form: Skeleton, heap: Mapping[HeapKey, Any]) -> li
     binding = _inner(binding)
     if form.form == "view" and isinstance(binding, Ref):
         operands = [o for step in binding.path for o in step.operands]
-        return [Num(o) for o, fixed in zip(operands, (o for step in form.same[1] for o in step.operands), strict=True) if fixed is None]
+        return [Num(o) for o, fixed in zip(operands, (o for step in form.same[1] for o in step.operands), strict=True) if fixed is UNDEF]
     if form.form == "tuple" and isinstance(binding, Tup) and len(binding.items) == len(form.items):
         return list(binding.items)
     if form.form == "object" and isinstance(binding, Obj):
@@ -422,7 +422,7 @@ def rebuild(form: Skeleton, values: list[Value], state: State, name: str | None,
             state.heap[key] = tuple(zip(keys, items, strict=True)) if keys is not None else items[0]  # type: ignore[assignment]
             return Obj(key)
         case "view":
-            steps = [replace(s, operands=tuple(values.pop(0) if o is None else o for o in s.operands)) for s in form.same[1]]
+            steps = [replace(s, operands=tuple(values.pop(0) if o is UNDEF else o for o in s.operands)) for s in form.same[1]]
             return Ref(form.same[0], tuple(steps))
         case "oneof":
             return OneOf(values.pop(0), form.same)

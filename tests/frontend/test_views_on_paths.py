@@ -94,6 +94,27 @@ def bound_in_the_loop_alone(x: Any, c: float) -> Any:
     return np.sum(w) * np.sum(y)
 
 
+@right
+def held_and_swapped(x: Any, c: float) -> Any:
+    y, z = x * 2.0, x * 3.0
+    m, u, held = (x * 2.0).reshape(2, 2), x[1:] * 1.0, []
+    last, v = m[0], u[:]
+    for i in range(3):
+        held.append(v)
+        v *= 1.5
+        v = u if x[0] > i else v
+        if c > i:
+            y, z = z[::-1], y
+        w = y if i > 1 else z
+        w[2] = 5.0
+        y[1] = z[1]
+    for row in m:
+        if row[0] > c:
+            last = row
+    last[0] = 3.0
+    return np.sum(y * y) + np.sum(m * m) + sum(np.sum(w) for w in held) + np.sum(u)
+
+
 @pytest.mark.sweep(8)
 @pytest.mark.parametrize("jit", [False, True], ids=["numpy", "numba"])
 @pytest.mark.parametrize("function", verdicts.to_be_right, ids=lambda function: function.__name__)
