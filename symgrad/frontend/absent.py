@@ -1,4 +1,4 @@
-"""What is read of a name that is None on some paths (``Maybe``): a bool, a number with a test before it, or a value that may be None."""
+"""Reads of values that may be None (``Maybe``): as a bool, as a number behind a test, or as a value that may be None."""
 
 from __future__ import annotations
 

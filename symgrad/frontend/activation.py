@@ -1,4 +1,4 @@
-"""The activation of a function of the user's: its arguments bound, its body lowered, its result."""
+"""Activation of a user function: binds its arguments, lowers its body, returns its result."""
 
 from __future__ import annotations
 

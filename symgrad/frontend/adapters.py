@@ -1,7 +1,8 @@
 """Callables that are no Python functions -> small Python functions that call them: partials, ufuncs, builtins, methods of C types.
 
 ``np.tanh`` becomes ``def tanh(x, /): return np.tanh(x)``, ``functools.partial(loss, data)`` becomes
-``def loss_partial(w): return loss(data, w)``. What is fixed is read from the partial when it is adapted.
+``def loss_partial(w): return loss(data, w)``. The fixed arguments of a partial are read when it is
+adapted.
 """
 
 from __future__ import annotations

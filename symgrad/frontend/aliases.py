@@ -1,7 +1,8 @@
-"""Arrays that are one of several by path: a store to one of them is a store to the array that it is.
+"""May-alias arrays: an array that is one of several by path, and stores through it.
 
-``State.bases`` says of such an array, for each one that it may be, by a bool whether it is. It is asked only once lowering without it
-has been refused, for a function that stores to neither of two arrays afterwards needs no test.
+For such an array, ``State.bases`` holds a bool for each array that it may be: true where it is that
+array. The bools are computed only after lowering without them is refused: a function that stores to
+neither of two arrays after the join needs no test.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Arrays that may share memory, and the store to one of them -> what to write so that they do not: the way out of a refusal."""
+"""The way out in a refusal of a store to an array that may share memory: what to write so that it does not."""
 
 from __future__ import annotations
 

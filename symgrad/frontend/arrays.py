@@ -1,4 +1,4 @@
-"""What an array is asked for, and what makes one of anything: ``np.shape``, ``np.array`` and their like."""
+"""Attributes of arrays and array constructors: ``np.shape``, ``np.array`` and the like."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Attributes of classes, functions and modules that the program assigns to: each is a variable of the program, found as Python finds it.
+"""Attributes of classes, functions and modules that the program assigns to: each becomes a variable, resolved as Python resolves it.
 
-The first assignment starts lowering again (``AssignedOutside``). The attribute is read at the beginning then, and bound under its owner
-and its name. Each assignment also stores in the owner, where it stands. Where an attribute may be there on some paths only, a bool
-beside it says whether it is.
+The first assignment restarts lowering (``AssignedOutside``). The attribute is then read at the
+beginning, and bound under its owner and its name. Each assignment also stores in the owner, in
+program order. An attribute that exists on some paths only has a bool that says whether it exists.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""An attempt lowers a function once: a ``Lowered`` of it, or an interruption that says what must be known before.
+"""One attempt to lower a function: gives a ``Lowered``, or an interruption that says what the next attempt must know.
 
-The function's arguments become parameters, one for each number, array or list in them; so does what is
-read from outside (globals, cells, attributes). What the function returns is flattened the same way.
+Each number, array or list in the function's arguments becomes a parameter, and so does each value
+that is read from outside (globals, cells, attributes). The results are flattened the same way.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""What a function over a batch gives for one example -> the results of all examples, and how each round of the loop keeps its own.
+"""Results of a function over a batch: the result for one example -> the results of all, and how each iteration stores its own.
 
-An array is made before the loop where its shape and dtype are known there; other results are listed, and stacked after the loop.
+An array is allocated before the loop if its shape and dtype are known there. Other results are
+collected in a list, and stacked after the loop.
 """
 
 from __future__ import annotations

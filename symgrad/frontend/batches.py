@@ -1,6 +1,7 @@
 """Calls of a function over a batch: ``vmap(f)(x)`` becomes a loop over the examples, in which ``f`` is lowered.
 
-The arrays of the results are made before the loop where their shapes are known there; other results are listed, and stacked after it.
+The result arrays are allocated before the loop if their shapes are known there; other results are
+collected in a list and stacked after the loop.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Arguments that mean the same for all functions of a kind: ``order``, ``copy``, ``shape`` of what is made alike, ``dtype`` of ufuncs.
+"""Arguments with one meaning for a whole kind of functions: ``order``, ``copy``, ``shape`` of ``*_like``, ``dtype`` of ufuncs.
 
-The call is lowered without the argument, and what the argument says is done to its operands or to its result.
+The call is lowered without the argument; the argument's effect is applied to its operands or to its
+result.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What a name can be bound to while a function is lowered, and how two states of a program are joined.
+"""What a name can be bound to during lowering, and the state of a program that joins merge.
 
-Memory becomes values here: an array object is a ``Location`` whose content is the version in
+Memory is in SSA form: an array object is a ``Location`` whose content is the version in
 ``State.memory``; a name holds a ``Ref`` (location and view path).
 """
 

@@ -1,6 +1,6 @@
-"""A side of a branch is a block and the state at its end.
+"""One side of a branch: a block and the state at its end.
 
-A block gives the values whose memory it may write to; its ops become ops that run only where a test is true.
+Also: the values whose memory a block may write to, and ops guarded by a test.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""table: builtins and NumPy functions that deal with the structure of Python values rather than with numbers."""
+"""table: builtins and NumPy functions that handle the structure of Python values rather than numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the caller sees: a captured value is read from outside the function, and ``Storing`` carries changes out to the caller's objects."""
+"""Values that the caller shares: captured values are read from outside, and ``Storing`` writes changes to the caller's objects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls: what each kind of binding does when it is called."""
+"""Calls: one lowering for each kind of binding that is called."""
 
 from __future__ import annotations
 

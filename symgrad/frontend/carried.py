@@ -1,4 +1,4 @@
-"""What a loop carries from round to round: found by lowering its body until nothing new is learned."""
+"""Loop-carried values: the fixed point of lowering a loop's body until it shows nothing new."""
 
 from __future__ import annotations
 

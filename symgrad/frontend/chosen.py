@@ -1,4 +1,4 @@
-"""Items of lists and tuples at a place that is computed: one of them is read, one of them is stored."""
+"""Items of lists and tuples at a dynamic index: a read selects one of them, a store writes to one of them."""
 
 from __future__ import annotations
 

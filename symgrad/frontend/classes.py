@@ -1,4 +1,4 @@
-"""Instances of the user's classes: made, and seen from a base class with ``super()``."""
+"""Instances of user classes: construction, and access through ``super()``."""
 
 from __future__ import annotations
 

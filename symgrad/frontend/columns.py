@@ -1,6 +1,7 @@
-"""Lists of items with parts -> a list for each part, before any other stage sees the function.
+"""Struct of arrays: a list of structured items becomes one list for each part, before any later stage sees the function.
 
-``List(Struct)`` is there while a function is lowered. What is done to such a list is done to the lists of its parts, one after the other.
+``List(Struct)`` exists only while a function is lowered. An operation on such a list becomes the
+same operation on the list of each part, one after the other.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``complex`` and the functions of ``cmath``, which make a complex number of what they are given."""
+"""``complex`` and the functions of ``cmath``, which convert their arguments to complex numbers."""
 
 from __future__ import annotations
 

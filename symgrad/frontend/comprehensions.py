@@ -1,4 +1,4 @@
-"""Comprehensions and generator expressions to loops that gather."""
+"""Comprehensions and generator expressions to loops that append to a list, set or dict."""
 
 from __future__ import annotations
 

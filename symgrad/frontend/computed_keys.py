@@ -1,7 +1,8 @@
-"""Keys that are computed while the program runs: which of the known keys of a dict, or elements of a set, a value is equal to.
+"""Dynamic keys: which known key of a dict, or element of a set, equals a value at run time.
 
-Python finds the key that is equal and has the same hash. A number is compared with each known key, one after the other. The result of
-each comparison is known on the paths behind it, so that ``if k in d: d[k] += x`` does not look for the key twice.
+Python finds the key that is equal and has the same hash. A number is compared with each known key
+in turn. The result of each comparison is known on the paths behind it, so ``if k in d: d[k] += x``
+does not look for the key twice.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Containers that are known while compiling: ranges and their parts, arithmetic of ``Counter``, and containers from outside."""
+"""Static containers: ranges and their attributes, arithmetic of ``Counter``, and containers read from outside."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The context of a construct is a ``Lowering``: it evaluates expressions, calls functions, and binds names."""
+"""The context of a construct, ``Lowering``: evaluates expressions, calls functions, and binds names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conversions turn bindings into operands and types of the IR, and values of the IR into bindings; each op is called and watched here."""
+"""Conversions between bindings and the operands, types and values of the IR; every op is emitted and watched for exceptions here."""
 
 from __future__ import annotations
 

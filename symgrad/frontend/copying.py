@@ -1,4 +1,4 @@
-"""Copies of what holds others, and instances as dicts and tuples: ``copy``, ``dataclasses.asdict``, ``setattr``."""
+"""Copies of containers, and instances as dicts and tuples: ``copy``, ``dataclasses.asdict``, ``setattr``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether builtin functions and methods of containers take so many arguments: Python itself is asked."""
+"""The number of arguments that builtin functions and container methods accept, as Python itself reports it."""
 
 from __future__ import annotations
 

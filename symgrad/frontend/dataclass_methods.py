@@ -1,4 +1,4 @@
-"""Methods that ``dataclasses.dataclass`` writes for a class: comparison field by field, and the text of an instance."""
+"""Methods that ``dataclasses.dataclass`` generates for a class: comparison field by field, and ``repr``."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""Instances of classes that derive from Python's containers: what the base class holds, and the methods that the base class defines.
+"""Instances of classes derived from Python's containers: the storage of the base class, and the methods that the base class defines.
 
-Such an instance is a record with its attributes and one entry more, ``STORAGE``: a list or dict of the base class. What a class says
-itself is asked first, as of any instance; what it leaves to its base is asked of the storage (``as_base``), so that a class which nobody
-has looked at is never taken for a plain list or dict.
+Such an instance is a record of its attributes and one more entry, ``STORAGE``: a list or dict of
+the base class. A definition in the class itself comes first, as for any instance. What it inherits
+from the container is answered by the storage (``as_base``). So a class whose definitions were not
+examined is never taken for a plain list or dict.
 """
 
 from __future__ import annotations

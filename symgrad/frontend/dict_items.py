@@ -1,4 +1,4 @@
-"""Items of dicts: read, stored, deleted and asked for, under keys that are known while compiling or computed while the program runs."""
+"""Items of dicts: read, store, delete and membership, under static and dynamic keys."""
 
 from __future__ import annotations
 

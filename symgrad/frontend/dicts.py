@@ -1,6 +1,7 @@
-"""What dicts of all kinds and sets hold; a set is a dict without values.
+"""Contents of dicts of all kinds and of sets; a set is a dict without values.
 
-``HeapKey.cls`` of a dict says which kind it is: None for a plain one, ``set``, or a word and what makes a missing item.
+``HeapKey.cls`` of a dict gives its kind: None for a plain dict, ``set``, or a word and the factory
+of missing items.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Derivatives in directions taken inside a function: ``jvp(g, (x,), (v,))`` becomes the IR of ``g`` with its tangents, in place."""
+"""Directional derivatives taken inside a function: ``jvp(g, (x,), (v,))`` becomes the IR of ``g`` with its tangents, inlined."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which objects and arrays that the caller sees must be two, and which are one: what a call is asked before its code runs."""
+"""Aliasing guard of a call: which objects and arrays of the caller must be distinct, and which must be the same."""
 
 from __future__ import annotations
 

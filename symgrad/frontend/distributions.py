@@ -1,4 +1,4 @@
-"""Distributions of ``scipy.stats``: their functions are compositions, and one that is called is one with parameters."""
+"""Distributions of ``scipy.stats``: their functions are compositions of ops; calling a distribution fixes its parameters."""
 
 from __future__ import annotations
 

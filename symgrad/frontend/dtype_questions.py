@@ -1,7 +1,8 @@
-"""Functions that ask for the dtypes and classes of their operands alone: they are answered while compiling, where these are known.
+"""Functions of the dtypes and classes of their operands alone: evaluated at compile time where these are known.
 
-``np.result_type``, ``np.isdtype``, ``np.issubdtype`` and their like; ``array_namespace`` of SciPy and ``array_api_compat``, which gives
-the module that has the functions for such arrays. The function itself is asked, about operands of the same dtypes and classes.
+``np.result_type``, ``np.isdtype``, ``np.issubdtype`` and the like; ``array_namespace`` of SciPy and
+``array_api_compat``, which returns the module with the functions for such arrays. The function
+itself is called, with operands of the same dtypes and classes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Exact classes: which Python classes a value may have, and the questions that are answered from them.
+"""Exact classes: which Python classes a value may have, and the tests that they answer.
 
-An IR type serves several classes of numbers: a value that is 1 on one path and 1.5 on another is a ``float`` of the IR. Such values are
-noted where paths meet (``mixed``); an answer is given only where it is the same for all classes that a value may have.
+One IR type stands for several classes of numbers: a value that is 1 on one path and 1.5 on another
+is a ``float`` of the IR. Joins record such values (``mixed``). A test is answered only where the
+answer is the same for all classes that a value may have.
 """
 
 from __future__ import annotations

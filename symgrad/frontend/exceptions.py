@@ -1,8 +1,9 @@
-"""Exceptions that somebody in the program sees: edges to handlers, and what is pending of them where blocks end.
+"""Exception edges: edges from ops that may raise to the handlers in the program, and the exceptions pending at the ends of blocks.
 
-Where an exception may be raised and a handler, a ``finally`` or a ``with`` around it sees that, the program gets an edge: a test, a side
-on which the exception is pending, with the state at exactly that point, and a side in which the program goes on. Where the block ends,
-the edges in it are closed: what is pending is handed out of it, until the statement that sees it is reached.
+Where an exception may be raised inside a handler, a ``finally`` or a ``with``, the program gets an
+edge: a test, a side on which the exception is pending, with the state at exactly that point, and a
+side on which the program goes on. The end of a block closes its edges: a pending exception leaves
+the block as a value, outwards to the statement that handles it.
 """
 
 from __future__ import annotations

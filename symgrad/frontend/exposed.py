@@ -1,7 +1,8 @@
-"""What the caller holds of the objects and arrays that the program follows, where paths meet and from round to round of loops.
+"""Exposure to the caller: which tracked objects and arrays the caller also holds, at joins and across iterations.
 
-An object or array is *exposed* on a path on which it was stored in an object of the caller's. Where this, or the operand that stands for
-it there, differs by path, it is exposed without a handle: it can be read, and stored somewhere, and what would change it is refused.
+An object or array is *exposed* on a path on which it was stored in an object of the caller's. If
+its exposure, or the operand that is its handle there, differs by path, it is exposed without a
+handle: reads and stores of it elsewhere work, changes of it are refused.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Factorizations and sums of products whose form the settings, the shape of a matrix and the ranks decide."""
+"""Factorizations and sums of products whose form depends on the settings, the shape of a matrix and the ranks."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""What operations may raise, and the tests that say when: asked of each operation that somebody in the program watches.
+"""Exceptions that operations may raise, and the tests that predict them, for each operation inside a handler.
 
-``failures_of`` is the table. Where no test can be written the operation is run under a Python ``try`` before it stands in the program
-(``failure``); where that is not possible either, the derivative refuses the exception when it is raised.
+``failures_of`` is the table. Where no test can be written, the operation runs under a Python
+``try`` before its place in the program (``failure``). Where that is not possible either, the
+derivative refuses the exception when it is raised.
 """
 
 from __future__ import annotations

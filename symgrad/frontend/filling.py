@@ -1,4 +1,4 @@
-"""The values of what loops carry and branches join: a binding in a form, as operands; zeros where it is absent."""
+"""Loop-carried and joined values as operands: a binding in a given form, with zeros where it is absent."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Blocks of statements, branches and loops as ops; and how exits become values.
+"""Structured control flow: blocks of statements, branches and loops as ops, and exits as values.
 
-A path that breaks, continues or returns yields a code; what follows stands in the other branch.
+A path that breaks, continues or returns yields a code; the statements after it go into the other
+side of a branch.
 """
 
 from __future__ import annotations

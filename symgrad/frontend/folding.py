@@ -1,4 +1,4 @@
-"""Builtins that go over their argument with one running value: sums, products, and whether any or all are true."""
+"""Builtins that reduce an iterable to one value: ``sum``, ``prod``, ``any`` and ``all``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fourier transforms: what they are cut to, along which axes, by which norm."""
+"""Fourier transforms: their lengths, axes and norms."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A frame is one activation of a function that is being lowered; it holds the source and the loop around.
+"""Frames: a frame is one activation of a function that is being lowered, with its source and the enclosing loop.
 
-A path leaves a frame or a loop with one of the codes below.
+A path leaves a frame or a loop with one of the exit codes below.
 """
 
 from __future__ import annotations

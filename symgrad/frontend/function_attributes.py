@@ -1,4 +1,4 @@
-"""Attributes of functions that the program makes: they are held like those of an instance, of functions of which one is assigned to."""
+"""Attributes of functions that the program creates: stored as those of an instance, if the program assigns to one of them."""
 
 from __future__ import annotations
 

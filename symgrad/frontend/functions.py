@@ -1,4 +1,4 @@
-"""Calls of the user's functions: their bodies are lowered in place."""
+"""Calls of user functions: their bodies are inlined."""
 
 from __future__ import annotations
 

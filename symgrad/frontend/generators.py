@@ -1,6 +1,6 @@
-"""Generators: the body of the function is lowered where its values are gone over, what is done with each at the ``yield``.
+"""Generators: the body is inlined into the loop that consumes it; the loop's body is lowered at each ``yield``.
 
-So both run in turns, as in Python. What ends the consumer's loop returns from the generator.
+So both run interleaved, as in Python. An exit of the consumer's loop returns from the generator.
 """
 
 from __future__ import annotations

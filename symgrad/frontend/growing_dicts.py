@@ -1,7 +1,8 @@
-"""Dicts that get keys which are computed: lowering starts again, and such a dict is an object of ``ops.composed.growing``.
+"""Dicts that grow by dynamic keys: lowering restarts, and the dict becomes an object of ``ops.composed.growing``.
 
-A dict has keys that are known while compiling as long as it can. Where a program stores under a key that may be a new one, the places where
-the dict may have been created are noted; after the attempts to do without, what is created there is a list of keys and a list of items.
+A dict has static keys as long as possible. A store under a dynamic key that may be new records the
+places that may have created the dict. If no attempt succeeds without it, the next attempt creates a
+list of keys and a list of items at these places.
 """
 
 from __future__ import annotations

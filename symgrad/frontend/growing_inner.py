@@ -1,7 +1,8 @@
-"""Dicts that are items of dicts with computed keys, and are changed there: numbers, and a pool for those that are created in one place.
+"""Dicts that are items of dicts with dynamic keys and change there: numbers, into a pool for each place that creates them.
 
-An attempt that meets such a dict notes where it was created. The next one creates a pool at the beginning of the program, and in that place
-numbers of it (``ops.composed.growing_inner``).
+An attempt that meets such a dict records where it was created. The next attempt creates a pool at
+the beginning of the program, and at that place numbers of dicts in it
+(``ops.composed.growing_inner``).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Sets that get elements which are computed, and sets that are asked for Python's order of their elements, while the program runs.
+"""Sets that grow by dynamic elements, and the order of iteration of sets at run time.
 
-A set has elements that are known while compiling, or is a value of Python's own that nothing changes, as long as it can. Where a program
-does more, the places are noted where the set may have been created. Lowering starts again, and what is created there is an object of
-``ops.composed.growing_sets``.
+A set has static elements, or is an immutable Python value, as long as possible. Where a program
+does more, the places that may have created the set are recorded. Lowering restarts and creates an
+object of ``ops.composed.growing_sets`` at these places.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Values as Python holds them, where they are shown or handed on: what is a list in the IR is made a tuple again where it is one."""
+"""Values as Python represents them, for printing and for opaque calls: a list of the IR that is a tuple becomes a tuple again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a function that calls itself changes: arrays and variables are handed to it at each call, and what they hold then is handed back."""
+"""State that a recursive function changes: each call passes arrays and variables as arguments and returns their new contents."""
 
 from __future__ import annotations
 

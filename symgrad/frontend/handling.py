@@ -1,8 +1,9 @@
-"""A body and the clauses that take its exceptions become branches, for ``try`` and for ``with``.
+"""Exception handlers as branches: the body and the clauses of ``try`` and of ``with``.
 
-The body is lowered under a watcher; each operation in it that may raise what the clauses take has an edge. Behind the body the edges to
-one clause are joined, as the sides of a branch are, and the clause stands in a branch. What is done on every way out is lowered on the
-paths on which an exception is pending, and on those on which none is.
+The body is lowered under a watcher: each op in it that may raise an exception of the clauses gets
+an edge. After the body, the edges to one clause are joined as the sides of a branch are, and the
+clause is a side of a branch. Code for every way out is lowered both on the paths on which an
+exception is pending and on those on which none is.
 """
 
 from __future__ import annotations

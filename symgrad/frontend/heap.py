@@ -1,4 +1,4 @@
-"""The heap holds arrays and objects: they are created here, get their next content, and are kept from changes that another name may see."""
+"""The heap of arrays and objects: creates them, updates their contents, and copies them before changes that another name may see."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions that are lowered on parameters of their own, where a derivative of them is taken inside another function."""
+"""Functions lowered with parameters of their own, because another function takes a derivative of them."""
 
 from __future__ import annotations
 

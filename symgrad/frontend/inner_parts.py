@@ -1,4 +1,4 @@
-"""Paths to parts of arguments, where a derivative is taken inside a function: the binding at a path, and an argument with another one."""
+"""Paths to parts of arguments of inner derivatives: the binding at a path, and the argument with that binding replaced."""
 
 from __future__ import annotations
 

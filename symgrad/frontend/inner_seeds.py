@@ -1,4 +1,4 @@
-"""The result of a function inside another one, and a seed of its structure -> the sum of its elements weighted by the seed."""
+"""The result of an inner function, and a seed of its structure -> the sum of its elements weighted by the seed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Integrals that SciPy computes: what ``quad`` is given, and its result as a value with a derivative."""
+"""Integrals that SciPy computes: the arguments of ``quad``, and its result as a differentiable value."""
 
 from __future__ import annotations
 

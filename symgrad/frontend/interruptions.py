@@ -1,4 +1,4 @@
-"""An interruption is an exception of the frontend's own: it ends a path, or has the function lowered again with more known."""
+"""Interruptions: exceptions of the frontend that end a path, or restart lowering with more knowledge."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a ``for`` goes over: ranges, arrays, lists and tuples, ``enumerate``, ``zip``, ``reversed``; and unpacking.
+"""The iterables of ``for``: ranges, arrays, lists, tuples, ``enumerate``, ``zip``, ``reversed``; and unpacking.
 
-Something whose items differ in kind is a list of bindings; all else is ``Items``: bounds of a counter,
-and the item that belongs to its value.
+An iterable whose items differ in kind is a list of bindings. Every other iterable is ``Items``: the
+bounds of a counter, and the item at a value of the counter.
 """
 
 from __future__ import annotations

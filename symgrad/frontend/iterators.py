@@ -1,4 +1,4 @@
-"""Functions of ``itertools``, ``functools`` and ``collections`` that make iterators, lists and functions of others."""
+"""Functions of ``itertools``, ``functools`` and ``collections`` that return iterators, lists and functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What two paths bind a name to, as a join asks of it: functions, objects, iterators, lists of numbers."""
+"""Predicates of joins on two bindings of a name: functions, objects, iterators, lists of numbers."""
 
 from __future__ import annotations
 

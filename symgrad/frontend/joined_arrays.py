@@ -1,4 +1,4 @@
-"""An array's contents on the two sides of a branch become its content after the branch, with the arrays it may share memory with."""
+"""Joins of arrays: the contents on the two sides of a branch -> the content after it, and the arrays it may alias."""
 
 from __future__ import annotations
 

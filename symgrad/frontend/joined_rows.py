@@ -1,4 +1,4 @@
-"""Lists of lists at the join of two paths: whether they alone hold the lists in them, and lists that are seen in them on both."""
+"""Joins of lists of lists: whether the outer lists alone hold the inner lists, and inner lists that both paths see."""
 
 from __future__ import annotations
 

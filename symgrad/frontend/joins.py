@@ -1,4 +1,4 @@
-"""How the states of the two paths through a branch become one."""
+"""Joins: the states at the ends of the two sides of a branch become one state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions whose results are kept, as ``functools.lru_cache`` does it: called anew each time, where nobody can tell."""
+"""Memoised functions (``functools.lru_cache``): called anew each time, where the program cannot observe it."""
 
 from __future__ import annotations
 

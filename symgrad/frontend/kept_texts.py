@@ -1,6 +1,6 @@
-"""Where a function's text may be kept: by Python, a loader, a notebook, a prompt, the command line, or by symgrad itself.
+"""Places that may hold a function's source: Python, a loader, a notebook, a prompt, the command line, or symgrad itself.
 
-Nothing is believed here: ``matching`` compiles each text again and compares.
+The sources are candidates only: ``matching`` compiles each one again and compares.
 """
 
 from __future__ import annotations

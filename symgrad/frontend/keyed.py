@@ -1,4 +1,4 @@
-"""Dicts of ``collections`` and sets: what makes them, and their methods."""
+"""Dicts of ``collections`` and sets: their constructors and methods."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which objects and arrays that a loop carries are one with others, in the next round: what of that is carried as bools."""
+"""Loop-carried aliasing: which carried objects and arrays are the same in the next iteration, as carried bools."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What tests decide: for each bool that a program computes, the bools that are known where it is true, and where it is false.
+"""Path conditions: for each bool that a program computes, the bools that are known where it is true, and where it is false.
 
-``if last is not None and x > last`` decides on one side that there is a ``last``. Only bools say so, by the values they are
-made of; which names they are about is left to ``absent``.
+``if last is not None and x > last`` implies on one side that ``last`` exists. Only bools count
+here, by the operands of the ops that compute them; ``absent`` knows which names they are about.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Functions of libraries that have no row, and whose Python source can be read instead: those that a derivative passes through."""
+"""Library functions without a row that are lowered from their Python source instead, so that they can be differentiated."""
 
 from __future__ import annotations
 

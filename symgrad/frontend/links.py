@@ -1,4 +1,4 @@
-"""Where arrays stand in lists of any length, so that a store to an array gives the list its next content."""
+"""Arrays inside lists of any length: a store to such an array also gives the list its next content."""
 
 from __future__ import annotations
 

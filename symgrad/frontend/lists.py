@@ -1,4 +1,4 @@
-"""Methods of lists that look for an item, or make the list anew: ``index``, ``count``, ``remove``, ``clear``, ``insert``, and ``*``."""
+"""Methods of lists that search for an item or rebuild the list: ``index``, ``count``, ``remove``, ``clear``, ``insert``, and ``*``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loops over lists that their own bodies change: how many rounds there are shows when the program runs."""
+"""Loops over lists that their own bodies change: the number of iterations is known at run time only."""
 
 from __future__ import annotations
 

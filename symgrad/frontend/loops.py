@@ -1,4 +1,4 @@
-"""``for`` and ``while`` to loops, or, where these are not possible, to one round after the other."""
+"""``for`` and ``while`` to loops of the IR, or to unrolled iterations where a loop is impossible."""
 
 from __future__ import annotations
 

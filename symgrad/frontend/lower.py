@@ -1,4 +1,4 @@
-"""A function and the types of its arguments -> ``Lowered``: it is attempted again as long as an attempt says what it must know."""
+"""A function and the types of its arguments -> ``Lowered``: repeats attempts as long as one of them says what it must know."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A lowered function is a ``Func`` of the IR, with the expressions that read its inputs and the structure of its result."""
+"""A lowered function: a ``Func`` of the IR, the expressions that read its inputs, and the structure of its result."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""``with``: what context managers do on entry and on every way out, and which exceptions they take.
+"""``with``: the calls of context managers on entry and on every way out, and the exceptions that they suppress.
 
-A class with ``__enter__`` and ``__exit__`` is told of an exception that is pending, and says whether it goes on. A generator that
-``contextlib.contextmanager`` decorates is lowered with the body at its ``yield``: what is raised there is raised in the generator.
+``__exit__`` of a class gets the pending exception and decides whether it propagates. A generator
+that ``contextlib.contextmanager`` decorates is lowered with the body at its ``yield``: an exception
+of the body is raised there, in the generator.
 """
 
 from __future__ import annotations

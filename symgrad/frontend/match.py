@@ -1,4 +1,4 @@
-"""``match``: each case is a test and the names that its pattern binds, one after the other as with ``elif``."""
+"""``match``: each case is a test and the names that its pattern binds, lowered in order as ``elif`` is."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Is this the text of that code?  A text is believed only if Python compiles the function in it to the same code object.
+"""Comparison of source text with a code object: a text is accepted only if Python compiles its function to the same code object.
 
-The comparison is exact in all that decides what a function does; where it stands in the file may have changed. A function is
-compiled with the statement of the module around it, as notebooks, prompts and files do, each in units of its own size.
+The comparison is exact in all that determines a function's behaviour; its position in the file may
+differ. A function is compiled with the enclosing statement of the module, as notebooks, prompts and
+files do, each in units of its own size.
 """
 
 from __future__ import annotations

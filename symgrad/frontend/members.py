@@ -1,4 +1,4 @@
-"""Members of enumerations, which are constants of the program: what they are as numbers, and how emitted text reaches them."""
+"""Members of enumerations, which are constants: their numbers, and the expression by which emitted text reaches them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The copies on entry that keep the caller's arrays as they are."""
+"""Copies of arrays on entry, which protect the caller's arrays from stores."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-"""Messages to a logger: nothing is done where the logger takes none of that level, which is tested at each call of the program.
+"""Messages to a logger: no op where the logger discards their level, which a guard tests at each call of the program.
 
     log.debug("step %d", n)     ->      nothing, as long as log.isEnabledFor(logging.DEBUG) is false
 
-Arguments of the message are evaluated as Python does it. A message that is taken is a call of the logger's own method, in its place. In
-a function that changes loggers itself all messages are such calls.
+Arguments of the message are evaluated as in Python. A message that is logged is a call of the
+logger's own method, in program order. In a function that changes loggers itself, all messages are
+such calls.
 """
 
 from __future__ import annotations

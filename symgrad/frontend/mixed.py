@@ -1,6 +1,7 @@
-"""Numbers that may be of several Python classes: 1 on one path and 1.5 on another is a ``float`` of the IR, and may be an ``int``.
+"""Numbers of several possible Python classes: 1 on one path and 1.5 on another is a ``float`` of the IR, and may be an ``int``.
 
-They are noted where paths meet, and what is computed of them is noted too, so that nobody takes an IR type for a class.
+Joins record them, and the values computed from them are recorded too, so that no test takes an IR
+type for a class.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Dicts in which Python looks names up: the variables of a module, the attributes of a function or an instance.
+"""Namespace dicts: the variables of a module, the attributes of a function or an instance, as dicts.
 
-The program follows the names and the dict apart, so that one is refused where the other is used too.
+The names and the dict are tracked separately, so using both is refused.
 """
 
 from __future__ import annotations

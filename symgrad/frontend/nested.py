@@ -1,4 +1,4 @@
-"""Derivatives taken inside a function: ``grad(g)(x)`` becomes the IR of ``g``'s gradient, in place."""
+"""Derivatives taken inside a function: ``grad(g)(x)`` becomes the IR of ``g``'s gradient, inlined."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls of functions that numba compiles: lowered as calls of the Python they are written in, where that computes the same."""
+"""Calls of functions that numba compiles: lowered from their Python source, where that computes the same."""
 
 from __future__ import annotations
 

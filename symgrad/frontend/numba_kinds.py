@@ -1,6 +1,6 @@
-"""Numba's callables: which there are, and what they were declared with.
+"""Numba's callables: their kinds and the options of their declarations.
 
-Numba is never imported: its objects are known by their classes.
+Numba is never imported: its objects are recognised by their classes.
 """
 
 from __future__ import annotations

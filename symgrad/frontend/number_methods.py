@@ -1,6 +1,7 @@
-"""table: methods that numbers have and arrays have not, and methods of which a number of Python's gives one of Python's.
+"""table: methods of numbers that arrays lack, and methods whose result is a Python number for a Python number.
 
-What is known while compiling is computed then. Bits and texts of numbers that are computed are asked of Python when the program runs.
+Static operands are folded at compile time. Bits and texts of dynamic numbers are computed by Python
+at run time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Calls of what cannot be seen into: kept in their place, run once."""
+"""Calls of opaque functions: kept in program order and executed once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bindings as what rows and displays take: operands, and Python data that is known while compiling."""
+"""Bindings as the operands of rows and displays: values of the IR, and static Python data."""
 
 from __future__ import annotations
 

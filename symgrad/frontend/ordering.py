@@ -1,4 +1,4 @@
-"""``max``, ``min`` and ``sorted``: by numbers in the program, by tuples item by item, and while compiling where all is known."""
+"""``max``, ``min`` and ``sorted``: of numbers in the program, of tuples item by item, and folded where all is static."""
 
 from __future__ import annotations
 

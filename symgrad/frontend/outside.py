@@ -1,4 +1,4 @@
-"""Names, and what stands outside the function: globals, cells, attributes, read once a call."""
+"""Names, and values from outside the function: globals, cells, attributes, read once a call."""
 
 from __future__ import annotations
 

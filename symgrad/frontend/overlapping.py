@@ -1,7 +1,8 @@
-"""Copies from one part of an array to another part of it: where NumPy's result is not that of a copy made before.
+"""Copies between overlapping parts of one array: where NumPy's result differs from a copy through a temporary.
 
-NumPy copies a vector to one with steps of the same sign element by element, forwards where the source begins at the target or behind
-it, else backwards (``raw_array_assign_array`` in its source). With two sizes of steps it may read what it has written.
+NumPy copies between vectors with steps of the same sign element by element: forwards if the source
+begins at or behind the target, else backwards (``raw_array_assign_array`` in its source). With
+steps of two sizes it may read what it has written.
 """
 
 from __future__ import annotations

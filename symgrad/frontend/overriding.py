@@ -1,4 +1,4 @@
-"""Classes of the user's that change what Python itself does with instances: what of that is not followed is refused."""
+"""User classes that override how Python itself treats instances: overrides that lowering does not support are refused."""
 
 from __future__ import annotations
 

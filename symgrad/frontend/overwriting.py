@@ -1,6 +1,7 @@
-"""A call that may use the memory of an argument for its result -> the same call without that, where nothing else holds the argument.
+"""A call that may overwrite an argument with its result -> the same call without that, if nothing else holds the argument.
 
-``scipy.linalg.solve(a, b.T @ c, overwrite_b=True)``: what the second argument holds afterwards is not defined, and nobody can ask.
+``scipy.linalg.solve(a, b.T @ c, overwrite_b=True)``: the second argument is undefined after the
+call, and no name refers to it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""A refusal of something that is not known while compiling -> the integer of the call which, as part of the signature, would make it known.
+"""A refusal of a dynamic value -> the integer argument of the call that would make it static as part of the signature.
 
-Such an integer is pinned: the function is compiled for its value, and compiled again for another one.
+Such an integer is pinned: the function is compiled for its value, and compiled again for another
+one.
 """
 
 from __future__ import annotations

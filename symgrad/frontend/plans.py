@@ -1,4 +1,4 @@
-"""What a loop carries, as far as is known: the plan, and one attempt at the head of the loop."""
+"""Plans of loops: the loop-carried values known so far, and one attempt at the head of the loop."""
 
 from __future__ import annotations
 

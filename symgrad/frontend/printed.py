@@ -1,4 +1,4 @@
-"""What is shown of values as text: as Python shows them, tuples as tuples, named tuples by their names."""
+"""Values as text (``print``, ``str``, f-strings): as Python shows them, tuples as tuples, named tuples by their names."""
 
 from __future__ import annotations
 

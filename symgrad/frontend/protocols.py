@@ -1,6 +1,7 @@
-"""Special methods of the user's classes: which of them a value has, and what they give where Python asks them.
+"""Special methods of user classes: which of them a value has, and their results where Python calls them.
 
-Python looks a special method up in the class. ``own_method`` does; whoever answers a question of Python's asks it first.
+Python looks a special method up in the class, as ``own_method`` does. Every construct that Python
+resolves by a special method calls it first.
 """
 
 from __future__ import annotations

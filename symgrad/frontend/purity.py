@@ -1,9 +1,10 @@
-"""Functions that depend on their arguments alone, and change nothing: those that may be called while compiling.
+"""Pure functions, whose result depends on their arguments alone: these may be called at compile time.
 
-The text of a function is looked through, and that of the functions of the user's that it calls. It may use its own variables, some
-builtins, and functions of NumPy, SciPy and ``math`` that draw nothing and write to nothing; it reads no other global variable, for that
-may be another one at the time of the call. It may store in lists, dicts, sets and arrays that it has made itself, and draw from a random
-generator that it has made from a seed.
+The text of a function is checked, and that of the user functions that it calls. It may use its own
+variables, some builtins, and functions of NumPy, SciPy and ``math`` that draw nothing and write to
+nothing. It reads no other global variable, which may be rebound before the call. It may store in
+lists, dicts, sets and arrays that it has created itself, and draw from a random generator that it
+has created from a seed.
 """
 
 from __future__ import annotations

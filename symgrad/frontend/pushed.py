@@ -1,6 +1,7 @@
-"""A call of a ``custom_jvp`` -> the function itself and ``custom``, whose backward function is the user's rule for tangents transposed.
+"""A call of a ``custom_jvp`` -> the function itself and ``custom``, whose backward function is the transposed tangent rule.
 
-The rule is linear in the tangents, so its reverse with respect to them is the backward function; forward mode transposes that once more.
+The rule is linear in the tangents, so its reverse with respect to them is the backward function;
+forward mode transposes that once more.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Texts and sets whose values are not known while compiling: each operation on them is a call of Python's own function at run time.
+"""Dynamic texts and sets: each operation on them is a call of Python's own function at run time.
 
-No derivative passes through them. A number read from a text or a set is refused if it depends on an active argument.
+No derivative passes through them. A number read from a text or a set is refused if it depends on an
+active argument.
 """
 
 from __future__ import annotations

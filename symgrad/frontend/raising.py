@@ -1,4 +1,4 @@
-"""``raise`` and ``assert`` become edges to the handlers that see them, or ops that raise for the caller."""
+"""``raise`` and ``assert`` become edges to their handlers, or ops that raise for the caller."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which objects a program can still reach, and by how many ways."""
+"""Reachability: which objects a program can still reach, and by how many references."""
 
 from __future__ import annotations
 

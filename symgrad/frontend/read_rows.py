@@ -1,4 +1,4 @@
-"""The copies of lists that were read from a list of lists, and are read again after a store to that which may have changed them."""
+"""Copies of lists that were read from a list of lists: read again after a store that may have changed them."""
 
 from __future__ import annotations
 

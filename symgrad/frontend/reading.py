@@ -1,7 +1,7 @@
-"""The only way to what stands outside the function: names, attributes, classes, modules, and whether there are such at all.
+"""Reads from outside the function: names, attributes, classes, modules, and whether they exist. No other module reads these.
 
-Each reader notes what it has read and how much of that counts, absence included; the guard is made from the record (``Relied``). What
-the libraries of Python and NumPy define is taken to stay as it is.
+Each reader records what it read and how much of that counts, absence included; the guard is built
+from the record (``Relied``). Definitions of the libraries of Python and NumPy are assumed constant.
 """
 
 from __future__ import annotations

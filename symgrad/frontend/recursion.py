@@ -1,4 +1,4 @@
-"""Functions that call themselves: a ``Func`` of their own, lowered until the type of its result is known."""
+"""Recursive functions: each becomes a ``Func`` of its own, lowered until the type of its result is known."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""The value that a function returns -> the text that puts it together again from the results of the IR.
+"""The value that a function returns -> the text that rebuilds it from the results of the IR.
 
-A list of the IR stands for a list, a tuple or a named tuple of the user's program, and so do the lists in it: its type says which.
+A list of the IR represents a list, a tuple or a named tuple of the user's program, and so do the
+lists in it: its type says which.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""The body of a generator as text that can be entered where it was left: at its beginning, or behind any of its ``yield`` statements.
+"""The body of a generator as text that can be resumed: at its beginning, or behind any of its ``yield`` statements.
 
-All that the generator knows is then in variables of its frame: ``AT`` says where it stands, and each ``for`` goes over an iterator with
-a position that is a variable too. Entered again it runs what is left of the round that the ``yield`` stands in, then the loop as it is.
+The generator's whole state is then in variables of its frame: ``AT`` holds the point of resumption,
+and each ``for`` iterates over an iterator with a position that is a variable too. On resumption it
+runs the rest of the interrupted iteration, then the unchanged loop.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A call of something in the vocabulary to the op of its row."""
+"""A call of a function in the vocabulary to the op of its row."""
 
 from __future__ import annotations
 

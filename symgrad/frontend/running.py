@@ -1,4 +1,4 @@
-"""A call that looks at the running function, such as ``eval`` or ``locals`` -> a refusal that says what to write in its place."""
+"""A call that inspects the running function, such as ``eval`` or ``locals`` -> a refusal that says what to write instead."""
 
 from __future__ import annotations
 

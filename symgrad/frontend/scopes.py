@@ -1,4 +1,4 @@
-"""What names a piece of source binds, and in which function they live: asked of the tree alone."""
+"""Scopes: the names that a piece of source binds, and the function each belongs to, from the syntax tree alone."""
 
 from __future__ import annotations
 

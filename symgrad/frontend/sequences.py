@@ -1,7 +1,8 @@
-"""Items of lists of any length that have parts: tuples, dicts and instances, put together to one value and taken apart again.
+"""Structured items of lists of any length: tuples, dicts and instances, packed into one value and unpacked again.
 
-A list of such items is a value of type ``List(Struct)``. What is read out of it is an object of its own that must not be changed, and
-what is put into it must not be changed from then on: which of several names stand for one object is not followed through a list.
+A list of such items is a value of type ``List(Struct)``. An object read from it is a new object
+that must not be changed, and an object put into it must not be changed from then on: aliases are
+not tracked through a list.
 """
 
 from __future__ import annotations

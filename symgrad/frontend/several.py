@@ -1,4 +1,4 @@
-"""What is one of several constants (``OneOf``), such as a mode that changes: tests of its place among them, and what is made of each."""
+"""Enumerated constants (``OneOf``), such as a mode that changes: tests of the index among them, and operations on each constant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shared state is what all constructs of one lowering read and write: where ops go, what names are bound to, what is refused."""
+"""The shared state of one lowering, which all constructs read and write: the insertion point, bindings of names, refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bindings without their values: what loops and recursive functions need to know before their body has been lowered."""
+"""Abstract bindings, without values: what loops and recursive functions need before their body is lowered."""
 
 from __future__ import annotations
 

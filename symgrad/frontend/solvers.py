@@ -1,4 +1,4 @@
-"""Roots, fixed points and minima that SciPy finds: what each function is given, the equation that it solves, and what it returns."""
+"""Roots, fixed points and minima that SciPy finds: the arguments of each function, the equation that it solves, and its result."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Calls of SciPy's solvers: the user's function becomes a function of the program, and the result a value with a derivative.
+"""Calls of SciPy's solvers: the user's function becomes a function of the program, and the result a differentiable value.
 
-The call stays what it is. What it is given in the place of the user's function is that function as it was read, with all that it reads
-from around it as arguments. Behind the call stands ``implicit``, which says of which equation the result is the solution.
+The call itself stays. Its function argument is replaced by that function as lowered, with its free
+variables as arguments. After the call, ``implicit`` says which equation the result solves.
 """
 
 from __future__ import annotations

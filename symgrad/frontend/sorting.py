@@ -1,4 +1,4 @@
-"""Orders of lists of any length: of tuples by their parts, of texts, and of dicts whose keys are computed by their keys or items."""
+"""Sorting of lists of any length: of tuples by their parts, of texts, and of dicts with dynamic keys by their keys or items."""
 
 from __future__ import annotations
 

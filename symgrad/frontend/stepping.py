@@ -1,10 +1,11 @@
-"""Iterators: recipes that are fused with the loop over them, and records with a position where they are used in several places.
+"""Iterators: recipes that are fused with the loop over them, and records with a position where several places use one.
 
-Making an iterator gives a recipe, an ``Iter`` or a ``Generator``, whose key is its identity. The first loop over it is fused: a counted
-loop, or the generator's body with the consumer's in it. From then on the heap says that it is used. Whatever asks for a used one
-raises ``NeedsState`` with the place where it was made; lowering starts again, and what is made there is a record of a class of
-``ops.composed.stepping`` or ``without_lookahead``, which every consumer moves on. So fusion is what happens where the heap shows that
-nobody can tell.
+Creating an iterator gives a recipe, an ``Iter`` or a ``Generator``, whose key is its identity. The
+first loop over it is fused: a counted loop, or the generator's body with the consumer's in it. From
+then on the heap marks it as used. A second use raises ``NeedsState`` with the place of creation.
+Lowering restarts, and that place creates a record of a class of ``ops.composed.stepping`` or
+``without_lookahead``, which every consumer advances. So fusion happens only where the heap shows
+that it cannot be observed.
 """
 
 from __future__ import annotations

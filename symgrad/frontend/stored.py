@@ -1,10 +1,12 @@
-"""What a function stores in lists, dicts and instances that it was given: statements where they stand, as in a plain call.
+"""Stores of a function in lists, dicts and instances that it was passed: emitted in program order, as in a plain call.
 
-A *handle* is an operand that stands for an object of the caller's: of one that was given its path, read when the function begins; of
-one that was made in the function and then stored in such an object what was made for it. What is done to the object that the
-program follows is done to the handle at once, so that an exception leaves what Python leaves. Arrays that were passed stay as they were;
-others are written to beside the copy that the program follows. What is stored must be something that emitted code can make: numbers,
-arrays, texts, lists, tuples, dicts and sets of these, objects that were given, and instances of plain classes.
+A *handle* is an operand for an object of the caller's. For an argument it is the object's path,
+read when the function begins. For an object that was created in the function and then stored in
+such an object, it is the emitted copy. Every change of the tracked object is applied to the handle
+at once, so that an exception leaves what Python leaves. Arrays that were passed keep their
+contents; others are written to beside the tracked copy. A stored value must be one that emitted
+code can build: numbers, arrays, texts, lists, tuples, dicts and sets of these, objects that were
+passed, and instances of plain classes.
 """
 
 from __future__ import annotations

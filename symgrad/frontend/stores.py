@@ -1,4 +1,4 @@
-"""Subscripts that are written to or deleted: parts of arrays, items of lists and dicts."""
+"""Subscripts that are stored to or deleted: parts of arrays, items of lists and dicts."""
 
 from __future__ import annotations
 

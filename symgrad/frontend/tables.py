@@ -1,7 +1,8 @@
 """The tables of constructs, filled by the modules beside this one.
 
-``STATEMENTS`` and ``EXPRESSIONS`` go by the node, ``CALLS`` by what a binding is, ``METHODS`` by the kind of owner and name,
-``SPECIAL`` by the callable itself. ``Lowering``, which they share, looks them up.
+The keys: of ``STATEMENTS`` and ``EXPRESSIONS`` the syntax node, of ``CALLS`` the kind of binding,
+of ``METHODS`` the kind of owner and the name, of ``SPECIAL`` the callable itself. ``Lowering``,
+which all constructs share, looks them up.
 """
 
 from __future__ import annotations

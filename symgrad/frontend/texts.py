@@ -1,4 +1,4 @@
-"""Methods of texts that are known, called with what is known: they are carried out while compiling."""
+"""Methods of static texts with static arguments: evaluated at compile time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Differential equations that SciPy solves: what ``solve_ivp`` and ``odeint`` are given, and the states as values with derivatives."""
+"""Differential equations that SciPy solves: the arguments of ``solve_ivp`` and ``odeint``, and the states as differentiable values."""
 
 from __future__ import annotations
 

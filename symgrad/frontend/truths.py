@@ -1,4 +1,4 @@
-"""Truth values, and what evaluates one of its parts only: ``and``, ``or``, ``a if test else b``."""
+"""Truth values, and expressions that evaluate some of their parts only: ``and``, ``or``, ``a if test else b``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A ``try`` statement becomes a body under a watcher, a clause for each ``except``, and what ``finally`` does on every way out."""
+"""``try`` statements: a body under a watcher, a clause for each ``except``, and ``finally`` on every way out."""
 
 from __future__ import annotations
 

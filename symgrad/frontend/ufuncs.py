@@ -1,4 +1,4 @@
-"""Methods of NumPy's universal functions: ``np.add.at``, ``np.add.reduce`` and their like."""
+"""Methods of NumPy's universal functions: ``np.add.at``, ``np.add.reduce`` and the like."""
 
 from __future__ import annotations
 

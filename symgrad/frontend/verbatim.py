@@ -1,8 +1,10 @@
-"""Keeps the text of the user's expressions beside the values that they are lowered to.
+"""Source text of the user's expressions, kept beside the values that they are lowered to.
 
-A derivative that is read and never run shows the user's statements as they were written. Where an expression is plain, its value is
-given to an ``as_written`` op, with its text and the values of the names in it. The text has to mean in Python what the ops mean: it
-holds operators, indices, and functions of NumPy, ``math`` and arrays, all of them pure; everything else is printed from its ops.
+A derivative that is read and never run shows the user's statements as they were written. The value
+of a plain expression becomes the operand of an ``as_written`` op, with its text and the values of
+the names in it. The text must mean in Python what the ops mean: it holds operators, indices, and
+functions of NumPy, ``math`` and arrays, all of them pure. Every other expression is printed from
+its ops.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Calls that only rearrange an array, as steps of a view path: writing through them reaches the array itself."""
+"""Calls that only rearrange an array, as steps of a view path: a write through the view reaches the array itself."""
 
 from __future__ import annotations
 
