@@ -43,13 +43,13 @@ from symgrad.ops.sharing import applied, defined, memory_groups, read_in
 
 ROUNDS = 16
 RETURNED = ("num", "array", "tuple", "maybe", "oneof", "object")  #: forms of results
-DEEP = 12  #: forms of the arguments of one function, each met while the one before is lowered
+DEEP = 12  #: the most forms of one function's arguments, each met while the one before is lowered
 OF_NOTHING = Skeleton("same", same=Static(None))  #: the form of None
 
 
 @dataclass(frozen=True, slots=True)
 class Callee:
-    """A function of the user's: its tree, the frame around it (nested ones have one), and what it is known by."""
+    """A user function: its tree, the frame around it (of a nested function), and its identity."""
 
     node: ast.FunctionDef | ast.Lambda
     source: Source
@@ -62,20 +62,21 @@ class Callee:
 
 
 def call_recursive(ctx: Lowering, source: Source, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """Call a function that calls itself; it becomes a function of the program."""
+    """Call a recursive function; it becomes a function of the program."""
     callee = Callee(source.node, source, None, source.function)
     bound = bind_arguments(ctx, source.node.args, args, kwargs, default_bindings(ctx, source), source.name, False)
     outermost = is_outermost(ctx, callee)
     try:
         return call_callee(ctx, callee, bound, node)
     finally:
-        # a global variable, or one that a function among the arguments reads, may have another value at the next call
+        # a global variable, or one that a function among the arguments reads, may have another
+        # value at the next call
         if outermost and (ctx.assigned_outside or any(holds_function(ctx, b) for b in bound.values())):
             forget(ctx, callee)
 
 
 def call_nested_recursive(ctx: Lowering, function: Fun, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """The same for a nested function; what it reads of the functions around it is handed to it at each call."""
+    """The same for a nested function; its free variables are passed at each call."""
     callee = Callee(function.node, function.frame.source, function.frame, (function.node, function.frame))
     outermost = is_outermost(ctx, callee)
     try:
@@ -87,7 +88,7 @@ def call_nested_recursive(ctx: Lowering, function: Fun, args: list[Binding], kwa
 
 
 def is_outermost(ctx: Lowering, callee: Callee) -> bool:
-    """Is it called from elsewhere than from its own body, or that of a function which it calls?"""
+    """Whether the call is made from outside the callee's body and the functions that it calls."""
     return not any(key[0] == callee.code and not record.done for key, record in ctx.recursive.items())
 
 
@@ -131,9 +132,9 @@ def call_callee(ctx: Lowering, source: Callee, bound: dict[str, Binding], node: 
     ctx.builder.append(Apply([*outs, *further], ctx.builder.loc, record.func, operands))
     hand_back(ctx, record, arrays, further)
     result = result_of(ctx, record, arrays, outs)
-    ctx.state.twins |= frozenset(objects_around(result, ctx.state))  # they may be what was given
+    ctx.state.twins |= frozenset(objects_around(result, ctx.state))  # the result may be an argument
     for location in memory_within(result, ctx.state):
-        if not isinstance(ctx.state.memory[location].type, Array):  # so may what it holds
+        if not isinstance(ctx.state.memory[location].type, Array):  # so may its contents
             for argument in bound.values():
                 for source_ in memory_within(argument, ctx.state):
                     ctx.state.pair(location, source_)
@@ -141,9 +142,10 @@ def call_callee(ctx: Lowering, source: Callee, bound: dict[str, Binding], node: 
 
 
 def goes_too_deep(ctx: Lowering, source: Callee) -> bool:
-    """Is a function called in forms without end?
+    """Whether a function recurses with ever new forms of arguments.
 
-    Once it has been, its calls within are not followed again: each level is lowered twice, so the work would double with each.
+    Then its inner calls are not lowered again: each level is lowered twice, so the work would
+    double with each.
     """
     open_forms = sum(key[0] == source.code and not record.done for key, record in ctx.recursive.items())
     if open_forms == 0:
@@ -154,14 +156,14 @@ def goes_too_deep(ctx: Lowering, source: Callee) -> bool:
 
 
 def returns_nothing(node: ast.FunctionDef | ast.Lambda) -> bool:
-    """Does a function surely give None?"""
+    """Whether a function certainly returns None."""
     if isinstance(node, ast.Lambda):
         return False
     return not any(isinstance(inner, ast.Return) and inner.value is not None for inner in body_nodes(node))
 
 
 def general(ctx: Lowering, binding: Binding, operands: list[Operand], arrays: list[Ref | None], node: ast.AST) -> Skeleton:
-    """The form of an argument without what changes from call to call: values, extents; ``arrays`` are its arrays, beside the operands."""
+    """The form of an argument without what varies from call to call: values, extents. ``arrays`` is parallel to ``operands``."""
 
     def add(operand: Operand, ref: Ref | None = None) -> None:
         operands.append(operand)
@@ -195,7 +197,7 @@ def general(ctx: Lowering, binding: Binding, operands: list[Operand], arrays: li
 
 
 def settle(ctx: Lowering, source: Callee, forms: dict[str, Skeleton], record: Recursive, node: ast.AST) -> None:
-    """Lower the body until nothing new is learned of the function."""
+    """Lower the body until it shows nothing new about the function."""
     start = ctx.unresolved
     for _ in range(ROUNDS):
         before, known = ctx.unresolved, list(ctx.recursive)
@@ -214,18 +216,19 @@ def settle(ctx: Lowering, source: Callee, forms: dict[str, Skeleton], record: Re
             record.done, ctx.unresolved = True, start
             return
         if not record.news and any(not other.done and other is not record for other in ctx.recursive.values()):
-            # it waits for the result of a function around it: good for the type only, lowered again the next time
+            # it waits for the result of an enclosing function: only the type counts, and the next
+            # time it is lowered again
             for key in [k for k, v in ctx.recursive.items() if v is record]:
                 del ctx.recursive[key]
             return
         if record.news:
-            for key in [k for k in ctx.recursive if k not in known]:  # lowered when less was known of this one
+            for key in [k for k in ctx.recursive if k not in known]:  # lowered when less was known of this function
                 del ctx.recursive[key]
     raise UnsupportedSyntax(f"the type of what {source.name} returns does not settle", ctx.loc(node))
 
 
 def lower_body(ctx: Lowering, source: Callee, forms: dict[str, Skeleton], record: Recursive, node: ast.AST) -> None:
-    """One attempt at the body, from which something may be learned."""
+    """One attempt at the body, which may show something new."""
     frame = Frame(source.source, source.parent, local_names(source.node), global_names(source.node))
     outer = (ctx.state, ctx.frame, ctx.builder.loc)
     ctx.state, ctx.frame = record.entry.copy(), frame
@@ -238,7 +241,7 @@ def lower_body(ctx: Lowering, source: Callee, forms: dict[str, Skeleton], record
         ctx.state.twins |= frozenset(objects_around(argument, ctx.state))  # they are the caller's
         places += places_in(argument, form, ctx.state.heap)
     for place, location in enumerate(places):
-        if location is not None:  # the caller has a name for it, whatever the function does with its own
+        if location is not None:  # the caller has a name for it, whatever the callee does with its own name
             ctx.state.names[frame, f"%argument {place}"] = Ref(location)
     arguments = list(zip(params, places, strict=True))
     block = Block(params)
@@ -276,7 +279,7 @@ def lower_body(ctx: Lowering, source: Callee, forms: dict[str, Skeleton], record
 
 
 def own_memory(ctx: Lowering, block: Block) -> None:
-    """Copy results that may share memory with others, for the caller may write to each of them."""
+    """Copy results that may alias others, because the caller may write to each of them."""
     groups = memory_groups(Func("", block))
     seen: set[Value] = set()
     for place, value in enumerate(block.yields):
@@ -287,7 +290,7 @@ def own_memory(ctx: Lowering, block: Block) -> None:
 
 
 def close(ctx: Lowering, body: Block) -> None:
-    """What the functions applied in a body read from around them becomes parameters, handed on at each call."""
+    """Turn the free variables of the functions applied in a body into parameters, which each call passes."""
     funcs = [func for func in applied(body) if func not in ctx.closed]
     inside = {func: defined(func.body) for func in funcs}
     free = {func: dict.fromkeys(v for v in read_in(func.body) if v not in inside[func]) for func in funcs}
@@ -304,7 +307,7 @@ def close(ctx: Lowering, body: Block) -> None:
         func.body.args += params.values()
     hand_on(ctx, body, {})
     for func in funcs:
-        copy_written(func, func.loc)  # what it writes to may be an array that is another one on some paths
+        copy_written(func, func.loc)  # the array that it writes to may be a different one on some paths
 
 
 def hand_on(ctx: Lowering, body: Block, params: dict[Value, Value]) -> None:
