@@ -104,9 +104,7 @@ class Attempt:
     locations: dict[str, Location] = field(default_factory=dict)
     joined: dict[str, str] = field(default_factory=dict)  #: values from outside that another expression reads too
     objects: dict[str, Obj] = field(default_factory=dict)  #: lists, dicts and instances among the arguments, by path
-    around: list[HeapKey | None] = field(
-        default_factory=list
-    )  #: the containers around the current part of an argument; None: a tuple
+    around: list[HeapKey | None] = field(default_factory=list)  #: the containers around the current part of an argument; None: a tuple
     aliases: dict[str, str] = field(default_factory=dict)
     paths: dict[Value, list[str]] = field(default_factory=dict)  #: of the parts of the items of long lists
     relations: dict[str, Extent] = field(init=False)

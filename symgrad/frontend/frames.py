@@ -40,7 +40,7 @@ class Loop:
 
     depth: int
     exits: set[int] = field(default_factory=set)
-    watchers: dict[int, tuple[Any, ...]] = field(default_factory=dict)  #: the handlers around it of the exceptions that leave it, by their kind
+    watchers: dict[int, tuple[Any, ...]] = field(default_factory=dict)  #: the handlers around it, by the kind of exception that leaves it
 
     @property
     def stop(self) -> tuple[Any, str]:

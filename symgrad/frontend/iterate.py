@@ -53,26 +53,26 @@ from symgrad.kinds import passed_instead, row_of, what_of
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """A counter's bounds, and what item a value of it stands for; ``counts``: the counter is the item."""
+    """A counter's bounds, and the item at each of its values; ``counts``: the counter is the item."""
 
     bounds: tuple[Operand, Operand, Operand]
     item: Callable[[Operand], Binding]
     counts: bool = False
 
 
-#: the longest loop that is written out where it cannot be lowered as a loop
+#: the longest loop that is unrolled where it cannot be lowered as a loop
 UNROLLED = 64
 
 
 def indices_of(items: Items) -> range | None:
-    """The values of the counter, if they are known and not too many."""
+    """The values of the counter, if they are static and not too many."""
     bounds = [b.value for b in items.bounds if isinstance(b, Const) and type(b.value) is int]
     known = range(*bounds) if len(bounds) == 3 and bounds[2] else None
     return known if known is not None and len(known) <= UNROLLED else None
 
 
 def known_items(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | None:
-    """The items one by one, if it is known how many there are and there is reason to write them out."""
+    """The items one by one, if their number is static and there is a reason to unroll."""
     items = items_of(ctx, binding, node)
     if isinstance(items, list):
         return items
@@ -81,7 +81,7 @@ def known_items(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding]
 
 
 def items_of(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | Items:
-    """The items that an iteration over a binding still gives; those of a generator are collected in a list."""
+    """The items that an iteration over a binding still yields; those of a generator are collected in a list."""
     binding = begin(ctx, binding, node)
     if python_class(binding) is not None:
         return items_of(ctx, python_items(ctx, binding, node), node)
@@ -125,14 +125,14 @@ def items_of(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | 
 
 
 def read_at_once(ctx: Lowering, binding: Binding) -> Binding:
-    """An object of a library of which all items are read, as the list of these; everything else as it is."""
+    """A library object whose items are all read, as the list of its items; everything else unchanged."""
     if not isinstance(binding, Num) or not isinstance(binding.operand.type, Unknown):
         return binding
     return answer(ctx, list, [binding.operand], List(UNKNOWN))
 
 
 def is_kept(state: State, operand: Operand) -> bool:
-    """Does a name or an object hold a value?  It may be an iterator, which Python goes on with where a loop has left it."""
+    """Whether a name or an object holds a value. It may be an iterator, which Python resumes where a loop has left it."""
     held: list[Any] = list(state.names.values())
     held += [part for content in state.heap.values() if not isinstance(content, Ref) for _, part in content]
     while held:
@@ -144,7 +144,7 @@ def is_kept(state: State, operand: Operand) -> bool:
 
 
 def as_sequence(ctx: Lowering, binding: Binding, items: list[Binding], node: ast.AST) -> list[Binding] | Items:
-    """Items that are known one by one; in a loop over many items that are alike, those of a list of any length."""
+    """Static items; in a loop over many items of one form, the items of a list of any length."""
     if not ctx.looped or len(items) <= FEW or not ctx.sequences:
         return items
     if isinstance(binding, Obj) and (binding.key in ctx.state.kin or binding.key in ctx.state.handles or binding.key in ctx.state.twins):
@@ -158,7 +158,7 @@ def as_sequence(ctx: Lowering, binding: Binding, items: list[Binding], node: ast
 
 
 def items_of_loop(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | Items:
-    """The items of what a loop goes over: many that are alike are those of a list of any length, so that the loop is one."""
+    """The items of a loop's iterable: many of one form become a list of any length, so that the loop is not unrolled."""
     outer, ctx.looped = ctx.looped, True
     try:
         return items_of(ctx, binding, node)
@@ -167,7 +167,7 @@ def items_of_loop(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Bindin
 
 
 def held_lists(ctx: Lowering, binding: Any) -> dict[HeapKey, Any]:
-    """The lists and dicts that something is iterated over through, each with what must not change meanwhile."""
+    """The lists and dicts through which an iteration runs, each with what must not change meanwhile."""
     match binding:
         case Obj(key) if key.kind in ("list", "dict"):
             return {key: shape_of_object(ctx, key)}
@@ -183,9 +183,9 @@ def shape_of_object(ctx: Lowering, key: HeapKey) -> Any:
 
 
 def items_now(ctx: Lowering, over: Binding, items: list[Any], node: ast.AST, sites: frozenset[Any] = frozenset()) -> list[Any]:
-    """The items of a container of known structure as they are now: Python sees what the body of a loop does to a list.
+    """The present items of a container of static structure: in Python, a loop observes its body's changes of a list.
 
-    ``sites``: where what is gone over can get a position instead.
+    ``sites``: the places that could give the iterable a position instead.
     """
     if isinstance(over, Obj) and over.key.kind == "list":
         content = ctx.state.heap[over.key]
@@ -216,7 +216,7 @@ def sequence(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
 
 
 def discard(binding: Binding) -> None:
-    """What is done for its effect."""
+    """Discards the result of a call with a side effect."""
 
 
 def external_items(ctx: Lowering, value: object, text: str) -> list[Binding]:
@@ -295,7 +295,7 @@ def plain(ctx: Lowering, items: Items) -> Items:
 
 
 def without_end(ctx: Lowering, part: Binding, node: ast.AST) -> Callable[[Operand], Binding] | None:
-    """What item of ``itertools.count`` or ``itertools.repeat`` stands at a place; None for what has an end."""
+    """The item of ``itertools.count`` or ``itertools.repeat`` at an index; None for a finite iterable."""
     match part:
         case Iter(kind=itertools.repeat, parts=(item, Static(value=None))):
             return lambda index: item
@@ -359,13 +359,13 @@ def held_in_memory(ctx: Lowering, value: Operand) -> Ref:
 
 
 def over_strict_zip(ctx: Lowering, parts: tuple[Binding, ...], node: ast.AST) -> list[Binding] | Items:
-    """``zip(..., strict=True)``: that the lengths are equal is seen before the first round."""
+    """``zip(..., strict=True)``: the lengths are compared before the first iteration."""
     lengths_compared(ctx, parts, node)()
     return over_zip(ctx, parts, node)
 
 
 def lengths_compared(ctx: Lowering, parts: tuple[Binding, ...], node: ast.AST) -> Callable[[], None]:
-    """What raises where some things are not of one length, as they are now."""
+    """Return a check that raises if some iterables have different lengths, as they are now."""
     inner = [items_of(ctx, p, node) for p in parts]
     stops = [Const(len(i)) if isinstance(i, list) else plain(ctx, i).bounds[1] for i in inner]
 
@@ -379,7 +379,7 @@ def lengths_compared(ctx: Lowering, parts: tuple[Binding, ...], node: ast.AST) -
 
 
 def first_items(ctx: Lowering, items: Items, count: int, node: ast.AST) -> list[Binding]:
-    """The first few items of something whose length is known only at run time: it must have as many."""
+    """The first few items of an iterable of dynamic length, which must have that many."""
     start, stop, step = items.bounds
     extent = ctx.builder.extent_of(stop)
     if not (isinstance(extent, int) and isinstance(start, Const) and isinstance(step, Const)):
@@ -402,7 +402,7 @@ def over_reversed(ctx: Lowering, parts: tuple[Binding, int | None], node: ast.AS
 
 
 def flattened(ctx: Lowering, ref: Ref) -> Ref:
-    """The elements of an array, in row order, as a vector that is only read."""
+    """The elements of an array, in row-major order, as a read-only vector."""
     vector = ctx.make(ctx.call("reshape", ctx.read(ref), Const(-1)))
     assert isinstance(vector, Ref)
     ctx.state.pair(vector.location, ref.location)
@@ -475,7 +475,7 @@ def unpack_memory(ctx: Lowering, items: Items, count: int, node: ast.AST) -> lis
 
 
 def append(ctx: Lowering, owner: Binding, value: Binding, node: ast.AST) -> Binding:
-    """``owner.append(value)``; an array that goes into a list of any length shares memory with it from then on."""
+    """``owner.append(value)``; an array appended to a list of any length shares memory with it from then on."""
     assert isinstance(owner, Obj)
     content = ctx.state.heap[owner.key]
     ctx.check_still(owner.key)
@@ -496,7 +496,7 @@ def append(ctx: Lowering, owner: Binding, value: Binding, node: ast.AST) -> Bind
 
 
 def shorten(ctx: Lowering, owner: Obj, keeps_first: bool = False) -> None:
-    """Let a deque with ``maxlen`` that was added to drop what is too many, at its other end."""
+    """Drop surplus items at the other end of a deque with ``maxlen``."""
     if (most := longest(owner)) is None:
         return
     content = ctx.state.heap[owner.key]
@@ -508,5 +508,5 @@ def shorten(ctx: Lowering, owner: Obj, keeps_first: bool = False) -> None:
 
 
 def longest(owner: Obj) -> int | None:
-    """How many items a deque holds at most."""
+    """The ``maxlen`` of a deque."""
     return owner.key.cls[1] if isinstance(owner.key.cls, tuple) else None

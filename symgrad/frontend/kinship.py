@@ -13,14 +13,14 @@ from symgrad.ir.core import FALSE, TRUE, Operand
 
 
 def relate_objects(head: Head, pair: tuple[Any, Any], same: Operand) -> None:
-    """Say of two objects, by place or of before the loop, whether they are one."""
+    """Relate two objects, by place or from before the loop, by a bool that says whether they are one."""
     one, two = (x if isinstance(x, HeapKey) else head.objects.get(x) for x in pair)
     if one is not None and two is not None:
         head.state.relate(one, two, same)
 
 
 def related_objects(ctx: Lowering, entry: State, head: Head, objects: Mapping[Any, HeapKey], end: State) -> list[tuple[Any, Any]]:
-    """Which objects of carried places, and of before the loop, may be one in the next round."""
+    """The pairs of objects, in carried places or from before the loop, that may be the same in the next iteration."""
     related: list[tuple[Any, Any]] = []
     live = (reached(head.state) | ctx.arguments.keys()) - head.gone if objects else set()
     places = list(dict.fromkeys([*objects, *head.objects]))
@@ -41,12 +41,12 @@ def related_objects(ctx: Lowering, entry: State, head: Head, objects: Mapping[An
 
 
 def chosen_arrays(plan: Plan, head: Head) -> list[tuple[Any, dict[Location, None]]]:
-    """The carried places of arrays of which it is known which ones from before the loop they may be."""
+    """The carried places of arrays whose possible identities from before the loop are known."""
     return [(place, bases) for place, bases in plan.bases.items() if bases and place in head.places]
 
 
 def bases_of(state: State, location: Location | None) -> Mapping[Location, Operand]:
-    """The arrays that one may be, each with the bool that says whether it is; none where that is not known."""
+    """The arrays that an array may be, each with the bool that says whether it is; empty where that is unknown."""
     if location is None or location in state.stale:
         return {}
     return state.bases.get(location, {location: TRUE})
@@ -54,10 +54,10 @@ def bases_of(state: State, location: Location | None) -> Mapping[Location, Opera
 
 def learn_bases(entry: State, plan: Plan, head: Head, end: State, stays: set[Location],
                 carried: Iterable[tuple[Any, Location | None, Location | None]], unbound: set[Any]) -> bool:  # fmt: skip
-    """Learn which arrays of before the loop the carried ones are; True if that is news.
+    """Record which arrays from before the loop the carried ones are; return whether that is new.
 
-    ``carried`` has each place with its array before the first round, and its array after a round.
-    ``unbound`` are the names that are bound in the loop alone.
+    ``carried`` has each place with its array before the first iteration, and its array after an
+    iteration. ``unbound`` are the names that are bound in the loop only.
     """
     news = False
     for place, first, last in carried:

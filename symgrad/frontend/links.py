@@ -10,9 +10,9 @@ from symgrad.ir.core import Operand
 
 @dataclass(slots=True)
 class Link:
-    """The place of an array in a list whose arrays are all different ones: the list, and the index.
+    """The place of an array in a list of pairwise distinct arrays: the list, and the index.
 
-    ``versions`` are the contents of the list in which the array stands there.
+    ``versions`` are the contents of the list in which the array is at that index.
     """
 
     owner: Location

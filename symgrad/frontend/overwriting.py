@@ -17,14 +17,14 @@ from symgrad.frontend.handed_back import is_fresh
 from symgrad.frontend.operands import known_value
 from symgrad.frontend.reach import holders, memory_in
 
-#: what the word for such a setting begins with; the name of the argument follows
+#: the prefix of the setting's name; the argument's name follows
 OVERWRITE = "overwrite_"
-#: words that name an argument in another way
+#: settings that name their argument differently
 ARGUMENTS = {"overwrite_input": "a"}
 
 
 def without_overwriting(ctx: Lowering, function: Any, args: Sequence[Binding], kwargs: dict[str, Binding]) -> dict[str, Binding]:
-    """The named arguments of a call without the settings that let the function overwrite an argument which nothing else holds."""
+    """The keywords of a call without the settings that allow overwriting an argument, if nothing else holds it."""
     words = [word for word, held in kwargs.items() if word.startswith(OVERWRITE) and known_value(held) == [True]]
     if not words:
         return kwargs
@@ -37,7 +37,7 @@ def without_overwriting(ctx: Lowering, function: Any, args: Sequence[Binding], k
 
 
 def is_held_by(ctx: Lowering, array: Binding, most: int) -> bool:
-    """Is it an array that the function has made, and that no more than so many names, objects and operands hold?"""
+    """Whether an array was created in the function and has at most that many references from names, objects and operands."""
     locations = list(memory_in(array))
     outside = {location for held in (*ctx.arrays.values(), *ctx.owned.values()) for location in memory_in(held)}
     seen = (location in outside or holders(location, ctx.state) > most or not is_fresh(ctx, location) for location in locations)
