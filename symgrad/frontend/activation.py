@@ -115,8 +115,7 @@ def body_result(ctx: Lowering, frame: Frame, function: ast.FunctionDef | ast.Lam
     if isinstance(function, ast.Lambda):
         return ctx.evaluate(function.body)
     proceed(ctx)
-    # at the top level, the end is lowered only if unrolling of loops has not shown it to be
-    # unreachable
+    # at the top level, the end is lowered only if unrolling of loops has not shown it to be unreachable
     run(ctx, list(function.body) if frame.top and not ctx.unroll else [*function.body, *at_the_end(function)])
     codes = ctx.state.codes
     result = ctx.state.names.get((frame, RESULT), MISSING)

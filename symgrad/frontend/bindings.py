@@ -271,15 +271,13 @@ Name = tuple[Any, str]
 #: a set of locations in order of entry; it is replaced, never changed
 Locations = Mapping["Location", None]
 NO_LOCATIONS: Locations = MappingProxyType({})
-#: the objects that an object may be, each with the bool that says whether it is; it is replaced,
-#: never changed
+#: the objects that an object may be, each with the bool that says whether it is; it is replaced, never changed
 Keys = Mapping["HeapKey", Operand]
 NO_KEYS: Keys = MappingProxyType({})
 #: the copies of an array that were made for the caller, each with the path of its view
 StoredArrays = tuple[tuple[tuple[Step, ...], Operand], ...]
 
-#: path conditions: on bools; on indices and numbers, whether they equal a value or are among
-#: several
+#: path conditions: on bools; on indices and numbers, whether they equal a value or are among several
 Known = Mapping[Operand | tuple[Operand, Hashable], bool]
 NOTHING_KNOWN: Known = MappingProxyType({})
 

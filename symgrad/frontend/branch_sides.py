@@ -1,7 +1,4 @@
-"""One side of a branch: a block and the state at its end.
-
-Also: the values whose memory a block may write to, and ops guarded by a test.
-"""
+"""The sides of branches: blocks with the states at their ends, ops guarded by a test, and the values whose memory a block may write to."""
 
 from __future__ import annotations
 

@@ -195,7 +195,7 @@ def leave(state: State, key: HeapKey) -> None:
 
 
 def replace_objects(ctx: Lowering, entry: State, plan: Plan, head: Head) -> None:
-    """Handle objects that differ by iteration: the first ones are reached by their new names alone, or stay as they are."""
+    """Give objects that differ by iteration new names: the first ones are reached by these alone, or stay as they are."""
     twice = reached_twice(entry) | ctx.arguments.keys() if head.objects else set()
     twins = {x for x in plan.twins if isinstance(x, HeapKey)}
     for (place, n), key in head.objects.items():

@@ -23,8 +23,7 @@ from symgrad.frontend.reading import entry_of_class, from_class, is_of_library, 
 
 #: the entry of a record that holds the list or dict of the base class; no attribute has this name
 STORAGE = "(storage)"
-#: the entry of an instance whose attributes are the items of a dict, itself: ``self.__dict__ =
-#: self``
+#: the entry of an instance whose attributes are the items of a dict, itself: ``self.__dict__ = self``
 NAMESPACE = "__dict__"
 #: methods that are not written in Python
 DESCRIPTORS = (types.MethodDescriptorType, types.WrapperDescriptorType)

@@ -345,7 +345,7 @@ def forget_temporaries(state: State, entry: State) -> None:
 
 
 def join_pending(ctx: Lowering, entry: State, several: list[Pending]) -> Pending:
-    """Join exceptions of which at most one is pending into one of several kinds."""
+    """Join exceptions, at most one of which is pending, into one of several kinds."""
     for pending in several:
         forget_temporaries(pending.state, entry)
     first, *others = several

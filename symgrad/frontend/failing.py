@@ -34,8 +34,7 @@ Test = Callable[[], Operand]
 ANYTHING = Raisable((Exception,))
 DIVISION, OVERFLOW, DOMAIN = (Raisable((cls,), exact=True) for cls in (ZeroDivisionError, OverflowError, ValueError))
 OUT_OF_RANGE = Raisable((IndexError,), exact=True)
-#: exceptions of NumPy for operands that do not match; those of linear algebra are of these classes
-#: too
+#: exceptions of NumPy for operands that do not match; those of linear algebra are of these classes too
 OF_NUMPY = Raisable((ValueError, TypeError, IndexError))
 #: the exception of NumPy for shapes that do not broadcast
 OF_SHAPES = Raisable((ValueError,), exact=True)
@@ -117,7 +116,7 @@ def refuse_later(ctx: Lowering, raisable: Raisable) -> None:
 
 
 def mismatched(ctx: Lowering, name: str, args: tuple[Operand, ...], settings: dict[str, Any]) -> None:
-    """Handle an operation that certainly raises a ``ValueError``, because its operands do not match."""
+    """Make a ``ValueError`` pending for an operation whose operands certainly do not match."""
     raisable = Raisable((ValueError,))
     text = lambda_of(name, {**ROWS[name].settings, **settings}, [a.type for a in args])
     if text is None or not is_seen(ctx, raisable):

@@ -1,8 +1,7 @@
-"""Dicts that are items of dicts with dynamic keys and change there: numbers, into a pool for each place that creates them.
+"""Nested dicts with dynamic keys: an inner dict that changes is a number into a pool, one pool for each place that creates them.
 
-An attempt that meets such a dict records where it was created. The next attempt creates a pool at
-the beginning of the program, and at that place numbers of dicts in it
-(``ops.composed.growing_inner``).
+An attempt that meets such a dict records where it was created. The next attempt creates a pool at the beginning of
+the program, and at that place numbers of dicts in it (``ops.composed.growing_inner``).
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ ORDERED = "ordered"
 JOINED = "joined"
 #: tag of a record: one place in one of our compositions creates dicts of different kinds
 APART = "apart"
-#: tag of a record of such a line
+#: tag of a record: a line of the program with a pool of its own
 PLACED = "placed"
 IN_SEVERAL_PLACES = "a dict that is an item of another one, and is changed there, is created in several places"
 IN_ONE_PLACE = "create it in one place, or use one dict with pairs for keys, as in d[i, j]"

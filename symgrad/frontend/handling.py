@@ -311,7 +311,7 @@ class Taken:
 
 def on_all_ways(ctx: Lowering, node: ast.AST, body: Callable[[], None], finish: Callable[[], None], rest: list[ast.stmt],
                 told: Callable[[Taken], None] | None = None) -> bool:  # fmt: skip
-    """Lower a body, then ``finish`` on every way out; ``told`` replaces re-raising where an exception is pending."""
+    """Lower a body, then ``finish`` on every way out; ``told``, if given, replaces it where an exception is pending."""
 
     def again(taken: Taken) -> None:
         finish()

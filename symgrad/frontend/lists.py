@@ -58,7 +58,7 @@ def check_equality_tells(ctx: Lowering, owner: Obj, node: ast.AST) -> None:
 
 
 def is_of_single(ctx: Lowering, owner: Obj, sought: Binding) -> bool:
-    """Whether a number or text is searched in a list of such: then a row does it directly."""
+    """Whether a number or text is searched in a list of numbers or texts, which one row does directly."""
     type_ = ctx.type_of(ctx.state.heap[owner.key])  # type: ignore[arg-type]
     is_single = isinstance(type_, List) and (type_.item == TEXT or isinstance(type_.item, Scalar))
     return is_single and isinstance(sought, Num | Static) and owner.key.exact is None

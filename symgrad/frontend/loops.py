@@ -56,8 +56,7 @@ def for_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
     if ctx.unroll and (indices := indices_of(items)) is not None:
         return unrolled(ctx, node, iterable, [Later(items, Const(k)) for k in indices], rest, sites)
     going = Going(held_lists(ctx, iterable), sites)
-    # during the loop, arrays have names of their own: rebinding the user's names must not change
-    # the iterable
+    # during the loop, arrays have names of their own: rebinding the user's names must not change the iterable
     held = {(ctx.frame, f"%over{next(ctx.builder.fresh)}"): array for array in arrays_of(iterable)}
     ctx.state.names |= held
 

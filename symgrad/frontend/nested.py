@@ -188,8 +188,7 @@ class Pullback(Binding):
     reached: Reached
 
 
-#: names of the vector in a product with a Hessian: the first that is no parameter of the function,
-#: as ``along.NAMES``
+#: names of the vector in a product with a Hessian: the first that is no parameter of the function, as ``along.NAMES``
 VECTORS = ("v", "vector", "direction", "weights")
 #: options of ``vjp`` that have no meaning inside a function
 UNSAID = ("strict", "no_grad", "jit", "verify", "checkpoints", "memory")

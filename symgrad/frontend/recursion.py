@@ -69,8 +69,7 @@ def call_recursive(ctx: Lowering, source: Source, args: list[Binding], kwargs: d
     try:
         return call_callee(ctx, callee, bound, node)
     finally:
-        # a global variable, or one that a function among the arguments reads, may have another
-        # value at the next call
+        # a global variable, or one that a function among the arguments reads, may have another value at the next call
         if outermost and (ctx.assigned_outside or any(holds_function(ctx, b) for b in bound.values())):
             forget(ctx, callee)
 

@@ -103,8 +103,7 @@ class SharedState:
     dict_sites: dict[Any, None] = field(default_factory=dict)  #: places that create dicts of static keys
     set_sites: dict[Any, None] = field(default_factory=dict)  #: places that create sets of dynamic elements
     factories: dict[str, Binding] = field(default_factory=dict)  #: factories of missing items, by the pools of ``growing_inner``
-    #: places that create dicts with dynamic keys, or (False) that may be lowered as such: see
-    #: ``growing_dicts``
+    #: places that create dicts with dynamic keys, or (False) that may be lowered as such: see ``growing_dicts``
     growing_sites: dict[Any, bool] = field(default_factory=dict)
     read_sources: frozenset[Same] = frozenset()  #: library functions and classes whose source is lowered
     met_sources: set[Same] = field(default_factory=set)  #: library functions and classes that are called without that

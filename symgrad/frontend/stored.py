@@ -199,7 +199,7 @@ class Storing:
             self.call(self.setter(key), self.handle(key), part, self.ctx.call("list_of", *come))
 
     def list_became_value(self, key: HeapKey, before: Any, after: Ref) -> None:
-        """Handle a list whose items were bindings and are one value now: the same items as a value, or other items."""
+        """Apply a list's change from static items to one value to the caller's list."""
         version = self.ctx.state.memory[after.location]
         maker = self.maker(version)
         if maker is not None and maker.name == "list_of" and isinstance(before, tuple) and len(maker.args) == len(before):
@@ -210,7 +210,7 @@ class Storing:
         self.refilled(key, version)
 
     def replaced(self, location: Location, old: Operand) -> None:
-        """Handle a new version of the content of a list or array in memory."""
+        """Apply a new version of a list or array in memory to the caller's objects."""
         state = self.ctx.state
         if isinstance(state.memory[location].type, Array):
             self.check_outside(location)
@@ -274,7 +274,7 @@ class Storing:
     # -------------------------------------------------------------- changes of arrays
 
     def array_stored(self, ref: Ref, value: Operand, last: Step | None) -> None:
-        """Handle a store to an array from outside, or to one of which the caller may hold a copy that was made for it."""
+        """Apply a store to the caller's copies of an array; the first store to an array from outside restarts lowering."""
         self.check_outside(ref.location)
         if ref.location in self.ctx.state.stored_arrays:
             self.array_changed(ref.location, ref.path if last is None else (*ref.path, last), value)

@@ -172,7 +172,7 @@ DIRECT = (object.__setattr__, BaseException.__setattr__, types.SimpleNamespace._
 
 
 def own_setter(ctx: Lowering, owner: Obj, name: str, value: Binding, node: ast.AST) -> bool:
-    """Whether the class defines assignment to the attribute; if so, do it. A property's setter is called."""
+    """Assign by a property's setter or another setter of the class; return whether there is one."""
 
     if from_class(ctx, owner.key.cls, "__setattr__") not in DIRECT:
         return set_by_class(ctx, owner, name, value, node)
@@ -207,7 +207,7 @@ def delete_attribute(ctx: Lowering, owner: Binding, target: ast.Attribute) -> No
 
 
 def deleted_by_descriptor(ctx: Lowering, owner: Obj, name: str, node: ast.AST) -> bool:
-    """Whether the class has a property or another descriptor for the deletion; if so, call it."""
+    """Delete by a property or another descriptor of the class; return whether there is one."""
     cls = owner.key.cls
     held = entry_of_class(ctx, cls, name)
     rely_on_entry(ctx, cls, name, "type")
@@ -265,7 +265,7 @@ def set_as_object(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding]
 
 
 def set_by_descriptor(ctx: Lowering, owner: Obj, name: str, value: Binding, node: ast.AST) -> bool:
-    """Whether the class has a property or another descriptor for the assignment; if so, call it."""
+    """Assign by a property or another descriptor of the class; return whether there is one."""
     cls = owner.key.cls
     held = entry_of_class(ctx, cls, name)
     rely_on_entry(ctx, cls, name, "type")

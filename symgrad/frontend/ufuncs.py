@@ -37,8 +37,7 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
 OPERANDS = ("array", "indices")
 #: ufuncs that may reduce several axes at once, beside those with an identity
 REORDERED = ("maximum", "minimum", "fmax", "fmin")
-#: ufuncs whose ``reduce`` along a contiguous axis is not sequential: NumPy's own result depends on
-#: the layout
+#: ufuncs whose ``reduce`` along a contiguous axis is not sequential: NumPy's own result depends on the layout
 BY_LAYOUT = ("power", "arctan2")
 #: the methods of every other ufunc
 IN_TURN: dict[str, Callable[..., object]] = {"reduce": reduced_by, "accumulate": accumulated_by, "reduceat": reduced_at}
