@@ -1,4 +1,4 @@
-"""Reads of values that may be None (``Maybe``): as a bool, as a number behind a test, or as a value that may be None."""
+"""Reads of values that may be None (``Maybe``): as a bool, as a number guarded by a test, or as a value that may be None."""
 
 from __future__ import annotations
 

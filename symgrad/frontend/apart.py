@@ -46,8 +46,7 @@ def way_apart(locations: Sequence[Location], stored: Loc, source: Source) -> tup
     return f"{copies} behind the if statement at line {place.line}", [(place, "one of two arrays from here on")]
 
 
-# ------------------------------------------------------------------ expressions that give an array
-# another name
+# ------------------------------------------------------------------ second names of arrays
 
 
 def second_names(function: ast.AST, names: set[str | None]) -> list[ast.expr]:

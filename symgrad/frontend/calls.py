@@ -143,7 +143,7 @@ def goes_over_at_once(ctx: Lowering, held: Binding) -> bool:
     return held.value in TAKE_ALL if root_of(held.value).lstrip("_") in LAZY else True
 
 
-#: callables that take derivatives inside a function, beside those of one number
+#: callables that take derivatives inside a function, besides those of one number
 
 
 @callee(Static)

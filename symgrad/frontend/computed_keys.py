@@ -1,8 +1,7 @@
 """Dynamic keys: which known key of a dict, or element of a set, equals a value at run time.
 
-Python finds the key that is equal and has the same hash. A number is compared with each known key
-in turn. The result of each comparison is known on the paths behind it, so ``if k in d: d[k] += x``
-does not look for the key twice.
+Python finds the key that is equal and has the same hash. A number is compared with each known key in turn. The result
+of each comparison becomes a path condition, so ``if k in d: d[k] += x`` does not look for the key twice.
 """
 
 from __future__ import annotations

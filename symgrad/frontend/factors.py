@@ -86,7 +86,7 @@ def without_ellipsis(ctx: Lowering, subscripts: str, ranks: list[int | None], no
 
 @special(np.linalg.svd)
 def svd(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    """The thin form if it suffices; else the full vectors, which have no derivative, beside the singular values."""
+    """The thin form if it suffices; else the full vectors, which have no derivative, with the singular values."""
     said = settings(ctx, args, kwargs, {"full_matrices": True, "compute_uv": True, "hermitian": False}, "np.linalg.svd", node)
     if said["hermitian"]:
         raise UnsupportedArgument("hermitian=True of np.linalg.svd is not supported", ctx.loc(node), "leave it out")

@@ -90,7 +90,7 @@ class Recursive:
 
 
 def begin(ctx: Lowering, record: Recursive, arguments: Sequence[tuple[Value, Location | None]]) -> list[Value]:
-    """Bind the parameters at the top of the body; return those beside the arguments.
+    """Bind the parameters at the top of the body; return those other than the arguments.
 
     An array that is written to is copied, so that the function does not change its arguments.
     """
@@ -281,7 +281,7 @@ def is_one_place(one: Operand, other: Operand) -> bool:
 
 
 def handed_over(ctx: Lowering, record: Recursive) -> list[Operand]:
-    """The operands of a call beside the arguments: the arrays and variables around the function that it changes."""
+    """The operands of a call other than its arguments: the arrays and variables around the function that it changes."""
     operands: list[Operand] = [ctx.read(Ref(location)) for location in record.around]
     for name, form in record.names.items():
         operands += operands_of(ctx, ctx.state.names.get(name, MISSING), form)
@@ -289,7 +289,7 @@ def handed_over(ctx: Lowering, record: Recursive) -> list[Operand]:
 
 
 def outs_for(ctx: Lowering, record: Recursive, arrays: Sequence[Ref | None]) -> list[Value]:
-    """The results of a call beside the function's own."""
+    """The results of a call other than the function's own."""
     refs = [*(arrays[place] for place in record.written), *map(Ref, record.around)]
     outs = [Value(as_copied(ctx.type_of(ref)), ref.location.name) for ref in refs if ref is not None]
     for name, form in record.names.items():

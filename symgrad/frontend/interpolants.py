@@ -17,7 +17,7 @@ from symgrad.ir.types import is_complex
 from symgrad.kinds import is_spline
 
 MODULE = "scipy.interpolate"
-#: their parameters, beside an order, for which only the default is supported
+#: their parameters, besides an order, for which only the default is supported
 OF_OBJECTS = ("x", "nu", "extrapolate"), ("x", "nu", "ext")
 FUNCTIONS = {"splev": "x tck der ext", "bisplev": "x y tck dx dy"}
 

@@ -25,7 +25,7 @@ from symgrad.text import attribute
 
 #: the methods that log a message, with their levels
 LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40, "exception": 40, "critical": 50}
-#: methods of loggers and of ``logging`` that change no logger, beside messages
+#: methods of loggers and of ``logging`` that change no logger, besides messages
 ASKING = frozenset({*LEVELS, "log", "getLogger", "getLevelName", "isEnabledFor", "getEffectiveLevel", "hasHandlers", "getChild"})
 
 

@@ -34,7 +34,7 @@ from symgrad.ops.declare import CUTS, USER_ROWS
 
 #: the function that computes a Jacobian in a mode
 MODES = {"auto": "jacobian", "reverse": "jacrev", "forward": "jacfwd"}
-#: keywords of matrices of derivatives, beside those of all derivatives
+#: keywords of matrices of derivatives, besides those of all derivatives
 MATRIX_WORDS = {"jacobian": ("mode", "sparsity"), "hessian": ("mode", "sparsity")}
 #: hints for options that are not supported inside a function
 INSTEAD = {

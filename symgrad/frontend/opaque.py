@@ -24,7 +24,7 @@ from symgrad.text import last_word
 FOLLOWED = ("symgrad.ops.composed", "symgrad.functional.", "symgrad.implicit")
 #: those that call SciPy's formulas, whose source they lower
 READING = "symgrad.ops.composed.laws"
-#: keywords for arrays that a function writes to, beside those that begin with ``overwrite``
+#: keywords for arrays that a function writes to, besides those that begin with ``overwrite``
 OUTPUTS = ("out", "output")
 #: modules whose functions vary between calls
 DRAWING = ("numpy.random", "scipy.stats")

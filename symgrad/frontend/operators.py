@@ -203,7 +203,7 @@ INTEGER_OPERATORS: dict[type[ast.AST], Any] = {
 
 
 def as_array_operand(ctx: Lowering, kind: type[ast.AST], one: Binding, other: Binding, node: ast.AST) -> Binding:
-    """Convert a list, tuple or range beside an array or NumPy number in arithmetic to an array."""
+    """Convert a list, tuple or range to an array, if the other operand is an array or a NumPy number."""
     if not is_of_numpy(ctx, other) or kind is ast.Mult and isinstance(other, Num):  # a NumPy number repeats a list
         return one
     one = with_items(ctx, one, node)

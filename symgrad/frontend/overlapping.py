@@ -1,8 +1,8 @@
 """Copies between overlapping parts of one array: where NumPy's result differs from a copy through a temporary.
 
-NumPy copies between vectors with steps of the same sign element by element: forwards if the source
-begins at or behind the target, else backwards (``raw_array_assign_array`` in its source). With
-steps of two sizes it may read what it has written.
+NumPy copies between vectors with steps of the same sign element by element: forwards if the source begins at or after
+the target, else backwards (``raw_array_assign_array`` in its source). With steps of two sizes it may read what it has
+written.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from symgrad.frontend.skeletons import Skeleton, is_of_row, objects_of, places_i
 from symgrad.ir.core import Operand, Value
 from symgrad.ir.types import Type
 
-WHOLE = "all of a list"  #: the key of a list that is carried as one value, beside the keys of its items
+WHOLE = "all of a list"  #: the key of a list that is carried as one value, besides the keys of its items
 
 
 @dataclass(slots=True)

@@ -79,7 +79,7 @@ def derived_text(ctx: Lowering, binding: Obj, inside: str) -> str:
 def record_text(ctx: Lowering, key: HeapKey) -> str | None:
     """The class whose call rebuilds an instance from its attributes; None where that may give another instance.
 
-    A dataclass with a method ``__post_init__``, or with attributes beside its fields, cannot be
+    A dataclass with a method ``__post_init__``, or with attributes besides its fields, cannot be
     rebuilt so.
     """
     if key.cls is types.SimpleNamespace:

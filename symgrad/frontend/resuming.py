@@ -1,8 +1,8 @@
-"""The body of a generator as text that can be resumed: at its beginning, or behind any of its ``yield`` statements.
+"""The body of a generator as text that can be resumed: at its beginning, or after any of its ``yield`` statements.
 
-The generator's whole state is then in variables of its frame: ``AT`` holds the point of resumption,
-and each ``for`` iterates over an iterator with a position that is a variable too. On resumption it
-runs the rest of the interrupted iteration, then the unchanged loop.
+The generator's whole state is then in variables of its frame: ``AT`` holds the point of resumption, and each ``for``
+iterates over an iterator with a position that is a variable too. On resumption it runs the rest of the interrupted
+iteration, then the unchanged loop.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The tables of constructs, filled by the modules beside this one.
+"""The tables of constructs, filled by the sibling modules.
 
-The keys: of ``STATEMENTS`` and ``EXPRESSIONS`` the syntax node, of ``CALLS`` the kind of binding,
-of ``METHODS`` the kind of owner and the name, of ``SPECIAL`` the callable itself. ``Lowering``,
-which all constructs share, looks them up.
+The keys: of ``STATEMENTS`` and ``EXPRESSIONS`` the syntax node, of ``CALLS`` the kind of binding, of ``METHODS`` the
+kind of owner and the name, of ``SPECIAL`` the callable itself. ``Lowering``, which all constructs share, looks them
+up.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 #: the parameters that are arrays
 OPERANDS = ("array", "indices")
-#: ufuncs that may reduce several axes at once, beside those with an identity
+#: ufuncs that may reduce several axes at once, besides those with an identity
 REORDERED = ("maximum", "minimum", "fmax", "fmin")
 #: ufuncs whose ``reduce`` along a contiguous axis is not sequential: NumPy's own result depends on the layout
 BY_LAYOUT = ("power", "arctan2")
