@@ -31,8 +31,7 @@ from symgrad.ops.spelling import named_dtype
 Args = list[Binding]
 Kwargs = dict[str, Binding]
 
-# ------------------------------------------------------------------ array attributes and
-# constructors
+# ------------------------------------------------------------------ array attributes and constructors
 
 
 def is_number(ctx: Lowering, binding: Binding) -> bool:

@@ -61,8 +61,7 @@ INSTEAD = "assign to an attribute of an instance, or to a global variable"
 MADE_BY_STATEMENT = 1 << 9
 
 
-# ------------------------------------------------------------------ identity and lookup of
-# attributes
+# ------------------------------------------------------------------ identity and lookup of attributes
 
 
 def key_of(owner: Any, name: str) -> Name:

@@ -115,8 +115,7 @@ def without_order(ctx: Lowering, function: Any, args: list[Binding], has_key: bo
     return [listed] if function in ORDERLESS or all(kind in (int, bool) for kind in kinds_held(ctx, listed)) else args
 
 
-# ------------------------------------------------------------------ hooks called by the
-# compositions of sets
+# ------------------------------------------------------------------ hooks called by the compositions of sets
 
 
 @special(growing_sets.ask_for_order)

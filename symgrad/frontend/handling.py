@@ -219,8 +219,7 @@ def classes_in(ctx: Lowering, held: Binding, node: ast.AST) -> tuple[type, ...]:
     return tuple(cls for item in inner for cls in classes_in(ctx, item, node))
 
 
-# ------------------------------------------------------------------ the exception that a clause
-# has caught
+# ------------------------------------------------------------------ the exception that a clause has caught
 
 
 class Taken:

@@ -119,8 +119,7 @@ def is_own_attribute(value: Any, name: str) -> bool:
     return name in getattr(value, "__dict__", {}) or held is MISSING or isinstance(held, types.MemberDescriptorType)
 
 
-# ------------------------------------------------------------------ entries of a class, function
-# or module itself
+# ------------------------------------------------------------------ entries of a class, function or module itself
 
 
 def own_entries(owner: Any) -> dict[str, Any] | None:
