@@ -14,7 +14,7 @@ from symgrad.frontend.flow import choose
 from symgrad.frontend.skeletons import decided, settled
 from symgrad.ir.core import FALSE, Const, Operand
 
-#: Python's message for None in place of another value
+#: the message for None in place of another value
 NOT_A_VALUE = "what stands here is None"
 
 

@@ -113,7 +113,7 @@ def draw(ctx: Lowering, call: Call, name: str, args: list[Binding], kwargs: dict
 
 
 def chosen(ctx: Lowering, call: Call, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """``choice`` from a vector equals the choice of its indices."""
+    """``choice`` from a vector draws the choice of its indices."""
     count = Num(ctx.call("extent", ctx.read(args[0], node), axis=0))
     places = call("choice", [count, *args[1:]], kwargs)
     extents = extents_of(ctx, args[1] if len(args) > 1 else kwargs.get("size", Static(None)))
@@ -143,14 +143,14 @@ def moved(ctx: Lowering, call: Call, args: list[Binding], kwargs: dict[str, Bind
 
 
 def permuted(ctx: Lowering, call: Call, target: Binding, node: ast.AST) -> Binding:
-    """``permutation`` of an array equals the permutation of its indices."""
+    """``permutation`` of an array draws the permutation of its indices."""
     count = Num(ctx.call("extent", ctx.read(target, node), axis=0))
     order = typed(ctx, call("permutation", [count], {}), [count], "i64", node)
     return ctx.make(ctx.call("take", ctx.read(target, node), ctx.read(order, node), index="i"))
 
 
 def shuffled(ctx: Lowering, call: Call, target: Ref, node: ast.AST) -> Binding:
-    """``shuffle`` equals ``permutation`` of the indices."""
+    """``shuffle`` draws the ``permutation`` of the indices."""
     count = Num(ctx.call("extent", ctx.read(target, node), axis=0))
     order = typed(ctx, call("permutation", [count], {}), [count], "i64", node)
     ctx.store(target, ctx.call("take", ctx.read(target, node), ctx.read(order, node), index="i"))

@@ -19,7 +19,7 @@ from symgrad.ir.types import Array, Scalar
 
 Args = list[Binding]
 Kwargs = dict[str, Binding]
-#: functions of ``np.fft``: the row's name, and the default axes; those of one axis
+#: ``np.fft`` along one axis; over several axes, with the row's name and the default axes
 ALONG = ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")
 OVER = {f"{name}{count}": (f"{name}n", (-2, -1) if count == "2" else None) for name in ("fft", "ifft", "rfft", "irfft") for count in "2n"}
 

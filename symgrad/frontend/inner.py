@@ -43,7 +43,7 @@ class Derivative(Binding):
     wrt: Any = None
     has_aux: bool = False
     no_grad: frozenset[str] = frozenset()
-    uncut: bool = False  #: whether the function must not cut derivatives
+    uncut: bool = False  #: whether the function must not cut or define derivatives itself
     holomorphic: bool = False  #: the complex derivative of a complex function
 
 

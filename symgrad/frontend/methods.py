@@ -150,7 +150,7 @@ def call_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], k
     raise UnsupportedSyntax(f"method {name!r} cannot be differentiated here", ctx.loc(node), INSTEAD.get(name, WRITE_OUT))
 
 
-#: methods that sort an array in place, with the functions that return a new one
+#: methods that sort or partition an array in place, with the functions that return a new one
 IN_ORDER = {"sort": np.sort, "partition": np.partition}
 
 

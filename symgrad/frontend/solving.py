@@ -278,7 +278,7 @@ def attribute_of_result(ctx: Lowering, args: list[Binding], kwargs: dict[str, Bi
 
 @special(convergence, integrated, reached)
 def asked_by_the_result(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """A query about a solver's success, which ``solved`` already answers where the result has a derivative."""
+    """A check of a solver's success, which the result already contains if it has a derivative."""
     return Static(None)
 
 

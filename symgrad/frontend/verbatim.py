@@ -114,7 +114,7 @@ def is_pure(op: Op) -> bool:
 
 
 def is_float(ctx: Lowering, held: Binding, known: Container[Any]) -> bool:
-    """Whether the value is a float whose class is certain, or an array of floats created since ``known``."""
+    """Whether the value is a float that is bound on every path, or an array of floats created since ``known``."""
     type_ = ctx.type_of(held)
     if isinstance(type_, Scalar):
         return type_.kind == "float" and ctx.read(held) not in ctx.doubtful
