@@ -1,4 +1,4 @@
-"""What is read of a name that is None on some paths (``Maybe``): a bool, a number with a test before it, or a value that may be None."""
+"""Reads of values that may be None (``Maybe``): as a bool, as a number guarded by a test, or as a value that may be None."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from symgrad.frontend.flow import choose
 from symgrad.frontend.skeletons import decided, settled
 from symgrad.ir.core import FALSE, Const, Operand
 
-#: what Python says of None where something else is meant
+#: the message for None in place of another value
 NOT_A_VALUE = "what stands here is None"
 
 
 def definite(ctx: Lowering, binding: Binding, node: ast.AST, error: type[Exception] = TypeError, what: Any = NOT_A_VALUE) -> Binding:
-    """What something is where it is there: where it is not, Python raises, and so does the program."""
+    """The value of a binding that may be absent; where it is absent, the program raises as Python does."""
     binding = settled(binding, ctx.state)
     if not (isinstance(binding, Maybe) or binding in (ABSENT, MISSING)):
         return binding
@@ -35,7 +35,7 @@ def definite(ctx: Lowering, binding: Binding, node: ast.AST, error: type[Excepti
 
 
 def as_python_does(ctx: Lowering, node: ast.AST, call: Callable[[], Any]) -> Any:
-    """What a call with constants gives while compiling; what it raises, the program raises."""
+    """The result of a call with constants at compile time; the program raises what the call raises."""
     try:
         return call()
     except SymgradError:  # a refusal of ours is no exception of the program's
@@ -45,18 +45,18 @@ def as_python_does(ctx: Lowering, node: ast.AST, call: Callable[[], Any]) -> Any
 
 
 def argument(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
-    """The same for what is given to a function, which may take None for none."""
+    """The same for an argument of a function that may accept None."""
     return definite(ctx, binding, node) if isinstance(binding, Maybe) else binding
 
 
 def present(ctx: Lowering, binding: Maybe) -> Operand:
-    """The bool that says whether something is there, constant where that is known."""
+    """The bool that says whether the value exists, constant where that is known."""
     known = decided(binding.present, ctx.state)
     return binding.present if known is None else Const(known)
 
 
 def either(ctx: Lowering, binding: Binding, node: ast.AST, use: Callable[[Binding], Binding]) -> Binding:
-    """What is made of something that may be absent: of what it is on one path, of None on the other."""
+    """Apply ``use`` to a value that may be absent: to its value on one path, to None on the other."""
     if not isinstance(binding, Maybe):
         return use(binding)
     test = present(ctx, binding)
@@ -94,7 +94,7 @@ def has_item(ctx: Lowering, key: HeapKey, name: object) -> Operand:
 
 
 def definite_item(ctx: Lowering, held: Binding, node: ast.AST, error: type[Exception], what: Any) -> Binding:
-    """An item of an object; where the object has none, Python raises."""
+    """An item of an object; where the object has none, the program raises as Python does."""
     missing = held == MISSING or isinstance(held, Maybe) and held.absent == MISSING
     return definite(ctx, held, node, error, what) if missing else held
 

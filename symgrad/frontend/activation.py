@@ -1,4 +1,4 @@
-"""The activation of a function of the user's: its arguments bound, its body lowered, its result."""
+"""Activation of a user function: binds its arguments, lowers its body, returns its result."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from symgrad.text import has_literal, item
 
 @dataclass(frozen=True, slots=True)
 class Defaults(Mapping[str, Binding]):
-    """The defaults of a function, read at each call that leaves arguments out; those of our own compositions are constants."""
+    """The defaults of a function, read at each call that omits arguments; those of our own compositions are constants."""
 
     ctx: Lowering
     source: Source
@@ -83,7 +83,7 @@ def default_places(source: Source) -> dict[str, tuple[Any, str]]:
 
 def activate(ctx: Lowering, frame: Frame, function: ast.FunctionDef | ast.Lambda, args: list[Binding], kwargs: dict[str, Binding],
              defaults: Mapping[str, Binding], node: ast.AST, code: Any) -> Binding:  # fmt: skip
-    """Bind the arguments and lower the body; the caller's frame comes back afterwards."""
+    """Bind the arguments and lower the body; restore the caller's frame afterwards."""
     name_ = function.name if isinstance(function, ast.FunctionDef) else "<lambda>"
     bound = bind_arguments(ctx, function.args, args, kwargs, defaults, name_, frame.place is not None)
     if yields(function):
@@ -105,17 +105,17 @@ def activate(ctx: Lowering, frame: Frame, function: ast.FunctionDef | ast.Lambda
 
 
 def array_parameters(arguments: ast.arguments) -> frozenset[str]:
-    """The parameters of a composition that are annotated as ``Numbers``: a list that is given for one is an array in its body."""
+    """The parameters of a composition that are annotated as ``Numbers``: a list passed for one is an array in its body."""
     plain = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
     return frozenset(a.arg for a in plain if isinstance(a.annotation, ast.Name) and a.annotation.id == "Numbers")
 
 
 def body_result(ctx: Lowering, frame: Frame, function: ast.FunctionDef | ast.Lambda) -> Binding:
-    """Lower a function's body and give what it returns; ``Raised`` if it never does."""
+    """Lower a function's body and return its result; raise ``Raised`` if it never returns."""
     if isinstance(function, ast.Lambda):
         return ctx.evaluate(function.body)
     proceed(ctx)
-    # at the top the end is tried only where unrolling of loops has not shown that it is never reached
+    # at the top level, the end is lowered only if unrolling of loops has not shown it to be unreachable
     run(ctx, list(function.body) if frame.top and not ctx.unroll else [*function.body, *at_the_end(function)])
     codes = ctx.state.codes
     result = ctx.state.names.get((frame, RESULT), MISSING)
@@ -133,7 +133,7 @@ def body_result(ctx: Lowering, frame: Frame, function: ast.FunctionDef | ast.Lam
 
 
 def at_the_end(function: ast.FunctionDef) -> list[ast.stmt]:
-    """What Python does where a function that returns something ends without that."""
+    """The implicit ``return None`` at the end of a function that elsewhere returns a value."""
     returned = any(isinstance(n, ast.Return) and n.value is not None for n in body_nodes(function))
     return [ast.copy_location(ast.Return(None), function.body[-1])] if returned else []
 
@@ -153,7 +153,7 @@ def holds_function(ctx: Lowering, binding: Binding) -> bool:
 
 
 def is_held(ctx: Lowering, frame: Frame, function: ast.FunctionDef) -> bool:
-    """Can the program still reach a function that was made in a frame, and reads the variables there when it is called?"""
+    """Whether the program can still reach a function created in a frame, which reads the frame's variables when it is called."""
     if not any(isinstance(node, ast.Lambda | ast.FunctionDef) for statement in function.body for node in ast.walk(statement)):
         return False
     arguments = [(frame, a.arg) for a in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)]
@@ -162,7 +162,7 @@ def is_held(ctx: Lowering, frame: Frame, function: ast.FunctionDef) -> bool:
 
 
 def is_within(frame: Any, outer: Frame) -> bool:
-    """Is a frame another one, or one of a function inside of it?"""
+    """Whether a frame is ``outer``, or the frame of a function inside it."""
     while frame is not None and frame is not outer:
         frame = frame.parent
     return frame is outer
@@ -170,7 +170,7 @@ def is_within(frame: Any, outer: Frame) -> bool:
 
 def bind_arguments(ctx: Lowering, arguments: ast.arguments, args: list[Binding], kwargs: dict[str, Binding],
                    defaults: Mapping[str, Binding], name_: str, ours: bool) -> dict[str, Binding]:  # fmt: skip
-    """Arguments to parameters, as Python does it; ``name_`` is that of the function. A composition of ours is refused what does not fit."""
+    """Bind arguments to parameters as Python does; ``name_`` is the function's name. A mismatched call of a composition is refused."""
 
     def wrong(what: str) -> None:
         if ours:

@@ -1,7 +1,8 @@
 """Callables that are no Python functions -> small Python functions that call them: partials, ufuncs, builtins, methods of C types.
 
 ``np.tanh`` becomes ``def tanh(x, /): return np.tanh(x)``, ``functools.partial(loss, data)`` becomes
-``def loss_partial(w): return loss(data, w)``. What is fixed is read from the partial when it is adapted.
+``def loss_partial(w): return loss(data, w)``. The fixed arguments of a partial are read when it is
+adapted.
 """
 
 from __future__ import annotations
@@ -31,23 +32,23 @@ from symgrad.text import is_name
 
 #: types whose call converts a number
 NUMBERS = (float, complex, int, np.generic)
-#: kinds of callables that are written in C, or stand for something that is
+#: kinds of callables that are written in C, or wrap one that is
 OF_C = (
     np.ufunc, np.vectorize, types.BuiltinFunctionType, types.MethodDescriptorType, types.MethodWrapperType, types.WrapperDescriptorType,
     type(np.sum),
 )  # fmt: skip
-#: the attribute of a function that is written here: what it calls
+#: the attribute of a generated function that holds its target
 ADAPTS = "__symgrad_adapts__"
-#: what ``operator`` makes
+#: the classes of getters in ``operator``
 GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
-#: stands in a partial of Python 3.14 for an argument that is not fixed
+#: marks an argument of a Python 3.14 partial that is not fixed
 PLACEHOLDER = getattr(functools, "Placeholder", object())
 #: compiled from Cython
 CYTHON = ("cython_function_or_method", "fused_cython_function")
 
 
 def is_adapted(value: Any) -> bool:
-    """Is it a callable that a function is written for?  Functions that can be read are not, but for those that are known to symgrad."""
+    """Whether the callable gets an adapter. Functions with readable source get none, except those that symgrad has rows for."""
     if isinstance(value, type):
         return issubclass(value, NUMBERS)
     if isinstance(value, types.FunctionType):
@@ -62,28 +63,28 @@ def is_adapted(value: Any) -> bool:
 
 
 def is_partial(value: Any) -> bool:
-    """Is it a ``partial``, and called as one?"""
+    """Whether the value is a ``partial`` with the plain ``__call__``."""
     return isinstance(value, functools.partial) and type(value).__call__ is functools.partial.__call__
 
 
 def name_of_partialmethod(value: Any) -> str | None:
-    """The attribute by which a function that a class gives for a ``partialmethod`` keeps it; Python 3.13 has renamed it."""
+    """The attribute in which a class's function stores its ``partialmethod``; Python 3.13 renamed it."""
     return next((name for name in ("__partialmethod__", "_partialmethod") if hasattr(value, name)), None)
 
 
 def partialmethod_of(value: Any) -> Any:
-    """The ``partialmethod`` that a class gives as a function, if it is one."""
+    """The ``partialmethod`` behind a class's function, if there is one."""
     name = name_of_partialmethod(value)
     return None if name is None else getattr(value, name)
 
 
 def is_of_c(value: Any) -> bool:
-    """Is it a function, or an instance with a ``__call__``, that is not written in Python?"""
+    """Whether the value is a function, or an instance with a ``__call__``, that is not written in Python."""
     return isinstance(value, OF_C) or type(value).__name__ in CYTHON
 
 
 def adapted(value: Any) -> types.FunctionType:
-    """A Python function that calls ``value``, the same one for the same callable.
+    """A Python function that calls ``value``, the same function for the same callable.
 
     >>> import functools
     >>> from symgrad.frontend.source import read
@@ -94,24 +95,24 @@ def adapted(value: Any) -> types.FunctionType:
     if isinstance(value, functools.partial):
         keywords = [part for pair in value.keywords.items() for part in pair]
         return _adapted(_Key(("partial", len(value.args), *map(_identity, (value.func, *value.args, *keywords))), value))
-    if isinstance(value, types.FunctionType) and (method := partialmethod_of(value)) is not None:  # made anew at each look-up
+    if isinstance(value, types.FunctionType) and (method := partialmethod_of(value)) is not None:  # a new object at each look-up
         return _adapted(_Key((_identity(method),), value))
     owner = getattr(value, "__self__", None)
-    if isinstance(value, types.BuiltinFunctionType | types.MethodWrapperType):  # so are these
+    if isinstance(value, types.BuiltinFunctionType | types.MethodWrapperType):  # these are, too
         return _adapted(_Key((value.__name__, _identity(owner)), value))
     return _adapted(_Key((_identity(value),), value))
 
 
 @dataclass(frozen=True, slots=True)
 class _Key:
-    """What makes two callables one."""
+    """The identity of a callable."""
 
     parts: tuple[Any, ...]
     of: Any = field(compare=False)
 
 
 def _identity(value: Any) -> Any:
-    """What tells an object from others: for numbers and texts what they are, else which."""
+    """The identity of an object: type and value for numbers and texts, else the object itself."""
     return (type(value), repr(value)) if type(value) in (int, float, complex, bool, str, type(None)) else Same(value)
 
 
@@ -122,16 +123,16 @@ def _adapted(key: _Key) -> types.FunctionType:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What a callable calls, with what is fixed."""
+    """The target of a callable and its fixed arguments."""
 
     target: Callable[..., Any]
     fixed: tuple[Any, ...] = ()
     keywords: dict[str, Any] = field(default_factory=dict)
-    before: int = 0  #: how many parameters stand before what is fixed
+    before: int = 0  #: the number of parameters before the fixed arguments
 
 
 def call_of(value: Any) -> Call:
-    """The parts of a ``partial``, of a ``partialmethod``, and of a method such as ``float.__mul__`` that is a function of ``operator``."""
+    """The parts of a ``partial``, of a ``partialmethod``, and of a method such as ``float.__mul__`` that ``operator`` has as a function."""
     own = str(getattr(value, "__name__", ""))
     method = partialmethod_of(value)
     if isinstance(value, functools.partial):
@@ -146,7 +147,7 @@ def call_of(value: Any) -> Call:
 
 
 class Adapter:
-    """The text of a function that calls something, and the objects that the text names."""
+    """The text of a function that calls a target, and the objects that the text names."""
 
     def __init__(self, value: Any) -> None:
         call = call_of(value)
@@ -164,7 +165,7 @@ class Adapter:
         self.taken = self.parameter_names | {self.name}
 
     def function(self) -> types.FunctionType:
-        """The function itself."""
+        """The generated function."""
         result = self.of_operator() if isinstance(self.target, GETTERS) else self.call()
         text = f"def {self.name}({self.header()}):\n    return {result}\n"
         function = from_source(text, self.name, self.names)
@@ -173,14 +174,14 @@ class Adapter:
         return function
 
     def call(self) -> str:
-        """The call that the function consists of."""
+        """The expression of the call, which is the function's body."""
         called = self.callee()
         if called == self.name:
             self.name += "_"
         return f"{called}({self.arguments()})"
 
     def of_operator(self) -> str:
-        """What ``itemgetter``, ``attrgetter`` and ``methodcaller`` do to their argument."""
+        """The expression that ``itemgetter``, ``attrgetter`` and ``methodcaller`` compute of their argument."""
         reduced: Any = self.target.__reduce__()
         kind: Any = reduced[0]
         parts: tuple[Any, ...] = reduced[1]
@@ -215,7 +216,7 @@ class Adapter:
         return repr(value) if plain else self.named(name, value)
 
     def callee(self) -> str:
-        """How the text spells what it calls."""
+        """The text's expression for the target."""
         target: Any = self.target
         own = getattr(target, "__name__", "")
         if isinstance(target, types.MethodDescriptorType) and self.parameters and not self.fixed:
@@ -229,7 +230,7 @@ class Adapter:
         return self.of_library(target) or self.named(own if own != self.name else f"original_{own}", target)
 
     def of_library(self, target: Any) -> str | None:
-        """A function of a library, by the modules that it is in: ``np.tanh``."""
+        """A function of a library, spelled by its modules: ``np.tanh``."""
         own = getattr(target, "__name__", "")
         if not is_name(own) or isinstance(target, types.FunctionType) and root_of(target) not in LIBRARIES:
             return None
@@ -265,7 +266,7 @@ class Adapter:
         return ", ".join(shown)
 
     def arguments(self) -> str:
-        """What is handed on."""
+        """The arguments of the call."""
         rest = self.parameters[isinstance(self.target, types.MethodDescriptorType) and not self.fixed :]
         passed = [rest.pop(0).name for _ in range(self.before)]
         for name, value in zip(self.fixed_names(), self.fixed, strict=True):
@@ -276,7 +277,7 @@ class Adapter:
         return ", ".join(passed + [f"**{p.name}" for p in rest if p.kind is Parameter.VAR_KEYWORD])
 
     def fixed_names(self) -> list[str]:
-        """What the fixed arguments are called where they go."""
+        """The target's parameter names for the fixed arguments."""
         try:
             names = [p.name for p in inspect.signature(self.target).parameters.values() if p.kind in POSITIONAL[:2]]
         except (TypeError, ValueError):
@@ -290,9 +291,9 @@ POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD, Parame
 
 
 def parameters_of(value: Any) -> list[Parameter]:
-    """The parameters of a function that calls ``value``: its own where it is written in Python, else those that must be passed.
+    """The parameters of a function that calls ``value``: its own if it is written in Python, else those that must be passed.
 
-    What may be passed besides to a function of a library is handed on as it is.
+    Further arguments of a library function are passed on unchanged.
     """
     partial = isinstance(value, functools.partial)
     target, count = (value.func, len(value.args)) if partial else (value, 0)
@@ -313,7 +314,7 @@ def parameters_of(value: Any) -> list[Parameter]:
     needed = [p for p in parameters if p.default is Parameter.empty and p.kind in POSITIONAL[:2]]
     if len(needed) == len(parameters):
         return needed
-    if not needed:  # every one may be left out, which does not mean that a call without arguments says anything
+    if not needed:  # all are optional, but a call without arguments may be meaningless
         needed = [p.replace(default=Parameter.empty) for p in parameters if p.kind in POSITIONAL[:2]][:1]
     more = [Parameter(name, kind) for name, kind in (("args", Parameter.VAR_POSITIONAL), ("kwargs", Parameter.VAR_KEYWORD))]
     by_name = any(p.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY, Parameter.VAR_KEYWORD) for p in parameters)
@@ -321,7 +322,7 @@ def parameters_of(value: Any) -> list[Parameter]:
 
 
 def with_keywords(parameters: list[Parameter], keywords: dict[str, Any]) -> list[Parameter]:
-    """The parameters, and the fixed keywords that go to ``**``, which may be given again."""
+    """The parameters, and the fixed keywords that go to ``**``, which a call may override."""
     if not parameters or parameters[-1].kind is not Parameter.VAR_KEYWORD:
         return parameters
     more = [name for name in keywords if name not in {p.name for p in parameters}]
@@ -329,7 +330,7 @@ def with_keywords(parameters: list[Parameter], keywords: dict[str, Any]) -> list
 
 
 def refused_class(value: type) -> SourceNotFound:
-    """The error for a class, which is not differentiated; its hint shows what can be: a method of an instance."""
+    """The error for a class, which cannot be differentiated; its hint shows what can be: a method of an instance."""
     what = f"{describe(value)} is a class, and what it makes is no number"
     if value in (list, tuple):
         return SourceNotFound(what, hint=f"write lambda x: sum({value.__name__}(x))")

@@ -1,4 +1,4 @@
-"""Arrays that are one of several by path: a store to one of them is a store to the array that it is.
+"""May-alias arrays: an array that is one of several by path, and stores through it.
 
 ``State.bases`` says of such an array, for each array or view that it may be, by a bool whether it is. It is asked only once lowering
 without it has been refused, for a function that stores to neither of two arrays afterwards needs no test.
@@ -22,7 +22,7 @@ Bases = list[tuple[Ref, Operand]]
 
 
 def possible(ctx: Lowering, location: Location) -> Bases:
-    """The arrays that one of several may be on this path, each with the bool that says whether it is."""
+    """The arrays that an array may be on this path, each with the bool that says whether it is."""
     known = [(base, test, decided(test, ctx.state)) for base, test in ctx.state.bases[location].items()]
     sure = [(base, test) for base, test, is_it in known if is_it]
     return sure[:1] or [(base, test) for base, test, is_it in known if is_it is not False]
@@ -30,7 +30,7 @@ def possible(ctx: Lowering, location: Location) -> Bases:
 
 @entered(SPREAD, "stored")
 def store_to_one(ctx: Lowering, ref: Ref, value: Operand, last: Step | None) -> None:
-    """Write to whichever array it is, through a view."""
+    """Store through a view to whichever array it is."""
 
     def stored(left: Bases) -> Callable[[], None]:
         (base, test), *others = left
@@ -46,12 +46,12 @@ def store_to_one(ctx: Lowering, ref: Ref, value: Operand, last: Step | None) -> 
 
 
 def void(_: bool) -> None:
-    """Nothing follows a store in its branch."""
+    """A store is the last statement in its branch."""
 
 
 @entered(SPREAD, "renewed")
 def renew(ctx: Lowering, location: Location) -> None:
-    """After a store to an array, update the arrays that may be that array; one that nothing holds any more is not to be read."""
+    """After a store to an array, update the arrays that may be that array; one without a reference must not be read again."""
     state = ctx.state
     aliases = [a for a, bases in state.bases.items() if a in state.memory and any(base.location is location for base in bases)]
     held = memory_held(state, (*ctx.arrays.values(), *ctx.owned.values())) if aliases else ()
@@ -80,12 +80,12 @@ def version_of_one(ctx: Lowering, left: Bases) -> Operand:
 
 
 def is_one_of_several(ctx: Lowering, binding: Binding) -> bool:
-    """Is it known of which arrays it is one, by path?"""
+    """Whether the arrays that the binding may be, by path, are known."""
     return isinstance(binding, Ref) and len(ctx.state.bases.get(binding.location, ())) > 1
 
 
 def of_each(ctx: Lowering, binding: Binding, use: Callable[[Binding], Binding], node: ast.AST) -> Binding:
-    """What is made of whichever array it is."""
+    """Apply ``use`` to whichever array it is, and join the results."""
     assert isinstance(binding, Ref)
     path = binding.path
 
@@ -98,7 +98,7 @@ def of_each(ctx: Lowering, binding: Binding, use: Callable[[Binding], Binding], 
 
 
 def one_array(ctx: Lowering, one: Location, other: Location) -> Operand | None:
-    """A bool that says whether an array that is one of several is another one; None where nobody knows."""
+    """A bool that says whether an array that is one of several is another one; None where that is unknown."""
     if one is other or not (one in ctx.state.bases or other in ctx.state.bases):
         return None
     first, second = (dict(possible(ctx, x)) if x in ctx.state.bases else {Ref(x): TRUE} for x in (one, other))

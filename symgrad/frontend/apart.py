@@ -1,4 +1,4 @@
-"""Arrays that may share memory, and the store to one of them -> what to write so that they do not: the way out of a refusal."""
+"""The way out in a refusal of a store to an array that may share memory: what to write so that it does not."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from symgrad.location import Loc
 
 LOOPS = ("for ", "while ")
 COPY = UnsureAlias.default_hint or ""
-#: functions and methods that give views
+#: functions and methods that return views
 VIEWS = {
     "reshape", "ravel", "view", "transpose", "squeeze", "swapaxes", "moveaxis", "expand_dims", "broadcast_to", "atleast_1d", "atleast_2d",
     "asarray", "diagonal", "flip",
 }  # fmt: skip
-NAMED = 3  #: how many arrays a hint names
+NAMED = 3  #: the most arrays that a hint names
 
 
 def way_apart(locations: Sequence[Location], stored: Loc, source: Source) -> tuple[str, list[Note]]:
-    """The hint for arrays that may be one, of which the first is read, and the places that matter beside the store."""
+    """The hint for arrays that may be one, of which the first is read, and the other locations that matter."""
     variables = bound_first(source.node)
     for one in locations:
         text = text_at(one.owner)
@@ -77,7 +77,7 @@ def second_names(function: ast.AST, names: Sequence[str | None], rows: bool = Fa
     """
     group, places = set(names), dict[ast.expr, None]()
     nodes = sorted((node for node in ast.walk(function) if isinstance(node, ast.stmt | ast.NamedExpr)), key=lambda node: node.lineno)
-    for node in (*nodes, *nodes):  # what is bound further down may be read above, in a loop
+    for node in (*nodes, *nodes):  # a later binding may be read above, in a loop
         for target, value in bindings_of(node):
             if roots(value) & group and (target in names or not isinstance(value, ast.Subscript) or holds_slice(value)):
                 group.add(target)
@@ -89,7 +89,7 @@ def second_names(function: ast.AST, names: Sequence[str | None], rows: bool = Fa
 
 
 def bindings_of(node: ast.AST) -> list[tuple[str, ast.expr]]:
-    """The names that a statement binds and the expressions that it binds them to; what a list takes, under the name of the list."""
+    """The names that a statement binds with their expressions; an appended item counts under the list's name."""
     match node:
         case ast.Assign(targets=[ast.Subscript(value=ast.Call() as view)]) | ast.AugAssign(target=ast.Subscript(value=ast.Call() as view)):
             return [("", view)]  # what is stored to has no name
@@ -143,11 +143,11 @@ def holds_slice(node: ast.Subscript) -> bool:
     return any(isinstance(part, ast.Slice) for part in ast.walk(node.slice))
 
 
-# ------------------------------------------------------------------ other places of a copy
+# ------------------------------------------------------------------ other locations of a copy
 
 
 def copied_before(names: list[str | None], stored: Loc, variables: dict[str, int]) -> str:
-    """The hint to copy one of the arrays of these names before the store, which is of the whole function if the place is that."""
+    """The hint to copy one of the named arrays before the store; a store located at ``def`` concerns the whole function."""
     if stored.text.lstrip().startswith("def "):
         parameter = next((name for name in names if name is not None and variables[name] == 0), None)
         return COPY if parameter is None else f"write {parameter} = {parameter}.copy() as the first statement of the function"
@@ -155,7 +155,7 @@ def copied_before(names: list[str | None], stored: Loc, variables: dict[str, int
 
 
 def bound_first(function: ast.AST) -> dict[str, int]:
-    """The line on which each variable of a function is bound for the first time, 0 for a parameter."""
+    """The line of the first binding of each variable of a function, 0 for a parameter."""
     lines: dict[str, int] = {}
     for node in ast.walk(function):
         if isinstance(node, ast.FunctionDef) and node is function:
@@ -166,12 +166,12 @@ def bound_first(function: ast.AST) -> dict[str, int]:
 
 
 def text_at(place: Loc) -> str:
-    """The text of a place, as far as it stands on one line."""
+    """The text at a location, as far as it is on one line."""
     return place.text[place.column : place.end_column].strip()
 
 
 def is_expression(text: str) -> bool:
-    """Is a text an expression of Python's?"""
+    """Whether a text is a Python expression."""
     try:
         return bool(ast.parse(text, mode="eval"))
     except SyntaxError:
@@ -179,7 +179,7 @@ def is_expression(text: str) -> bool:
 
 
 def wrapped(text: str) -> str:
-    """An expression that a method can be called of.
+    """An expression on which a method can be called.
 
     >>> wrapped("x[1:]"), wrapped("x if c else y")
     ('x[1:]', '(x if c else y)')

@@ -1,4 +1,4 @@
-"""What an array is asked for, and what makes one of anything: ``np.shape``, ``np.array`` and their like."""
+"""Attributes of arrays and array constructors: ``np.shape``, ``np.array`` and the like."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ from symgrad.ops.spelling import named_dtype
 Args = list[Binding]
 Kwargs = dict[str, Binding]
 
-# ------------------------------------------------------------------ NumPy on structure
+# ------------------------------------------------------------------ array attributes and constructors
 
 
 def is_number(ctx: Lowering, binding: Binding) -> bool:
-    """Is it a number, which has no attributes of arrays of its own where it is Python's?"""
+    """Whether the binding is a number; a Python number has no attributes of arrays."""
     return isinstance(binding, Num) and isinstance(ctx.type_of(binding), Scalar)
 
 
-#: of what ``np.isscalar`` says that it is one
+#: the classes that ``np.isscalar`` accepts
 OF_SCALARS = (np.generic, numbers.Number, str, bytes, memoryview)
 
 
 @special(np.isscalar)
 def isscalar(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    """Asked of the class, as ``isinstance`` is."""
+    """Tested by the class, as ``isinstance`` does."""
     held = [*args, *kwargs.values()][0]
     return each(ctx, held, node, lambda one: Num(Const(is_instance(ctx, one, OF_SCALARS, node))))
 
@@ -68,7 +68,7 @@ def ndim(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 
 def _asks_for_complex(function: Any, when_complex: bool) -> Any:
     def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-        """Answered while compiling where the dtype is known."""
+        """Folded at compile time where the dtype is known."""
         dtype = dtype_of(ctx.type_of(args[0])) if len(args) == 1 and not kwargs else None
         if dtype is not None:
             check_kind(ctx, ctx.type_of(args[0]), node)
@@ -109,23 +109,23 @@ def of_rank(ctx: Lowering, array: Binding, least: Any, node: ast.AST) -> Binding
     return ctx.apply(Static(np.expand_dims, "np.expand_dims"), [array, missing], {}, node) if missing.items else array
 
 
-#: what ``copy=`` is where an array is copied in any case
+#: the values of ``copy=`` that always copy
 ANY_CASE = (True, np._CopyMode.ALWAYS)
 
 
-#: and where it must not be; before NumPy 2 False was none of these
+#: and those that never copy; before NumPy 2, False was none of these
 NEVER = (False, np._CopyMode.NEVER) if hasattr(np, "isdtype") else (np._CopyMode.NEVER,)
 
 
 def is_of_dtype(ctx: Lowering, binding: Binding, dtype: Binding) -> bool:
-    """Is it an array, and of a dtype, if one is asked for?"""
+    """Whether the binding is an array, of the requested dtype if there is one."""
     type_ = ctx.type_of(binding)
     own = type_.dtype if isinstance(type_, Array) else None
     return own is not None and (is_none(dtype) or named_dtype(unwrap(dtype)) == own)
 
 
 def is_copy(asked: Any) -> bool:
-    """Does ``copy=`` ask for a copy in any case?  It is a bool, None, or a member of NumPy's own enumeration, which has no truth."""
+    """Whether ``copy=`` always copies. It is a bool, None, or a member of NumPy's own enumeration, which has no truth value."""
     return asked in ANY_CASE
 
 
@@ -165,14 +165,14 @@ def make_array(ctx: Lowering, binding: Binding, dtype: str | None, copy: bool, n
         return ctx.make(array_of(ctx, binding, dtype, node))
     type_: Type = ctx.type_of(binding)
     if not copy and isinstance(type_, Array) and type_.dtype is None and dtype is not None and is_one_of_several(ctx, binding):
-        # of each of them it is known whether it has the dtype, so that it is the result itself
+        # for each of them it is known whether it has the dtype and so is the result itself
         return of_each(ctx, binding, lambda base: make_array(ctx, base, dtype, copy, node), node)
     if isinstance(type_, Object) and dtype is None:
         return opaque(ctx, np.array, "np.array", [binding], {}, node)
     value = ctx.read(binding, node)
     if isinstance(type_, Array) and dtype not in (None, type_.dtype):
         cast = ctx.call("cast", value, dtype=dtype)
-        return ctx.make(cast) if copy or type_.dtype is not None else ctx.shared(cast, binding)  # of this dtype it is the array itself
+        return ctx.make(cast) if copy or type_.dtype is not None else ctx.shared(cast, binding)  # the result may be the array itself
     if isinstance(type_, Array):
         return ctx.make(ctx.call("copy", value)) if copy else binding
     if isinstance(type_, Unknown):
@@ -187,14 +187,14 @@ SPECIAL[np.asanyarray] = _array(False, any_class=True)
 
 @special(np.dtype)
 def dtype_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    """A dtype that is known while compiling."""
+    """A dtype that is static."""
     if len(args) == 1 and not kwargs and (name := dtype_named(known(args[0]))) is not None:
         return Static(np.dtype(DTYPES[name]), f"np.dtype({np.dtype(DTYPES[name]).name!r})")
     return opaque(ctx, np.dtype, "np.dtype", args, kwargs, node)
 
 
 def _limits(function: Callable[..., Any], kinds: str) -> Callable[..., Binding]:
-    """``np.finfo`` and ``np.iinfo``: what is known of the numbers of a dtype."""
+    """``np.finfo`` and ``np.iinfo``: the limits of a dtype's numbers."""
 
     def limits(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
         text = f"np.{function.__name__}"
@@ -221,7 +221,7 @@ def fromiter(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindin
 
 @special(np.ascontiguousarray)
 def by_rows(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    """The array itself if it lies by rows; a copy if it does not; one of the two if that is not known."""
+    """The array itself if it is row-major; a copy if it is not; one of the two if that is unknown."""
     array = _array(False)(ctx, args, kwargs, node)
     type_ = ctx.type_of(array)
     if not isinstance(array, Ref) or not isinstance(type_, Array) or type_.shape == ():
@@ -231,7 +231,7 @@ def by_rows(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding
 
 @special(np.asfortranarray)
 def by_columns(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    """The array itself if it lies by columns; a copy if it does not; one of the two if that is not known."""
+    """The array itself if it is column-major; a copy if it is not; one of the two if that is unknown."""
     array = _array(False)(ctx, args, kwargs, node)
     type_ = ctx.type_of(array)
     if not isinstance(array, Ref) or not isinstance(type_, Array) or type_.shape == ():
@@ -239,15 +239,15 @@ def by_columns(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bind
     return in_order(ctx, array, "F", node)
 
 
-#: what ``np.require`` may ask of an array, by the order that it says
+#: requirements of ``np.require`` on the memory order
 REQUIRED = {"C": "C", "CONTIGUOUS": "C", "C_CONTIGUOUS": "C", "F": "F", "FORTRAN": "F", "F_CONTIGUOUS": "F"}
-#: what the arrays of a program are in any case
+#: requirements that every array of a program meets
 ALWAYS = ("A", "ALIGNED", "W", "WRITEABLE", "E", "ENSUREARRAY")
 
 
 @special(np.require)
 def require(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    """An array of a dtype, by rows or by columns."""
+    """An array of a dtype, row-major or column-major."""
     arguments = dict(zip(("a", "dtype", "requirements"), args, strict=False)) | kwargs
     asked = arguments.get("requirements", Static(None))
     items = held_items(asked, ctx.state)

@@ -1,8 +1,8 @@
-"""Attributes of classes, functions and modules that the program assigns to: each is a variable of the program, found as Python finds it.
+"""Attributes of classes, functions and modules that the program assigns to: each becomes a variable, resolved as Python resolves it.
 
-The first assignment starts lowering again (``AssignedOutside``). The attribute is read at the beginning then, and bound under its owner
-and its name. Each assignment also stores in the owner, where it stands. Where an attribute may be there on some paths only, a bool
-beside it says whether it is.
+The first assignment restarts lowering (``AssignedOutside``). The attribute is then read at the
+beginning, and bound under its owner and its name. Each assignment also stores in the owner, in
+program order. An attribute that exists on some paths only has a bool that says whether it exists.
 """
 
 from __future__ import annotations
@@ -55,17 +55,17 @@ from symgrad.frontend.skeletons import decided, settled
 from symgrad.identity import Same
 from symgrad.ir.core import FALSE, TRUE, Const, Operand
 
-#: what can be done where an attribute cannot be assigned to
+#: the hint where an attribute cannot be assigned to
 INSTEAD = "assign to an attribute of an instance, or to a global variable"
-#: the flag of a class that is made by a statement, to which attributes can be assigned
+#: the flag of a class created by a statement, whose attributes can be assigned to
 MADE_BY_STATEMENT = 1 << 9
 
 
-# ------------------------------------------------------------------ where attributes are
+# ------------------------------------------------------------------ identity and lookup of attributes
 
 
 def key_of(owner: Any, name: str) -> Name:
-    """What an attribute is known by; a module's is its global variable."""
+    """The key of an attribute; that of a module's attribute is its global variable."""
     return Same(own_entries(owner) if isinstance(owner, types.ModuleType) else owner), name
 
 
@@ -82,19 +82,19 @@ def enter_attribute(ctx: Lowering, owner: Any, name: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place where an attribute may be: whether it is there, and what it is."""
+    """One owner of an attribute: whether it has the attribute, and its value."""
 
     present: Operand
     read: Callable[[], Binding]
 
 
 def places(ctx: Lowering, owners: Iterable[Any], attr: str, node: ast.AST) -> list[Place]:
-    """Where an attribute may be, one after the other, up to where it surely is."""
+    """The owners that may have an attribute, in order, up to the first that certainly has it."""
     result: list[Place] = []
     for owner in owners:
         key = key_of(owner, attr)
         if key in ctx.assigned_outside:
-            present = ctx.number(presence_of(key), TRUE)  # a global variable that is not bound is refused where it is read
+            present = ctx.number(presence_of(key), TRUE)  # a read of an unbound global variable is refused
             known = decided(present, ctx.state)
             if known is not False:
                 result.append(Place(TRUE if known else present, lambda key=key: variable(ctx, key, node)))  # type: ignore[misc]
@@ -108,7 +108,7 @@ def places(ctx: Lowering, owners: Iterable[Any], attr: str, node: ast.AST) -> li
 
 
 def of_others(ctx: Lowering, owner: Any, attr: str, node: ast.AST) -> Binding:
-    """An attribute of a class that is not assigned to, where one of a class derived from it is."""
+    """An unassigned attribute of a class, where the program assigns to the same one of a derived class."""
     held = own_entry(owner, attr)
     if is_descriptor(held):
         what = f"{attr!r} of {owner.__name__} is a method or property, and the program assigns to that of another class"
@@ -118,7 +118,7 @@ def of_others(ctx: Lowering, owner: Any, attr: str, node: ast.AST) -> Binding:
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """How an attribute is looked up: the owners in order, what an instance holds itself, and what Python says where it is nowhere."""
+    """The lookup of an attribute: the owners in order, the instance's own entry, and Python's message if none has it."""
 
     owners: Sequence[Any]
     what: str
@@ -127,7 +127,7 @@ class Lookup:
 
 
 def lookup(ctx: Lowering, owner: Binding, attr: str) -> Lookup | None:
-    """How an attribute is looked up which the program assigns to somewhere on the way; None for all others."""
+    """The lookup of an attribute that the program assigns to in one of its owners; None for all others."""
     if all(name != attr for _, name in ctx.assigned_outside):
         return None
     result = lookup_of(ctx, owner, attr)
@@ -143,7 +143,7 @@ def lookup(ctx: Lowering, owner: Binding, attr: str) -> Lookup | None:
 
 
 def lookup_of(ctx: Lowering, owner: Binding, attr: str) -> Lookup | None:
-    """How an attribute of a class, a function, a module or an instance is looked up; None for other owners, and for special attributes."""
+    """The lookup of an attribute of a class, function, module or instance; None for other owners, and for special attributes."""
     nowhere = f"object has no attribute {attr!r}"
     match owner:
         case Static(types.FunctionType() as function) | Bound(function=types.FunctionType() as function):
@@ -179,7 +179,7 @@ def kind_of(binding: Binding) -> type:
 
 
 def assigned_attribute(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding | None:
-    """An attribute that the program assigns to, in one of the places where it is looked up; None for all others."""
+    """An attribute that the program assigns to, read from the first owner that has it; None for all others."""
     way = lookup(ctx, owner, attr)
     if way is None or not (way.own == MISSING or may_be_missing(way.own)):
         return None
@@ -193,7 +193,7 @@ def assigned_attribute(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) 
 
 
 def first_of(ctx: Lowering, ways: list[Place], node: ast.AST, what: str) -> Binding:
-    """What stands in the first of some places where something is; where there is nothing in the last, Python raises."""
+    """The value from the first owner that has the attribute; if none has it, the program raises as Python does."""
     if not ways:
         return definite(ctx, MISSING, node, AttributeError, what)
     first, rest = ways[0], ways[1:]
@@ -207,24 +207,24 @@ def first_of(ctx: Lowering, ways: list[Place], node: ast.AST, what: str) -> Bind
 
 
 def may_be_missing(binding: Binding) -> bool:
-    """Is it an attribute that an instance has on some paths only?"""
+    """Whether an instance has the attribute on some paths only."""
     return isinstance(binding, Maybe) and binding.absent == MISSING
 
 
 def check_nowhere(ctx: Lowering, way: Lookup, attr: str, node: ast.AST) -> None:
-    """Refuse where the class of an owner says what an attribute is that no place has."""
+    """Refuse a lookup where the owner's class defines an attribute that no owner may have."""
     if way.cls is not None and (special_entry(way.cls, attr) is not MISSING and way.cls not in way.owners or has_fallback(ctx, way.cls)):
         what = f"{attr!r} is assigned to on some paths only, and {way.cls.__name__} says what it is elsewhere"
         raise UnsupportedSyntax(what, ctx.loc(node), "assign to it before, on every path")
 
 
 def has_fallback(ctx: Lowering, cls: type) -> bool:
-    """Does a class of the user's define ``__getattr__``?"""
+    """Whether a user class defines ``__getattr__``."""
     return isinstance(from_class(ctx, cls, "__getattr__"), types.FunctionType)
 
 
 def is_present(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Operand | None:
-    """Whether there is an attribute that the program assigns to; None for all other attributes."""
+    """Whether an attribute that the program assigns to exists; None for all other attributes."""
     way = lookup(ctx, owner, attr)
     if way is None or not (way.own == MISSING or may_be_missing(way.own)):
         return None
@@ -272,7 +272,7 @@ def remove_attribute(ctx: Lowering, owner: Any, attr: str, node: ast.AST) -> Non
 
 
 def followed_key(ctx: Lowering, owner: Any, attr: str) -> Name:
-    """The name of an attribute that is assigned to; lowering starts again if it was not known that it is."""
+    """The name of an attribute that is assigned to; restarts lowering if the assignment was not known."""
     key = key_of(owner, attr)
     if key not in ctx.assigned_outside:
         raise AssignedOutside(key, owner)
@@ -280,12 +280,12 @@ def followed_key(ctx: Lowering, owner: Any, attr: str) -> Name:
 
 
 def can_be_assigned(owner: Any) -> bool:
-    """Is something a class, a function written in Python, or a module?"""
+    """Whether the owner is a class, a function written in Python, or a module."""
     return isinstance(owner, type | types.FunctionType | types.ModuleType)
 
 
 def check_assigned(ctx: Lowering, owner: Any, attr: str, node: ast.AST) -> None:
-    """Refuse to assign to an attribute that means something to Python, or of an owner that says itself what this does."""
+    """Refuse to assign to an attribute that is special in Python, or whose owner defines assignment itself."""
     if isinstance(owner, type):
         check_class(ctx, owner, attr, node)
     is_other = isinstance(owner, types.ModuleType) and (type(owner) is not types.ModuleType or has_own_entry(owner, "__getattr__"))
@@ -297,7 +297,7 @@ def check_assigned(ctx: Lowering, owner: Any, attr: str, node: ast.AST) -> None:
 
 
 def check_class(ctx: Lowering, cls: type, attr: str, node: ast.AST) -> None:
-    """The same of a class: of its metaclass, and of what stands there now."""
+    """The same for a class: checks its metaclass, and the current entry."""
     if not cls.__flags__ & MADE_BY_STATEMENT:
         fail(ctx, TypeError, f"cannot set {attr!r} attribute of immutable type {cls.__name__!r}")
     if issubclass(cls, enum.Enum) and attr in cls.__members__:
@@ -315,7 +315,7 @@ def check_class(ctx: Lowering, cls: type, attr: str, node: ast.AST) -> None:
 
 
 def may_bind(value: Binding) -> bool:
-    """May something be another thing where it is read through an instance: a function, a property?"""
+    """Whether a value may change when it is read through an instance: a function, a property."""
     match value:
         case Fun() | Bound() | Partial() | Generator():
             return True

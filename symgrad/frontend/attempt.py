@@ -1,7 +1,7 @@
-"""An attempt lowers a function once: a ``Lowered`` of it, or an interruption that says what must be known before.
+"""One attempt to lower a function: gives a ``Lowered``, or an interruption that says what the next attempt must know.
 
-The function's arguments become parameters, one for each number, array or list in them; so does what is
-read from outside (globals, cells, attributes). What the function returns is flattened the same way.
+Each number, array or list in the function's arguments becomes a parameter, and so does each value
+that is read from outside (globals, cells, attributes). The results are flattened the same way.
 """
 
 from __future__ import annotations
@@ -59,13 +59,13 @@ from symgrad.signature import Abstract, Many, Own, Signature, Tree, containers_o
 from symgrad.signature import Static as StaticArgument
 from symgrad.text import array_copy_of, attribute, copy_of, is_name, root_of
 
-#: containers that are not trees of numbers: each read is noted, and they are not changed
+#: containers that are not trees of numbers: each read is recorded, and they are not changed
 MUTABLE = (set, collections.deque, bytearray, list, dict)
 
 
 @dataclass(slots=True)
 class Attempt:
-    """One pass over the function, with the outside arrays known so far."""
+    """One lowering of the function, with the outside arrays known so far."""
 
     source: Source
     signature: Signature
@@ -77,32 +77,30 @@ class Attempt:
     notes: Notes | None = None
     stateful: frozenset[Any] = frozenset()
     tagged: bool = False
-    sequences: bool = False  #: lists of any length may hold what has parts
-    stored: frozenset[str] = frozenset()  #: the expressions of arrays that are written to where the caller sees it
+    sequences: bool = False  #: lists of any length may hold structured items
+    stored: frozenset[str] = frozenset()  #: the expressions of arrays to which the function writes visibly to the caller
     wrt: frozenset[str] = frozenset()
     keeps_text: bool = False
-    read_sources: frozenset[Same] = frozenset()  #: functions and classes of libraries whose source is read
+    read_sources: frozenset[Same] = frozenset()  #: library functions and classes whose source is lowered
     assigned_outside: Mapping[Any, Any] = field(
         default_factory=dict
-    )  #: functions that assign to global variables, and owners of attributes, by these
-    recursive_sites: frozenset[Any] = frozenset()  #: functions that have turned out to call themselves
-    loggers_change: bool = False  #: the function changes which messages loggers take
-    met: set[Same] = field(default_factory=set)  #: those that are called, and not read
-    growing_sites: dict[Any, bool] = field(default_factory=dict)  #: where dicts are created that get keys which are computed
-    parted: bool = False  #: that was done
-    laid: bool = False  #: it was asked how arrays lie in memory
-    unsure: bool = False  #: it mattered which of several arrays is written to
+    )  #: functions that assign to global variables, and owners of attributes, by the assigned name
+    recursive_sites: frozenset[Any] = frozenset()  #: functions that proved to be recursive
+    loggers_change: bool = False  #: the function changes the levels of loggers
+    met: set[Same] = field(default_factory=set)  #: library functions and classes that are called without that
+    growing_sites: dict[Any, bool] = field(default_factory=dict)  #: places that create dicts with dynamic keys
+    parted: bool = False  #: a structured item was packed
+    laid: bool = False  #: the memory layout of an array was queried
+    unsure: bool = False  #: it mattered which of several arrays a store writes to
     inputs: list[tuple[Value, str]] = field(default_factory=list)
     locations: dict[str, Location] = field(default_factory=dict)
     joined: dict[str, str] = field(default_factory=dict)  #: values from outside that another expression reads too
     objects: dict[str, Obj] = field(default_factory=dict)  #: lists, dicts and instances among the arguments, by path
-    around: list[HeapKey | None] = field(
-        default_factory=list
-    )  #: the containers around the part of an argument that is bound; None: a tuple
+    around: list[HeapKey | None] = field(default_factory=list)  #: the containers around the current part of an argument; None: a tuple
     aliases: dict[str, str] = field(default_factory=dict)
     paths: dict[Value, list[str]] = field(default_factory=dict)  #: of the parts of the items of long lists
     relations: dict[str, Extent] = field(init=False)
-    owned: frozenset[str] = field(init=False)  #: the paths of arrays that objects among the arguments hold, and no gradient is asked for
+    owned: frozenset[str] = field(init=False)  #: the paths of arrays inside objects among the arguments, for which no gradient is requested
 
     def __post_init__(self) -> None:
         self.relations = related_extents(self.pins, self.signature)
@@ -139,7 +137,7 @@ class Attempt:
             self.unsure, self.parted, self.laid = ctx.unsure, ctx.parted, ctx.laid
 
     def lowered_by(self, ctx: Lowering, frame: Frame, body: Block) -> Lowered:
-        """Lower the function from a state that knows nothing yet."""
+        """Lower the function from an empty state."""
         node = self.source.node
         ctx.reserved |= set(self.signature.names) | set(dir(python_builtins))
         ctx.stack.append((self.source.function, node))
@@ -189,7 +187,7 @@ class Attempt:
                        aliases=self.aliases, apart=apart, related=related, keeps=tuple(ctx.keeps), loops=ctx.loops)  # fmt: skip
 
     def enter_globals(self, ctx: Lowering, frame: Frame) -> None:
-        """Read what the program assigns to outside, as variables of its own; a global one that is not defined is not bound."""
+        """Read the outside variables that the program assigns to, as variables of its own; an undefined global stays unbound."""
         for key, source in self.assigned_outside.items():
             if not isinstance(source, Source):
                 enter_attribute(ctx, source, key[1])
@@ -204,7 +202,7 @@ class Attempt:
             ctx.state.names[key] = outside(ctx, value, text, key[1])
 
     def written_to(self, ctx: Lowering, func: Func, node: ast.AST) -> list[str]:
-        """The expressions of the arrays that the function writes to: of those that were given it gets copies."""
+        """The expressions of the arrays that the function writes to; a passed array is written to as a copy."""
         loc, names = self.source.loc(node), dict(self.inputs)
         copies = {self.text_of_copy(path): path for path in sorted(self.stored)}
         changes = any(isinstance(op, Call) and ROWS[op.name].consumes for op in walk(func.body))
@@ -223,7 +221,7 @@ class Attempt:
         return mutated
 
     def read_copies(self, stored: Container[str]) -> None:
-        """Let the program read a copy of each list that it gives another content at its end: the backward half reads it after that."""
+        """Make the program read a copy of each list whose content it replaces at its end: the backward half reads it after that."""
         for k, (value, text) in enumerate(self.inputs):
             if text in stored and isinstance(value.type, List):
                 copy = copy_of(text)
@@ -237,7 +235,7 @@ class Attempt:
             return body_result(ctx, frame, node)
         except Raised:
             assert ctx.refusals or raises(ctx.builder.block)
-            return Num(Const(0.0))  # never given back
+            return Num(Const(0.0))  # never returned
         except Unresolved:
             hint = "return without a call in one of its branches"
             ctx.note_refusal(UnsupportedSyntax("a function calls itself without end", self.source.loc(node), hint))
@@ -249,7 +247,7 @@ class Attempt:
     # -------------------------------------------------------------- arguments
 
     def argument(self, ctx: Lowering, name: str, path: str, item: Abstract) -> Binding:
-        """The binding of an argument or a part of one; a list, dict or instance that stands in two places is one object."""
+        """The binding of an argument or a part of one; a list, dict or instance at two paths is one object."""
         if (first := self.first_place(path)) is not None:
             for (spelled, leaf), (there, _) in zip(leaves_of(path, item), leaves_of(first, item), strict=True):
                 self.aliases |= dict(zip(leaf_paths(leaf, spelled), leaf_paths(leaf, there), strict=True))
@@ -263,11 +261,11 @@ class Attempt:
         return binding
 
     def first_place(self, path: str) -> str | None:
-        """Where the list, dict or instance at a path stands too."""
+        """The first path of the list, dict or instance at this path."""
         return next((p for group in self.signature.same if path in group for p in group if p in self.objects), None)
 
     def new_argument(self, ctx: Lowering, name: str, path: str, item: Abstract) -> Binding:
-        """The binding of what no other argument holds."""
+        """The binding of an argument that no other argument holds."""
         if isinstance(item, StaticArgument) and isinstance(item.value, MUTABLE):
             return External(item.value, path)
         if isinstance(item, StaticArgument):
@@ -298,7 +296,7 @@ class Attempt:
         return Ref(location) if isinstance(item, Array) else ctx.list_in_memory(Ref(location))
 
     def of_many(self, item: Many) -> List:
-        """The type of a list or tuple of like items, of any length."""
+        """The type of a list or tuple, of any length, of items with one type."""
         return List(self.of_item(item.item), "tuple" if item.kind is tuple else "list")
 
     def of_item(self, item: Abstract) -> Type:
@@ -315,7 +313,7 @@ class Attempt:
         return Struct(tuple(types) or (BOOL,), form)
 
     def form_of_item(self, item: Abstract, types: list[Type]) -> Skeleton:
-        """The form of an item of a long list; ``types`` collects those of its parts."""
+        """The form of an item of a long list; ``types`` collects the types of its parts."""
         match item:
             case Many() | List():
                 list_type = self.of_many(item) if isinstance(item, Many) else item
@@ -351,7 +349,7 @@ class Attempt:
         return replace(item, shape=tuple(known(axis, extent) for axis, extent in enumerate(item.shape)))
 
     def container_around(self, item: Abstract, path: str) -> Binding:
-        """The container that stands in itself at a path."""
+        """The container that contains itself at a path."""
         assert isinstance(item, StaticArgument)
         key = self.around[-1 - item.key[1]]
         return Broken("it is a tuple that stands in itself") if key is None else Obj(key)
@@ -380,7 +378,7 @@ class Attempt:
         return Obj(own)
 
     def container(self, ctx: Lowering, path: str, cls: type, own: HeapKey, parts: list[tuple[Any, Binding]]) -> Obj:
-        """A list or dict of Python's own classes, or an instance of a class that derives from one, with what the base class sees."""
+        """A list or dict of Python's own classes, or an instance of a class derived from one, with the base class's storage."""
         base = container_of(cls)
         beside = {key.name: binding for key, binding in parts if isinstance(key, Own)}
         storage, held = own, base or cls
@@ -399,7 +397,7 @@ class Attempt:
         return Obj(own)
 
     def restore(self, ctx: Lowering, captured: Captured) -> None:
-        """Put an array, list, dict or instance from outside into memory before anything runs; one object has one place there."""
+        """Put an array, list, dict or instance from outside into memory before anything runs; each object only once."""
         ctx.captured[captured.text] = captured
         if Same(captured.seen) in ctx.followed:
             path, ctx.arrays[captured.text] = ctx.followed[Same(captured.seen)]
@@ -418,7 +416,7 @@ class Attempt:
         ctx.arrays[captured.text] = binding
 
     def with_pins(self, item: Type, path: str) -> Type:
-        """An array with those of its extents as numbers that are part of the signature."""
+        """An array type with the extents that are part of the signature as numbers."""
         if not isinstance(item, Array) or item.shape is None:
             return item
         return replace(item, shape=tuple(self.pins.get(f"{path}.shape[{k}]", extent) for k, extent in enumerate(item.shape)))
@@ -440,7 +438,7 @@ class Attempt:
         return held
 
     def follow(self, ctx: Lowering, text: str, place: str, ref: Ref) -> None:
-        """Store what is stored in the copy of an array (``ref``) also in the array itself, which the expression ``place`` reads."""
+        """Apply stores to the copy of an array (``ref``) also to the array itself, which the expression ``place`` reads."""
         array = Value(FROM_OUTSIDE, ref.location.name)
         self.inputs.append((array, f"({place})"))
         ctx.state.stored_arrays[ref.location] = (((), array),)
@@ -453,7 +451,7 @@ class Attempt:
     # -------------------------------------------------------------- result
 
     def flatten(self, ctx: Lowering, binding: Binding, operands: list[Operand], node: ast.AST) -> Result:
-        """The leaves of what is returned, and the text that puts them together again."""
+        """The leaves of the result, and the text that rebuilds it from them."""
         match binding:
             case Tup(items, kind):
                 parts = tuple(self.flatten(ctx, i, operands, node) for i in items)

@@ -149,7 +149,7 @@ def attribute_of(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bin
 
 
 def is_function_of_distribution(ctx: Lowering, owner: External | Static | Frozen, attr: str) -> bool:
-    """Is it a public method of a distribution of SciPy?  Its formulas read its other attributes."""
+    """Whether the attribute is a public method of a SciPy distribution. Its formulas read its other attributes."""
     is_seen = isinstance(owner, Frozen) or not is_datum(owner.value, attr)
     return is_seen and not attr.startswith("_") and distribution_of(ctx, owner) is not None
 
@@ -163,7 +163,7 @@ OF_FUNCTIONS = frozenset({"__name__", "__qualname__", "__module__", "__doc__"})
 
 
 def of_function(ctx: Lowering, owner: Fun | Generator, attr: str, node: ast.AST) -> Binding:
-    """The name of a nested function, lambda or generator, or what its first statement says of it."""
+    """The name or docstring of a nested function, lambda or generator."""
     match attr, owner:
         case "__name__", _:
             return Static(owner.node.name if isinstance(owner.node, ast.FunctionDef) else "<lambda>")
@@ -218,7 +218,7 @@ def of_failure(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bindi
 
 
 def of_descriptor(ctx: Lowering, owner: Obj, held: Any, node: ast.AST) -> Binding:
-    """What an instance made in the function has in a slot, or in a place that Python itself fills, where nothing was stored there."""
+    """An unset slot of an instance created in the function, or an attribute that Python itself fills."""
     cls, attr = owner.key.cls, held.__name__
     if issubclass(held.__objclass__, BaseException) and attr in UNRAISED:
         return UNRAISED[attr]
@@ -229,19 +229,19 @@ def of_descriptor(ctx: Lowering, owner: Obj, held: Any, node: ast.AST) -> Bindin
 
 
 def class_of_failure(ctx: Lowering, owner: Num) -> Binding:
-    """The class of an exception that an operation raised, which shows when the program runs."""
+    """The class of an exception that an operation raised, known at run time."""
     return Num(ctx.call("opaque_pure", Const(type, "type"), owner.operand))
 
 
-#: what exceptions have that were not raised from others
+#: attributes of exceptions that were not raised from others
 UNRAISED: dict[str, Binding] = {"__cause__": Static(None), "__suppress_context__": Num(FALSE)}
-#: what Python stores in an exception where it is raised
+#: attributes that Python stores in an exception when it is raised
 UNFOLLOWED = frozenset({"__context__", "__traceback__", "__suppress_context__"})
 CHAIN_HINT = "raise it from the other exception, and read __cause__ of one that the function raises"
 
 
 def present_attribute(ctx: Lowering, value: Any, attr: str, called: str, node: ast.AST) -> Any:
-    """An attribute that must be there; where a handler takes that it is not, Python raises."""
+    """An attribute that must exist; if a handler catches its absence, the program raises."""
     try:
         return read_attribute(ctx, value, attr)
     except AttributeError as error:
@@ -254,25 +254,25 @@ def present_attribute(ctx: Lowering, value: Any, attr: str, called: str, node: a
 
 
 def own_attribute(ctx: Lowering, owner: Obj, attr: str, node: ast.AST) -> Binding:
-    """An attribute of an instance made in the function: its own, or what its class says where it has none."""
+    """An attribute of an instance created in the function: its own, or its class's if it has none."""
     cls = owner.key.cls
     home = namespace_of(ctx, owner) if is_derived(owner) else owner
     held = settled(dict(ctx.state.entries(home.key)).get(attr, MISSING), ctx.state)
     if held == MISSING or home is not owner and isinstance(entry_of_class(ctx, cls, attr), property):
         return of_class(ctx, owner, cls, attr, node)
-    if owner.key not in ctx.arguments:  # of one that was given, the guard reads the attribute itself
+    if owner.key not in ctx.arguments:  # the guard reads the attribute of an argument itself
         rely_on_entry(ctx, cls, attr, "type")
     if isinstance(held, Maybe) and held.absent == MISSING and from_class(ctx, cls, attr, MISSING) is not MISSING:
         return choose(ctx, held.present, node, lambda: held.inner, lambda: of_class(ctx, owner, cls, attr, node))
     return definite_item(ctx, held, node, AttributeError, f"{cls.__name__!r} object has no attribute {attr!r}")
 
 
-#: what a name stands for as it is, and not as a number
+#: kinds of values that a name denotes as objects, not as numbers
 AS_IT_IS = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, type, np.ufunc)
 
 
 def of_static(ctx: Lowering, value: Any, name_: str, attr: str, node: ast.AST) -> Binding:
-    """An attribute of a module, class, function or other object known while compiling; a user's object may have another one next time."""
+    """An attribute of a static object: module, class, function or other. One of a user object may differ at the next call."""
     attribute = present_attribute(ctx, value, attr, name_, node)
     name_ = {"numpy": "np"}.get(name_, name_)
     of_space = isinstance(value, types.ModuleType | type)
@@ -294,7 +294,7 @@ def of_static(ctx: Lowering, value: Any, name_: str, attr: str, node: ast.AST) -
 
 
 def of_member(ctx: Lowering, owner: Static, value: enum.Enum, attr: str, node: ast.AST) -> Binding:
-    """A method of a member of an enumeration, or what it holds."""
+    """A method of an enumeration member, or its data."""
     attribute = present_attribute(ctx, value, attr, str(value), node)
     cls = type(value)
     if isinstance(from_class(ctx, cls, attr), types.FunctionType | property) or isinstance(
@@ -384,7 +384,7 @@ def of_array(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding
 
 
 def kept(ctx: Lowering, owner: Binding, attr: str, function: Any, node: ast.AST) -> Binding:
-    """A ``functools.cached_property``: computed when it is first read, then an attribute."""
+    """A ``functools.cached_property``: computed at the first read, then an attribute."""
     if isinstance(owner, External):
         return outside(ctx, present_attribute(ctx, owner.value, attr, "what stands here", node), path(owner.text, attr), attr)
     value = ctx.apply(Bound(owner, attr, function), [], {}, node)
@@ -395,12 +395,12 @@ def kept(ctx: Lowering, owner: Binding, attr: str, function: Any, node: ast.AST)
 
 
 def kind_of_instance(binding: Binding) -> type:
-    """The class of an instance; of a constant of a library too."""
+    """The class of an instance, or of a library constant."""
     return type(binding.value) if isinstance(binding, Static) else kind_of(binding)
 
 
 def of_class(ctx: Lowering, owner: Binding, cls: type, attr: str, node: ast.AST, after: type | None = None) -> Binding:
-    """A method, property or class attribute of an instance; with ``after`` only from the classes behind that one."""
+    """A method, property or class attribute of an instance; with ``after`` only from the classes after that one."""
 
     order = cls.__mro__
     for base in order[order.index(after) + 1 if after in order else 0 :]:
@@ -453,7 +453,7 @@ def of_class(ctx: Lowering, owner: Binding, cls: type, attr: str, node: ast.AST,
                         return Bound(owner, attr, held)
                     is_init = attr == "__init__" and after is not None and issubclass(base, BaseException)
                     return Bound(owner, GIVEN if is_init else attr)  # a method that is not written in Python
-                case _ if isinstance(owner, External) and after is None:  # of a descriptor, what the instance holds there
+                case _ if isinstance(owner, External) and after is None:  # for a descriptor, the value that the instance holds
                     return outside(ctx, read_attribute(ctx, owner.value, attr), path(owner.text, attr), attr)
                 case types.GetSetDescriptorType() | types.MemberDescriptorType() as held if isinstance(owner, Obj):
                     rely_on_entry(ctx, seen, attr)
@@ -474,7 +474,7 @@ def of_class(ctx: Lowering, owner: Binding, cls: type, attr: str, node: ast.AST,
 
 
 def rely_on_instance(ctx: Lowering, owner: Binding, attr: str, held: Any, part: str = "") -> None:
-    """Note what an instance from outside gives for an attribute that its class holds: it may come to hold one itself."""
+    """Record the value of a class's attribute read through an instance from outside: the instance may get an attribute of its own."""
     assert isinstance(owner, External)
     ctx.rely(f"{path(owner.text, attr)}{part}", held)
     ctx.rely(owner.text, type(owner.value), "type")

@@ -1,6 +1,7 @@
-"""What a function over a batch gives for one example -> the results of all examples, and how each round of the loop keeps its own.
+"""Results of a function over a batch: the result for one example -> the results of all, and how each iteration stores its own.
 
-An array is made before the loop where its shape and dtype are known there; other results are listed, and stacked after the loop.
+An array is allocated before the loop if its shape and dtype are known there. Other results are
+collected in a list, and stacked after the loop.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class Form:
     is_number: bool = False
 
 
-#: kinds of arrays from which no narrow float comes, and the numbers
+#: kinds of arrays that cannot yield a narrow float, and the numbers
 PLAIN = ("int", "bool")
 WIDE = (
     FLOAT,
@@ -65,7 +66,7 @@ class FormOf:
     index: Operand
 
     def form(self, binding: Binding, axes: Axes, word: str = "the result") -> Form:
-        """The form of a result; ``axes`` is what ``out_axes`` says of it."""
+        """The form of a result; ``axes`` is its part of ``out_axes``."""
         binding = settled(binding, self.ctx.state)
         match binding:
             case Tup(items, kind):
@@ -84,7 +85,7 @@ class FormOf:
         raise UnsupportedSyntax(f"{word} of a function over a batch is no array", self.ctx.loc(self.node), hint)
 
     def parts(self, entries: list[tuple[Any, Binding]], axes: Axes, is_mapping: bool, word: str, kind: str) -> tuple[Form, ...]:
-        """The forms of what a container holds."""
+        """The forms of a container's items."""
         said = axes_of_keys(axes, [key for key, _ in entries], is_mapping, word, kind)
         return tuple(self.form(item, inner, part_word(word, (), key)) for (key, item), inner in zip(entries, said, strict=True))
 
@@ -103,9 +104,10 @@ class FormOf:
         return Form(kind, axis=axis, dtype=dtype, shape=shape or (), is_number=isinstance(type_, Scalar))
 
     def dtype_of_float(self, type_: Type) -> str | None:
-        """The dtype of a number that is a float of Python's or of NumPy's: 64 bits where no float of the program is narrower.
+        """The dtype of a float of Python's or of NumPy's: 64 bits if no float of the program is narrower.
 
-        Where rounds are written out, handlers of the program may stand around each of them: a list takes what they give.
+        In unrolled iterations, handlers of the program may surround each of them: the results go
+        into a list.
         """
         if self.ctx.unroll or not isinstance(type_, Scalar) or type_.kind != "float" or type_.dtype != "any":
             return None
@@ -118,7 +120,7 @@ class FormOf:
 
 
 def dependents(block: Block, index: Operand) -> set[Operand]:
-    """The values of a block that may differ from round to round."""
+    """The values of a block that may vary with the iteration."""
     values: set[Operand] = {index}
 
     def visit(inner: Block) -> bool:
@@ -132,19 +134,19 @@ def dependents(block: Block, index: Operand) -> set[Operand]:
                 varies = True
         return varies or any(operand in values for operand in inner.yields)
 
-    while True:  # what a loop carries may depend on what is computed after it in its body
+    while True:  # a loop-carried value may depend on later ops of the loop's body
         count = len(values)
         visit(block)
         if len(values) == count:
             return values
 
 
-# ------------------------------------------------------------------ keeping them
+# ------------------------------------------------------------------ storage
 
 
 @dataclass(slots=True)
 class Results:
-    """The results of all examples while the loop lasts."""
+    """The storage of all results during the loop."""
 
     ctx: Lowering
     node: ast.AST
@@ -153,11 +155,11 @@ class Results:
 
     @property
     def lists(self) -> list[Name]:
-        """The names of the lists, which become longer in each round."""
+        """The names of the lists, which grow in each iteration."""
         return [name for name, form in zip(self.names, leaves(self.form), strict=True) if form.kind == "list"]
 
     def keep(self, index: Operand, result: Binding) -> None:
-        """Keep the result of one example."""
+        """Store the result of one example."""
         pairs = list(self.paired(self.form, result))
         for name, (form, item) in zip(self.names, pairs, strict=True):
             held = self.ctx.state.names[name]
@@ -169,7 +171,7 @@ class Results:
             store_array(self.ctx, held, place, item, self.node)
 
     def paired(self, form: Form, binding: Binding) -> Iterator[tuple[Form, Binding]]:
-        """Each array of a form with what an example gives for it."""
+        """Each array of a form with the example's value."""
         binding = settled(binding, self.ctx.state)
         match binding, form.kind:
             case Tup(items), "tuple" if len(items) == len(form.parts):
@@ -194,7 +196,7 @@ class Results:
         return self.built(self.form, items)
 
     def finished(self, name: Name, form: Form) -> Binding:
-        """An array of all results, from its memory or from the list of them."""
+        """The array of all results, from its memory or from the list of them."""
         held = self.ctx.state.names[name]
         if form.kind == "array":
             assert isinstance(held, Ref)
@@ -219,7 +221,7 @@ class Results:
 
 
 def kept_results(ctx: Lowering, form: Form, size: Operand, node: ast.AST) -> Results:
-    """Memory for the results of ``size`` examples, made before the loop."""
+    """Memory for the results of ``size`` examples, allocated before the loop."""
     extents: list[list[Operand]] = []
 
     def known(form: Form) -> Form:
@@ -258,7 +260,7 @@ def keys_of(ctx: Lowering, key: HeapKey) -> tuple[Any, ...]:
 
 
 def check_examples(ctx: Lowering, size: Operand) -> None:
-    """Raise ValueError where there are no examples, so that no shape is known."""
+    """Raise ValueError where there are no examples, because no shape is known."""
     if not isinstance(size, Const):
         fail_unless(ctx, ctx.call("not_equal", size, ZERO), ValueError, f"vmap: {EMPTY}")
     elif not size.value:

@@ -1,6 +1,7 @@
 """Calls of a function over a batch: ``vmap(f)(x)`` becomes a loop over the examples, in which ``f`` is lowered.
 
-The arrays of the results are made before the loop where their shapes are known there; other results are listed, and stacked after it.
+The result arrays are allocated before the loop if their shapes are known there; other results are
+collected in a list and stacked after the loop.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from symgrad.runtime.batches import NO_AXES, Axes, Batch, axes_of_keys, check_ax
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Batched(Binding):
-    """``vmap(of, in_axes, out_axes)``, not called yet."""
+    """``vmap(of, in_axes, out_axes)``, before its call."""
 
     of: Binding
     in_axes: Axes
@@ -44,10 +45,10 @@ class Batched(Binding):
     name: str
 
 
-#: the parameters of ``vmap`` that may be passed in order
+#: the positional parameters of ``vmap``
 POSITIONAL = ("function", "in_axes", "out_axes")
 
-# ------------------------------------------------------------------ what is called
+# ------------------------------------------------------------------ the callee
 
 
 def make_batched(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
@@ -63,7 +64,7 @@ def make_batched(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[str
 
 
 def batched_of(ctx: Lowering, batch: Batch, node: ast.AST) -> Binding:
-    """A function over a batch that was made outside."""
+    """A function over a batch that was created outside."""
     name = str(getattr(batch.function, "__name__", "function"))
     of = outside(ctx, batch.function, f"{owner_name(ctx, batch, 'batch')}.function", name)
     return Batched(of, batch.in_axes, batch.out_axes, batch.parameters, name)
@@ -91,7 +92,7 @@ def python_value(ctx: Lowering, binding: Binding, node: ast.AST) -> Any:
 
 
 def parameters_of(ctx: Lowering, of: Binding, node: ast.AST) -> tuple[inspect.Parameter, ...]:
-    """The parameters of what is called for each example, as far as they are known."""
+    """The parameters of the function called for each example, as far as they are known."""
     if isinstance(of, Batched):
         return of.parameters
     try:
@@ -102,7 +103,7 @@ def parameters_of(ctx: Lowering, of: Binding, node: ast.AST) -> tuple[inspect.Pa
 
 
 def spoken(of: Binding) -> str:
-    """How messages call a function."""
+    """The name of a function in messages."""
     return str(getattr(getattr(of, "value", None), "__name__", None) or getattr(getattr(of, "node", None), "name", "the function"))
 
 
@@ -111,7 +112,7 @@ def spoken(of: Binding) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """An array with a batch axis: what it is called, and how many examples it holds."""
+    """An array with a batch axis: its name in messages, and its number of examples."""
 
     word: str
     axis: int
@@ -120,14 +121,14 @@ class Leaf:
 
 @dataclass(slots=True)
 class Reader:
-    """Takes one example out of arguments."""
+    """Reads one example from arguments."""
 
     ctx: Lowering
     node: ast.AST
     leaves: list[Leaf] = field(default_factory=list)
 
     def parts(self, binding: Binding, axes: Axes, word: str) -> list[tuple[Any, Binding, Axes]] | None:
-        """The parts of a tree, each with its axes; None of what is no tree."""
+        """The parts of a tree, each with its axes; None if the binding is no tree."""
         match binding:
             case Tup(items, kind):
                 keyed: Sequence[tuple[Any, Binding]] = list(enumerate(items))
@@ -141,13 +142,13 @@ class Reader:
         return [(key, item, inner) for (key, item), inner in zip(keyed, said, strict=True)]
 
     def held(self, binding: Binding) -> Binding:
-        """What an argument is, as far as that is decided: a container from outside as its items are read."""
+        """The argument, resolved by path conditions; a container from outside with its items read."""
         binding = settled(binding, self.ctx.state)
         entries = entries_of(self.ctx, binding, self.node) if isinstance(binding, External) else None
         return binding if entries is None else self.ctx.new_object("dict", tuple(entries.items()))
 
     def gather(self, binding: Binding, axes: Axes, word: str, optional: bool = False) -> bool:
-        """Note the arrays that have a batch axis; is there one?"""
+        """Record the arrays that have a batch axis; return whether there is one."""
         if axes is None:
             return False
         binding = self.held(binding)
@@ -179,7 +180,7 @@ class Reader:
         return self.ctx.apply(Static(function), list(args), {}, self.node)
 
     def example(self, binding: Binding, axes: Axes, index: Operand, optional: bool = False) -> Binding:
-        """One example of an argument; what has no batch axis is the same object for all of them."""
+        """One example of an argument; an argument without batch axis is the same object for all examples."""
         if axes is None:
             return binding
         binding = self.held(binding)
@@ -201,7 +202,7 @@ class Reader:
         return Obj(new)
 
     def has_axis(self, binding: Binding, axes: Axes) -> bool:
-        """Is there an array with a batch axis in an argument?"""
+        """Whether an argument contains an array with a batch axis."""
         if axes is None:
             return False
         parts = self.parts(binding := self.held(binding), axes, "")
@@ -211,7 +212,7 @@ class Reader:
 
 
 def size_of_batch(ctx: Lowering, leaves: list[Leaf], node: ast.AST) -> Operand:
-    """How many examples there are, with a test that all arguments have so many."""
+    """The number of examples, with a test that all arguments agree."""
     first = leaves[0]
     for leaf in leaves[1:]:
         if ctx.builder.extent_of(leaf.size) == ctx.builder.extent_of(first.size):
@@ -239,7 +240,7 @@ def call_batched(ctx: Lowering, batched: Batched, args: list[Binding], kwargs: d
         raise error.at(ctx.loc(node)) from None
     size = size_of_batch(ctx, reader.leaves, node)
     name: Name = (ctx.frame, f"%batch{next(ctx.builder.fresh)}")
-    ctx.state.names[name] = Tup((*args, *kwargs.values()))  # the iterable of the loop, which must stay as it is until the loop ends
+    ctx.state.names[name] = Tup((*args, *kwargs.values()))  # the iterable of the loop, which must not change until the loop ends
 
     def one(index: Operand) -> Binding:
         held = ctx.state.names[name]
@@ -261,7 +262,7 @@ def call_batched(ctx: Lowering, batched: Batched, args: list[Binding], kwargs: d
 
 
 def go_over(ctx: Lowering, key: Any, lists: Sequence[Name], size: Operand, body: Callable[[Operand], None], node: ast.AST) -> None:
-    """One round for each example; where loops are written out, one after the other."""
+    """One iteration for each example; unrolled where loops are."""
     if not ctx.unroll or not isinstance(size, Const):
         counted(ctx, key, lists, (ZERO, size, ONE), body, ctx.loc(node), "k", batch=True)
         return
@@ -271,12 +272,12 @@ def go_over(ctx: Lowering, key: Any, lists: Sequence[Name], size: Operand, body:
 
 
 def depth_of(batched: Batched) -> int:
-    """How many batches are inside of one another here: each has a loop of its own."""
+    """The nesting depth of batches here: each has a loop of its own."""
     return 1 + depth_of(batched.of) if isinstance(batched.of, Batched) else 0
 
 
 def form_of_one(ctx: Lowering, key: Any, one: Callable[[Operand], Binding], size: Operand, out_axes: Axes, node: ast.AST) -> Form:
-    """What the function gives for one example: the loop is lowered beside the program."""
+    """The form of the result for one example: the loop is lowered in a scratch block."""
     entry, mark, forms = ctx.state, len(ctx.edges), list[Form]()
 
     def body(index: Operand) -> None:

@@ -1,6 +1,7 @@
-"""Arguments that mean the same for all functions of a kind: ``order``, ``copy``, ``shape`` of what is made alike, ``dtype`` of ufuncs.
+"""Arguments with one meaning for a whole kind of functions: ``order``, ``copy``, ``shape`` of ``*_like``, ``dtype`` of ufuncs.
 
-The call is lowered without the argument, and what the argument says is done to its operands or to its result.
+The call is lowered without the argument; the argument's effect is applied to its operands or to its
+result.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ from symgrad.ops.declare import ROWS
 from symgrad.ops.shapes import dtype_of
 from symgrad.ops.signatures import UFUNC
 
-#: rows whose results may be laid out by rows or by columns
+#: rows whose results may be row-major or column-major
 LAID_OUT = frozenset({"zeros", "ones", "empty", "full", "zeros_as", "ones_like", "empty_like", "full_like", "array", "copy", "cast", "eye"})
-#: rows that read the elements of an array in an order
+#: rows that read the elements of an array in a given order
 READ_IN_ORDER = frozenset({"ravel", "flatten", "reshape"})
-#: rows of what is made like an array, by the functions that make the same of a shape
+#: rows of ``*_like`` functions, with the functions that take a shape instead
 OF_SHAPES = {"zeros_as": np.zeros, "ones_like": np.ones, "empty_like": np.empty, "full_like": np.full}
-#: rows whose results are made, and then cast
+#: rows whose results are computed first and then cast
 MADE_FIRST = frozenset({"concatenate", "stack", "linspace"})
 #: sums and products, whose dtype is that of a floating-point operand
 SUMS = frozenset({"sum", "prod", "mean", "cumsum", "cumprod"})
@@ -77,7 +78,7 @@ def call_besides(ctx: Lowering, spelled: spelling.Spelling, args: list[Binding],
 
 
 def known(binding: Any) -> Any:
-    """What an argument is, where that is known while compiling."""
+    """The value of a static argument; None otherwise."""
     try:
         return unwrap(binding)
     except ValueError:
@@ -85,7 +86,7 @@ def known(binding: Any) -> Any:
 
 
 def is_ufunc(spelled: spelling.Spelling) -> bool:
-    """Is it a function that NumPy applies element by element?"""
+    """Whether the function is a NumPy ufunc."""
     return spelled.parameters.endswith(UFUNC)
 
 
@@ -93,7 +94,7 @@ def is_ufunc(spelled: spelling.Spelling) -> bool:
 
 
 def laid_like(ctx: Lowering, order: Any, source: Binding) -> str | None:
-    """``C``, ``F``, or ``K`` where nothing is said: what ``A`` and ``K`` mean for an array, or None if that is not known."""
+    """``C``, ``F``, or ``K`` if unspecified: resolves ``A`` and ``K`` for an array; None if they cannot be resolved."""
     if order in ("C", "F"):
         return str(order)
     if order not in ("A", "K", None):
@@ -108,7 +109,7 @@ def laid_like(ctx: Lowering, order: Any, source: Binding) -> str | None:
 
 
 def in_order(ctx: Lowering, array: Binding, order: str, node: ast.AST) -> Binding:
-    """An array by rows, or by columns: the array itself if it lies so, a copy if it does not; one of the two if that is not known."""
+    """An array in row-major or column-major order: itself if it has that order, else a copy; one of the two if that is unknown."""
     ctx.laid = True
     type_ = ctx.type_of(array)
     if not isinstance(array, Ref) or not isinstance(type_, Array) or type_.shape is None:
@@ -129,7 +130,7 @@ def in_order(ctx: Lowering, array: Binding, order: str, node: ast.AST) -> Bindin
 def read_in_order(
     ctx: Lowering, row: str, bound: inspect.BoundArguments, without: Callable[[str], Binding], order: str, node: ast.AST
 ) -> Binding | None:
-    """``ravel``, ``flatten`` and ``reshape`` by columns: those of the transposed array by rows."""
+    """``ravel``, ``flatten`` and ``reshape`` in column-major order: those of the transposed array in row-major order."""
     arguments = bound.arguments
     if order == "C" or not isinstance(arguments["a"], Ref) or getattr(ctx.type_of(arguments["a"]), "rank", None) is None:
         return without("order") if order == "C" else None
@@ -146,7 +147,7 @@ def read_in_order(
 
 
 def turned(shape: Any) -> tuple[Binding, ...] | None:
-    """The extents of a shape in reverse; None where it is not known how many they are."""
+    """The extents of a shape in reverse; None if their number is unknown."""
     if isinstance(shape, Tup):
         return tuple(reversed(shape.items))
     if isinstance(shape, tuple):
@@ -175,7 +176,7 @@ def sorted_by(ctx: Lowering, row: str, keywords: dict[str, Any], node: ast.AST) 
 
 
 def bounds_by_name(args: list[Binding], kwargs: dict[str, Binding]) -> list[Binding] | None:
-    """The bounds of ``np.arange`` by position, where some are given by name; None where none is, and where there is no end."""
+    """The bounds of ``np.arange`` by position, if some are keywords; None if none is, or if there is no end."""
     named = {name: held for name, held in kwargs.items() if name in BOUNDS}
     if not named or set(named) & set(BOUNDS[: len(args)]):
         return None
@@ -198,7 +199,7 @@ def cast_at_last(ctx: Lowering, row: str, result: Binding, dtype: Any, node: ast
 
 
 def is_own_dtype(ctx: Lowering, row: str, args: list[Binding], dtype: Binding | None) -> bool:
-    """Is a sum or product asked for in the dtype that the operand has, and that it would be of in any case?"""
+    """Whether the ``dtype`` of a sum or product is the operand's own, which it would have anyway."""
     name = dtype_named(known(dtype)) if dtype is not None and row in SUMS and args else None
     return name in ("f32", "f64") and dtype_of(ctx.type_of(args[0])) == name
 
@@ -216,7 +217,7 @@ def cast_if_needed(ctx: Lowering, source: Binding, dtype: Any, node: ast.AST) ->
 
 
 def of_shape(ctx: Lowering, function: Any, arguments: dict[str, Any], node: ast.AST) -> Binding | None:
-    """``np.zeros_like(x, shape=...)`` and its like, of an array of a known dtype."""
+    """``np.zeros_like(x, shape=...)`` and the like, for an array of a known dtype."""
     source, dtype = next(iter(arguments.values())), arguments.get("dtype")
     own = getattr(ctx.type_of(source), "dtype", None) if isinstance(source, Ref) else None
     if set(arguments) - {"a", "prototype", "dtype", "shape", "fill_value"} or own is None and dtype is None:

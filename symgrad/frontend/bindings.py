@@ -1,6 +1,6 @@
-"""What a name can be bound to while a function is lowered, and how two states of a program are joined.
+"""What a name can be bound to during lowering, and the state of a program that joins merge.
 
-Memory becomes values here: an array object is a ``Location`` whose content is the version in
+Memory is in SSA form: an array object is a ``Location`` whose content is the version in
 ``State.memory``; a name holds a ``Ref`` (location and view path).
 """
 
@@ -23,9 +23,9 @@ class Location:
 
     name: str | None = None
     owner: Loc = NOWHERE
-    read_only: bool = False  #: NumPy does not let it be written to
+    read_only: bool = False  #: NumPy forbids stores to it
     outside: bool = False  #: the caller holds it
-    may_be_view: bool = False  #: whether it is a view or a copy depends on how another array lies in memory
+    may_be_view: bool = False  #: another array's memory layout decides whether it is a view or a copy
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Binding:
-    """Base of what a name can be bound to; abstract.  A kind that does not say when two are equal has each equal to itself alone."""
+    """Base of the kinds of binding; abstract. A kind without ``__eq__`` compares by identity."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Num(Binding):
 
 @dataclass(frozen=True, slots=True)
 class Ref(Binding):
-    """An array, or a list of any length: a location, seen through a path of views."""
+    """An array, or a list of any length: a location, and the path of the view of it."""
 
     location: Location
     path: tuple[Step, ...] = ()
@@ -77,14 +77,14 @@ class Tup(Binding):
 
 @dataclass(frozen=True, slots=True)
 class View(Tup):
-    """``d.items()``, ``d.values()`` or ``d.keys()``: what the dict ``owner`` held when it was asked, held against what it holds now."""
+    """``d.items()``, ``d.values()`` or ``d.keys()``: the content of the dict ``owner`` at the call, to compare with its present content."""
 
     owner: Any = None
     pairs: bool = False  #: the items are pairs of key and value
     keys: bool = False  #: the items are the keys
 
     def is_current(self, state: State, place: int | None = None) -> bool:
-        """Does the dict still hold the same values (or the one at a place)?"""
+        """Whether the dict still holds the same values (or the one at a place)."""
         if self.owner is None:
             return True
         content = state.heap.get(self.owner)
@@ -99,26 +99,26 @@ class View(Tup):
 
 @dataclass(frozen=True, slots=True)
 class Obj(Binding):
-    """A list, dict or instance whose structure is known; its content is in ``State.heap``."""
+    """A list, dict or instance of static structure; its content is in ``State.heap``."""
 
     key: HeapKey
 
 
 @dataclass(eq=False, slots=True)
 class HeapKey:
-    """The identity of a mutable object of known structure."""
+    """The identity of a mutable object of static structure."""
 
     kind: str  #: "list", "dict" or "record"
     cls: Any = None
-    doubtful: bool = False  #: there is no such object on one of the paths that lead here
-    exact: type | None = None  #: its class, where that is none of ``list``, ``dict`` and ``cls``
-    unordered: bool = False  #: a dict of which the order of the keys depends on the path taken
-    sites: tuple[Any, ...] = ()  #: where a dict may have been created, as far as that is known
+    doubtful: bool = False  #: on one of the paths to this point, the object does not exist
+    exact: type | None = None  #: its class, if it is none of ``list``, ``dict`` and ``cls``
+    unordered: bool = False  #: a dict whose order of keys depends on the path
+    sites: tuple[Any, ...] = ()  #: places that may have created a dict, as far as they are known
 
 
 @dataclass(frozen=True, slots=True)
 class Static(Binding):
-    """A Python object known while compiling: a function, module, class, string, None, dtype.  Strings are the same that are equal."""
+    """A static Python object: a function, module, class, string, None, dtype. Equal strings are the same."""
 
     value: Any
     name: str | None = None
@@ -134,19 +134,19 @@ class Static(Binding):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fun(Binding):
-    """A nested function or lambda with the frame it was made in."""
+    """A nested function or lambda with its enclosing frame."""
 
     node: ast.FunctionDef | ast.Lambda
     frame: Any
     defaults: tuple[tuple[str, Binding], ...] = ()
-    keeps: bool = False  #: its results are kept, as ``functools.lru_cache`` does it
+    keeps: bool = False  #: memoised, as by ``functools.lru_cache``
     manages: bool = False  #: ``contextlib.contextmanager`` decorates it
-    attributes: HeapKey | None = None  #: its attributes, where the program assigns to one
+    attributes: HeapKey | None = None  #: its attributes, if the program assigns to one
 
 
 @dataclass(frozen=True, slots=True)
 class Bound(Binding):
-    """A method and what it is called on."""
+    """A method and its owner."""
 
     owner: Binding
     name: str
@@ -155,7 +155,7 @@ class Bound(Binding):
 
 @dataclass(frozen=True, slots=True)
 class Frozen(Binding):
-    """A distribution of SciPy's with parameters: what its functions are given after their first argument."""
+    """A distribution of SciPy's with parameters: the arguments of its functions after the first."""
 
     distribution: str
     args: tuple[Binding, ...] = ()
@@ -164,7 +164,7 @@ class Frozen(Binding):
 
 @dataclass(frozen=True, slots=True)
 class Partial(Binding):
-    """A function with arguments that are given already; ``again``: or what ``checkpoint`` makes of one, which runs again in reverse."""
+    """A function with some arguments bound; ``again``: or the result of ``checkpoint``, which runs again in the backward half."""
 
     function: Binding
     args: tuple[Binding, ...] = ()
@@ -174,7 +174,7 @@ class Partial(Binding):
 
 @dataclass(frozen=True, slots=True)
 class Choice(Binding):
-    """One of two functions, or one of two values of different classes, by a test that has been made."""
+    """One of two functions, or of two values of different classes, chosen by an evaluated test."""
 
     test: Operand
     then: Binding
@@ -183,9 +183,9 @@ class Choice(Binding):
 
 @dataclass(frozen=True, slots=True)
 class Maybe(Binding):
-    """What is there on some paths only: a bool that says whether it is, and what it is then; elsewhere ``absent``, None or no value.
+    """A value that exists on some paths only: a bool that says whether it exists, and the value; ``absent`` otherwise, None or no value.
 
-    Where it is not there, the values it is made of are zeros that nobody reads.
+    Where it is absent, its values are zeros that nobody reads.
     """
 
     present: Operand
@@ -195,7 +195,7 @@ class Maybe(Binding):
 
 @dataclass(frozen=True, slots=True)
 class OneOf(Binding):
-    """One of several constants, by its place among them."""
+    """One of several constants, given by an index into them."""
 
     place: Operand
     values: tuple[Static, ...]
@@ -203,7 +203,7 @@ class OneOf(Binding):
 
 @dataclass(frozen=True, slots=True)
 class External(Binding):
-    """An instance from outside, whose attributes are read when they are asked for; ``text`` reaches it."""
+    """An instance from outside, whose attributes are read on demand; ``text`` is the expression that reads it."""
 
     value: Any
     text: str
@@ -217,7 +217,7 @@ class External(Binding):
 
 @dataclass(frozen=True, slots=True)
 class Above(Binding):
-    """``super()``: an instance, and the class whose bases are looked at."""
+    """``super()``: an instance, and the class after which lookup starts."""
 
     owner: Binding
     cls: Any
@@ -225,26 +225,26 @@ class Above(Binding):
 
 @dataclass(frozen=True, slots=True)
 class Iter(Binding):
-    """An iterator that has not begun: ``enumerate``, ``zip``, ``reversed``, ``map`` and their like; also a ``range``, which has no state.
+    """An iterator that has not begun: ``enumerate``, ``zip``, ``reversed``, ``map`` and the like; also a ``range``, which has no state.
 
-    ``key`` is its identity: the heap says whether something has gone over it. Where that happens in several places, lowering starts
-    again and makes a record with a position instead (``stepping``).
+    ``key`` is its identity: the heap says whether it has been used. If several places use it,
+    lowering restarts and creates a record with a position instead (``stepping``).
     """
 
-    kind: Any  #: a word, or the function of Python's that makes it
+    kind: Any  #: a word, or the Python function that creates it
     parts: tuple[Any, ...]
     key: HeapKey | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Generator(Binding):
-    """A call of a function that yields: its body is lowered where the values are gone over, once; ``key`` tells whether it has been."""
+    """A call of a generator function: its body is inlined where its values are consumed, once; ``key`` says whether it has been."""
 
     node: ast.FunctionDef
     frame: Any
     bound: tuple[tuple[str, Binding], ...]
     key: HeapKey
-    resumes: bool = False  #: it is gone on with in several places, and its variables are those of its frame: see ``resuming``
+    resumes: bool = False  #: it is resumed in several places, and its variables are those of its frame: see ``resuming``
 
 
 REFUSED = "its assignment was refused"
@@ -252,9 +252,10 @@ REFUSED = "its assignment was refused"
 
 @dataclass(frozen=True, slots=True)
 class Broken(Binding):
-    """Not usable here, and why; reading it is refused. ``sites``: where the iterators are made that would have to have a position.
+    """An unusable binding, with the reason; reading it is refused. ``sites``: the iterators that would need a position.
 
-    ``pin`` is the expression that reads an integer or bool which, if it were known while compiling, would make it usable.
+    ``pin`` is the expression that reads an integer or bool which, if it were static, would make it
+    usable.
     """
 
     why: str
@@ -264,7 +265,7 @@ class Broken(Binding):
 
     @property
     def follows(self) -> bool:
-        """Is it unusable only because the statement that assigns it was refused?"""
+        """Whether it is unusable only because the statement that assigns it was refused."""
         return self.why == REFUSED
 
 
@@ -273,20 +274,20 @@ class Missing(Binding):
     """Not bound."""
 
 
-ROW = "row"  #: the step from a list of lists to one of them: the index, what the list held when the item was read, and the item then
+ROW = "row"  #: the step from a list of lists to an inner list: the index, the outer list when the item was read, and the item then
 MISSING = Missing()
 ABSENT = Static(None)
 Name = tuple[Any, str]
-#: a set of locations in the order in which they were entered; it is replaced, never changed
+#: a set of locations in order of entry; it is replaced, never changed
 Locations = Mapping["Location", None]
 NO_LOCATIONS: Locations = MappingProxyType({})
-#: the objects that another one may be, each with the bool that says whether it is; it is replaced, never changed
+#: the objects that an object may be, each with the bool that says whether it is; it is replaced, never changed
 Keys = Mapping["HeapKey", Operand]
 NO_KEYS: Keys = MappingProxyType({})
-#: the arrays that were made for the caller of one array, each with the path of the view that it is of
+#: the copies of an array that were made for the caller, each with the path of its view
 StoredArrays = tuple[tuple[tuple[Step, ...], Operand], ...]
 
-#: what is known on a path: of bools; of places of constants and of numbers, whether they are these, or among several
+#: path conditions: on bools; on indices and numbers, whether they equal a value or are among several
 Known = Mapping[Operand | tuple[Operand, Hashable], bool]
 NOTHING_KNOWN: Known = MappingProxyType({})
 
@@ -295,14 +296,17 @@ NOTHING_KNOWN: Known = MappingProxyType({})
 class State:
     """Everything that changes as a program runs: names, operands, memory, objects, and which memory is doubtful.
 
-    ``operands`` are the values that the statements being lowered have evaluated and not used yet, outermost first: arguments while
-    others are evaluated, owners of stores, what a loop goes over, managers of ``with``. They are roots, as names are.
-    ``partners`` are pairs of locations that may share memory; ``stale`` are those whose partner was
-    written to, with the place of the store; ``twins`` are objects that must not be changed; ``kin`` says of objects that may be one
-    whether they are: what is stored in one of them is stored in the others where they are it. ``known``: bools that tests on this path
-    have decided. ``dead``: this path has raised. ``owning``: lists of lists of any length whose items are lists that nothing else holds.
-    ``handles`` and ``stored_arrays``: objects and arrays that the caller holds because they were stored in an object of his, with the
-    operands that stand for them there; None where it depends on the path whether he does (see ``stored``).
+    ``operands`` are the values that the current statements have evaluated and not used yet,
+    outermost first: arguments while others are evaluated, owners of stores, iterables of loops,
+    managers of ``with``. They are roots, as names are. ``partners`` are pairs of locations that may
+    share memory; ``stale`` are locations whose partner was written to, with the location of the
+    store; ``twins`` are objects that must not be changed; ``kin`` says of objects that may be one
+    whether they are: a store to one of them is a store to the others where they are. ``known``: the
+    path conditions, bools decided by tests. ``dead``: this path has raised. ``owning``: lists of
+    lists of any length whose inner lists have no other reference. ``handles`` and
+    ``stored_arrays``: objects and arrays that the caller holds because they were stored in one of
+    the caller's objects, with their operands there; None where that depends on the path (see
+    ``stored``).
     """
 
     names: dict[Name, Binding] = field(default_factory=dict)
@@ -328,16 +332,16 @@ class State:
         return State(dict(self.names), self.operands, *memory, *objects, self.codes, self.known, self.dead, self.owning, *stored)
 
     def roots(self) -> Iterator[Binding]:
-        """What the program can reach objects and memory from."""
+        """The roots from which the program can reach objects and memory."""
         yield from self.names.values()
         yield from self.operands
 
     def pair(self, new: Location, old: Location) -> None:
-        """Note that two locations may share memory; what ``old`` may share, ``new`` may share too."""
+        """Record that two locations may alias; ``new`` may also alias what ``old`` may."""
         self.share_all(new, (old, *self.near(old)))
 
     def near(self, location: Location) -> list[Location]:
-        """The locations that may share memory with one."""
+        """The locations that a location may alias."""
         partners = self.partners.get(location, NO_LOCATIONS)
         if not self.bases:
             return [*partners]
@@ -348,11 +352,11 @@ class State:
         return [*near]
 
     def share(self, one: Location, other: Location) -> None:
-        """Note that two locations may share memory; nothing follows from that for what each of them may share with others."""
+        """Record that two locations may alias; this implies nothing about their other aliases."""
         self.share_all(one, (other,))
 
     def share_all(self, one: Location, others: Iterable[Location]) -> None:
-        """Note that a location may share memory with each of others."""
+        """Record that a location may alias each of the others."""
         known = self.partners.get(one, NO_LOCATIONS)
         added = {other: None for other in others if other is not one and other not in known}
         for other in added:
@@ -361,9 +365,9 @@ class State:
             self.partners[one] = {**known, **added}
 
     def drop_partners(self, outside: Iterable[Location]) -> None:
-        """Forget what was noted of locations that are gone: nothing follows from it for those that share memory with them.
+        """Forget the aliases of locations that no longer exist: the locations that they may alias need not alias each other.
 
-        Arrays from ``outside`` never are.
+        Arrays from ``outside`` always exist.
         """
         kept = {*self.memory, *self.stored_arrays, *outside}
         for location, others in list(self.partners.items()):
@@ -373,20 +377,21 @@ class State:
                 self.partners[location] = {other: None for other in others if other in kept}
 
     def relate(self, one: HeapKey, other: HeapKey, same: Operand) -> None:
-        """Note that two objects may be one: a bool says whether they are."""
+        """Record that two objects may be the same: a bool says whether they are."""
         self.kin[one] = MappingProxyType({**self.kin.get(one, NO_KEYS), other: same})
         self.kin[other] = MappingProxyType({**self.kin.get(other, NO_KEYS), one: same})
 
     def sameness(self, one: HeapKey | None, other: HeapKey | None) -> Operand:
-        """A bool that says whether two objects are one; None is no object."""
+        """A bool that says whether two objects are the same; None is no object."""
         if one is None or other is None:
             return FALSE
         return TRUE if one is other else self.kin.get(one, NO_KEYS).get(other, FALSE)
 
     def stored(self, location: Location, loc: Loc) -> None:
-        """Note that a location was written to: what may share its memory is doubtful from here on.
+        """Record a store to a location: its possible aliases are doubtful from here on.
 
-        A store to a list changes neither the arrays in it nor other lists of them: which objects are one is known of the objects.
+        A store to a list changes neither the arrays in it nor other lists of them: the identity of
+        objects is known per object.
         """
         is_of_list = isinstance(self.memory[location].type, List)
         for partner in self.partners.get(location, NO_LOCATIONS):
@@ -400,7 +405,7 @@ class State:
                 self.stale.setdefault(other, loc)
 
     def through_lists(self, location: Location) -> list[Location]:
-        """The locations that may be an array, or hold it, since lists hold the same arrays."""
+        """The locations that may be an array, or hold it, because lists hold the same arrays."""
 
         def is_list(other: Location) -> bool:
             return other in self.memory and isinstance(self.memory[other].type, List)
@@ -416,7 +421,7 @@ class State:
         return list(locations)
 
     def entries(self, key: HeapKey) -> tuple[tuple[Any, Binding], ...]:
-        """What an object of known structure holds."""
+        """The content of an object of static structure."""
         content = self.heap[key]
         assert not isinstance(content, Ref)
         return content
@@ -430,42 +435,42 @@ class State:
 
 
 def is_long(binding: Any, state: State) -> bool:
-    """Is it a list, or a tuple that was made of one, whose length is not known while compiling?"""
+    """Whether the binding is a list of dynamic length, or a tuple created from one."""
     return isinstance(binding, Obj) and binding.key.kind == "list" and isinstance(state.heap[binding.key], Ref)
 
 
 def memory_of(content: Any) -> Location | None:
-    """The memory of a list of any length, by its content; None of a list whose items are known."""
+    """The memory of a list of any length, by its content; None for a list of static items."""
     return content.location if isinstance(content, Ref) else None
 
 
 def is_row(content: Any) -> bool:
-    """Is it the content of a list that is an item of a list of lists, seen in the memory of that one?"""
+    """Whether the content is that of a list inside a list of lists, in the memory of the outer list."""
     return isinstance(content, Ref) and bool(content.path) and content.path[0].spec == ROW
 
 
 def row_at(location: Location, index: Operand, owner: Operand = UNDEF, item: Operand = UNDEF) -> Ref:
-    """The content of a list that is an item of a list of lists; ``item`` is its value where the list of lists is ``owner``."""
+    """The content of a list inside a list of lists; ``item`` is its value where the outer list is ``owner``."""
     return Ref(location, (Step(ROW, (index, owner, item)),))
 
 
 def is_none(binding: Any) -> bool:
-    """Is this None, and known to be?"""
+    """Whether the binding is statically None."""
     return isinstance(binding, Static) and binding.value is None
 
 
 def is_slice(binding: Any) -> bool:
-    """Is this a slice?"""
+    """Whether the binding is a slice."""
     return isinstance(binding, Iter) and binding.kind == "slice" or isinstance(binding, Static) and isinstance(binding.value, slice)
 
 
 def is_plain_tuple(binding: Binding) -> bool:
-    """Is it a tuple of known length, and no named one?"""
+    """Whether the binding is a tuple of static length, but no named one."""
     return isinstance(binding, Tup) and not isinstance(binding, View) and binding.kind is None
 
 
 def is_taken_whole(binding: Binding) -> bool:
-    """Does NumPy take it for one object: an iterator, a dict, a view of one, or a set?"""
+    """Whether NumPy treats the binding as one object: an iterator, a dict, a view of one, or a set."""
     match binding:
         case View() | Generator() | Obj(HeapKey(kind="dict")):
             return True
@@ -475,7 +480,7 @@ def is_taken_whole(binding: Binding) -> bool:
 
 
 def python_class(binding: Binding) -> type | None:
-    """The class of a text or set that is not known while compiling; None for all else."""
+    """The class of a dynamic text or set; None for all else."""
     match binding:
         case Num(Value(type=Object() as type_)):
             return type_.python_class
@@ -483,7 +488,7 @@ def python_class(binding: Binding) -> type | None:
 
 
 def known_key(held: Any) -> Any:
-    """The value of a dict key that is known while compiling; ``MISSING`` if the key is computed."""
+    """The value of a static dict key; ``MISSING`` if the key is dynamic."""
     match held:
         case Static(value):
             return value
@@ -496,7 +501,7 @@ def known_key(held: Any) -> Any:
 
 
 def held_items(binding: Any, state: State) -> list[Binding] | None:
-    """The items of a tuple, or of a list whose length is known; None for all else."""
+    """The items of a tuple, or of a list of static length; None for all else."""
     if isinstance(binding, Tup):
         return list(binding.items)
     is_known = isinstance(binding, Obj) and binding.key.kind == "list" and not isinstance(state.heap[binding.key], Ref)

@@ -1,7 +1,4 @@
-"""A side of a branch is a block and the state at its end.
-
-A block gives the values whose memory it may write to; its ops become ops that run only where a test is true.
-"""
+"""The sides of branches: blocks with the states at their ends, ops guarded by a test, and the values whose memory a block may write to."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ class Side:
 
 
 def only_where(ctx: Lowering, block: Block, test: Operand) -> None:
-    """Run the ops of a block only where a test is true; nobody reads what they give elsewhere."""
+    """Guard the ops of a block with a test; their results are unused where it is false."""
     own = {out for op in block.ops for out in op.outs}
     if not own or test == TRUE:
         return
@@ -35,12 +32,12 @@ def only_where(ctx: Lowering, block: Block, test: Operand) -> None:
         block.yields[k] = out
 
 
-#: ops without rows: a value with parts that is put together, and a part of one
+#: ops without rows: packing and unpacking a structured value
 OF_PARTS = frozenset({"struct_of", "part_of"})
 
 
 def passed_on(block: Block) -> frozenset[Value]:
-    """What a block does not only read: its memory may be written to there, by a store or as what a branch or a loop makes of it."""
+    """The values whose memory a block may write to: by a store, or through the result of a branch or a loop."""
     passed: set[Value] = set()
     for op in walk(block):
         if isinstance(op, Call):

@@ -1,4 +1,4 @@
-"""table: builtins and NumPy functions that deal with the structure of Python values rather than with numbers."""
+"""table: builtins and NumPy functions that handle the structure of Python values rather than numbers."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def reversed_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindi
 
 
 def not_reversible(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding | None:
-    """Python's exception where the class of something has neither ``__reversed__`` nor items by their places; None elsewhere."""
+    """Python's exception if a value's class has neither ``__reversed__`` nor items by index; None otherwise."""
     classes = possible_classes(ctx, binding, node)
     if isinstance(binding, Obj) and binding.key.kind == "record" or not classes or any(has_reverse(ctx, cls) for cls in classes):
         return None
@@ -137,7 +137,7 @@ def not_reversible(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding | 
 
 
 def has_reverse(ctx: Lowering, cls: type) -> bool:
-    """Does a class define ``__reversed__``, or ``__getitem__`` and ``__len__``?"""
+    """Whether a class defines ``__reversed__``, or ``__getitem__`` and ``__len__``."""
     if from_class(ctx, cls, "__reversed__") is not None:
         return True
     return all(from_class(ctx, cls, word) is not None for word in ("__getitem__", "__len__"))
@@ -199,7 +199,7 @@ def len_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 def isinstance_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     classes = unwrap(args[1])
     classes = classes if isinstance(classes, tuple) else (classes,)
-    as_python_does(ctx, node, lambda: isinstance(None, classes))  # which raises where these are no classes
+    as_python_does(ctx, node, lambda: isinstance(None, classes))  # raises if these are no classes
 
     def is_one(held: Binding) -> Binding:
         if isinstance(type_ := ctx.type_of(held), Scalar):
@@ -285,7 +285,7 @@ def tuple_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 
 
 def rows_of(ctx: Lowering, array: Ref, node: ast.AST) -> list[Binding] | None:
-    """The rows of an array of two axes or more, as views of it, if it is known how many there are."""
+    """The rows of an array of two axes or more, as views of it, if their number is static."""
     items = items_of(ctx, array, node)
     if isinstance(items, list) or getattr(ctx.type_of(array), "rank", None) in (None, 1):
         return None
@@ -304,7 +304,7 @@ def dict_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 
 
 def content_of(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> tuple[tuple[Any, Binding], ...]:
-    """The keys and items of the dict that is created of other dicts, of pairs and of keywords."""
+    """The keys and items of a dict created from other dicts, pairs and keywords."""
     content: dict[Any, Binding] = {}
     for item in args:
         if (entries := entries_of(ctx, item, node)) is None:
@@ -343,12 +343,12 @@ def callable_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindi
 
 
 def is_one_of_owners(binding: Binding) -> bool:
-    """Is it one of several objects, of which each says itself which attributes it has?"""
+    """Whether the binding is one of several objects, each with attributes of its own."""
     return is_one_of_kinds(binding) or isinstance(binding, OneOf | Choice)
 
 
 def each_owner(ctx: Lowering, owner: Binding, node: ast.AST, use: Callable[[Binding], Binding]) -> Binding:
-    """What is asked of one of several objects, of whichever it is."""
+    """Apply a query to whichever of several objects it is."""
     if isinstance(owner, Choice):
         return choose(ctx, owner.test, node, lambda: use(owner.then), lambda: use(owner.orelse))
     return each(ctx, owner, node, use)
@@ -452,7 +452,7 @@ def print_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 
 def _getter(kind: Any) -> Any:
     def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-        """A function that reads attributes or items, of names and places that are known."""
+        """A getter of attributes or items under static names and indices."""
         return Static(kind(*map(unwrap, args)), kind.__name__)
 
     return lower

@@ -1,4 +1,4 @@
-"""What the caller sees: a captured value is read from outside the function, and ``Storing`` carries changes out to the caller's objects."""
+"""Values that the caller shares: captured values are read from outside, and ``Storing`` writes changes to the caller's objects."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from symgrad.ir.core import Operand, Value
 
 @dataclass(slots=True)
 class Captured:
-    """A value read from outside the function: where (an expression over its globals, cells or arguments) and as what."""
+    """A value read from outside the function: by which expression over its globals, cells or arguments, and as which type."""
 
     text: str
     value: Value
@@ -21,10 +21,10 @@ class Captured:
 
 
 class Storing(Protocol):
-    """What is told of each change of an object or of memory; see ``stored``."""
+    """The interface that is notified of each change of an object or of memory; see ``stored``."""
 
     def changed(self, key: HeapKey, before: Any) -> None:
-        """An object holds something else."""
+        """The content of an object has changed."""
         ...
 
     def global_stored(self, names: dict[str, Any], name: str, value: Binding) -> None:
@@ -36,7 +36,7 @@ class Storing(Protocol):
         ...
 
     def replaced(self, location: Location, old: Operand) -> None:
-        """Memory holds another value."""
+        """The content of memory was replaced."""
         ...
 
     def array_stored(self, ref: Ref, value: Operand, last: Step | None) -> None:
@@ -44,17 +44,17 @@ class Storing(Protocol):
         ...
 
     def sorting(self, descending: Operand | None) -> AbstractContextManager[None]:
-        """A list is put in order inside."""
+        """Inside, a list is sorted."""
         ...
 
     def is_outside(self, key: HeapKey) -> bool:
-        """Can the caller see an object?"""
+        """Whether the caller can see an object."""
         ...
 
     def value(self, binding: Binding) -> Operand:
-        """What is stored, as an operand."""
+        """A stored binding as an operand."""
         ...
 
     def known_handle(self, key: HeapKey) -> Operand | None:
-        """The operand of an object of the caller, if it is known."""
+        """The operand of an object of the caller's, if it is known."""
         ...

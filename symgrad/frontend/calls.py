@@ -1,4 +1,4 @@
-"""Calls: what each kind of binding does when it is called."""
+"""Calls: one lowering for each kind of binding that is called."""
 
 from __future__ import annotations
 
@@ -85,22 +85,23 @@ from symgrad.ops.shapes import dtype_of
 from symgrad.runtime.batches import Batch
 from symgrad.runtime.marks import Checkpointed
 
-#: what can be called with None as well
+#: callables that also accept None
 OF_ANYTHING = (isinstance, type, print, str, repr, callable, hasattr, getattr, next, bool)
 
 
-#: libraries whose functions are called as they are where what says them refuses a call, and no derivative passes through it
+#: libraries whose functions are called opaquely if their composition refuses a call and no
+#: derivative passes through it
 CALLED_IN_PLACE = ("scipy",)
 #: functions of ``math`` that take the items of an iterable
 OF_ITEMS = ("prod", "fsum", "dist", "sumprod")
-#: libraries whose functions leave items untaken, or ask for them later, but for some
+#: libraries whose functions may consume their arguments lazily or in part, and the exceptions
 LAZY = ("builtins", "itertools", "functools", "operator", "collections")
 TAKE_ALL = (list, tuple, set, frozenset, dict, sum, max, min, sorted)
-#: the code of all functions that dispatch by the class of their first argument
+#: the code shared by all functions that dispatch on the class of their first argument
 DISPATCHING: Any = getattr(functools.singledispatch(len), "__code__")  # noqa: B009
-#: functions of ``random`` that are called as they are where their arguments are constants
+#: functions of ``random`` that are called opaquely if their arguments are constants
 DRAWN = DRAWING.keys() - {random.shuffle}
-#: what the functions do that derive others, by the word that they are known by; all others make a gradient
+#: lowerings of the functions that take derivatives, by name; all others create a gradient
 DERIVES = {**DERIVING, "jvp": make_directional, "linearize": make_linear, "vmap": make_batched}
 
 
@@ -135,7 +136,7 @@ def call_expression(ctx: Lowering, node: ast.Call) -> Binding:
 
 
 def is_users(held: Binding) -> bool:
-    """Is it a function that the user wrote?"""
+    """Whether the callee is a user function."""
     return isinstance(held, Fun) or isinstance(held, Static) and root_of(held.value) not in LIBRARIES
 
 
@@ -148,7 +149,7 @@ def goes_over_at_once(ctx: Lowering, held: Binding) -> bool:
     return held.value in TAKE_ALL if root_of(held.value).lstrip("_") in LAZY else True
 
 
-#: what takes derivatives inside a function, beside that of those of one number
+#: callables that take derivatives inside a function, besides those of one number
 
 
 @callee(Static)
@@ -191,14 +192,14 @@ def call_known(ctx: Lowering, held: Static, value: Any, args: list[Binding], kwa
 
 
 def rebuilt(ctx: Lowering, value: Any, text: str, node: ast.AST) -> Binding:
-    """An object from outside, reached by ``text``, as its class would make it of what it holds, which is read at each call."""
+    """An object from outside, reached by ``text``, rebuilt by its class from its attributes, which are read at each call."""
     ctx.rely(text, type(value), "type")
     parts = [outside(ctx, read_attribute(ctx, value, name), f"{text}.{name}", name) for name in rebuilt_from(type(value)) or ()]
     return ctx.apply(Static(type(value)), parts, {}, node)
 
 
 def call_checkpointed(ctx: Lowering, value: Checkpointed, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """A call of what ``checkpoint`` has made of any callable."""
+    """A call of the result of ``checkpoint`` for any callable."""
     function: Binding = Static(value.__wrapped__)
     if not isinstance(value.__wrapped__, types.FunctionType | types.MethodType | np.ufunc):
         function = outside(ctx, value.__wrapped__, f"{owner_name(ctx, value)}.__wrapped__", "function")
@@ -231,7 +232,7 @@ def call_external(ctx: Lowering, held: External, args: list[Binding], kwargs: di
 @callee(Ref)
 @callee(Tup)
 def call_value(ctx: Lowering, held: Num | Ref | Tup, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """A number, array or tuple is called: Python raises, once the arguments are evaluated."""
+    """A call of a number, array or tuple: the program raises as Python does, after the arguments are evaluated."""
     if isinstance(held, Num) and not isinstance(held.operand.type, Scalar):
         raise UnsupportedSyntax("this cannot be called", ctx.loc(node), PLAIN)
     cls = exact_class(ctx, held, node)
@@ -292,13 +293,13 @@ def call_outside_partial(ctx: Lowering, held: functools.partial[Any], text: str,
 
 
 def is_maker_of_tuples(value: Any) -> bool:
-    """Is it ``_make`` of a named tuple?"""
+    """Whether the value is ``_make`` of a named tuple."""
     owner = value.__self__ if isinstance(value, types.MethodType) else None
     return isinstance(owner, type) and issubclass(owner, tuple) and value.__func__.__name__ == "_make"
 
 
 def no_number(ctx: Lowering, args: list[Binding], node: ast.AST) -> Binding | None:
-    """What Python raises where a function of ``math`` is given something else than numbers; None where it is given numbers."""
+    """Python's exception if a function of ``math`` gets an argument that is no number; None for numbers."""
     if ctx.watchers and any(getattr(ctx.type_of(a), "rank", 0) for a in args if isinstance(a, Ref)):
         what = "a function of math is called with an array, which raises, where a handler may catch it"
         raise UnsupportedSyntax(what, ctx.loc(node), "use the function of NumPy")
@@ -310,7 +311,7 @@ def no_number(ctx: Lowering, args: list[Binding], node: ast.AST) -> Binding | No
 
 
 def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """Call a Python object known while compiling."""
+    """Call a static Python object."""
     if value is None or isinstance(value, str | bytes | int | float):
         return definite(ctx, MISSING, node, TypeError, f"{type(value).__name__!r} object is not callable")
     kwargs = without_overwriting(ctx, value, args, kwargs) if kwargs else kwargs
@@ -417,7 +418,7 @@ def is_of_numpys(value: Any) -> bool:
 def call_composition(
     ctx: Lowering, value: Any, saying: Any, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST
 ) -> Binding:
-    """A function of a library by what says it; of a call of SciPy's that this refuses, the function is called as it is."""
+    """A library function, lowered by its composition; a SciPy call that the composition refuses becomes opaque."""
     if Same(value) in ctx.read_sources:
         return opaque(ctx, value, name, args, kwargs, node)
     before = len(ctx.refusals)
@@ -434,13 +435,13 @@ def call_composition(
 
 
 def note_refused(ctx: Lowering, value: Any) -> None:
-    """Note that a call of a function of a library was refused by what says it: it may be called as it is."""
+    """Record that the composition refused a call of a library function, which may become opaque."""
     if root_of(value) in CALLED_IN_PLACE:
         ctx.met_sources.add(Same(value))
 
 
 def is_constant(binding: Binding) -> bool:
-    """Is all that an argument holds known while compiling, or an object from outside that is not followed?"""
+    """Whether everything in an argument is static, or an untracked object from outside."""
     match binding:
         case Ref() | Obj() | Num(Value()) | Iter():
             return False
@@ -450,25 +451,25 @@ def is_constant(binding: Binding) -> bool:
 
 
 def is_dispatching(value: Any) -> bool:
-    """Is it a function that ``functools.singledispatch`` has made, which asks for the class of its first argument?"""
+    """Whether the value was created by ``functools.singledispatch``, which dispatches on the class of the first argument."""
     return isinstance(value, types.FunctionType) and value.__code__ is DISPATCHING and hasattr(value, "dispatch")
 
 
 def call_with(
     ctx: Lowering, value: Any, name: str, args: list[Binding], k: int, kwargs: dict[str, Binding], node: ast.AST, held: Binding
 ) -> Binding:
-    """A call with what one of several arguments is on a path."""
+    """A call with one argument replaced by its binding on a path."""
     return call_object(ctx, value, name, [*args[:k], held, *args[k + 1 :]], kwargs, node)
 
 
 def as_shown(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
-    """A tuple, list or dict as Python has it; all else as it is."""
+    """A tuple, list or dict as Python represents it; all else unchanged."""
     is_container = isinstance(binding, Tup) or isinstance(binding, Obj) and binding.key.kind != "record"
     return Num(shown(ctx, binding, node)) if is_container else binding
 
 
 def placed(function: Any, saying: Any, args: list[Binding], kwargs: dict[str, Binding]) -> tuple[list[Binding], dict[str, Binding]]:
-    """Arguments for a composition: by name from the first that it takes at another place, without those that are the defaults it lacks."""
+    """Arguments for a composition: named from the first whose position differs, without default values for parameters it lacks."""
     own, theirs = positional(saying), positional(function)
     if own is None or theirs is None:
         return args, kwargs
@@ -479,7 +480,7 @@ def placed(function: Any, saying: Any, args: list[Binding], kwargs: dict[str, Bi
     return [*args[:count], *args[max(count, len(theirs)) :]], left
 
 
-#: a one that leaves the dtype of the array that it stands in what it is, by the first letter of that dtype
+#: a one that preserves the dtype of an array, by the first letter of the dtype
 ONES: dict[str, bool | int | float] = {"b": True, "i": 1, "u": 1}
 
 

@@ -1,4 +1,4 @@
-"""What a loop carries from round to round: found by lowering its body until nothing new is learned."""
+"""Loop-carried values: the fixed point of lowering a loop's body until it shows nothing new."""
 
 from __future__ import annotations
 
@@ -41,9 +41,10 @@ TRIALS = 16
 def loop(
     ctx: Lowering, key: Any, guess: Iterable[Name], build: Callable[[Head], tuple[Block, Operand]]
 ) -> tuple[Block, Operand, Plan, Head]:
-    """Find what a loop carries by lowering its body until nothing new is learned.
+    """Find the loop-carried values by lowering the body until nothing new appears.
 
-    ``build(head)`` lowers the body from a head and returns its block and its stop operand; the state is then the end of the body.
+    ``build(head)`` lowers the body from a head and returns its block and its stop operand; the
+    state is then the end of the body.
     """
     entry = ctx.state
     plan = Plan()
@@ -71,7 +72,7 @@ def loop(
             gone = [] if settled else unheld(ctx, plan, top)
             settled = True
             if gone:
-                for location in gone:  # it was stored to before it was known that the loop carries what holds it
+                for location in gone:  # it was stored to before the loop was known to carry its owner
                     del plan.memory[location]
                 continue
             yields = end_operands(ctx, plan, head, ctx.state, block)
@@ -89,7 +90,7 @@ def loop(
 
 
 def make_head(ctx: Lowering, entry: State, plan: Plan) -> Head:
-    """Block arguments for what is carried, and the state in which they are bound."""
+    """Block arguments for the carried values, and the state in which they are bound."""
     state = entry.copy()
     head = Head([], [], state, {})
     owning = {*entry.owning, *(location for key, location in plan.locations.items() if key not in plan.shared)}
@@ -156,7 +157,7 @@ def head_object(ctx: Lowering, entry: State, state: State, key: HeapKey, plan: P
 
 
 def is_owning(ctx: Lowering, entry: State, plan: Plan, key: HeapKey, type_: Type) -> bool:
-    """Does a list that is carried as one value alone hold the lists or arrays that are in it, if there are any?"""
+    """Whether a list that is carried as one value alone holds the lists or arrays in it, if there are any."""
     holds_memory = isinstance(type_, List) and isinstance(type_.item, List | Array | Undefined)
     return holds_memory and key not in plan.shared and owns_items(ctx, entry, key)
 
@@ -169,7 +170,7 @@ def location_of(ctx: Lowering, content: Any, plan: Plan, key: HeapKey) -> Locati
 
 
 def held_before(entry: State, plan: Plan, place: Any) -> tuple[Binding, Skeleton]:
-    """What a carried name, or an item of a carried object, is bound to before the loop, and its form."""
+    """The binding of a carried name, or of an item of a carried object, before the loop, and its form."""
     if place in plan.names:
         return entry.names.get(place, MISSING), plan.names[place]
     key, item = place
@@ -178,7 +179,7 @@ def held_before(entry: State, plan: Plan, place: Any) -> tuple[Binding, Skeleton
 
 
 def source_of(entry: State, plan: Plan, place: Any, k: int) -> list[Location]:
-    """What a carried place may share memory with before the loop: of a list, each array in it."""
+    """The possible aliases of a carried place before the loop: for a list, each array in it."""
     if place not in plan.names and place[1] is WHOLE:
         content = entry.heap.get(place[0], ())
         return [x for b in ([content] if isinstance(content, Ref) else [b for _, b in content]) for x in memory_within(b, entry)]
@@ -186,7 +187,7 @@ def source_of(entry: State, plan: Plan, place: Any, k: int) -> list[Location]:
 
 
 def leave(state: State, key: HeapKey) -> None:
-    """What an object holds cannot be read any more: another one stands for it."""
+    """Make the content of an object unreadable: another object replaces it."""
     content = state.heap[key]
     if isinstance(content, Ref):
         state.heap[key] = Ref(location := Location(None, content.location.owner))
@@ -197,7 +198,7 @@ def leave(state: State, key: HeapKey) -> None:
 
 
 def replace_objects(ctx: Lowering, entry: State, plan: Plan, head: Head) -> None:
-    """Objects that differ from round to round: the first ones are reached by their new names alone, or stay what they are."""
+    """Give objects that differ by iteration new names: the first ones are reached by these alone, or stay as they are."""
     twice = reached_twice(entry) | ctx.arguments.keys() if head.objects else set()
     twins = {x for x in plan.twins if isinstance(x, HeapKey)}
     for (place, n), key in head.objects.items():
@@ -235,16 +236,16 @@ def reachable(ctx: Lowering, state: State, carried: Iterable[Name]) -> set[Locat
 
 
 def unheld(ctx: Lowering, plan: Plan, top: State) -> list[Location]:
-    """Carried memory that nothing holds at the top of the body: no name, operand, object or array from outside, however deep."""
+    """Carried memory without a reference at the top of the body, at any depth: no name, operand, object or outside array."""
     reached = memory_held(top, ctx.arrays.values()) if plan.memory else ()
     return [location for location in plan.memory if location not in reached]
 
 
 def relate(ctx: Lowering, entry: State, plan: Plan, head: Head) -> None:
-    """Pair what may share memory at the top of the body."""
+    """Record the possible aliases at the top of the body."""
     state = head.state
     seen = reachable(ctx, state, plan.names)
-    held: dict[Location, list[Location]] = {}  #: by what they are before the loop
+    held: dict[Location, list[Location]] = {}  #: by their locations before the loop
     sources = [(place, location) for place, location in head.places.items() if not plan.bases.get(place)]
     pairs = [(location, source) for (name, k), location in sources for source in source_of(entry, plan, name, k)]
     for location, source in pairs:
@@ -260,7 +261,7 @@ def relate(ctx: Lowering, entry: State, plan: Plan, head: Head) -> None:
             state.stale[location] = entry.stale[source]
     for a, b in plan.shares:
         if plan.bases.get(a) or not isinstance(b, Location) and plan.bases.get(b):
-            continue  # what they may be is known
+            continue  # their possible identities are known
         one, two = head.places.get(a), b if isinstance(b, Location) else head.places.get(b)
         if one is not None and two is not None and (two in head.places.values() or two in seen):
             state.share(one, two)
@@ -271,7 +272,7 @@ def relate(ctx: Lowering, entry: State, plan: Plan, head: Head) -> None:
 
 
 def learn(ctx: Lowering, entry: State, plan: Plan, head: Head, end: State, names: Callable[[Name], bool]) -> bool:
-    """Compare the end of the body with its top; True if something new must be carried."""
+    """Compare the end of the body with its top; return whether there is something new to carry."""
     news = False
     if end.dead:
         return False
@@ -337,7 +338,7 @@ def learn_object(ctx: Lowering, entry: State, plan: Plan, head: Head, end: State
 
 
 def ends_of(plan: Plan, end: State) -> Iterator[tuple[Any, Binding, Skeleton]]:
-    """Each carried place, what is in it at the end of a round, and its form."""
+    """Each carried place, its binding at the end of an iteration, and its form."""
     for name, form in plan.names.items():
         yield name, end.names.get(name, MISSING), form
     for key, parts in plan.heap.items():
@@ -351,7 +352,7 @@ def ends_of(plan: Plan, end: State) -> Iterator[tuple[Any, Binding, Skeleton]]:
 
 
 def learn_sharing(ctx: Lowering, entry: State, plan: Plan, head: Head, end: State) -> bool:
-    """Which carried arrays may share memory with each other, or with what is reached otherwise, in the next round."""
+    """Find which carried arrays may alias each other, or others, in the next iteration."""
     news = False
     if ctx.tagged:
         wholes = [(name, places_in(*held_before(entry, plan, name), entry.heap, True), places_in(held, form, end.heap, True))
@@ -393,7 +394,7 @@ def learn_sharing(ctx: Lowering, entry: State, plan: Plan, head: Head, end: Stat
 
 
 def shared_in_round(entry: State, head: Head, objects: Mapping[Any, HeapKey], end: State, seen: Container[Any]) -> Iterator[HeapKey]:
-    """The lists of lists that do not alone hold the lists in them after a round, or that are, with them, another object in each round."""
+    """The lists of lists that lose sole ownership of their inner lists in an iteration, or are, with these, new objects in each one."""
     kept = {key for key in head.objects.values() if is_row(head.state.heap.get(key))}  # they are seen in the same list of lists
     firsts = [first for key, first in head.firsts.items() if key not in kept]
     ends = [
@@ -411,7 +412,7 @@ def shared_in_round(entry: State, head: Head, objects: Mapping[Any, HeapKey], en
 
 
 def end_operands(ctx: Lowering, plan: Plan, head: Head, end: State, block: Block) -> list[Operand]:
-    """The operands that the body hands to its next round, in the order of the head."""
+    """The operands that the body passes to the next iteration, in the order of the head."""
     operands: list[Operand] = []
     kept, ctx.state = ctx.state, end
     with ctx.inside(block):
@@ -440,7 +441,7 @@ def end_operands(ctx: Lowering, plan: Plan, head: Head, end: State, block: Block
 
 
 def after_loop(ctx: Lowering, plan: Plan, outs: list[Value]) -> None:
-    """Bind what the loop carries to the results of the loop."""
+    """Bind the carried places to the results of the loop."""
     entry = ctx.state
     state = entry.copy()
     head = Head([], [], state, {})
@@ -474,7 +475,7 @@ def after_loop(ctx: Lowering, plan: Plan, outs: list[Value]) -> None:
 
 
 def visible(ctx: Lowering, entry: State) -> Callable[[Name], bool]:
-    """Which names matter after a loop: those bound before it, those of the functions around it, and those outside."""
+    """Predicate on the names that matter after a loop: bound before it, of enclosing functions, or outside."""
     frames: set[Any] = set()
     todo = [ctx.frame]
     while todo:

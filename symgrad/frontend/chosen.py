@@ -1,4 +1,4 @@
-"""Items of lists and tuples at a place that is computed: one of them is read, one of them is stored."""
+"""Items of lists and tuples at a dynamic index: a read selects one of them, a store writes to one of them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from symgrad.frontend.context import Lowering
 from symgrad.frontend.flow import branch, choose, choose_in_turn
 from symgrad.ir.core import ZERO, Const, Operand
 
-#: arrays of which it is followed which one of them is written to
+#: the most arrays among which a store by a dynamic index is tracked
 SEVERAL = 24
 
 
 def list_item_at(ctx: Lowering, owner: Binding, items: list[Binding], index: Operand, node: ast.AST) -> Binding:
-    """An index that is computed, into items that are known: numbers and arrays are one list of the program's, others are chosen among."""
+    """An item of a list of static items at a dynamic index: numbers and arrays become a list of the IR, other items a choice."""
     kinds = {type(item) for item in items}
     if kinds == {Tup} and len({(len(i.items), i.kind) for i in items if isinstance(i, Tup)}) == 1:
         columns = zip(*(i.items for i in items if isinstance(i, Tup)), strict=True)
@@ -29,7 +29,7 @@ def list_item_at(ctx: Lowering, owner: Binding, items: list[Binding], index: Ope
 
 
 def one_of_items(ctx: Lowering, items: list[Binding], index: Operand, node: ast.AST, word: str = "list") -> Binding:
-    """The item at a place that is computed: a list, dict, instance, function, text, or items that are not alike."""
+    """The item at a dynamic index: a list, dict, instance, function, text, or one of items of several kinds."""
     place = from_the_front(ctx, index, len(items), node)
 
     def of(first: int) -> Binding:
@@ -41,14 +41,14 @@ def one_of_items(ctx: Lowering, items: list[Binding], index: Operand, node: ast.
 
 
 def from_the_front(ctx: Lowering, index: Operand, count: int, node: ast.AST) -> Operand:
-    """A place among some items, counted from the first one."""
+    """A possibly negative index, counted from the first item."""
     place = choose(ctx, ctx.call("less", index, ZERO), node, lambda: Num(ctx.call("add", index, Const(count))), lambda: Num(index))
     assert isinstance(place, Num)
     return place.operand
 
 
 def store_at(ctx: Lowering, owner: Obj, content: tuple[tuple[Any, Binding], ...], index: Operand, value: Binding, node: ast.AST) -> None:
-    """Store at a place that is computed, in a list of which the items are objects: each item is the new one, or what it was."""
+    """Store at a dynamic index of a list whose items are objects: each item becomes the new one or stays."""
     place = from_the_front(ctx, index, len(content), node)
 
     def stored(first: int) -> Callable[[], None]:

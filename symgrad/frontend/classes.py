@@ -1,4 +1,4 @@
-"""Instances of the user's classes: made, and seen from a base class with ``super()``."""
+"""Instances of user classes: construction, and access through ``super()``."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from symgrad.frontend.reading import LIBRARIES, abstract_methods, attribute_text
 from symgrad.frontend.scopes import parameters
 from symgrad.text import item
 
-#: exceptions of Python's that hold what they were given
+#: exceptions of Python's that hold their arguments
 PLAIN = (Exception, ValueError, TypeError, RuntimeError, ArithmeticError, ZeroDivisionError, OverflowError, FloatingPointError,
          LookupError, IndexError, KeyError, AssertionError, NotImplementedError, RecursionError, Warning, UserWarning, RuntimeWarning,
          DeprecationWarning, FutureWarning)  # fmt: skip
 
-#: classes of Python's that are read as classes of the user's are
+#: classes of Python's that are lowered from source, as user classes are
 IN_PYTHON = (
     collections.UserDict, collections.UserList, collections.ChainMap,
     collections.abc.KeysView, collections.abc.ItemsView, collections.abc.ValuesView,
@@ -43,7 +43,7 @@ IN_PYTHON = (
 
 
 def construct(ctx: Lowering, cls: type, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """Make an instance of the user's class, a named tuple or a dataclass; cast with a NumPy type."""
+    """Create an instance of a user class, a named tuple or a dataclass; cast with a NumPy type."""
     if issubclass(cls, np.generic) and len(args) == 1 and not kwargs:
         if np.dtype(cls) not in DTYPE_NAMES:
             raise UnsupportedArgument(f"the dtype of {name} is not supported", ctx.loc(node))
@@ -92,19 +92,19 @@ def construct(ctx: Lowering, cls: type, name: str, args: list[Binding], kwargs: 
 
 
 def is_made_in_python(cls: type) -> bool:
-    """Does Python code fill the instances of a class of a library?  Those of a class in C have attributes that nobody sees."""
+    """Whether Python code initialises the instances of a library class. Those of a class in C have invisible attributes."""
     init: Any = cls.__init__  # type: ignore[misc]
     new: Any = cls.__new__
     return isinstance(init, types.FunctionType) or init is object.__init__ and new is object.__new__
 
 
 def is_plain_exception(ctx: Lowering, cls: type) -> bool:
-    """Is it a class of exceptions that hold what they were given, and nothing else that Python's own classes add?"""
+    """Whether the class is one of exceptions that hold their arguments, and nothing else that Python's own classes add."""
     return issubclass(cls, Exception) and from_class(ctx, cls, "__new__") in [own.__new__ for own in PLAIN]
 
 
 def defaults_of_tuple(ctx: Lowering, cls: Any, left_out: list[str]) -> dict[str, Binding]:
-    """The defaults of a named tuple's fields that are not given: those of its ``__new__``, whatever ``_field_defaults`` says."""
+    """The defaults of a named tuple's omitted fields: those of its ``__new__``, whatever ``_field_defaults`` says."""
     where = f"{attribute_text(ctx, cls, '__new__')}.__defaults__"
     values = cls.__new__.__defaults__ or ()
     first = len(cls._fields) - len(values)
@@ -116,7 +116,7 @@ def defaults_of_tuple(ctx: Lowering, cls: Any, left_out: list[str]) -> dict[str,
 
 
 def dataclass_fields(ctx: Lowering, cls: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> dict[str, Binding]:
-    """The fields by name, with what ``__post_init__`` is handed and no field keeps (``InitVar``)."""
+    """The fields by name, including arguments of ``__post_init__`` that no field keeps (``InitVar``)."""
     plain = [f.name for f in fields_of(cls) if f.init and not f.kw_only]
     arguments = given_fields(ctx, cls, plain, args, kwargs, node, [f.name for f in fields_of(cls) if f.init and f.kw_only])
     values: dict[str, Binding] = {}
@@ -146,12 +146,12 @@ def fields_of(cls: Any) -> list[Any]:
 
 
 def is_init_var(field: Any) -> bool:
-    """Is it handed to ``__post_init__``, and no field of the instance?"""
+    """Whether the field is passed to ``__post_init__``, and is no field of the instance."""
     return field._field_type is dataclasses._FIELD_INITVAR  # type: ignore[attr-defined]
 
 
 def default_of_field(ctx: Lowering, cls: Any, field: Any, plain: list[str], node: ast.AST) -> Binding:
-    """The default of a field that is not given: that of the ``__init__`` which ``dataclass`` wrote, whatever the field says later."""
+    """The default of an omitted field: that of the ``__init__`` which ``dataclass`` generated, whatever the field says later."""
     init = from_class(ctx, cls, "__init__")
     words = "__kwdefaults__" if field.kw_only else "__defaults__"
     where = f"{attribute_text(ctx, cls, '__init__')}.{words}"
@@ -181,7 +181,7 @@ def given_fields(ctx: Lowering, cls: type, plain: list[str], args: list[Binding]
 
 
 def super_of(ctx: Lowering, node: ast.AST) -> Binding:
-    """``super()``: the instance, seen from the class after the one that the method is written in."""
+    """``super()``: the instance, with lookup from the class after the one that defines the method."""
     frame: Frame | None = ctx.frame
     while frame is not None and frame.parent is not None:
         frame = frame.parent

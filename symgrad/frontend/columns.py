@@ -1,6 +1,7 @@
-"""Lists of items with parts -> a list for each part, before any other stage sees the function.
+"""Struct of arrays: a list of structured items becomes one list for each part, before any later stage sees the function.
 
-``List(Struct)`` is there while a function is lowered. What is done to such a list is done to the lists of its parts, one after the other.
+``List(Struct)`` exists only while a function is lowered. An operation on such a list becomes the
+same operation on the list of each part, one after the other.
 """
 
 from __future__ import annotations
@@ -14,16 +15,16 @@ from symgrad.location import Loc
 from symgrad.ops.alike import Member, alike
 from symgrad.ops.build import Builder
 
-#: what is done to a list of items with parts as it is to each list of parts
+#: ops on a list of structured items that apply to the list of each part in the same way
 EACH = frozenset(
     {"list_of", "list_append", "list_set", "list_take", "list_slice", "list_join", "list_drop", "list_repeat", "copy", "stop_gradient"}
 )
-#: rows that look for an item in a list, and those that look for its parts in the lists of these
+#: rows that search a list for an item, and those that search the lists of the parts
 OF_ROWS = {"contains": "contains_row", "list_index": "row_index"}
 
 
 def columns(type_: Type) -> list[Type]:
-    """The types of the parts of a value, from the first to the last; of what has none its own."""
+    """The types of the parts of a value, in order; for an unstructured value its own type."""
     match type_:
         case Struct(items=items):
             return [part for item in items for part in columns(item)]
@@ -33,7 +34,7 @@ def columns(type_: Type) -> list[Type]:
 
 
 def split(builder: Builder, body: Block, inputs: list[tuple[Value, str]], paths: dict[Value, list[str]]) -> list[tuple[Value, str]]:
-    """Let a program hold lists of parts only; ``paths`` are those of the parts of an input. Returns the inputs."""
+    """Rewrite a program to lists of parts only; ``paths`` are those of the parts of an input. Returns the inputs."""
     bodies = [body, *(func.body for func in applied(body))]
     every = [value for block in bodies for value in definitions(block)]
     if not any(holds_parts(value.type) for value in [*every, *(value for value, _ in inputs)]):
@@ -60,7 +61,7 @@ def split(builder: Builder, body: Block, inputs: list[tuple[Value, str]], paths:
 
 
 def settle(bodies: list[Block]) -> None:
-    """Give lists that are empty at first the type of what comes into them."""
+    """Give lists that begin empty the type of the items added to them."""
     news = True
     while news:
         news = False
@@ -71,7 +72,7 @@ def settle(bodies: list[Block]) -> None:
 
 
 def unified(group: list[Member], loc: Loc) -> bool:
-    """Give the members of a group one type, where it has parts; True if that changes a type."""
+    """Give the members of a group one type, if it is structured; return whether that changes a type."""
     whole: Type = UNDEFINED
     for operand, part, _ in group:
         if isinstance(operand, Value):
@@ -92,14 +93,14 @@ def unified(group: list[Member], loc: Loc) -> bool:
 
 @dataclass(slots=True)
 class Splitting:
-    """One program: the parts of each value that has some, and what values are others now."""
+    """The rewriting of one program: the parts of each structured value, and the values that replace others."""
 
     builder: Builder
     parts: dict[Value, list[Operand]] = field(default_factory=dict)
     renamed: dict[Value, Operand] = field(default_factory=dict)
 
     def named(self, value: Value) -> Operand:
-        """What a value is now."""
+        """The value that replaces a value now."""
         now: Operand = value
         while isinstance(now, Value) and now in self.renamed:
             now = self.renamed[now]
@@ -115,7 +116,7 @@ class Splitting:
         return parts
 
     def expanded(self, values: list[Value]) -> list[Value]:
-        """Block arguments or results with those of the parts in the place of what has parts."""
+        """Block arguments or results with each structured value replaced by its parts."""
         expanded: list[Value] = []
         for value in values:
             if not holds_parts(value.type):
@@ -127,7 +128,7 @@ class Splitting:
         return expanded
 
     def handed(self, operands: list[Operand], to: list[Value]) -> list[Operand]:
-        """The operands handed on to block arguments or results, by parts."""
+        """The operands passed to block arguments or results, by parts."""
         parts: list[Operand] = []
         for place, operand in enumerate(operands):
             if place < len(to) and holds_parts(to[place].type):
@@ -141,7 +142,7 @@ class Splitting:
         return parts
 
     def block(self, block: Block) -> None:
-        """Split what a block does, in place."""
+        """Split the ops of a block, in place."""
         if any(holds_parts(value.type) for value in block.args):
             block.args = self.expanded(block.args)
         old, block.ops = block.ops, []
@@ -153,7 +154,7 @@ class Splitting:
             block.yields = self.handed(block.yields, [])
 
     def op(self, op: object) -> None:
-        """Split one op, at the builder's place."""
+        """Split one op, at the builder's position."""
         match op:
             case Call():
                 touched = [*op.args, *op.outs]
@@ -223,7 +224,7 @@ class Splitting:
                 raise refused(op.loc)
 
     def taken(self, out: Value, parts: list[Operand]) -> None:
-        """A part that is read: the value of its column, which is of the type that the program knows."""
+        """A part that is read: the value of its column, with the type that the program knows."""
         if len(parts) != 1 or holds_parts(out.type):
             self.parts[out] = parts
             return

@@ -95,14 +95,14 @@ def chain(ctx: Lowering, left: Binding, rest: list[tuple[ast.cmpop, ast.expr]], 
 
 
 def check_filled(ctx: Lowering, a: Binding, b: Binding) -> None:
-    """Refuse to ask whether something is None that may be a place of a list which is filled later, if the list is of any length."""
+    """Refuse a test for None of an item of a list that is filled later, if the list has dynamic length."""
     if ctx.filled_later and ABSENT in (a, b) and not all(isinstance(x, Static | Maybe) for x in (a, b)):
         what = "whether this is a place of a list that has not been filled is not known"
         raise UnsupportedSyntax(what, ctx.builder.loc, "keep what says that it has been in a list of its own")
 
 
 def as_attribute(ctx: Lowering, held: Binding) -> Binding:
-    """An attribute of an object that cannot be seen into as a value: it may be no method, and be equal to anything."""
+    """An attribute of an opaque object as a value: it may be no method, and may equal anything."""
     match held:
         case Bound(owner=Num(operand=owner), function=None) if isinstance(owner.type, Unknown | Object):
             return Num(ctx.read(held))
@@ -171,7 +171,7 @@ def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
     if is_dict(a) and is_dict(b) and isinstance(op, ast.Eq | ast.NotEq):
         return dicts_compared(ctx, op, a, b, node)
     if (items := items_compared(ctx, a, b)) is not None:
-        if isinstance(op, ast.Eq | ast.NotEq) and len(items[0]) != len(items[1]):  # of tuples the items are asked first
+        if isinstance(op, ast.Eq | ast.NotEq) and len(items[0]) != len(items[1]):  # for tuples, the items are compared first
             return Num(Const(isinstance(op, ast.NotEq)))
         return tuples_compared(ctx, op, *items, node)  # type: ignore[call-arg,arg-type]
     if isinstance(a, Static) and isinstance(b, Static) and not (is_closed(a.value) or is_closed(b.value)):
@@ -203,7 +203,7 @@ def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
 
 
 def beside_scalar(ctx: Lowering, one: Binding, other: Binding, node: ast.AST) -> Binding:
-    """A list, tuple or range that is compared with a scalar of NumPy's is an array; with a number of Python's it is not."""
+    """A list, tuple or range compared with a NumPy scalar becomes an array; compared with a Python number it does not."""
     type_ = ctx.type_of(other) if isinstance(other, Num | Ref) else None
     if isinstance(type_, Array):
         return with_items(ctx, one, node)
@@ -217,7 +217,7 @@ def beside_scalar(ctx: Lowering, one: Binding, other: Binding, node: ast.AST) ->
 
 
 def is_passed_on(ctx: Lowering, binding: Binding) -> bool:
-    """Is it a value of which the identity is that of the object at run time: None, a bool, what the program only hands on?"""
+    """Whether the binding's identity is that of the object at run time: None, a bool, an object that the program only passes on."""
     if isinstance(binding, Static | External):
         return True
     type_ = ctx.type_of(binding) if isinstance(binding, Num | Ref) else None
@@ -255,9 +255,9 @@ def tuples_compared(ctx: Lowering, op: ast.cmpop, a: tuple[Binding, ...], b: tup
 
 
 def held_as(ctx: Lowering, a: Binding, b: Binding, node: ast.AST) -> Operand:
-    """Does what is held in one place count as what is held in another: is it the same object, or equal to it?
+    """Whether an item of one container counts as an item of another: whether it is the same object, or equal.
 
-    Only what is not the same object is asked, and the first of the two before the second.
+    ``==`` runs only if they are not the same object, with the first as its left operand.
     """
     same = same_object(ctx, a, b)
     if same is TRUE:
@@ -272,7 +272,7 @@ def held_as(ctx: Lowering, a: Binding, b: Binding, node: ast.AST) -> Operand:
 
 
 def items_compared(ctx: Lowering, a: Binding, b: Binding) -> list[tuple[Binding, ...]] | None:
-    """The items of two lists of known structure."""
+    """The items of two lists of static structure."""
     if not all(isinstance(x, Obj) and x.key.kind == "list" for x in (a, b)):
         return None
     contents = [ctx.state.heap[x.key] for x in (a, b) if isinstance(x, Obj)]
@@ -294,13 +294,13 @@ def dicts_compared(ctx: Lowering, op: ast.cmpop, a: Any, b: Any, node: ast.AST) 
 
 
 def sets_compared(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.AST) -> Binding:
-    """A comparison of two sets made in the function."""
+    """A comparison of two sets created in the function."""
     one, two = (set(elements_of(ctx, held)) for held in (a, b) if isinstance(held, Obj))
     return Num(Const(bool(STATIC_OPERATORS[type(op)](one, two))))
 
 
 def comparison_of_maybe(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.AST) -> Binding:
-    """A comparison with something that may be None: only whether they are the same, or equal, can be asked of None."""
+    """A comparison with a value that may be None: None supports only identity and equality."""
     if isinstance(op, ast.In | ast.NotIn) and isinstance(b, Maybe) or isinstance(op, ORDERS):
         return comparison(ctx, op, definite(ctx, a, node), definite(ctx, b, node), node)
     if isinstance(op, ast.In | ast.NotIn):
@@ -315,7 +315,7 @@ def comparison_of_maybe(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, no
 
 
 def identical(ctx: Lowering, a: Binding, b: Binding) -> bool | None:
-    """``a is b`` where it is known while compiling."""
+    """``a is b`` where it is known at compile time."""
     if a is b and not isinstance(a, Num | Bound):
         return True
     if isinstance(a, Static) and isinstance(b, Static):
@@ -343,7 +343,7 @@ def identical(ctx: Lowering, a: Binding, b: Binding) -> bool | None:
             return known[0] is known[1]
         return True if a.operand is b.operand else None
     if isinstance(a, Ref) and isinstance(b, Ref) and (a.path or b.path):
-        return False  # each subscript gives a view of its own
+        return False  # each subscript creates a new view
     if isinstance(a, Ref) and isinstance(b, Ref) and not a.path and not b.path:
         if (same := one_array(ctx, a.location, b.location)) is not None:
             return bool(same.value) if isinstance(same, Const) else None
@@ -360,7 +360,7 @@ def identical(ctx: Lowering, a: Binding, b: Binding) -> bool | None:
 
 
 def in_range(ctx: Lowering, a: Binding, bounds: tuple[Operand, ...], negate: bool, node: ast.AST) -> Binding:
-    """``a in range(...)``, without a loop; the step is known."""
+    """``a in range(...)``, without a loop; the step is static."""
     if isinstance(a, Static) and isinstance(a.value, int):  # a member of an enumeration
         a = Num(Const(int(a.value)))
     if isinstance(a, Static | Tup) or is_single(a) or isinstance(a, Obj) and a.key.kind == "list":
@@ -393,7 +393,7 @@ def negated(ctx: Lowering, test: Operand) -> Operand:
 
 
 def same_object(ctx: Lowering, a: Binding, b: Binding) -> Operand:
-    """Are two values one object, as far as is known?  What holds an object holds what equals it, whatever ``==`` says."""
+    """Whether two values are one object, as far as is known. Containers test identity before ``==``."""
     if isinstance(a, Maybe | OneOf) or isinstance(b, Maybe | OneOf):
         return FALSE
     known = identical(ctx, a, b)
@@ -401,7 +401,7 @@ def same_object(ctx: Lowering, a: Binding, b: Binding) -> Operand:
 
 
 def among_items(ctx: Lowering, a: Binding, items: list[Binding], node: ast.AST) -> Operand:
-    """Is a value the same as one of some items, or equal to it?  Classes of the user's are asked one after the other, up to the first."""
+    """Whether a value is among some items by identity or equality. User classes are compared one after the other, up to the first match."""
     disjunction: Operand = FALSE
     for k, item in enumerate(items):
         test = held_as(ctx, item, a, node)

@@ -1,4 +1,4 @@
-"""``complex`` and the functions of ``cmath``, which make a complex number of what they are given."""
+"""``complex`` and the functions of ``cmath``, which convert their arguments to complex numbers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def complex_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindin
 
 
 def real_number(ctx: Lowering, binding: Binding, name: str, node: ast.AST) -> Binding:
-    """One number; that of an array without axes, which Python takes for one."""
+    """One number; also that of an array without axes, which Python accepts."""
     type_ = ctx.type_of(binding)
     if isinstance(type_, Array) and type_.shape == () and type_.kind is not None:
         kind = "complex" if type_.kind == "complex" else "float"
@@ -46,7 +46,7 @@ def real_number(ctx: Lowering, binding: Binding, name: str, node: ast.AST) -> Bi
 
 
 def number(ctx: Lowering, binding: Binding, name: str, node: ast.AST) -> Operand:
-    """One number as a complex one of Python's."""
+    """One number as a Python complex number."""
     operand = ctx.read(real_number(ctx, binding, name, node), node)
     type_ = operand.type
     assert isinstance(type_, Scalar)
@@ -66,7 +66,7 @@ def entered(name: str, row: str) -> Callable[..., Binding]:
 
 
 def composed(name: str, says: types.FunctionType) -> Callable[..., Binding]:
-    """The lowering of a function of ``cmath`` that is written in terms of others."""
+    """The lowering of a function of ``cmath`` that is composed of others."""
 
     def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
         arguments: Args = args if name == "rect" else [Num(number(ctx, a, f"cmath.{name}", node)) for a in args]

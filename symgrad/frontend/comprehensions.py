@@ -1,4 +1,4 @@
-"""Comprehensions and generator expressions to loops that gather."""
+"""Comprehensions and generator expressions to loops that append to a list, set or dict."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from symgrad.frontend.truths import truth
 from symgrad.ir.core import Const, Value
 from symgrad.ops.composed.iterating import first_value, first_value_or
 
-OVER = "%over"  #: the parameter for what a generator expression goes over, which is evaluated where it stands
+OVER = "%over"  #: the parameter for the first iterable of a generator expression, which is evaluated at once
 
 
 @expression(ast.ListComp)
 def comprehension(ctx: Lowering, node: ast.ListComp | ast.GeneratorExp) -> Binding:
-    """A list, made by appending in a loop."""
+    """A list, built by appending in a loop."""
     return gather(
         ctx, node.generators, lambda: ctx.new_object("list", ()), lambda items: append(ctx, items, ctx.evaluate(node.elt), node), node
     )
@@ -62,7 +62,7 @@ def dict_comprehension(ctx: Lowering, node: ast.DictComp) -> Binding:
 
 @expression(ast.SetComp)
 def set_comprehension(ctx: Lowering, node: ast.SetComp) -> Binding:
-    """The set of what a list comprehension gives."""
+    """The set of a list comprehension's items."""
     items = ast.copy_location(ast.ListComp(node.elt, node.generators), node)
     return ctx.apply(Static(set), [ctx.evaluate(items)], {}, node)
 
@@ -76,7 +76,7 @@ def sum_generator(ctx: Lowering, generator: ast.GeneratorExp, node: ast.AST) -> 
 
 
 def first_of(ctx: Lowering, generator: ast.GeneratorExp, default: list[Binding], node: ast.AST) -> Binding:
-    """``next(f(a) for a in x if a > 0)`` makes nothing behind what it finds: a function that yields, left at the first value."""
+    """``next(f(a) for a in x if a > 0)`` evaluates nothing after the first item: a generator function, left at its first value."""
     return ctx.apply(Static(first_value_or if default else first_value), [lazily(ctx, generator), *default], {}, node)
 
 
@@ -101,7 +101,7 @@ def lazily(ctx: Lowering, generator: ast.GeneratorExp) -> Binding:
 
 
 def gather(ctx: Lowering, generators: list[ast.comprehension], start: Any, step: Any, node: ast.AST) -> Binding:
-    """Run the loops of a comprehension; ``step(value so far)`` gives the next value."""
+    """Run the loops of a comprehension; ``step(value so far)`` returns the next value."""
 
     first = ctx.evaluate(generators[0].iter)
     targets = frozenset(n.id for g in generators for n in ast.walk(g.target) if isinstance(n, ast.Name))
@@ -172,7 +172,7 @@ def gather(ctx: Lowering, generators: list[ast.comprehension], start: Any, step:
         result = ctx.state.names[key]
         return result
     finally:
-        if not holds_function(ctx, result):  # which reads the variables when it is called
+        if not holds_function(ctx, result):  # a function reads the variables when it is called
             for name_ in [n for n in ctx.state.names if n[0] is ctx.frame]:
                 del ctx.state.names[name_]
         ctx.frame = outer

@@ -1,7 +1,7 @@
-"""Keys that are computed while the program runs: which of the known keys of a dict, or elements of a set, a value is equal to.
+"""Dynamic keys: which known key of a dict, or element of a set, equals a value at run time.
 
-Python finds the key that is equal and has the same hash. A number is compared with each known key, one after the other. The result of
-each comparison is known on the paths behind it, so that ``if k in d: d[k] += x`` does not look for the key twice.
+Python finds the key that is equal and has the same hash. A number is compared with each known key in turn. The result
+of each comparison becomes a path condition, so ``if k in d: d[k] += x`` does not look for the key twice.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ from symgrad.frontend.several import among, each, is_one_of_kinds
 from symgrad.ir.core import FALSE, NONE, TRUE, Call, Const, Operand
 from symgrad.ir.types import Array, Scalar
 
-#: gives the result for a known key and for the value that is equal to it
+#: returns the result for a known key and the value that equals it
 Use = Callable[[Any, Binding], Binding]
 #: classes of keys that are equal to no number
 NO_NUMBERS = (str, bytes, tuple, frozenset, types.NoneType, types.FunctionType, types.BuiltinFunctionType, type)
-#: among more integers than these, half of them are ruled out by one test
+#: among more integers than these, one test excludes half of them
 FEW = 8
-#: up to here each integer is a float of its own
+#: up to here each integer is exact as a float
 EXACT = 2**53
 
 
@@ -97,7 +97,7 @@ def at_key(ctx: Lowering, held: Binding, keys: Iterable[Any], node: ast.AST, use
 
 
 def is_among(ctx: Lowering, held: Binding, keys: Iterable[Any], node: ast.AST) -> Operand:
-    """Is a value equal to one of some keys?"""
+    """Whether a value equals one of some keys."""
     keys = list(keys)
     if not isinstance(held, Num) or isinstance(held.operand, Const):
         answer = at_key(ctx, held, keys, node, lambda key, _: Num(TRUE), lambda _: Num(FALSE))
@@ -120,7 +120,7 @@ def is_among(ctx: Lowering, held: Binding, keys: Iterable[Any], node: ast.AST) -
 
 
 def possible(ctx: Lowering, held: Binding, keys: list[Any]) -> list[Any]:
-    """The keys that no test on this path has ruled out, or the one that it has been found equal to."""
+    """The keys that no test on this path has excluded, or the one that a test has proved equal."""
     if not isinstance(held, Num):
         return keys
     known = ctx.state.known
@@ -129,7 +129,7 @@ def possible(ctx: Lowering, held: Binding, keys: list[Any]) -> list[Any]:
 
 
 def surely_among(ctx: Lowering, held: Binding, keys: list[Any]) -> bool:
-    """Has a test on this path decided that a number is one of these keys?"""
+    """Whether a test on this path has proved that a number is one of these keys."""
     if not isinstance(held, Num):
         return False
     known, there = ctx.state.known, dict.fromkeys(keys)
@@ -142,11 +142,11 @@ def surely_among(ctx: Lowering, held: Binding, keys: list[Any]) -> bool:
 
 
 def check_computed(ctx: Lowering, held: Binding, node: ast.AST) -> None:
-    """Refuse a key of which nobody can tell what it is equal to; Python raises where it has no hash."""
+    """Refuse a dynamic key whose equality cannot be tested; an unhashable key raises as in Python."""
     refusal = UnsupportedSyntax("a dict key must be a literal", ctx.loc(node), "use an array or a list for keys that are computed")
     if python_class(held) in (str, frozenset) and (ctx.unroll or not is_formatted(ctx, held)):
         return
-    if pinnable(ctx, held) is not None:  # with its value the key is known
+    if pinnable(ctx, held) is not None:  # with its value the key is static
         raise pinned(ctx, refusal, [held])
     match held:
         case Num(operand) if isinstance(operand.type, Scalar) and operand.type.kind in ("int", "bool", "float"):
@@ -164,13 +164,13 @@ def check_computed(ctx: Lowering, held: Binding, node: ast.AST) -> None:
 
 
 def is_formatted(ctx: Lowering, held: Binding) -> bool:
-    """Is it a text that has just been made of numbers, as in ``d[f"a{k}"]``?  It is known where the loop over ``k`` is written out."""
+    """Whether the key is a text just formatted from numbers, as in ``d[f"a{k}"]``: it is static if the loop over ``k`` is unrolled."""
     texts = [op for op in ctx.builder.block.ops if isinstance(op, Call) and op.name in ("format_text", "format_percent")]
     return isinstance(held, Num) and any(held.operand in op.outs for op in texts)
 
 
 def is_key(ctx: Lowering, held: Binding, key: Any, node: ast.AST) -> Operand:
-    """Is a value equal to a known key?"""
+    """Whether a value equals a known key."""
     known = known_key(held)
     if not isinstance(known, Missing):
         return Const(known in {key: None})
@@ -205,7 +205,7 @@ def is_key(ctx: Lowering, held: Binding, key: Any, node: ast.AST) -> Operand:
 
 
 def is_number(ctx: Lowering, operand: Operand, key: Any, node: ast.AST) -> Operand:
-    """Is a number that is computed equal to a known key, as Python compares them: by their exact values?"""
+    """Whether a dynamic number equals a known key, as Python compares them: by their exact values."""
     number, type_ = number_in(ctx, key, node), operand.type
     assert isinstance(type_, Scalar)
     if number is None:
@@ -230,7 +230,7 @@ def is_number(ctx: Lowering, operand: Operand, key: Any, node: ast.AST) -> Opera
 
 
 def number_in(ctx: Lowering, key: Any, node: ast.AST) -> int | float | None:
-    """The number that a key is, if it is one."""
+    """The number that equals a key; None if the key is no number."""
     if isinstance(key, complex | np.complexfloating):
         key = float(key.real) if key.imag == 0 else ""
     if isinstance(key, NO_NUMBERS) and type(key).__eq__ in [kind.__eq__ for kind in NO_NUMBERS]:
@@ -247,7 +247,7 @@ def number_in(ctx: Lowering, key: Any, node: ast.AST) -> int | float | None:
 
 
 def is_of_dtype(number: float, dtype: str | None) -> bool:
-    """Is there a float of a dtype that has exactly this value?"""
+    """Whether the dtype represents this value exactly."""
     if dtype not in ("f32", "f16"):
         return True
     with np.errstate(over="ignore"):
@@ -256,7 +256,7 @@ def is_of_dtype(number: float, dtype: str | None) -> bool:
 
 
 def note(ctx: Lowering, test: Operand, where_false: Known, where_true: Known) -> None:
-    """Note what a test decides on the paths behind it."""
+    """Record path conditions that a test decides."""
     if isinstance(test, Const):
         return
     known = ctx.decided.table.get(test, (NOTHING_KNOWN, NOTHING_KNOWN))
@@ -264,10 +264,10 @@ def note(ctx: Lowering, test: Operand, where_false: Known, where_true: Known) ->
 
 
 def new_key(ctx: Lowering, owner: Obj, held: Binding, is_possible: bool, node: ast.AST) -> Binding:
-    """A store under a key that is none of those that a dict has: it would have one more, which nobody knows while compiling.
+    """A store under a new dynamic key, with which the dict would grow.
 
-    Where the key may be one that the dict has, that is refused when it runs, if it is none. Before that, lowering is attempted
-    with a dict that can get such keys.
+    If the key may be one of the dict's, this is refused at run time, where it is none. Before that,
+    lowering is attempted with a dict that can grow.
     """
     note_new_key(ctx, owner)
     what = "a key that is computed is none of those that the dict has"

@@ -1,4 +1,4 @@
-"""Containers that are known while compiling: ranges and their parts, arithmetic of ``Counter``, and containers from outside."""
+"""Static containers: ranges and their attributes, arithmetic of ``Counter``, and containers read from outside."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from symgrad.ops.composed.lists import range_item
 
 
 def known_range(parts: tuple[Any, ...]) -> range | None:
-    """A range of which the bounds are known."""
+    """A range with static bounds."""
     values = [part.value for part in parts if isinstance(part, Const) and type(part.value) in (int, bool)]
     return range(*values) if len(values) == 3 and values[2] else None
 
@@ -29,7 +29,7 @@ def of_range(held: range) -> Iter:
 
 
 def item_of_range(ctx: Lowering, owner: Iter, spec: str, operands: tuple[Operand, ...], node: ast.AST) -> Binding:
-    """``range(n)[k]``, and a slice of a range that is known."""
+    """``range(n)[k]``, and a slice of a static range."""
     known = known_range(owner.parts)
     places = [o.value for o in operands if isinstance(o, Const)]
     if known is not None and len(places) == len(operands) and spec in ("i", "s"):
@@ -43,12 +43,12 @@ def item_of_range(ctx: Lowering, owner: Iter, spec: str, operands: tuple[Operand
     return ctx.apply(Static(range_item), [*map(Num, owner.parts), Num(operands[0])], {}, node)
 
 
-#: operators on counters, by the operation on the counts; only counts above 0 stay
+#: operators on counters, by the operation on the counts; only positive counts remain
 COUNTS: dict[type[ast.AST], Any] = {ast.Add: operator.add, ast.Sub: operator.sub, ast.BitOr: operator.or_, ast.BitAnd: operator.and_}
 
 
 def counters(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast.AST) -> Binding | None:
-    """An operator on two counters of which the counts are known; None for other operands."""
+    """An operator on two counters with static counts; None for other operands."""
     if kind not in COUNTS or not all(isinstance(x, Obj) and x.key.exact is collections.Counter for x in (a, b)):
         return None
     known = [counts_of(ctx, x, node) for x in (a, b) if isinstance(x, Obj)]
@@ -58,7 +58,7 @@ def counters(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: a
 
 
 def counts_of(ctx: Lowering, owner: Obj, node: ast.AST) -> collections.Counter[Any]:
-    """A counter of which the counts are known."""
+    """A counter with static counts."""
     ctx.check_keys(owner.key, node)
     counts = {k: known_value(b) for k, b in ctx.state.entries(owner.key)}
     if not all(counts.values()):
@@ -66,17 +66,17 @@ def counts_of(ctx: Lowering, owner: Obj, node: ast.AST) -> collections.Counter[A
     return collections.Counter({k: n for k, (n,) in counts.items()})
 
 
-#: containers that are compared by what they hold
+#: containers that are compared by their contents
 COMPARED = (list, tuple, dict, set, frozenset, collections.deque)
 
 
 def is_outside(binding: Binding) -> bool:
-    """Is this a container from outside, of which it is not asked yet what it holds?"""
+    """Whether the binding is a container from outside whose contents were not read yet."""
     return isinstance(binding, External) and isinstance(binding.value, COMPARED)
 
 
 def with_content(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
-    """A container from outside as one of which it is known what it holds, to be compared with another container."""
+    """A container from outside with its contents read, to be compared with another container."""
     if not isinstance(binding, External) or not is_outside(binding):
         return binding
     value, text = binding.value, binding.text
@@ -91,7 +91,7 @@ def with_content(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
 
 
 def is_of_known_structure(ctx: Lowering, binding: Binding) -> bool:
-    """Does it say how deep a generator that calls itself goes: a tuple, a list, dict or instance of known parts, a constant?"""
+    """Whether the argument bounds the recursion of a generator: a tuple, a list, dict or instance of static parts, a constant."""
     if isinstance(binding, Obj):
         return not isinstance(ctx.state.heap[binding.key], Ref)
     return isinstance(binding, Tup | External | Static) or isinstance(binding, Num) and isinstance(binding.operand, Const)

@@ -1,4 +1,4 @@
-"""The context of a construct is a ``Lowering``: it evaluates expressions, calls functions, and binds names."""
+"""The context of a construct, ``Lowering``: evaluates expressions, calls functions, and binds names."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from symgrad.identity import Same
 from symgrad.ir.core import TRUE, Block, Operand, Value
 from symgrad.ir.types import List
 
-ROUNDS = 800  #: rounds of loops that are written out, in all
-WRITTEN = 2000  #: and statements in them: a gradient of so many takes up to half a minute
-WRITTEN_OUT = 24  #: how deep a function or generator that calls itself is written out
-NESTED = 90  #: branches and loops inside of one another: Python reads no text of more than a hundred levels of indentation
+ROUNDS = 800  #: the most unrolled iterations, in all
+WRITTEN = 2000  #: the most statements in them: a gradient of so many takes up to half a minute
+WRITTEN_OUT = 24  #: the depth to which a recursive function or generator is inlined
+NESTED = 90  #: the most nested branches and loops: Python reads at most a hundred levels of indentation
 
 
 class Lowering(Heap):
-    """What each construct gets to lower its nodes."""
+    """The interface through which each construct lowers its nodes."""
 
     # -------------------------------------------------------------- tables
 
@@ -68,18 +68,18 @@ class Lowering(Heap):
     # -------------------------------------------------------------- operands
 
     def hold(self, binding: Binding) -> None:
-        """Note that a value has been evaluated which the statement being lowered has still to use."""
-        if not isinstance(binding, Num | Static):  # which reach no object and no memory
+        """Record an evaluated value that the current statement has not used yet."""
+        if not isinstance(binding, Num | Static):  # these reach no object and no memory
             self.state.operands = (*self.state.operands, binding)
 
     def release(self, height: int) -> None:
-        """Forget the operands above a height: what was to be done with them is done."""
+        """Forget the operands above a height: they have been used."""
         if len(self.state.operands) > height:
             self.state.operands = self.state.operands[:height]
 
     @contextmanager
     def operands(self) -> Iterator[None]:
-        """What is evaluated inside is used inside."""
+        """The values that are evaluated inside are used inside."""
         height = len(self.state.operands)
         try:
             yield
@@ -87,7 +87,7 @@ class Lowering(Heap):
             self.release(height)
 
     def hand_over(self, *args: Binding) -> None:
-        """Operands of a call become parameters of the function whose body is lowered: from now on they have these names alone."""
+        """Turn operands of a call into parameters of the inlined function: from now on only these names hold them."""
         height, self.handing = self.handing, None
         while height is not None and len(self.state.operands) > height and _is_handed(self.state.operands[-1], args):
             self.release(len(self.state.operands) - 1)
@@ -95,7 +95,7 @@ class Lowering(Heap):
     # -------------------------------------------------------------- names
 
     def home(self, name: str, frame: Frame | None = None) -> Frame | None:
-        """The frame in which a name lives, None if it is a global or builtin of the source."""
+        """The frame in which a name is local; None for a global or builtin of the source."""
         frame = frame or self.frame
         while frame is not None:
             if name in frame.locals:
@@ -106,7 +106,7 @@ class Lowering(Heap):
         return None
 
     def number(self, name: Name, otherwise: Operand | None = None) -> Operand:
-        """The number that a name of ours is bound to: a code, a flag."""
+        """The number that an internal name is bound to: a code, a flag."""
         held = self.state.names.get(name, MISSING)
         return otherwise if held == MISSING and otherwise is not None else self.read(held)
 
@@ -131,21 +131,21 @@ class Lowering(Heap):
         self.state.names[home, name] = binding
 
     def name_memory(self, location: Location, name: str) -> None:
-        """Call what is in memory by the name of a variable."""
+        """Give memory the name of a variable."""
         location.name = location.name or name
         version = self.state.memory[location]
         if isinstance(version, Value) and version.name is None:
             version.name = name
 
     def outer_key(self, name: str) -> tuple[Any, str]:
-        """What a variable outside of the program is known by: its cell, or its module's names, and its own."""
+        """The key of a variable outside the program: its cell or its module's names, and its own name."""
         source, cell = self.frame.source, None
         if source.cells and not self.is_declared_global(name):
             cell = source.cells.get(name)
         return Same(source.globals if cell is None else cell), name
 
     def is_declared_global(self, name: str) -> bool:
-        """Does the function that is being lowered declare a name global, or one around it?"""
+        """Whether the current function, or one around it, declares a name global."""
         frame: Frame | None = self.frame
         while frame is not None and name not in frame.locals and name not in frame.globals:
             frame = frame.parent
@@ -162,13 +162,13 @@ class Lowering(Heap):
         self.bind_outside(key, binding)
 
     def bind_outside(self, key: Name, binding: Binding) -> None:
-        """Bind a variable or attribute outside of the program; it is there from now on."""
+        """Bind a variable or attribute outside of the program; from now on it exists."""
         self.state.names[key] = binding
         if (present := presence_of(key)) in self.state.names:
             self.state.names[present] = Num(TRUE)
 
     def stopped(self, binding: Binding) -> Binding:
-        """The same without a derivative, item by item."""
+        """The same binding without a derivative, item by item."""
         match binding:
             case Num(Value() as value):
                 return Num(self.call("stop_gradient", value))
@@ -185,7 +185,7 @@ class Lowering(Heap):
         return binding
 
     def cut(self, binding: Binding) -> None:
-        """Let no derivative pass what a variable holds, whoever has written to it: array, list or object, where it stands."""
+        """Cut the derivative of a variable's content, whoever wrote it: array, list or object, in place."""
         match binding:
             case Ref(location, ()):
                 version = self.state.memory[location]
@@ -207,13 +207,13 @@ class Lowering(Heap):
                     self.cut(b)
 
     def may_be_unbound(self, binding: Binding) -> bool:
-        """Is this the value of a name that some branch does not bind?"""
+        """Whether the binding is the value of a name that some branch does not bind."""
         return isinstance(binding, Num) and binding.operand in self.doubtful
 
-    # -------------------------------------------------------------- rounds and blocks
+    # -------------------------------------------------------------- iterations and blocks
 
     def write_out(self, node: ast.AST, statements: int | None = None) -> None:
-        """Count one more round that is written out, of so many ``statements`` or all of the loop; there is an end to that."""
+        """Count one more unrolled iteration, of so many ``statements`` or all of the loop; refuse beyond the limits."""
         self.rounds += 1
         self.statements += (sum(isinstance(inner, ast.stmt) for inner in ast.walk(node)) or 1) if statements is None else statements
         if self.rounds > ROUNDS or self.statements > WRITTEN:
@@ -221,7 +221,7 @@ class Lowering(Heap):
 
     @contextmanager
     def region(self, block: Block) -> Iterator[list[Any]]:
-        """Build in a block; the exceptions that are pending at its end are entered in the list."""
+        """Emit into a block; the exceptions pending at its end are entered in the list."""
         mark, pending = len(self.edges), list[Any]()
         if self.nested == NESTED:
             what = (
@@ -246,12 +246,12 @@ class Lowering(Heap):
 
 
 def presence_of(key: Name) -> Name:
-    """The name of the bool that says whether there is an attribute of this name."""
+    """The name of the bool that says whether the attribute of this name exists."""
     return ("present", key[0]), key[1]
 
 
 def _is_handed(operand: Binding, args: tuple[Binding, ...]) -> bool:
-    """Is an operand among some arguments: itself, as the owner of a method, or item by item?"""
+    """Whether an operand is among the arguments: itself, as the owner of a method, or item by item."""
     match operand:
         case Bound(owner=owner):
             return _is_handed(owner, args)

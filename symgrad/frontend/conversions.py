@@ -1,4 +1,4 @@
-"""Conversions turn bindings into operands and types of the IR, and values of the IR into bindings; each op is called and watched here."""
+"""Conversions between bindings and the operands, types and values of the IR; every op is emitted and watched for exceptions here."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ from symgrad.text import last_word
 
 
 class Conversions(SharedState):
-    """Calls of ops, and ways between bindings and values of the IR."""
+    """Calls of ops, and conversions between bindings and values of the IR."""
 
     # -------------------------------------------------------------- ops
 
@@ -63,7 +63,7 @@ class Conversions(SharedState):
         return value
 
     def call_many(self, name: str, *args: Operand, hints: tuple[str | None, ...] = (), **settings: Any) -> list[Value]:
-        """The results of an op, which is watched: see ``failing``."""
+        """The results of an op, which gets exception edges: see ``failing``."""
         if not self.watchers:
             return self.builder.call_many(name, *args, hints=hints, **settings)
         SPREAD["before"](self, name, args, settings)
@@ -74,7 +74,7 @@ class Conversions(SharedState):
             raise
 
     def look(self, view: Ref) -> None:
-        """Let whoever watches see whether there is such a part of an array, when the view of it is made."""
+        """Add the exception edges of a view's indices when the view is created."""
         if self.watchers:
             after_row = 1 + max((k for k, step in enumerate(view.path) if step.row), default=-1)
             whole, path = self.seen(self.state.memory[view.location], view.path[:after_row]), view.path[after_row:]
@@ -137,7 +137,7 @@ class Conversions(SharedState):
                 if not path:
                     self.share_rows(location)
                     return self.state.memory[location]
-                with self.unwatched():  # the index was checked when the view was made
+                with self.unwatched():  # the index was checked when the view was created
                     return self.seen(self.state.memory[location], path)
             case Static(value, name):
                 return self.constant(value, name)
@@ -154,7 +154,7 @@ class Conversions(SharedState):
                     selection = self.one_or_other(self.call("equal", place, Const(k)), self.read(values[k]), selection)
                 return selection
             case Bound(owner=Num(operand=Value(type=Unknown() | Object()) as held), name=name, function=None):
-                return self.call("opaque_attribute", held, attribute=name)  # of an object of Python's: it need be no method
+                return self.call("opaque_attribute", held, attribute=name)  # of a Python object: it need be no method
             case Broken():
                 raise self.unusable(binding, node)
             case Missing():
@@ -166,24 +166,24 @@ class Conversions(SharedState):
         raise self.refuse(UnsupportedSyntax, f"{kind_word(binding)} cannot be used as a number", node, NUMBER_OF.get(type(binding)))
 
     def may_be_list(self, binding: Binding) -> bool:
-        """May this be a list or array of the function's, that was read out of a list of things of several kinds?"""
+        """Whether the value may be a list or array of the function's, read from a list of mixed items."""
         type_ = binding.operand.type if isinstance(binding, Num) else None
         return isinstance(type_, Unknown) and type_.lists
 
     def check_position(self, binding: Binding) -> None:
-        """Lower again with an iterator that has a position, where that makes a read right."""
+        """Restart lowering with an iterator that has a position, where that makes a read right."""
         if isinstance(binding, Broken) and not binding.sites <= self.stateful:
             raise NeedsState(binding.sites)
 
     def unusable(self, binding: Broken, node: ast.AST | None, name: str = "") -> SymgradError:
-        """The refusal of a binding that cannot be used. It names the variable, and the integer which, if known, would make it usable."""
+        """The refusal of an unusable binding. It names the variable, and the integer that would make it usable if it were static."""
         self.check_position(binding)
         error = self.refuse(UnknownType, f"{name!r} cannot be used: {binding.why}" if name else binding.why, node, binding.hint or None)
         error.follows = binding.follows
         return pinned_as(self, error, binding.pin)
 
     def boxed(self, binding: Maybe, node: ast.AST | None) -> Operand:
-        """What may be None as one value, of which nothing is known any more."""
+        """A value that may be None as one operand of unknown type."""
         held = settled(binding, self.state)
         if not isinstance(held, Maybe):
             return self.read(held, node)
@@ -197,7 +197,7 @@ class Conversions(SharedState):
         return self.one_or_other(held.present, inner, self.read(held.absent, node), there)
 
     def one_or_other(self, test: Operand, one: Operand, other: Operand, block: Block | None = None) -> Operand:
-        """One of two operands, of which nothing is known any more; the first may be computed in a block of its own."""
+        """One of two operands as one of unknown type; the first may be computed in a block of its own."""
         out = Value(UNKNOWN)
         there = block or Block()
         there.yields = [one]
@@ -205,7 +205,7 @@ class Conversions(SharedState):
         return out
 
     def constant(self, value: Any, name: str | None = None) -> Const:
-        """A constant operand; objects without a literal need a name to be spelled by."""
+        """A constant operand; an object without a literal needs a name."""
         value = plain(value)
         if isinstance(value, enum.Enum):
             raise UnsupportedSyntax(f"{value} cannot be used as a number", self.builder.loc, "use its value")
@@ -215,7 +215,7 @@ class Conversions(SharedState):
         return Const(value, str(spelled_as))
 
     def whole(self, binding: Binding, node: ast.AST | None = None) -> Operand:
-        """A list as one value of any length, whose items may have parts."""
+        """A list as one value of any length, whose items may be structured."""
         content = self.state.heap[binding.key] if isinstance(binding, Obj) and binding.key.kind == "list" else None
         if isinstance(content, tuple):
             value: Operand = PARTS["listed"](self, [item for _, item in content], node)
@@ -231,7 +231,7 @@ class Conversions(SharedState):
     # -------------------------------------------------------------- lists of lists
 
     def held(self, binding: Binding) -> Operand:
-        """What a list holds, for a reader that does not hand on the lists in it."""
+        """The content of a list, for a reader that does not pass on its inner lists."""
         content = self.state.heap[binding.key] if isinstance(binding, Obj) and binding.key.kind == "list" else binding
         if not isinstance(content, Ref):
             return self.whole(binding) if isinstance(binding, Obj) else self.read(binding)
@@ -246,13 +246,13 @@ class Conversions(SharedState):
         return value
 
     def share_rows(self, location: Location) -> None:
-        """Note that the lists in a list may be held by others from here on; those that were read from it are lists of their own."""
+        """Record that a list no longer alone holds its inner lists; those read from it become lists of their own."""
         if location in self.state.owning:
             self.state.owning -= {location}
             self.part_rows()
 
     def part_rows(self) -> None:
-        """Give memory of their own to lists that were read from a list which does not alone hold the lists in it any more."""
+        """Give memory of their own to lists read from a list that no longer alone holds its inner lists."""
         for key in reached(self.state):
             row = self.state.heap.get(key)
             if isinstance(row, Ref) and is_row(row) and (location := row.location) not in self.state.owning:
@@ -267,7 +267,7 @@ class Conversions(SharedState):
                     self.state.stale[own] = self.state.stale[location]
 
     def lose(self, key: HeapKey) -> None:
-        """Refuse later reads of a list in a list that has been read on some paths only, where it cannot be read on all of them now."""
+        """Refuse later reads of an inner list that was read on some paths only, if it cannot be read on all paths now."""
         lost = Broken("it is a list in a list on some paths only, and the outer list may have other names by now", "bind it on every path")
         for name, binding in self.state.names.items():
             if binding == Obj(key):
@@ -284,7 +284,7 @@ class Conversions(SharedState):
         return self.call("list_of", *[self.read(item, node) for item in items])
 
     def array_of(self, value: Operand, dtype: str | None = None, shape: tuple[int, ...] | None = None) -> Value:
-        """An array of a list, of lists in lists as deep as they go."""
+        """An array of a list, or of nested lists of any depth."""
         depth, inner = 0, value.type
         while isinstance(inner, List):
             depth, inner = depth + 1, inner.item
@@ -295,7 +295,7 @@ class Conversions(SharedState):
     # -------------------------------------------------------------- types and forms
 
     def type_of(self, binding: Binding) -> Type:
-        """The type of the value of a binding, without adding ops to the program."""
+        """The type of a binding's value, without adding ops to the program."""
         match binding:
             case Num(operand):
                 return operand.type
@@ -342,11 +342,11 @@ def standing_for(operand: Operand, kind: type, named: type | None = None) -> Ope
 
 
 def spelled(path: tuple[Step, ...]) -> str:
-    """The index path of some steps, as the IR says it."""
+    """The index path of some steps, in the IR's spelling."""
     return ";".join(step.spec for step in path)
 
 
-#: the way out where something that is no number is used as one
+#: hints where something that is no number is used as one
 NUMBER_OF: dict[type[Binding], str] = {
     Bound: "add () to call it, or read it in a function of its own, declared with symgrad.constant or rule",
     Fun: "add () to call it",

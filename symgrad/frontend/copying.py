@@ -1,4 +1,4 @@
-"""Copies of what holds others, and instances as dicts and tuples: ``copy``, ``dataclasses.asdict``, ``setattr``."""
+"""Copies of containers, and instances as dicts and tuples: ``copy``, ``dataclasses.asdict``, ``setattr``."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ Kwargs = dict[str, Binding]
 
 
 def check_copied(ctx: Lowering, key: HeapKey, word: str, node: ast.AST) -> None:
-    """Refuse a class that says itself how it is copied."""
+    """Refuse a class that defines how it is copied."""
     own = (word, "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__")
     said = [from_class(ctx, key.cls, name) for name in own] if isinstance(key.cls, type) and key.kind == "record" else []
     if any(held is not None and held is not getattr(object, name, None) for name, held in zip(own, said, strict=False)):
         raise UnsupportedSyntax(f"{key.cls.__name__} says itself how it is copied", ctx.loc(node), "copy its fields")
-    if said and word == "__deepcopy__" and from_class(ctx, key.cls, "__getattr__") is not None:  # which Python asks for the method
+    if said and word == "__deepcopy__" and from_class(ctx, key.cls, "__getattr__") is not None:  # Python asks it for the method
         answer = ctx.apply(Static(asking.has_attribute), [Obj(key), Static(word)], {}, node)
         if known_value(answer) != [False]:
             raise UnsupportedSyntax(f"__getattr__ of {key.cls.__name__} gives __deepcopy__", ctx.loc(node), "copy its fields")
 
 
 def check_refilled(ctx: Lowering, key: HeapKey, node: ast.AST) -> None:
-    """Refuse to copy an instance whose class says what happens where a copy is filled, as Python does it, item by item."""
+    """Refuse to copy an instance whose class overrides a method by which Python fills a copy, item by item."""
     cls = key.cls
     said = [word for word in ("__getattr__", "append", "extend", "__setitem__", "__iter__", "items") if not defined_by_base(cls, word)]
     if said or container_of(cls) in BY_OTHERS or NAMESPACE in dict(ctx.state.entries(key)):
@@ -52,7 +52,7 @@ def check_refilled(ctx: Lowering, key: HeapKey, node: ast.AST) -> None:
 
 
 def copied_constant(ctx: Lowering, binding: Static, copies: Any, node: ast.AST) -> Binding:
-    """A constant, which is its own copy; or what Python raises where it cannot be copied."""
+    """A constant, which is its own copy; or Python's exception if it cannot be copied."""
     if as_python_does(ctx, node, lambda: copies(binding.value)) is not binding.value:
         raise UnsupportedArgument("a copy of this would be another object", ctx.loc(node), "copy it outside the function")
     return binding
@@ -74,7 +74,7 @@ def copied_once(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bin
     if isinstance(owner, View):
         what = f"cannot pickle {exact_class(ctx, owner, node).__name__!r} object"
         return definite(ctx, MISSING, node, TypeError, what)
-    if isinstance(owner, Obj) and (owner.key.cls is tuple or owner.key.exact is frozenset):  # which nobody can change
+    if isinstance(owner, Obj) and (owner.key.cls is tuple or owner.key.exact is frozenset):  # these are immutable
         return owner
     if isinstance(owner, Static):
         return copied_constant(ctx, owner, copy.copy, node)
@@ -85,13 +85,13 @@ def copied_once(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bin
 
 @special(copy.deepcopy)
 def copied(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    """New arrays, lists, dicts and instances all the way down; what is there twice stays one."""
+    """New arrays, lists, dicts and instances at all depths; shared objects stay shared."""
     return Copier(ctx, node, {}).copied(args[0])
 
 
 @dataclasses.dataclass(slots=True)
 class Copier:
-    """Copies all that a binding holds; ``done`` are the copies that have been made."""
+    """Copies everything that a binding holds; ``done`` maps originals to their copies."""
 
     ctx: Lowering
     node: ast.AST
@@ -155,7 +155,7 @@ def setattr_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindin
 
 @special(vars)
 def vars_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    """The attributes of an instance, as a dict that is read only, for Python's is the instance's own."""
+    """The attributes of an instance as a read-only dict, because Python's is the instance's own."""
     if not args:
         return of_frames("vars")(ctx, args, kwargs, node)  # type: ignore[no-any-return]
     if not isinstance(args[0], Obj) or args[0].key.kind != "record":
@@ -190,7 +190,7 @@ def as_tuple(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindin
 
 
 def taken_apart(ctx: Lowering, owner: Binding, node: ast.AST, build: Any) -> Binding:
-    """An instance of a dataclass, and those in it, as what ``build`` makes of their fields, with copies of all else."""
+    """An instance of a dataclass, and those in it, rebuilt by ``build`` from their fields, with copies of everything else."""
     if isinstance(owner, External) or fields_of(ctx, owner, node) is None:
         raise UnsupportedSyntax("this takes an instance of a dataclass made in the function", ctx.loc(node), "name its fields")
 
@@ -209,7 +209,7 @@ def taken_apart(ctx: Lowering, owner: Binding, node: ast.AST, build: Any) -> Bin
 
 @special(dataclasses.fields)
 def fields(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    """The fields of a dataclass, of which the names are asked for."""
+    """The fields of a dataclass; only their names can be read."""
     cls = args[0].key.cls if isinstance(args[0], Obj) else args[0].value if isinstance(args[0], Static | External) else None
     if not dataclasses.is_dataclass(cls):
         raise UnsupportedSyntax("dataclasses.fields takes a dataclass", ctx.loc(node))
@@ -217,4 +217,4 @@ def fields(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 
 
 class Named:
-    """A field of a dataclass while compiling: its name."""
+    """A field of a dataclass at compile time: its name."""

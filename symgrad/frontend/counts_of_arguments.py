@@ -1,4 +1,4 @@
-"""Whether builtin functions and methods of containers take so many arguments: Python itself is asked."""
+"""The number of arguments that builtin functions and container methods accept, as Python itself reports it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from symgrad.frontend.bindings import MISSING, Binding
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.reading import refused_count
 
-#: how many arguments builtins take of which ``inspect`` knows no signature: at least, and at most
+#: the least and the most arguments of builtins without a signature
 BUILTINS: dict[Any, tuple[int, int | None]] = {
     getattr: (2, 3), iter: (1, 2), max: (1, None), min: (1, None), next: (1, 2), range: (1, 3), map: (2, None), filter: (2, 2),
     slice: (1, 3), int: (0, 2), str: (0, 3), bool: (0, 1), vars: (0, 1), type: (1, 3), zip: (0, None), dict: (0, 1),
@@ -35,7 +35,7 @@ def signature_of(function: Any) -> inspect.Signature | None:
 
 
 def check_call(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> None:
-    """Let the program raise what Python raises where a builtin does not take so many arguments."""
+    """Raise in the program what Python raises for a builtin with a wrong number of arguments."""
     name = getattr(function, "__name__", "function")
     if function in BUILTINS:
         least, most = BUILTINS[function]
@@ -50,7 +50,7 @@ def check_call(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[s
 
 
 def check_method(ctx: Lowering, cls: type, name: str, args: list[Binding], node: ast.AST) -> None:
-    """The same for a method of a list, dict, set or of their like in ``collections``."""
+    """The same for a method of a list, dict, set or the like in ``collections``."""
     if (said := refused_count(cls, name, len(args))) is not None:
         definite(ctx, MISSING, node, TypeError, said)
 

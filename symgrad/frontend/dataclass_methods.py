@@ -1,4 +1,4 @@
-"""Methods that ``dataclasses.dataclass`` writes for a class: comparison field by field, and the text of an instance."""
+"""Methods that ``dataclasses.dataclass`` generates for a class: comparison field by field, and ``repr``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WORDS: dict[str, type[ast.cmpop]] = {"__eq__": ast.Eq, "__lt__": ast.Lt, "__le__
 
 
 def call_generated(ctx: Lowering, owner: Binding, base: type, word: str, args: list[Binding], node: ast.AST) -> Binding:
-    """What such a method gives."""
+    """The result of a generated method."""
     fields = dataclasses.fields(base)
     if word == "__repr__":
         names = [f.name for f in fields if f.repr]
@@ -41,7 +41,7 @@ def call_generated(ctx: Lowering, owner: Binding, base: type, word: str, args: l
 
 
 def all_equal(ctx: Lowering, one: list[Binding], two: list[Binding], node: ast.AST) -> Binding:
-    """Whether values are equal pair by pair; the first that are not decide it."""
+    """Whether values are equal pair by pair, up to the first that are not."""
     if not one:
         return Num(Const(True))
     test = truth(ctx, comparison(ctx, ast.Eq(), one[0], two[0], node), node)

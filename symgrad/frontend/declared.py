@@ -33,12 +33,12 @@ from symgrad.runtime.marks import Checkpointed
 
 
 def is_declared(ctx: Lowering, function: Any) -> bool:
-    """Has the user declared it?  Inside its own forward function it is only its text."""
+    """Whether the user has declared the function. Inside its own forward function it counts as undeclared."""
     return declared(function) is not None and not any(function is seen for seen in ctx.forms.setdefault("as text", []))
 
 
 def call_function(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """Call a function of the user's: as what it is declared to be, else inlined."""
+    """Call a user function: by its declaration, or inlined."""
     if is_declared(ctx, function):
         return call_declared(ctx, function, args, kwargs, node)
     if (kind := numba_kind(function)) is not None:
@@ -62,7 +62,7 @@ def call_function(ctx: Lowering, function: Any, args: list[Binding], kwargs: dic
 
 
 def run_again_in_reverse(ctx: Lowering, call: Callable[[], Binding], node: ast.AST) -> Binding:
-    """A call of a checkpointed function, between marks that say what runs again in the backward half."""
+    """A call of a checkpointed function, between marks around the ops that run again in the backward half."""
     block, loc = ctx.builder.block, ctx.loc(node)
     block.ops.append(Call([], loc, "checkpoint_begin", [], {}))
     result = call()
@@ -86,7 +86,7 @@ def call_declared(ctx: Lowering, function: Any, args: list[Binding], kwargs: dic
 
 @contextmanager
 def as_text(ctx: Lowering, function: Any) -> Iterator[None]:
-    """Meanwhile the function is not declared."""
+    """Treat the function as undeclared inside."""
     seen = ctx.forms.setdefault("as text", [])
     seen.append(function)
     try:
@@ -108,7 +108,7 @@ def read_type(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[st
         written = any(ctx.state.memory.get(k) is not v for k, v in entry.memory.items())
         assigned = any(ctx.state.names.get(key) != entry.names.get(key) for key in ctx.assigned_outside)
     except (SymgradError, Raised):
-        type_ = None  # what cannot be read is called as it is
+        type_ = None  # a function that cannot be lowered is opaque
     finally:
         ctx.state = entry
     if written:
@@ -131,7 +131,7 @@ def call_itself(ctx: Lowering, frame: Frame, node: ast.FunctionDef | ast.Lambda)
 
 
 def call_custom(ctx: Lowering, custom: Custom, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """``forward`` runs here; the result's derivative is what ``backward`` makes of the residuals."""
+    """Lower ``forward`` here; ``backward`` computes the result's derivative from the residuals."""
     name = getattr(custom.function, "__name__", "the function")
     if custom.jvp is False:
         raise NoDerivative(f"{name} is a custom_jvp without its rule", ctx.loc(node), f"decorate the rule with @{name}.defjvp")
@@ -155,7 +155,7 @@ def call_custom(ctx: Lowering, custom: Custom, args: list[Binding], kwargs: dict
 
 
 def call_custom_jvp(ctx: Lowering, custom: Custom, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """The function runs here; the result's derivative is that which the user's rule for tangents says."""
+    """Lower the function here; the user's tangent rule defines the result's derivative."""
     args = [argument(ctx, a, node) for a in positional(ctx, custom, args, kwargs, node)]
     actives = [pair for arg in args for pair in leaves(ctx, arg, node)]
     with as_text(ctx, custom.function):
@@ -234,12 +234,12 @@ def backward_of(ctx: Lowering, custom: Custom, name: str, value: Operand, residu
 
 
 def cotangent_type(type_: Any) -> Any:
-    """The cotangent of a Python number may be a NumPy scalar."""
+    """The type of a cotangent: that of a Python number may be a NumPy scalar."""
     return Scalar(type_.kind, "any") if isinstance(type_, Scalar) else type_
 
 
 def gradients(ctx: Lowering, name: str, arg: Binding, item: Binding, node: ast.AST) -> list[Operand]:
-    """The gradient given for one argument, leaf by leaf, each in memory of its own."""
+    """The gradient returned for one argument, leaf by leaf, each in memory of its own."""
     match arg:
         case Tup(items):
             inner = item.items if isinstance(item, Tup) and len(item.items) == len(items) else [Static(None)] * len(items)
@@ -265,7 +265,7 @@ def rank(type_: Any) -> int | None:
 
 
 def zeros(ctx: Lowering, arg: Binding, node: ast.AST) -> Operand:
-    """No gradient for an argument that could have one."""
+    """A zero gradient for an argument that could have one."""
     if isinstance(ctx.type_of(arg), Scalar):
         return Const(0.0)
     return ctx.call("zeros_like", ctx.read(arg, node))

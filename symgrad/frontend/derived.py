@@ -1,8 +1,9 @@
-"""Instances of classes that derive from Python's containers: what the base class holds, and the methods that the base class defines.
+"""Instances of classes derived from Python's containers: the storage of the base class, and the methods that the base class defines.
 
-Such an instance is a record with its attributes and one entry more, ``STORAGE``: a list or dict of the base class. What a class says
-itself is asked first, as of any instance; what it leaves to its base is asked of the storage (``as_base``), so that a class which nobody
-has looked at is never taken for a plain list or dict.
+Such an instance is a record of its attributes and one more entry, ``STORAGE``: a list or dict of
+the base class. A definition in the class itself comes first, as for any instance. What it inherits
+from the container is answered by the storage (``as_base``). So a class whose definitions were not
+examined is never taken for a plain list or dict.
 """
 
 from __future__ import annotations
@@ -20,39 +21,39 @@ from symgrad.frontend.bindings import Binding, Bound, HeapKey, Obj, Ref, Static
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.reading import entry_of_class, from_class, is_of_library, rely_on_entry
 
-#: the entry of a record under which the list or dict stands that the base class sees; no attribute has this name
+#: the entry of a record that holds the list or dict of the base class; no attribute has this name
 STORAGE = "(storage)"
-#: the entry of an instance whose attributes are the items of a dict: the dict is the instance itself, ``self.__dict__ = self``
+#: the entry of an instance whose attributes are the items of a dict, itself: ``self.__dict__ = self``
 NAMESPACE = "__dict__"
 #: methods that are not written in Python
 DESCRIPTORS = (types.MethodDescriptorType, types.WrapperDescriptorType)
-#: special methods of the base class, by the functions that ask for them
+#: special methods of the base class, by the functions that call them
 OPERATIONS: dict[str, Any] = {
     "__len__": len, "__contains__": operator.contains, "__iter__": iter, "__reversed__": reversed, "__getitem__": operator.getitem,
     "__setitem__": operator.setitem, "__delitem__": operator.delitem, "__repr__": repr, "__iadd__": operator.iadd,
     "__imul__": operator.imul,
 }  # fmt: skip
-#: those of two operands, of which the base class sees what the other operand holds
+#: those of two operands: the base class gets the other operand's storage
 OF_TWO: dict[str, Any] = {
     "__add__": operator.add, "__mul__": operator.mul, "__rmul__": operator.mul, "__or__": operator.or_, "__ior__": operator.ior,
     "__eq__": operator.eq, "__ne__": operator.ne, "__lt__": operator.lt, "__le__": operator.le, "__gt__": operator.gt,
     "__ge__": operator.ge,
 }  # fmt: skip
-#: what NumPy asks of an instance that it makes an array of
+#: special methods that NumPy calls on an instance to convert it to an array
 OF_ARRAYS = ("__iter__", "__len__", "__getitem__", "__getattr__")
-#: methods that such a base class computes by other methods of the instance, which a class can define anew
+#: base classes whose methods call other methods of the instance, which a class can override
 BY_OTHERS = (collections.defaultdict, collections.OrderedDict, collections.Counter)
-#: what of these a class may define
+#: the methods that a class derived from these may override
 LEFT = {"__init__", "__repr__", "__str__", "__missing__", "__hash__", "__eq__", "__doc__", "__module__", "__setattr__", "__delattr__"}
 
 
 def is_derived(binding: Any) -> TypeGuard[Obj]:
-    """Is it an instance of a class that derives from a container?"""
+    """Whether the binding is an instance of a class that derives from a container."""
     return isinstance(binding, Obj) and binding.key.kind == "record" and container_of(binding.key.cls) is not None
 
 
 def storage_of(ctx: Lowering, binding: Binding) -> Obj | None:
-    """The list or dict that the base class of an instance sees; None for all else."""
+    """The storage (list or dict) of an instance; None for all else."""
     if not isinstance(binding, Obj) or not is_derived(binding):
         return None
     storage = dict(ctx.state.entries(binding.key)).get(STORAGE)
@@ -61,7 +62,7 @@ def storage_of(ctx: Lowering, binding: Binding) -> Obj | None:
 
 
 def as_base(ctx: Lowering, binding: Binding, *words: str) -> Binding:
-    """What the base class sees of an instance whose class leaves some special methods to it; anything else as it is."""
+    """The storage of an instance whose class inherits all these special methods from its base; any other binding unchanged."""
     storage = storage_of(ctx, binding)
     if storage is None:
         return binding
@@ -70,7 +71,7 @@ def as_base(ctx: Lowering, binding: Binding, *words: str) -> Binding:
 
 
 def is_left(ctx: Lowering, cls: type, word: str) -> bool:
-    """Does a class leave a special method to its base?  One that is no function is refused."""
+    """Whether a class inherits a special method from its base. One that is no function is refused."""
     held = from_class(ctx, cls, word)
     if is_of_base(held) and held.__name__ == word or defined_by_base(cls, word):
         return True
@@ -81,12 +82,12 @@ def is_left(ctx: Lowering, cls: type, word: str) -> bool:
 
 
 def defined_by_base(cls: type, word: str) -> bool:
-    """Does a class have a method from the container that it derives from?"""
+    """Whether a class inherits a method from the container that it derives from."""
     return comes_from_base(cls, word)
 
 
 def check_given(ctx: Lowering, cls: type) -> None:
-    """Refuse the class of an instance that was not made in the function, if reading what it holds runs a method of the class."""
+    """Refuse the class of an instance from outside, if reading the instance's content runs a method of the class."""
     check_class(ctx, cls)
     if (word := changed_reader(cls)) is not None:
         base = getattr(container_of(cls), "__name__", "container")
@@ -95,7 +96,7 @@ def check_given(ctx: Lowering, cls: type) -> None:
 
 
 def check_class(ctx: Lowering, cls: type) -> None:
-    """Refuse a class whose base computes what it does by methods that the class defines anew."""
+    """Refuse a class that overrides methods on which its base's own methods rely."""
     base = container_of(cls)
     order = cls.__mro__
     if base in BY_OTHERS and (peculiar := sorted(defined_anew(cls) - LEFT)):
@@ -107,11 +108,11 @@ def check_class(ctx: Lowering, cls: type) -> None:
         raise UnsupportedSyntax(what, ctx.builder.loc, f"derive it from {getattr(base, '__name__', 'one container')} alone")
 
 
-# ------------------------------------------------------------------ made
+# ------------------------------------------------------------------ construction
 
 
 def begun(ctx: Lowering, cls: type, node: ast.AST) -> Obj:
-    """A new instance that holds nothing, as ``__new__`` of the base class makes it."""
+    """A new empty instance, as ``__new__`` of the base class creates it."""
     check_class(ctx, cls)
     storage = ctx.apply(Static(container_of(cls)), [], {}, node)
     instance: Obj = ctx.new_object("record", ((STORAGE, storage),), cls)
@@ -119,7 +120,7 @@ def begun(ctx: Lowering, cls: type, node: ast.AST) -> Obj:
 
 
 def filled(ctx: Lowering, owner: Obj, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """``__init__`` of the base class: what a new instance holds is what a new list or dict would hold."""
+    """``__init__`` of the base class: a new instance gets the content of a new list or dict."""
     base, storage = container_of(owner.key.cls), storage_of(ctx, owner)
     assert isinstance(storage, Obj)
     if owner.key in ctx.arguments or ctx.state.heap[storage.key] != ():
@@ -136,12 +137,12 @@ def filled(ctx: Lowering, owner: Obj, args: list[Binding], kwargs: dict[str, Bin
 
 
 def is_of_base(value: Any) -> bool:
-    """Is it a method of a container, such as ``dict.__getitem__``, that is not written in Python?"""
+    """Whether the value is a method of a container, such as ``dict.__getitem__``, that is not written in Python."""
     return isinstance(value, DESCRIPTORS) and value.__objclass__ in BASES
 
 
 def check_union(ctx: Lowering, a: Binding, b: Binding, node: ast.AST) -> None:
-    """Refuse ``a | b`` where the base class of one of them makes the result by calling the class of that."""
+    """Refuse ``a | b`` where the base class of one operand creates the result by calling that operand's class."""
     for held in (a, b):
         if is_derived(held) and container_of(held.key.cls) in BY_OTHERS:
             what = f"| of {held.key.cls.__name__} makes another instance by calling the class"
@@ -154,7 +155,7 @@ def is_base_method(value: Any) -> bool:
 
 
 def call_base(ctx: Lowering, name: str, owner: Obj, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """A method that the base class of an instance defines, or of a plain list or dict, called past what the class says."""
+    """A method of an instance's base class, or of a plain list or dict, called without the class's overrides."""
     storage = storage_of(ctx, owner)
     if storage is None:
         storage = owner
@@ -179,12 +180,12 @@ def call_base(ctx: Lowering, name: str, owner: Obj, args: list[Binding], kwargs:
 
 
 def says_what_is_missing(ctx: Lowering, owner: Obj) -> bool:
-    """Does the class of an instance define ``__missing__`` itself?"""
+    """Whether the class of an instance defines ``__missing__`` itself."""
     return from_class(ctx, owner.key.cls, "__missing__") is not None and not defined_by_base(owner.key.cls, "__missing__")
 
 
 def item_or_missing(ctx: Lowering, owner: Obj, key: Binding, node: ast.AST) -> Binding:
-    """An item of a dict whose class defines ``__missing__``: what that returns for a key which the dict does not have."""
+    """An item of a dict whose class defines ``__missing__``, which is called for a missing key."""
     storage = storage_of(ctx, owner)
     own = entry_of_class(ctx, owner.key.cls, "__missing__")
     if not isinstance(own, types.FunctionType):
@@ -196,7 +197,7 @@ def item_or_missing(ctx: Lowering, owner: Obj, key: Binding, node: ast.AST) -> B
     return own_item
 
 
-#: how an item is looked up whose key may be missing; entered where dicts are read
+#: lookup of an item whose key may be missing; entered by the module that reads dicts
 MISSING_ITEMS: dict[str, Any] = {}
 
 
@@ -204,7 +205,7 @@ MISSING_ITEMS: dict[str, Any] = {}
 
 
 def namespace_of(ctx: Lowering, owner: Obj) -> Obj:
-    """The object that holds the attributes of an instance: itself, or the dict that it is after ``self.__dict__ = self``."""
+    """The object that holds an instance's attributes: itself, or its own dict after ``self.__dict__ = self``."""
     if NAMESPACE not in dict(ctx.state.entries(owner.key)):
         return owner
     storage = storage_of(ctx, owner)
@@ -224,12 +225,12 @@ def become_namespace(ctx: Lowering, owner: Obj, value: Binding, node: ast.AST) -
 
 
 def is_remade(ctx: Lowering, key: HeapKey) -> bool:
-    """Is an instance that is returned made again of what it holds?  One with attributes beside that, or a factory of items, is not."""
+    """Whether a returned instance is rebuilt from its content. One with further attributes, or a factory of items, is not."""
     return container_of(key.cls) is not collections.defaultdict and not attributes_of(ctx, key)
 
 
 def attributes_of(ctx: Lowering, key: HeapKey) -> tuple[tuple[Any, Binding], ...]:
-    """The attributes of an instance, without what its base class holds."""
+    """The attributes of an instance, without its storage."""
     content = ctx.state.heap[key]
     assert not isinstance(content, Ref)
     return tuple((name, held) for name, held in content if name not in (STORAGE, NAMESPACE))

@@ -1,4 +1,4 @@
-"""Items of dicts: read, stored, deleted and asked for, under keys that are known while compiling or computed while the program runs."""
+"""Items of dicts: read, store, delete and membership, under static and dynamic keys."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def item_of_dict(ctx: Lowering, owner: Obj, held: Binding, node: ast.AST) -> Bin
 
 
 def item_or_made(ctx: Lowering, owner: Obj, held: Binding, node: ast.AST, otherwise: Callable[[Binding], Binding]) -> Binding:
-    """``owner[held]`` of a dict whose class says what a missing key gives."""
+    """``owner[held]`` of a dict whose class defines the item of a missing key."""
 
     def item(key: Any, sought: Binding) -> Binding:
         return where_there(ctx, owner, key, node, lambda value: value, lambda: otherwise(sought))
@@ -64,7 +64,7 @@ MISSING_ITEMS["of"] = item_or_made
 
 
 def raise_key_error(ctx: Lowering, sought: Binding, is_sure: bool, node: ast.AST) -> Binding:
-    """A dict does not have the key that is sought; ``is_sure``: whichever path is taken, it is this key."""
+    """Raise for a key that the dict does not have; ``is_sure``: it is this key on every path."""
     key = known_key(sought)
     if is_sure and not isinstance(key, Missing) and not (sees(ctx, KeyError) and isinstance(key, str | int)):
         raise UnsupportedSyntax(f"key {key!r} is not in this dict", ctx.loc(node), f"set it before, or use get({key!r}, 0.0)")
@@ -73,7 +73,7 @@ def raise_key_error(ctx: Lowering, sought: Binding, is_sure: bool, node: ast.AST
 
 
 def held_or_made(ctx: Lowering, owner: Obj, key: Any, node: ast.AST) -> Binding:
-    """The item of a dict that makes missing items: the one that it holds, or a new one."""
+    """The item of a dict that creates missing items: the stored one, or a new one."""
     content = dict(ctx.state.entries(owner.key))
     held = content.pop(key, MISSING)
 
@@ -101,7 +101,7 @@ def has_key(ctx: Lowering, owner: Obj, held: Binding, node: ast.AST) -> Operand:
 def where_there(
     ctx: Lowering, owner: Obj, key: Any, node: ast.AST, there: Callable[[Binding], Binding], absent: Callable[[], Binding]
 ) -> Binding:
-    """What is made of the item under a known key, which the dict may not have on some paths."""
+    """Apply ``there`` to the item under a known key, or ``absent`` on the paths where the dict lacks it."""
     test, value = has_item(ctx, owner.key, key), dict(ctx.state.entries(owner.key))[key]
     if isinstance(test, Const):
         return there(settled(value, ctx.state)) if test.value else absent()
@@ -118,7 +118,7 @@ def item_or(ctx: Lowering, owner: Obj, held: Binding, default: Binding, node: as
 
 
 def store(ctx: Lowering, owner: Obj, held: Binding, value: Binding, node: ast.AST) -> Binding:
-    """``owner[held] = value``; gives None, as for one of several keys each has a path of its own."""
+    """``owner[held] = value``; returns None, because each of several keys has a path of its own."""
     is_possible = bool(possible(ctx, held, keys_of(ctx, owner)))
 
     def stored(key: Any, sought: Binding) -> Binding:
@@ -133,7 +133,7 @@ def store(ctx: Lowering, owner: Obj, held: Binding, value: Binding, node: ast.AS
 
 
 def put(ctx: Lowering, owner: Obj, key: Any, sought: Binding, value: Binding) -> None:
-    """Store under a known key, which the sought one is equal to: where the dict has no such key, that is its last one from now on."""
+    """Store under a known key that equals ``sought``; where the dict lacks it, the key becomes the last."""
     content = dict(ctx.state.entries(owner.key))
     if key in content and not isinstance(has_item(ctx, owner.key, key), Const):
         new = known_key(sought)
@@ -160,12 +160,12 @@ def delete(ctx: Lowering, owner: Obj, held: Binding, node: ast.AST) -> Binding:
 
 
 def take(ctx: Lowering, owner: Obj, key: Any) -> None:
-    """Take an item out of a dict that has it."""
+    """Remove an item from a dict that has it."""
     ctx.change(owner.key, tuple((k, b) for k, b in ctx.state.entries(owner.key) if k != key))
 
 
 def taken_out(ctx: Lowering, owner: Obj, held: Binding, default: Binding | None, node: ast.AST) -> Binding:
-    """``owner.pop(held, default)``; without a default Python raises where there is no such key."""
+    """``owner.pop(held, default)``; without a default, a missing key raises as in Python."""
 
     def taken(key: Any, value: Binding) -> Binding:
         take(ctx, owner, key)
@@ -201,11 +201,11 @@ def item_or_set(ctx: Lowering, owner: Obj, held: Binding, default: Binding, node
     return at_key(ctx, held, keys_of(ctx, owner), node, where, absent)
 
 
-# ------------------------------------------------------------------ of dicts and lists from outside
+# ------------------------------------------------------------------ dicts and lists from outside
 
 
 def item_of_external(ctx: Lowering, value: Any, text: str, held: Binding, node: ast.AST) -> Binding:
-    """``value[held]`` of a container that stands outside the function."""
+    """``value[held]`` of a container from outside the function."""
     if isinstance(held, OneOf):
         return each(ctx, held, node, lambda one: item_of_external(ctx, value, text, one, node))
     key = known_key(held)
@@ -229,7 +229,7 @@ def item_of_external(ctx: Lowering, value: Any, text: str, held: Binding, node: 
 
 
 def known_item(ctx: Lowering, value: Any, text: str, key: Any, node: ast.AST) -> Binding:
-    """The item of a container that stands outside the function under a key that is known."""
+    """The item of a container from outside the function under a static key."""
     try:
         item = value[key]
     except (KeyError, IndexError, TypeError) as error:

@@ -1,6 +1,7 @@
-"""What dicts of all kinds and sets hold; a set is a dict without values.
+"""Contents of dicts of all kinds and of sets; a set is a dict without values.
 
-``HeapKey.cls`` of a dict says which kind it is: None for a plain one, ``set``, or a word and what makes a missing item.
+``HeapKey.cls`` of a dict gives its kind: None for a plain dict, ``set``, or a word and the factory
+of missing items.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from symgrad.frontend.bindings import Binding, Num, Obj, Static
 from symgrad.frontend.context import Lowering
 from symgrad.ir.core import ZERO
 
-ELEMENT = ("an element of a set", "a tuple or a list for values")  #: what a refusal calls it, and what to use instead
-#: operators on sets, by the method that says the same
+ELEMENT = ("an element of a set", "a tuple or a list for values")  #: its name in a refusal, and what to use instead
+#: operators on sets, by the equivalent method
 SET_OPERATORS: dict[type[ast.AST], str] = {
     ast.BitOr: "union", ast.BitAnd: "intersection", ast.Sub: "difference", ast.BitXor: "symmetric_difference",
 }  # fmt: skip
@@ -26,17 +27,17 @@ COUNTED = ("counted", Num(ZERO))  #: the kind of a ``Counter``
 
 
 def is_dict(binding: Any) -> TypeGuard[Obj]:
-    """Is it a dict made in the function, and no set?"""
+    """Whether the binding is a dict created in the function, and no set."""
     return isinstance(binding, Obj) and binding.key.kind == "dict" and binding.key.cls is not set
 
 
 def is_set(binding: Any) -> TypeGuard[Obj]:
-    """Is it a set made in the function?"""
+    """Whether the binding is a set created in the function."""
     return isinstance(binding, Obj) and binding.key.cls is set
 
 
 def missing_item(ctx: Lowering, owner: Obj, key: Any, node: ast.AST) -> Binding:
-    """What a ``defaultdict`` or ``Counter`` gives for a key that it does not have."""
+    """The item that a ``defaultdict`` or ``Counter`` returns for a missing key."""
     word, held = owner.key.cls
     if word == "counted":
         return held  # type: ignore[no-any-return]
@@ -67,7 +68,7 @@ def new_set(ctx: Lowering, elements: Iterable[Any]) -> Obj:
 
 
 def elements_of(ctx: Lowering, owner: Obj) -> list[Any]:
-    """The elements of a set, in the order in which they came."""
+    """The elements of a set, in order of insertion."""
     ctx.check_keys(owner.key)
     return [k for k, _ in ctx.state.entries(owner.key)]
 
@@ -81,7 +82,7 @@ def combined(ctx: Lowering, name: str, own: list[Any], others: list[list[Any]]) 
 
 
 def in_order_text(node: ast.AST) -> str:
-    """The expression of a set, sorted, where it is the node or all that a call is given.
+    """The expression of a set, sorted, if the set is the node or a call's only argument.
 
     >>> in_order_text(ast.parse("sum({a, b})", mode="eval").body), in_order_text(ast.parse("f(s, 1)", mode="eval").body)
     ('sorted({a, b})', 'sorted')
@@ -91,12 +92,12 @@ def in_order_text(node: ast.AST) -> str:
     return f"sorted({ast.unparse(node)})" if isinstance(node, ast.Name | ast.Set | ast.Attribute) else "sorted"
 
 
-#: why a set cannot be iterated over
+#: the reason why a set cannot be iterated over
 ORDER_UNKNOWN = "the iteration order of this set is not known while compiling"
 
 
 def in_order(ctx: Lowering, owner: Obj, node: ast.AST) -> list[Any]:
-    """The elements as Python goes over them, which is certain of small integers only: they stand in order."""
+    """The elements in Python's order of iteration, which is certain for small integers only: ascending."""
     elements = elements_of(ctx, owner)
     if len(elements) > 1 and not all(type(k) is int and 0 <= k < max(8, len(elements)) for k in elements):
         for site in owner.key.sites:

@@ -1,4 +1,4 @@
-"""Derivatives in directions taken inside a function: ``jvp(g, (x,), (v,))`` becomes the IR of ``g`` with its tangents, in place."""
+"""Directional derivatives taken inside a function: ``jvp(g, (x,), (v,))`` becomes the IR of ``g`` with its tangents, inlined."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def make_directional(ctx: Lowering, what: str, args: list[Binding], kwargs: dict
 
 @callee(Directional)
 def call_directional(ctx: Lowering, derivative: Directional, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """Lower the function on parameters of its own, and put it here with its tangents."""
+    """Lower the function with parameters of its own, and inline it here with its tangents."""
     pairs = [*args, *(kwargs.pop(name) for name in ("primals", "tangents")[len(args) :] if name in kwargs)]
     if len(pairs) != 2:
         raise BadArgument("jvp takes the arguments and their tangents, as two tuples", ctx.loc(node), "jvp(f, (x, w), (dx, dw))")
@@ -76,7 +76,7 @@ def call_directional(ctx: Lowering, derivative: Directional, args: list[Binding]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Linear(Binding):
-    """The second of what ``linearize`` gives: the derivative in directions, the arguments, and all that these reached then."""
+    """The second result of ``linearize``: the directional derivative, the arguments, and everything these reached then."""
 
     derivative: Directional
     args: tuple[Binding, ...]
@@ -96,7 +96,7 @@ def make_linear(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[str,
 
 @callee(Linearizing)
 def call_linearizing(ctx: Lowering, derivative: Linearizing, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """The value, and a linear function that is written when it is called."""
+    """The value, and a linear function that is lowered when it is called."""
     before = reached(ctx, derivative.of, [*args, *kwargs.values()], node)
     value = ctx.apply(derivative.of, args, dict(kwargs), node)
     along = Directional(derivative.of, derivative.what, derivative.wrt, derivative.has_aux, derivative.no_grad)
@@ -129,7 +129,7 @@ def items_of(ctx: Lowering, pair: Binding, node: ast.AST) -> list[Binding]:
 
 
 def places_of(inner: Inner, primals: list[Binding], tangents: list[Binding], kwargs: dict[str, Binding]) -> list[Any]:
-    """Which argument each tangent is of."""
+    """The argument of each tangent."""
     wrt = inner.derivative.wrt
     places = list(range(len(primals)))
     if wrt is not None:
@@ -142,14 +142,14 @@ def places_of(inner: Inner, primals: list[Binding], tangents: list[Binding], kwa
 
 @dataclass(slots=True)
 class Directions:
-    """The tangents of the floats in some arguments, in the order in which ``Fresh`` makes parameters of them."""
+    """The tangents of the floats in some arguments, in the order of their parameters in ``Fresh``."""
 
     ctx: Lowering
     node: ast.AST
     operands: list[Operand] = field(default_factory=list)
 
     def enter(self, path: str, primal: Binding, tangent: Binding) -> None:
-        """Go along an argument and its tangent."""
+        """Traverse an argument and its tangent together."""
         if isinstance(primal, Num | Ref) and is_float(self.ctx.type_of(primal)):
             self.operands.append(self.fitted(path, self.ctx.read(primal, self.node), self.ctx.read(tangent, self.node)))
             return
@@ -182,7 +182,7 @@ class Directions:
         return listed
 
     def fitted(self, path: str, primal: Operand, tangent: Operand) -> Operand:
-        """A tangent in the form of its argument."""
+        """A tangent converted to the form of its argument."""
         have, want = tangent.type, primal.type
         if isinstance(want, Scalar) and isinstance(have, Scalar) and (is_complex(want) or not is_complex(have)):
             if isinstance(tangent, Const):
@@ -202,7 +202,7 @@ class Directions:
         raise AssertionError
 
     def checked(self, path: str, tangent: Operand, primal: Operand) -> Operand:
-        """A tangent of which the program sees whether it has the shape of its argument."""
+        """A tangent with a run-time check that it has the shape of its argument."""
         have, want = tangent.type, primal.type
         assert isinstance(have, Array)
         assert isinstance(want, Array)

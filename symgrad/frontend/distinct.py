@@ -1,4 +1,4 @@
-"""Which objects and arrays that the caller sees must be two, and which are one: what a call is asked before its code runs."""
+"""Aliasing guard of a call: which objects and arrays of the caller must be distinct, and which must be the same."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from symgrad.signature import Signature, containers_of, leaves_of
 
 
 def related_outside(known: Iterable[Captured], joined: Mapping[str, str], changed: Container[str]) -> tuple[tuple[str, str, bool], ...]:
-    """Pairs of what is read from outside that are one object, and pairs that must be two because one of them is changed.
+    """Pairs of outside values that are one object, and pairs that must be two because one of them is changed.
 
-    ``joined`` are expressions of what another expression reads too, with that one.
+    ``joined`` maps expressions to the other expression that reads the same object.
     """
     relations = [(text, path, True) for text, path in joined.items()]
     leaves = [leaf for held in known if held.text not in joined for leaf in leaves_of(held.text, held.abstract)]
@@ -26,10 +26,10 @@ def related_outside(known: Iterable[Captured], joined: Mapping[str, str], change
 
 
 def told_apart(ctx: Lowering, known: Iterable[Captured], joined: Mapping[str, str], signature: Signature) -> tuple[tuple[str, str], ...]:
-    """What must not be one object: what is read from outside, and what is changed or asked for its identity by another expression."""
+    """Pairs of expressions that must not denote one object: one is read from outside, and one is changed or tested for identity."""
     alone = [held for held in known if held.text not in joined]
     own = [path for held in alone for path, _ in containers_of(held.text, held.abstract)]
-    lists = {held.text for held in alone if isinstance(held.abstract, List)}  # of two of which it is known
+    lists = {held.text for held in alone if isinstance(held.abstract, List)}  # the relation of two of them is known
     outside = [text for text in dict.fromkeys([*own, *ctx.outside]) if text not in joined]
     changed = [(text, path) for path in sorted(ctx.stored) for text in outside if path != text and not {path, text} <= lists]
     seen = [(text, path) for text in sorted(ctx.stored) if text in own for path, _ in signature.containers()]

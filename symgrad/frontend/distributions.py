@@ -1,4 +1,4 @@
-"""Distributions of ``scipy.stats``: their functions are compositions, and one that is called is one with parameters."""
+"""Distributions of ``scipy.stats``: their functions are compositions of ops; calling a distribution fixes its parameters."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ WITH_PARAMETERS = ("rv_continuous_frozen", "rv_discrete_frozen", "rv_frozen")
 
 
 def distribution_of(ctx: Lowering, owner: Binding) -> Frozen | None:
-    """The distribution that is the value of a binding, with its parameters; None for all other values."""
+    """The distribution that a binding's value is, with its parameters; None for all other values."""
     if isinstance(owner, Frozen):
         return owner
     if not isinstance(owner, External | Static):
@@ -50,7 +50,7 @@ def distribution_of(ctx: Lowering, owner: Binding) -> Frozen | None:
 
 
 def with_parameters(ctx: Lowering, owner: External | Static) -> Frozen | None:
-    """A distribution from outside that was made with parameters, which are read at each call."""
+    """A distribution from outside that was created with parameters, which are read at each call."""
     value = owner.value
     is_one = type(value).__name__ in WITH_PARAMETERS and type(value).__module__.startswith("scipy.stats.")
     name = name_of(value.dist) if is_one else None
@@ -87,7 +87,7 @@ def call_distribution(ctx: Lowering, held: Frozen, name: str, args: list[Binding
         return ctx.apply(Static(raised), [logarithm], {}, node)
     if (by_formula := call_formula(ctx, held.distribution, name, arguments, named, node)) is not None:
         return by_formula
-    if is_method(law := of_name(held.distribution), name):  # ``rvs``, ``fit`` and others, called as they are
+    if is_method(law := of_name(held.distribution), name):  # ``rvs``, ``fit`` and others, called opaquely
         if not held.args and not held.kwargs:
             return opaque(ctx, method_of(law, name), name, args, kwargs, node)
         frozen = opaque(ctx, law, held.distribution, list(held.args), dict(held.kwargs), node)
@@ -98,9 +98,9 @@ def call_distribution(ctx: Lowering, held: Frozen, name: str, args: list[Binding
 def call_formula(
     ctx: Lowering, distribution: str, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST
 ) -> Binding | None:
-    """A function of a distribution by SciPy's own formula, if a derivative passes through it; None where there is no such function.
+    """A function of a distribution by SciPy's own formula, if it is differentiable; None where there is no such function.
 
-    Where none does it is called as it is, like all functions of libraries without a row.
+    A function without a differentiable formula is opaque, like all library functions without a row.
     """
     law = of_name(distribution)
     is_of_counts = is_method(law, "pmf")
@@ -122,13 +122,13 @@ def call_formula(
 def bound_to(
     ctx: Lowering, words: list[str], args: list[Binding], kwargs: dict[str, Binding], name: str, node: ast.AST
 ) -> dict[str, Binding]:
-    """The arguments of a function of a distribution by their names; what is no argument of it is refused."""
+    """The arguments of a distribution's function by their names; any other argument is refused."""
     optional = inspect.Parameter.empty
     parameters = [
         inspect.Parameter(word, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=0 if word in ("loc", "scale") else optional)
         for word in words
     ]
-    # SciPy calls the point of a distribution of counts k, and a proportion q
+    # SciPy names the point k for a distribution of counts, and q for a proportion
     other = [word for word in ("k", "q") if "x" in words and word not in words]
     named = {"x" if word in other else word: held for word, held in kwargs.items()}
     try:
@@ -139,7 +139,7 @@ def bound_to(
 
 
 def positive(ctx: Lowering, held: Binding, node: ast.AST) -> Binding:
-    """A parameter that must be positive, with nan in its place where it is not."""
+    """A parameter that must be positive, replaced by nan where it is not."""
     known = known_value(held)
     if known and isinstance(known[0], int | float) and known[0] > 0:
         return held
@@ -148,7 +148,7 @@ def positive(ctx: Lowering, held: Binding, node: ast.AST) -> Binding:
 
 def checked(ctx: Lowering, function: Any, name: str, args: list[Binding], kwargs: dict[str, Binding],
             node: ast.AST) -> tuple[list[Binding], dict[str, Binding]]:  # fmt: skip
-    """The arguments of a function of a distribution, with nan for parameters that cannot be, where that is not known while compiling."""
+    """The arguments of a distribution's function, with nan for invalid parameters where their validity is not static."""
 
     def one(word: str, held: Binding) -> Binding:
         known = known_value(held)

@@ -1,7 +1,7 @@
-"""table: random numbers drawn in the function: what array or number a draw gives, and draws that are others moved and scaled.
+"""table: random numbers drawn in the function: the array or number that a draw gives, and draws that shift and scale another.
 
-A draw runs once, in its place, as any call that cannot be seen into. ``normal(loc, scale)`` is ``loc + scale * standard_normal()``,
-number by number, which says what its derivative is (Kingma and Welling 2014).
+A draw runs once, in program order, as any opaque call does. ``normal(loc, scale)`` is ``loc + scale
+* standard_normal()``, number by number, which defines its derivative (Kingma and Welling 2014).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from symgrad.frontend.tables import SPECIAL, special
 from symgrad.ir.core import Const, Operand
 from symgrad.ir.types import Object, Scalar
 
-#: draws: the names of the parameters, and what one number is
+#: draws: the names of the parameters, and the dtype of one number
 DRAWS = {
     **dict.fromkeys(("random", "random_sample", "standard_normal", "standard_exponential"), ("size", "f64")),
     **dict.fromkeys(("normal", "laplace", "logistic", "gumbel"), ("loc scale size", "f64")),
@@ -30,16 +30,16 @@ DRAWS = {
     "integers": ("low high size", "i64"), "randint": ("low high size", "i64"), "poisson": ("lam size", "i64"),
     "binomial": ("n p size", "i64"),
 }  # fmt: skip
-#: draws whose sizes are the arguments themselves
+#: draws whose arguments are the sizes
 SPREAD = {"rand": "random_sample", "randn": "standard_normal"}
-#: draws that are others moved and scaled: which, and defaults of the parameters
+#: draws that shift and scale another one: which, and the defaults of the parameters
 SCALED = {
     "normal": ("standard_normal", (0.0, 1.0)), "uniform": ("random", (0.0, 1.0)), "exponential": ("standard_exponential", (1.0,)),
     "lognormal": ("standard_normal", (0.0, 1.0)),
     **{name: (name, (0.0, 1.0)) for name in ("laplace", "logistic", "gumbel")}, "rayleigh": ("rayleigh", (1.0,)),
 }  # fmt: skip
 
-#: calls a method of the generator with operands by position, and one by the name ``size``
+#: calls a method of the generator with positional operands, and one named ``size``
 Call = Callable[[str, list[Binding], dict[str, Binding]], Binding]
 
 
@@ -56,7 +56,7 @@ def _last(node: ast.expr) -> str:
 
 
 def is_generator(ctx: Lowering, owner: Binding) -> bool:
-    """Does it draw random numbers?"""
+    """Whether the binding is a random generator."""
     if isinstance(owner, External | Static):
         return isinstance(owner.value, GENERATORS)
     return isinstance(owner, Num) and ctx.type_of(owner) == Object("generator")
@@ -72,7 +72,7 @@ def drawn(ctx: Lowering, owner: Binding, name: str, args: list[Binding], kwargs:
 
 
 def draw(ctx: Lowering, call: Call, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """A draw of known form; any other call of a generator is kept as it is."""
+    """A draw of known form; any other call of a generator is opaque."""
     if name == "shuffle" and len(args) == 1 and not kwargs and isinstance(args[0], Ref):
         return shuffled(ctx, call, args[0], node)
     if name == "choice" and args and are_numbers(ctx, held_items(args[0], ctx.state) or []):
@@ -113,7 +113,7 @@ def draw(ctx: Lowering, call: Call, name: str, args: list[Binding], kwargs: dict
 
 
 def chosen(ctx: Lowering, call: Call, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """``choice`` of a vector draws as that of its places does."""
+    """``choice`` from a vector draws the choice of its indices."""
     count = Num(ctx.call("extent", ctx.read(args[0], node), axis=0))
     places = call("choice", [count, *args[1:]], kwargs)
     extents = extents_of(ctx, args[1] if len(args) > 1 else kwargs.get("size", Static(None)))
@@ -123,17 +123,17 @@ def chosen(ctx: Lowering, call: Call, args: list[Binding], kwargs: dict[str, Bin
 
 
 def are_numbers(ctx: Lowering, items: list[Any]) -> bool:
-    """Are there items, and all of them numbers?"""
+    """Whether the items are numbers, at least one."""
     return bool(items) and all(isinstance(ctx.type_of(item), Scalar) for item in items)
 
 
 def is_computed(bindings: list[Any]) -> bool:
-    """Is there an argument that is not known while compiling?"""
+    """Whether an argument is dynamic."""
     return any(b is not None and not known_value(b) for b in bindings)
 
 
 def moved(ctx: Lowering, call: Call, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """``multivariate_normal(mean, cov)`` is the mean and a draw about zeros."""
+    """``multivariate_normal(mean, cov)`` is the mean plus a draw about zeros."""
     centre = ctx.apply(Static(np.zeros_like, "np.zeros_like"), args[:1], {}, node)
     base = call("multivariate_normal", [centre, *args[1:]], kwargs)
     extents = extents_of(ctx, args[2] if len(args) > 2 else kwargs.get("size", Static(None)))
@@ -143,14 +143,14 @@ def moved(ctx: Lowering, call: Call, args: list[Binding], kwargs: dict[str, Bind
 
 
 def permuted(ctx: Lowering, call: Call, target: Binding, node: ast.AST) -> Binding:
-    """``permutation`` of an array draws as that of its places does."""
+    """``permutation`` of an array draws the permutation of its indices."""
     count = Num(ctx.call("extent", ctx.read(target, node), axis=0))
     order = typed(ctx, call("permutation", [count], {}), [count], "i64", node)
     return ctx.make(ctx.call("take", ctx.read(target, node), ctx.read(order, node), index="i"))
 
 
 def shuffled(ctx: Lowering, call: Call, target: Ref, node: ast.AST) -> Binding:
-    """``shuffle`` draws as ``permutation`` of the places does."""
+    """``shuffle`` draws the ``permutation`` of the indices."""
     count = Num(ctx.call("extent", ctx.read(target, node), axis=0))
     order = typed(ctx, call("permutation", [count], {}), [count], "i64", node)
     ctx.store(target, ctx.call("take", ctx.read(target, node), ctx.read(order, node), index="i"))
@@ -158,7 +158,7 @@ def shuffled(ctx: Lowering, call: Call, target: Ref, node: ast.AST) -> Binding:
 
 
 def scaled(ctx: Lowering, name: str, base: Binding, first: Binding, second: list[Binding], node: ast.AST) -> Binding:
-    """The draw of a name, made of the standard one."""
+    """The draw of a name, computed from the standard one."""
 
     def on(row: str, a: Binding, b: Binding) -> Binding:
         return ctx.make(ctx.call(row, ctx.read(a, node), ctx.read(b, node)))
@@ -172,7 +172,7 @@ def scaled(ctx: Lowering, name: str, base: Binding, first: Binding, second: list
 
 
 def extents_of(ctx: Lowering, size: Binding) -> list[Binding] | None:
-    """The extents that a size says: none for a number, None if they are not known to be integers."""
+    """The extents of a size: empty for a number, None if they are not known to be integers."""
     if size == Static(None):
         return []
     items = held_items(size, ctx.state)

@@ -1,4 +1,4 @@
-"""Functions that ask for the dtypes and classes of their operands alone: they are answered while compiling, where these are known.
+"""Functions of the dtypes and classes of their operands alone: evaluated at compile time where these are known.
 
 ``np.result_type``, ``np.isdtype``, ``np.issubdtype``, ``np.ma.isMaskedArray`` and their like; ``array_namespace`` of SciPy and
 ``array_api_compat``, which gives the module that has the functions for such arrays. The function itself is asked, about operands of the
@@ -19,7 +19,7 @@ from symgrad.frontend.operands import known_value
 from symgrad.ir.core import Const
 from symgrad.ir.types import DTYPES, Array, Scalar
 
-#: functions of NumPy that ask for dtypes alone; older versions lack some of them
+#: functions of NumPy that depend on dtypes alone; older versions lack some of them
 WORDS = ("result_type", "promote_types", "common_type", "can_cast", "isdtype", "issubdtype", "iterable")
 OF_DTYPES = [*(getattr(np, name) for name in WORDS if hasattr(np, name)), np.ma.isMaskedArray]
 #: the packages whose ``array_namespace`` it is
@@ -30,7 +30,7 @@ UNKNOWN = object()
 
 
 def dtype_question(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding | None:
-    """What such a function gives for the operands; None for other functions, and where something that it asks for is not known."""
+    """The result of such a function for the operands; None for other functions, and where an operand's dtype or class is unknown."""
     if not any(function is one for one in OF_DTYPES) and not gives_namespace(function):
         return None
     operands = [like(ctx, binding) for binding in args]
@@ -41,19 +41,19 @@ def dtype_question(ctx: Lowering, function: Any, args: list[Binding], kwargs: di
         check_kind(ctx, ctx.type_of(binding), node)
     try:
         answer = function(*operands, **keywords)
-    except Exception:  # it is called when the program runs, and raises what it raises
+    except Exception:  # the function is called at run time, and raises there
         return None
     return Num(Const(answer)) if isinstance(answer, bool) else Static(answer)
 
 
 def gives_namespace(function: Any) -> bool:
-    """Is it ``array_namespace``?"""
+    """Whether the function is ``array_namespace``."""
     home = (getattr(function, "__module__", None) or "").partition(".")[0]
     return home in HOMES and getattr(function, "__name__", "") == "array_namespace"
 
 
 def like(ctx: Lowering, binding: Binding) -> Any:
-    """An object of the class, dtype and rank of a binding's value; ``UNKNOWN`` where one of these is not known."""
+    """An object of the class, dtype and rank of a binding's value; ``UNKNOWN`` where one of these is unknown."""
     known = known_value(binding)
     if known:
         return known[0]

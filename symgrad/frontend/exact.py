@@ -1,7 +1,8 @@
-"""Exact classes: which Python classes a value may have, and the questions that are answered from them.
+"""Exact classes: which Python classes a value may have, and the tests that they answer.
 
-An IR type serves several classes of numbers: a value that is 1 on one path and 1.5 on another is a ``float`` of the IR. Such values are
-noted where paths meet (``mixed``); an answer is given only where it is the same for all classes that a value may have.
+One IR type stands for several classes of numbers: a value that is 1 on one path and 1.5 on another
+is a ``float`` of the IR. Joins record such values (``mixed``). A test is answered only where the
+answer is the same for all classes that a value may have.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ from symgrad.ir.types import DTYPES, Array, List, Object, Scalar, Type, Unknown,
 from symgrad.ops.trying import class_of
 
 NUMBERS: dict[str, type] = {"bool": bool, "int": int, "float": float, "complex": complex}
-#: the classes of objects that say themselves what they are
+#: the classes of bindings that determine their own class
 VIEWS: dict[tuple[bool, bool], type] = {
     (True, False): type({}.items()), (False, True): type({}.keys()), (False, False): type({}.values()),
 }  # fmt: skip
@@ -83,7 +84,7 @@ def classes_of(ctx: Lowering, binding: Binding, node: ast.AST) -> tuple[type, ..
                 return classes
         case Ref():
             match ctx.type_of(binding):
-                case Array(shape=shape) if shape is not None:  # else it may be a number on some paths
+                case Array(shape=shape) if shape is not None:  # otherwise it may be a number on some paths
                     return (np.ndarray,)
                 case List(of=of):
                     return {"list": (list,), "tuple": (tuple,)}.get(of, (list, tuple))
@@ -95,7 +96,7 @@ def classes_of(ctx: Lowering, binding: Binding, node: ast.AST) -> tuple[type, ..
 
 
 def possible_classes(ctx: Lowering, binding: Binding, node: ast.AST) -> tuple[type, ...]:
-    """The same without asking loops to learn more; none where they are not known."""
+    """The same without requesting more precision from loops; empty where they are unknown."""
     asked = ctx.mixed.asked
     try:
         return classes_of(ctx, binding, node)
@@ -106,14 +107,14 @@ def possible_classes(ctx: Lowering, binding: Binding, node: ast.AST) -> tuple[ty
 
 
 def classes_of_number(operand: Operand, mixed: bool) -> tuple[type, ...]:
-    """The classes of a number; none where its type says nothing."""
+    """The classes of a number; empty where its type does not determine them."""
     if isinstance(operand, Const) and operand.name is None:
         return (type(operand.value),)
     return classes_of_scalar(operand.type, mixed) if isinstance(operand.type, Scalar) else ()
 
 
 def classes_of_scalar(type_: Scalar, mixed: bool) -> tuple[type, ...]:
-    """The classes of numbers of a type; ``mixed`` ones may be of a narrower kind too."""
+    """The classes of numbers of a type; ``mixed`` ones may also be of a narrower kind."""
     python = NUMBERS[type_.kind]
     if type_.dtype not in (None, "any"):
         return (np.dtype(DTYPES[type_.dtype]).type,)
@@ -126,7 +127,7 @@ def classes_of_scalar(type_: Scalar, mixed: bool) -> tuple[type, ...]:
 
 
 def check_kind(ctx: Lowering, type_: Type, node: ast.AST) -> None:
-    """Refuse a question for the dtype or class of complex numbers that may be real to NumPy: eigenvalues of a real matrix."""
+    """Refuse a test of the dtype or class of complex numbers that may be real in NumPy: eigenvalues of a real matrix."""
     if ctx.has_real_eig and ctx.frame.place is None and is_complex(type_):
         what = "NumPy gives real eigenvalues where all of a matrix are real, and complex ones else, which shows when the program runs"
         raise UnknownType(what, ctx.loc(node), "make the matrix complex before, with a + 0j")
@@ -151,7 +152,7 @@ def class_text(cls: type) -> str:
 
 
 def as_named(ctx: Lowering) -> str:
-    """The way out where an argument is a tuple of a class of the user's."""
+    """The hint where an argument is a tuple of a user class."""
     name = next(iter(ctx.tuple_classes)).__name__
     return f"derive {name} from typing.NamedTuple, or pass a plain tuple"
 
@@ -206,12 +207,12 @@ def is_callable(ctx: Lowering, binding: Binding, node: ast.AST) -> bool:
 
 
 def is_anything(ctx: Lowering, binding: Binding) -> bool:
-    """Is it a value of which nothing is known, or no number at all, so that it need not have the attributes of arrays?"""
+    """Whether nothing is known about the value, or it is no number, so that it may lack the attributes of arrays."""
     return isinstance(binding, Num | Static) and isinstance(ctx.type_of(binding), Unknown | Object)
 
 
 def is_single(binding: Binding) -> bool:
-    """Is it something that NumPy takes for one object: an iterator, a function, None, a dict or a view of one, a set, a slice?"""
+    """Whether NumPy treats the value as one object: an iterator, a function, None, a dict or a view of one, a set, a slice."""
     match binding:
         case (
             Iter(kind="slice") | Fun() | View() | Static(None) | Static(types.FunctionType() | slice() | str()) | Obj(HeapKey(kind="dict"))
@@ -220,14 +221,14 @@ def is_single(binding: Binding) -> bool:
     return is_iterator(binding)
 
 
-#: what equals what: of two families that are not the same nothing is equal
+#: families of classes: values of two different families are never equal
 FAMILIES: tuple[tuple[type, ...], ...] = (
     (bool, int, float, complex, np.generic, np.ndarray), (str,), (list,), (tuple,), (dict,), (set, frozenset), (type(None),),
 )  # fmt: skip
 
 
 def never_equal(ctx: Lowering, a: Binding, b: Binding, node: ast.AST) -> bool:
-    """Are two values of classes of which Python never calls two instances equal?"""
+    """Whether two values are of classes whose instances are never equal in Python."""
     try:
         one, two = (classes_of(ctx, x, node) for x in (a, b))
     except UnknownType:
@@ -238,13 +239,13 @@ def never_equal(ctx: Lowering, a: Binding, b: Binding, node: ast.AST) -> bool:
 
 
 def families_of(classes: tuple[type, ...]) -> set[int]:
-    """The families of some classes; none where one of the classes is in no family."""
+    """The families of some classes; empty if one of the classes is in no family."""
     families = [next((k for k, family in enumerate(FAMILIES) if issubclass(kind, family)), other_family(kind)) for kind in classes]
     return set() if None in families else {k for k in families if k is not None}
 
 
 def other_family(kind: type) -> int | None:
-    """That of a class which compares with its own kind alone."""
+    """The family of a class that equals its own kind alone."""
     return -1 if kind is collections.deque else None
 
 

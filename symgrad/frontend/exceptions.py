@@ -1,8 +1,9 @@
-"""Exceptions that somebody in the program sees: edges to handlers, and what is pending of them where blocks end.
+"""Exception edges: edges from ops that may raise to the handlers in the program, and the exceptions pending at the ends of blocks.
 
-Where an exception may be raised and a handler, a ``finally`` or a ``with`` around it sees that, the program gets an edge: a test, a side
-on which the exception is pending, with the state at exactly that point, and a side in which the program goes on. Where the block ends,
-the edges in it are closed: what is pending is handed out of it, until the statement that sees it is reached.
+Where an exception may be raised inside a handler, a ``finally`` or a ``with``, the program gets an
+edge: a test, a side on which the exception is pending, with the state at exactly that point, and a
+side on which the program goes on. The end of a block closes its edges: a pending exception leaves
+the block as a value, outwards to the statement that handles it.
 """
 
 from __future__ import annotations
@@ -24,17 +25,17 @@ from symgrad.ir.core import FALSE, TRUE, Block, Call, Const, If, Operand, Value
 from symgrad.ir.types import BOOL
 from symgrad.location import Loc
 
-#: names of the state that say what is pending: which kind it is, and for each kind the exception itself
+#: names of the state for the pending exception: its kind, and for each kind the exception itself
 KIND: Name = (RAISED, "%kind")
-#: what an exception that the program makes holds of what its class was called with
+#: the entry of a created exception that holds its class's arguments
 GIVEN = "%given"
-#: what a loop remembers of the exception that it was left with: a code above those of other exits
+#: exit codes of a loop from here on mean the kind of exception that left it
 ABOVE = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Raisable:
-    """What may be raised somewhere: one of these classes or of theirs; ``exact``: the one class itself.
+    """A set of exceptions that may be raised somewhere: these classes and their subclasses; ``exact``: the one class itself.
 
     ``own``: the program raises it, so that it is an object of the program; else it is what an operation raises when it runs.
     ``count``: how many arguments the program gives it.
@@ -46,7 +47,7 @@ class Raisable:
     count: int = 0
 
     def verdict(self, kinds: tuple[type, ...]) -> bool | None:
-        """Does a handler of some classes take it?  None if that shows when the program runs."""
+        """Whether a handler of some classes catches it; None if that is known at run time only."""
         if all(issubclass(cls, kinds) for cls in self.classes):
             return True
         below = not self.exact and any(issubclass(kind, cls) for kind in kinds for cls in self.classes)
@@ -55,7 +56,7 @@ class Raisable:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Watcher:
-    """A statement that sees exceptions of some classes which are raised in its body."""
+    """A statement that handles exceptions of some classes raised in its body."""
 
     kinds: tuple[type, ...]
     loc: Loc
@@ -63,7 +64,7 @@ class Watcher:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pending:
-    """An exception that is pending where a test is true, in a state; ``depth``: how many edges there are around what both are made of."""
+    """An exception that is pending where a test is true, in a state; ``depth``: the count of edges around the definitions of both."""
 
     test: Operand
     state: State
@@ -74,7 +75,7 @@ class Pending:
 
 @dataclass(slots=True, eq=False)
 class Edge:
-    """A test on whose one side an exception is pending; without ``go_on`` nothing follows it."""
+    """A test with an exception pending on one side; without ``go_on`` the program does not continue."""
 
     pending: Pending
     block: Block
@@ -86,44 +87,44 @@ class Edge:
 
 
 def name_of(kind: int) -> Name:
-    """The name of the exception that is pending, if it is of a kind."""
+    """The name of the pending exception of a kind."""
     return (RAISED, f"%{kind}")
 
 
 def args_of(kind: int) -> Name:
-    """The name of what the class of an exception was given that is pending, where the program raised it."""
+    """The name of the class arguments of a pending exception that the program raised."""
     return (RAISED, f"%{kind}.given")
 
 
 def name_of_taken(number: int, what: object) -> Name:
-    """Under which name a handler keeps what it has taken."""
+    """The name under which a handler keeps what it has caught."""
     return (RAISED, f"%taken{number}.{what}")
 
 
 def taken_by(name: str) -> int | None:
-    """The number of the handler that keeps something under a name."""
+    """The number of the handler that keeps a binding under a name."""
     return int(name[6 : name.index(".")]) if name.startswith("%taken") else None
 
 
 def kind_of(ctx: Lowering, raisable: Raisable) -> int:
-    """The number of what may be raised."""
+    """The number of a ``Raisable``."""
     if raisable not in ctx.raisables:
         ctx.raisables.append(raisable)
     return ctx.raisables.index(raisable)
 
 
 def kind_now(ctx: Lowering, kinds: frozenset[int]) -> Operand:
-    """Which of some kinds the pending exception is of."""
+    """The kind of the pending exception, one of some kinds."""
     return Const(next(iter(kinds))) if len(kinds) == 1 else ctx.number(KIND)
 
 
 def is_seen(ctx: Lowering, raisable: Raisable) -> bool:
-    """Does somebody in the program see it?"""
+    """Whether a statement in the program handles it."""
     return any(raisable.verdict(watcher.kinds) is not False for watcher in ctx.watchers)
 
 
 def sees(ctx: Lowering, cls: type) -> bool:
-    """Does somebody in the program see an exception of a class?"""
+    """Whether a statement in the program handles an exception of a class."""
     return is_seen(ctx, Raisable((cls,), exact=True))
 
 
@@ -131,7 +132,7 @@ def sees(ctx: Lowering, cls: type) -> bool:
 
 
 def raise_where(ctx: Lowering, test: Operand, raisable: Raisable, exception: Callable[[], Binding], args: Binding = MISSING) -> None:
-    """An exception is pending where a test is true; the program goes on where it is not."""
+    """Make an exception pending where a test is true; the program goes on where it is not."""
     if isinstance(test, Const):
         if test.value:
             with ctx.unwatched():
@@ -149,7 +150,7 @@ def raise_where(ctx: Lowering, test: Operand, raisable: Raisable, exception: Cal
 
 
 def raise_here(ctx: Lowering, kind: int, exception: Binding, args: Binding = MISSING) -> None:
-    """An exception is pending; nothing follows."""
+    """Make an exception pending; nothing follows."""
     state = ctx.state.copy()
     state.names |= {KIND: Num(Const(kind)), name_of(kind): exception, args_of(kind): args}
     pend(ctx, Pending(TRUE, state, frozenset({kind}), ctx.watchers, len(ctx.edges)))
@@ -158,7 +159,7 @@ def raise_here(ctx: Lowering, kind: int, exception: Binding, args: Binding = MIS
 
 
 def fail(ctx: Lowering, cls: type[Exception], what: Any) -> None:
-    """Raise an exception with a text, or what else it is given; nothing follows."""
+    """Raise an exception with a text or another argument; nothing follows."""
     fail_unless(ctx, FALSE, cls, what)
     raise Raised
 
@@ -184,13 +185,13 @@ def fail_unless(ctx: Lowering, test: Operand, cls: type[Exception], what: Any) -
 
 
 def told_by(ctx: Lowering, what: Binding, node: ast.AST | None = None) -> Operand:
-    """What an exception for the caller is given; a tuple is a tuple there."""
+    """An argument of an exception for the caller; a tuple is a tuple there."""
     operand = ctx.read(what, node)
     return ctx.call("opaque_pure", ctx.constant(tuple, "tuple"), operand) if is_plain_tuple(what) else operand
 
 
 def check_count(ctx: Lowering, number: Operand, count: Operand, what: str) -> None:
-    """Raise a ``ValueError`` unless there are as many as there should be."""
+    """Raise a ``ValueError`` unless a number equals the required count."""
     if is_seen(ctx, Raisable((ValueError,), exact=True)):
         fail_unless(ctx, ctx.call("equal", number, count), ValueError, what)
     else:
@@ -198,12 +199,12 @@ def check_count(ctx: Lowering, number: Operand, count: Operand, what: str) -> No
 
 
 def pend(ctx: Lowering, pending: Pending) -> None:
-    """Note what is pending where nothing follows it."""
+    """Record a pending exception after which nothing follows."""
     ctx.edges.append(Edge(pending, Block(), pending.state, ctx.builder.loc))
 
 
 def push(ctx: Lowering, pending: Pending, block: Block) -> None:
-    """Go on where an exception is not pending."""
+    """Continue where an exception is not pending."""
     builder = ctx.builder
     edge = Edge(pending, block, ctx.state.copy(), builder.loc, Block(), builder.block, len(builder.facts))
     ctx.edges.append(edge)
@@ -213,7 +214,7 @@ def push(ctx: Lowering, pending: Pending, block: Block) -> None:
 
 
 def reopen(ctx: Lowering, several: Iterable[Pending]) -> None:
-    """Go on where none of the exceptions is pending that came out of a block."""
+    """Continue where none of the exceptions that left a block is pending."""
     depth = len(ctx.edges)
     for pending in several:
         pending = replace(pending, depth=depth)
@@ -223,11 +224,11 @@ def reopen(ctx: Lowering, several: Iterable[Pending]) -> None:
             push(ctx, pending, Block())
 
 
-# ------------------------------------------------------------------ the ends of blocks
+# ------------------------------------------------------------------ ends of blocks
 
 
 def close(ctx: Lowering, mark: int) -> list[Pending]:
-    """Close the edges above a mark: what is pending of them, in terms of the block in which the first of them stands."""
+    """Close the edges above a mark; return their pending exceptions, as values of the block that contains the first edge."""
     pending: list[Pending] = []
     with ctx.unwatched():
         while len(ctx.edges) > mark:
@@ -238,7 +239,7 @@ def close(ctx: Lowering, mark: int) -> list[Pending]:
 
 
 def of_handlers_around(ctx: Lowering, pending: Pending) -> Pending:
-    """What is pending without the exceptions that were taken by handlers which it has left."""
+    """A pending exception without the exceptions caught by handlers that it has left."""
     around = {taken.number for taken in ctx.handling}
     left = [
         name for name in pending.state.names if name[0] == RAISED and (number := taken_by(name[1])) is not None and number not in around
@@ -252,7 +253,7 @@ def of_handlers_around(ctx: Lowering, pending: Pending) -> Pending:
 
 
 def close_one(ctx: Lowering, edge: Edge, inner: list[Pending]) -> list[Pending]:
-    """Make the branch of an edge; what is pending on either side comes out of it."""
+    """Emit the branch of an edge; return the exceptions pending on either side."""
     assert edge.go_on is not None
     assert edge.outer is not None
     depth = len(ctx.edges)
@@ -273,7 +274,7 @@ def close_one(ctx: Lowering, edge: Edge, inner: list[Pending]) -> list[Pending]:
 
 
 def out_of(ctx: Lowering, entry: State, op: If, pending: Pending, then: bool, depth: int) -> Pending:
-    """What is pending at the end of one side of a branch, after it."""
+    """The exception pending at the end of one side of a branch, as it is after the branch."""
     test: Operand
     if isinstance(pending.test, Const):
         test = op.test if then else opposite(ctx, op.test)
@@ -290,14 +291,14 @@ def opposite(ctx: Lowering, test: Operand) -> Operand:
 
 
 def handed_out(ctx: Lowering, entry: State, op: If, state: State, then: bool) -> State:
-    """The state at the end of one side of a branch, after it; on the other side nobody reads it."""
+    """The state at the end of one side of a branch, as it is after the branch; on the other side nobody reads it."""
     gone = State(dead=True)
     sides = (Side(op.then, state), Side(op.orelse, gone)) if then else (Side(op.then, gone), Side(op.orelse, state))
     return Joining(ctx, entry, *sides, op, blank=True).joined()
 
 
 def come_out(ctx: Lowering, entry: State, op: If, sides: tuple[list[Pending], list[Pending]]) -> None:
-    """Go on behind a branch where nothing is pending of what was raised on its sides."""
+    """Continue after a branch where no exception from its sides is pending."""
     if any(sides):
         with ctx.unwatched():
             several = [out_of(ctx, entry, op, p, then, 0) for then, side in zip((True, False), sides, strict=True) for p in side]
@@ -305,9 +306,10 @@ def come_out(ctx: Lowering, entry: State, op: If, sides: tuple[list[Pending], li
 
 
 def common(ctx: Lowering, entry: State, several: list[State]) -> State:
-    """What states have in common that lead on from one behind ``entry``: behind a loop on the ways with and without an exception.
+    """The common part of states that lead on from ``entry``: after a loop, on the paths with and without an exception.
 
-    Where they differ in what an array or object holds, none of them is followed: a join would take what only one has for what was there.
+    Where they differ in the content of an array or object, neither is kept: a join would take one's
+    content for the original.
     """
     alive = [state for state in several if not state.dead]
     if not alive:
@@ -333,18 +335,18 @@ def common(ctx: Lowering, entry: State, several: list[State]) -> State:
     return shared
 
 
-#: what the names of the variables begin with that hold what an expression or a loop has come to so far
+#: prefixes of the variables that hold the partial result of an expression or a loop
 TEMPORARIES = ("%made", "%fold", "%found", "%choice", "%over", "%at")
 
 
 def forget_temporaries(state: State, entry: State) -> None:
-    """An exception has left the expressions and loops that began after ``entry``: nothing reads how far they came."""
+    """Forget the partial results of the expressions and loops that an exception has left, which began after ``entry``."""
     for name in [n for n in state.names if n[1].startswith(TEMPORARIES) and n not in entry.names]:
         del state.names[name]
 
 
 def join_pending(ctx: Lowering, entry: State, several: list[Pending]) -> Pending:
-    """Exceptions of which at most one is pending as one, of several kinds."""
+    """Join exceptions, at most one of which is pending, into one of several kinds."""
     for pending in several:
         forget_temporaries(pending.state, entry)
     first, *others = several
@@ -359,17 +361,17 @@ def join_pending(ctx: Lowering, entry: State, several: list[Pending]) -> Pending
 
 
 def either(ctx: Lowering, one: Operand, other: Operand) -> Operand:
-    """Is one of two tests true?"""
+    """Whether one of two tests is true."""
     return TRUE if TRUE in (one, other) else chosen(ctx, one, lambda: TRUE, lambda: other)
 
 
 def both(ctx: Lowering, one: Operand, other: Callable[[], Operand]) -> Operand:
-    """Are both of two tests true?  What the second reads is there only where the first is."""
+    """Whether both tests are true. The operands of the second exist only where the first is true."""
     return other() if one is TRUE else chosen(ctx, one, other, lambda: FALSE)
 
 
 def chosen(ctx: Lowering, test: Operand, then: Callable[[], Operand], orelse: Callable[[], Operand]) -> Value:
-    """A bool of one or the other side of a branch."""
+    """A bool computed on one or the other side of a branch."""
     out, blocks = Value(BOOL), (Block(), Block())
     for block, make in zip(blocks, (then, orelse), strict=True):
         with ctx.inside(block):
@@ -380,7 +382,7 @@ def chosen(ctx: Lowering, test: Operand, then: Callable[[], Operand], orelse: Ca
 
 
 def instance_of(ctx: Lowering, error: Operand, kinds: tuple[type, ...]) -> Operand:
-    """Is an exception of one of these classes?"""
+    """Whether an exception is of one of these classes."""
     tests = [ctx.call("is_instance", error, ctx.constant(kind, kind.__name__)) for kind in kinds]
     disjunction: Operand = tests[0]
     for test in tests[1:]:
@@ -392,7 +394,7 @@ def instance_of(ctx: Lowering, error: Operand, kinds: tuple[type, ...]) -> Opera
 
 
 def end_round(ctx: Lowering, loop: Loop, entry: State, several: list[Pending]) -> None:
-    """A round of a loop ends with what is pending in it: the loop ends, and remembers of which kind that is."""
+    """End an iteration with an exception pending: the loop ends, and records the kind of the exception."""
     for pending in several:
         state, there = pending.state.copy(), Block()
         forget_temporaries(state, entry)
@@ -413,7 +415,7 @@ def end_round(ctx: Lowering, loop: Loop, entry: State, several: list[Pending]) -
 
 
 def after_rounds(ctx: Lowering, loop: Loop) -> None:
-    """Go on behind a loop that was not left with an exception."""
+    """Continue after a loop that was not left with an exception."""
     kinds = sorted(code - ABOVE for code in loop.exits if code >= ABOVE)
     if not kinds or ctx.state.dead:
         return

@@ -1,7 +1,8 @@
-"""What the caller holds of the objects and arrays that the program follows, where paths meet and from round to round of loops.
+"""Exposure to the caller: which tracked objects and arrays the caller also holds, at joins and across iterations.
 
-An object or array is *exposed* on a path on which it was stored in an object of the caller's. Where this, or the operand that stands for
-it there, differs by path, it is exposed without a handle: it can be read, and stored somewhere, and what would change it is refused.
+An object or array is *exposed* on a path on which it was stored in an object of the caller's. If
+its exposure, or the operand that is its handle there, differs by path, it is exposed without a
+handle: reads and stores of it elsewhere work, changes of it are refused.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from symgrad.ir.types import Object
 
 
 def expose_on_both(ctx: Lowering, entry: State, sides: list[tuple[Block, State]]) -> None:
-    """Make for the caller, on the path that has not done so, what the other path has stored in one of his objects.
+    """Create the caller's object, on the path that has not done so, for each object that the other path has stored in the caller's.
 
-    Nobody sees it there; it has a handle on both paths then, so that what is done to the object later can be done to it.
+    It is unused there, but gives the object a handle on both paths, to which later changes can be
+    applied.
     """
     todo = [key for _, side in sides for key, handle in side.handles.items() if handle is not None and key in entry.heap]
     for key in dict.fromkeys(todo):
@@ -36,7 +38,7 @@ def expose_on_both(ctx: Lowering, entry: State, sides: list[tuple[Block, State]]
 
 
 def make_for_caller(ctx: Lowering, state: State, place: HeapKey | Location) -> None:
-    """Make what stands for an object or array in the caller's world, before anything of his holds it; if that can be done."""
+    """Create the handle of an object or array, where possible, before anything of the caller's holds it."""
     if ctx.storing is None:
         return
     kept, ctx.state = ctx.state, state
@@ -49,7 +51,7 @@ def make_for_caller(ctx: Lowering, state: State, place: HeapKey | Location) -> N
 
 
 def join_exposed(state: State, entry: State, then: State, orelse: State, out: Callable[..., Value]) -> None:
-    """What is exposed after a branch: on any path; with a handle where each path has one."""
+    """Join the exposure of two paths: exposed if on any path; with a handle if each path has one."""
     alive = [side for side in (then, orelse) if not side.dead]
     for key in dict.fromkeys(key for side in alive for key in side.handles):
         one, other = ((side if not side.dead else alive[0]).handles.get(key) for side in (then, orelse))
@@ -63,14 +65,14 @@ def join_exposed(state: State, entry: State, then: State, orelse: State, out: Ca
 
 
 def joined_arrays(first: StoredArrays | None, second: StoredArrays | None, out: Callable[..., Value]) -> StoredArrays | None:
-    """The caller's arrays of one array on two paths, where each is of the whole array."""
+    """The caller's copies of one array, joined from two paths, if each is of the whole array."""
     if not first or not second or len(first) != 1 or len(second) != 1 or first[0][0] or second[0][0]:
         return None
     return (((), out(first[0][1], second[0][1], first[0][1].type, None)),)
 
 
 def expose(state: State, place: Any) -> None:
-    """From here on the caller may hold an object or array, nobody knows by which handle."""
+    """From here on the caller may hold an object or array, by an unknown handle."""
     if isinstance(place, HeapKey):
         state.handles[place] = None
     elif isinstance(place, Location):
@@ -78,12 +80,12 @@ def expose(state: State, place: Any) -> None:
 
 
 def is_exposed(ctx: Lowering, state: State, place: Any) -> bool:
-    """May the caller hold an object or array?"""
+    """Whether the caller may hold an object or array."""
     return place in state.handles or place in state.stored_arrays or place in ctx.arguments
 
 
 def learn_exposed(ctx: Lowering, entry: State, exposed: dict[Any, None], head: Any, end: State, ends: Iterable[Any]) -> bool:
-    """Record what a round exposes, of before the loop or in the carried places (``ends``); True if any of it is new."""
+    """Record what an iteration exposes, from before the loop or in the carried places (``ends``); return whether any of it is new."""
     marks: list[Any] = [key for key in end.handles if key in entry.heap and key not in head.state.handles]
     marks += [place for place in end.stored_arrays if place in entry.memory and place not in head.state.stored_arrays]
     for place, held, form in ends if end.handles or end.stored_arrays or ctx.arguments else ():
@@ -96,13 +98,13 @@ def learn_exposed(ctx: Lowering, entry: State, exposed: dict[Any, None], head: A
     news = [mark for mark in marks if mark not in exposed]
     for mark in news:
         if not isinstance(mark, tuple):
-            make_for_caller(ctx, entry, mark)  # before the loop, so that each round has its handle
+            make_for_caller(ctx, entry, mark)  # before the loop, so that each iteration has its handle
     exposed.update(dict.fromkeys(news))
     return bool(news)
 
 
 def mark_exposed(state: State, exposed: Iterable[Any], objects: dict[Any, HeapKey], places: dict[Any, Location]) -> None:
-    """Mark in a state what earlier rounds may have exposed."""
+    """Mark in a state what earlier iterations may have exposed."""
     for mark in exposed:
         if isinstance(mark, tuple):
             kind, place = mark

@@ -58,7 +58,7 @@ def gathered(ctx: Lowering, node: ast.List) -> Binding:
 
 @expression(ast.Set)
 def set_(ctx: Lowering, node: ast.Set) -> Binding:
-    """A set, of elements that are known while compiling or of one kind."""
+    """A set, of static elements or of elements of one kind."""
     return ctx.apply(Static(set), [Tup(tuple(elements(ctx, node.elts)))], {}, node)
 
 
@@ -84,7 +84,7 @@ def dict_(ctx: Lowering, node: ast.Dict) -> Binding:
 
 
 def growing_display(ctx: Lowering, node: ast.Dict) -> Binding:
-    """A dict some of whose keys are computed: its items are stored one after the other."""
+    """A dict with dynamic keys: its items are stored one after the other."""
     result = new_growing(ctx, None, node)
     ctx.hold(result)
     for key, value in zip(node.keys, node.values, strict=True):
@@ -104,8 +104,11 @@ def elements(
     generated: Callable[[Lowering, ast.GeneratorExp], Binding] | None = None,
     evaluate: Callable[[Lowering, ast.expr], Binding] = Lowering.evaluate,
 ) -> list[Binding]:
-    """Elements of a display or arguments of a call, stars spread; ``generated`` lowers generator expressions that are consumed at once,
-    ``evaluate`` all other expressions."""
+    """Elements of a display or arguments of a call, with stars expanded.
+
+    ``generated`` lowers generator expressions that are consumed at once, ``evaluate`` all other
+    expressions.
+    """
     bindings: list[Binding] = []
     for node in nodes:
         if isinstance(node, ast.Starred):
@@ -138,7 +141,7 @@ def defaults_of(ctx: Lowering, arguments: ast.arguments) -> tuple[tuple[str, Bin
 
 @expression(ast.JoinedStr)
 def joined(ctx: Lowering, node: ast.JoinedStr) -> Binding:
-    """A text of values, each of which is made text as it is when its turn comes."""
+    """A text of values, each of which is formatted as it is when it is evaluated."""
     template, values = "", []
     for k, part in enumerate(node.values):
         match part:
@@ -190,7 +193,7 @@ def walrus(ctx: Lowering, node: ast.NamedExpr) -> Binding:
     ctx.assign(target, value, node)
     home = ctx.home(target)
     if home is not None and home.top and target in ctx.no_grad:
-        value = ctx.state.names[home, target]  # what is bound carries no derivative, and is the value of the expression
+        value = ctx.state.names[home, target]  # the bound variable carries no derivative, and is the value of the expression
     ctx.frame = kept
     return value
 

@@ -1,4 +1,4 @@
-"""Factorizations and sums of products whose form the settings, the shape of a matrix and the ranks decide."""
+"""Factorizations and sums of products whose form depends on the settings, the shape of a matrix and the ranks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Kwargs = dict[str, Binding]
 
 
 def settings(ctx: Lowering, args: Args, kwargs: Kwargs, defaults: dict[str, object], name: str, node: ast.AST) -> dict[str, object]:
-    """The settings of a call: its arguments after the first, which must be known while compiling."""
+    """The settings of a call: its arguments after the first, which must be static."""
     passed = dict(zip(defaults, args[1:], strict=False)) | {k: v for k, v in kwargs.items() if k != "a"}
     if unknown := set(passed) - set(defaults):
         raise UnsupportedArgument(f"the keyword {min(unknown)} of {name} is not supported", ctx.loc(node), "leave it out")
@@ -40,7 +40,7 @@ def matrix_of(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> tuple
 
 @special(np.einsum)
 def einsum(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    """Axes that an ellipsis stands for are named; how the sum is done does not matter."""
+    """Replaces an ellipsis by named axes; ``optimize`` does not matter."""
     kwargs = {k: v for k, v in kwargs.items() if k != "optimize"}
     if len(args) > 1 and not (isinstance(args[0], Static) and isinstance(args[0].value, str)):
         args = named_axes(ctx, args, node)
@@ -68,7 +68,7 @@ def named_axes(ctx: Lowering, args: Args, node: ast.AST) -> Args:
 
 
 def without_ellipsis(ctx: Lowering, subscripts: str, ranks: list[int | None], node: ast.AST) -> str:
-    """The subscripts with a letter for each axis that an ellipsis stands for, as NumPy lays them against one another."""
+    """The subscripts with a letter for each axis of an ellipsis, aligned as NumPy does."""
     inputs, arrow, output = subscripts.replace(" ", "").partition("->")
     terms = inputs.split(",")
     if len(terms) != len(ranks) or any(r is None for r in ranks):
@@ -86,7 +86,7 @@ def without_ellipsis(ctx: Lowering, subscripts: str, ranks: list[int | None], no
 
 @special(np.linalg.svd)
 def svd(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    """The thin form where all is asked of it; else vectors without a derivative beside its values."""
+    """The thin form if it suffices; else the full vectors, which have no derivative, with the singular values."""
     said = settings(ctx, args, kwargs, {"full_matrices": True, "compute_uv": True, "hermitian": False}, "np.linalg.svd", node)
     if said["hermitian"]:
         raise UnsupportedArgument("hermitian=True of np.linalg.svd is not supported", ctx.loc(node), "leave it out")

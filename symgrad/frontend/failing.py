@@ -1,7 +1,8 @@
-"""What operations may raise, and the tests that say when: asked of each operation that somebody in the program watches.
+"""Exceptions that operations may raise, and the tests that predict them, for each operation inside a handler.
 
-``failures_of`` is the table. Where no test can be written the operation is run under a Python ``try`` before it stands in the program
-(``failure``); where that is not possible either, the derivative refuses the exception when it is raised.
+``failures_of`` is the table. Where no test can be written, the operation runs under a Python
+``try`` before its place in the program (``failure``). Where that is not possible either, the
+derivative refuses the exception when it is raised.
 """
 
 from __future__ import annotations
@@ -33,49 +34,49 @@ Test = Callable[[], Operand]
 ANYTHING = Raisable((Exception,))
 DIVISION, OVERFLOW, DOMAIN = (Raisable((cls,), exact=True) for cls in (ZeroDivisionError, OverflowError, ValueError))
 OUT_OF_RANGE = Raisable((IndexError,), exact=True)
-#: what NumPy raises for arrays that do not fit; the errors of linear algebra are of this class too
+#: exceptions of NumPy for operands that do not match; those of linear algebra are of these classes too
 OF_NUMPY = Raisable((ValueError, TypeError, IndexError))
-#: what NumPy raises for shapes that cannot be broadcast together
+#: the exception of NumPy for shapes that do not broadcast
 OF_SHAPES = Raisable((ValueError,), exact=True)
-#: what the rows raise that compute nothing of linear algebra
+#: the exceptions of rows outside linear algebra
 OF_ARRAYS = Raisable((ValueError, TypeError, IndexError, np.exceptions.AxisError), exact=True)
-#: what ``np.array`` raises for lists of numbers and arrays
+#: the exceptions of ``np.array`` for lists of numbers and arrays
 OF_LISTS = Raisable((ValueError, TypeError, OverflowError), exact=True)
 OF_NUMBERS = Raisable((ValueError, TypeError, IndexError, ArithmeticError))
-#: conversions, and what they raise
+#: conversions, and the exceptions that they raise
 CONVERSIONS: dict[Any, tuple[type, ...]] = {
     **dict.fromkeys((float, int, complex), (ValueError, TypeError, OverflowError)), len: (TypeError,),
     **dict.fromkeys((str, repr, type, id, tuple, slice, print), ()),
 }  # fmt: skip
-#: questions to texts and sets that may raise, and what
+#: functions of texts and sets that may raise, with the exceptions
 OF_TEXTS: dict[Any, tuple[type, ...]] = {
     operator.getitem: (IndexError,), str.format: (Exception,), **dict.fromkeys((str.center, str.ljust, str.rjust), (TypeError,)),
     **dict.fromkeys((str.index, str.rindex, str.split, str.rsplit), (ValueError,)),
 }  # fmt: skip
-#: rows that are made for the program and raise for nobody
+#: internal rows, which never raise
 SILENT = frozenset(
     {
         *("failure", "is_failure", "is_instance", "shape_of", "extent", "zeros_of", "list_zeros", "held", "drawn", "generator", "touched"),
         *("cast", "accumulate", "label", "probe", "python_numbers", "list_join", "list_slice", "range_len", "by_rows", "copy_rows"),
     }
 )
-#: rows of numbers that read or write an item of a list, and where the index stands among the operands
+#: rows that read or write an item of a list of numbers, with the index of their index operand
 ITEMS = {"list_take": 1, "list_set": 1}
 STORES = frozenset({"set_at", "add_at"})
-#: rows that raise where a step is 0, and where that stands among the operands
+#: rows that raise for a step of 0, with the index of the step operand
 STEPPED = {"list_slice": 3, "range_len": 2}
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What an operation may raise, and the test that says when; None where there is no such test."""
+    """An exception that an operation may raise, and the test that predicts it; None if there is no such test."""
 
     raisable: Raisable
     test: Test | None = None
 
 
 def before(ctx: Lowering, name: str, args: tuple[Operand, ...], settings: dict[str, Any]) -> None:
-    """Look, before an operation is made, whether it raises what somebody in the program sees."""
+    """Add exception edges, before an operation is emitted, for the exceptions that a handler in the program may catch."""
     if name in SILENT and not (name in STEPPED and is_step_open(args[STEPPED[name]])):
         return
     types = [a.type for a in args]
@@ -106,7 +107,7 @@ def before(ctx: Lowering, name: str, args: tuple[Operand, ...], settings: dict[s
 
 
 def refuse_later(ctx: Lowering, raisable: Raisable) -> None:
-    """Where an exception is not followed, the derivative refuses it when it is raised."""
+    """Let the derivative refuse an exception when it is raised, because its edge is not supported."""
     for watcher in ctx.watchers:
         if raisable.verdict(watcher.kinds) is not False:
             pairs = [(Exception if kind is BaseException else kind, cls) for kind in watcher.kinds for cls in raisable.classes]
@@ -115,7 +116,7 @@ def refuse_later(ctx: Lowering, raisable: Raisable) -> None:
 
 
 def mismatched(ctx: Lowering, name: str, args: tuple[Operand, ...], settings: dict[str, Any]) -> None:
-    """An operation surely raises a ``ValueError``, as its operands do not fit."""
+    """Make a ``ValueError`` pending for an operation whose operands certainly do not match."""
     raisable = Raisable((ValueError,))
     text = lambda_of(name, {**ROWS[name].settings, **settings}, [a.type for a in args])
     if text is None or not is_seen(ctx, raisable):
@@ -129,7 +130,7 @@ def mismatched(ctx: Lowering, name: str, args: tuple[Operand, ...], settings: di
 
 
 def failures_of(ctx: Lowering, op: Call) -> Iterator[Failure]:
-    """What an operation may raise, in the order of its tests."""
+    """The exceptions that an operation may raise, in the order of its tests."""
     name, args, settings = op.name, op.args, op.settings
     types = [a.type for a in args]
     if settings.get("via") == "math":
@@ -142,7 +143,7 @@ def failures_of(ctx: Lowering, op: Call) -> Iterator[Failure]:
         yield Failure(Raisable((ZeroDivisionError, OverflowError)))
     elif name in ITEMS and isinstance(types[0], List):
         yield from of_item(ctx, args[0], args[ITEMS[name]])
-    elif name == "table_set":  # that the list has this item was seen when it was read
+    elif name == "table_set":  # the earlier read has shown that the list has this item
         yield from of_item(ctx, ctx.call("list_take", args[0], args[1]), args[2])
     elif name in STEPPED:
         yield from of_step(ctx, args[STEPPED[name]])
@@ -173,7 +174,7 @@ def failures_of(ctx: Lowering, op: Call) -> Iterator[Failure]:
 
 
 def holds_numbers(type_: Type) -> bool:
-    """Is it a list of numbers, of arrays, or of such lists?"""
+    """Whether the type is a list of numbers, of arrays, or of such lists."""
     return isinstance(type_, List) and (isinstance(type_.item, Scalar | Array) or holds_numbers(type_.item))
 
 
@@ -182,7 +183,7 @@ def is_plain(const: Const) -> bool:
 
 
 def is_python(type_: Type) -> bool:
-    """Is it surely a number of Python's?"""
+    """Whether the type is certainly a Python number."""
     return isinstance(type_, Scalar) and type_.dtype is None
 
 
@@ -212,7 +213,7 @@ def of_math(ctx: Lowering, name: str, args: list[Operand]) -> Iterator[Failure]:
 
 
 def of_power(ctx: Lowering, args: list[Operand]) -> Iterator[Failure]:
-    """A power of Python's numbers."""
+    """A power of Python numbers."""
     base, exponent = args
     whole = all(isinstance(a.type, Scalar) and a.type.kind in ("int", "bool") for a in args)
     known = exponent.value if isinstance(exponent, Const) else None
@@ -234,7 +235,7 @@ def of_item(ctx: Lowering, held: Operand, index: Operand) -> Iterator[Failure]:
 
 
 def is_step_open(step: Operand) -> bool:
-    """Is it known only when the program runs whether a step is 0?"""
+    """Whether a step may be 0 at run time."""
     return not isinstance(step, Const) or step.value == 0  # None is no 0
 
 
@@ -245,7 +246,7 @@ def of_step(ctx: Lowering, step: Operand) -> Iterator[Failure]:
 
 
 def outside(ctx: Lowering, index: Operand, length: Operand) -> Operand:
-    """Is an index out of range?"""
+    """A test whether an index is out of range."""
     value = index.value if isinstance(index, Const) else None
     low = None if value is not None and value >= 0 else ctx.call("less", index, ctx.call("negative", length))
     high = None if value is not None and value < 0 else ctx.call("greater_equal", index, length)
@@ -257,7 +258,7 @@ def outside(ctx: Lowering, index: Operand, length: Operand) -> Operand:
 
 
 def of_path(ctx: Lowering, op: Call) -> Iterator[Failure]:
-    """A part of an array, read or written to."""
+    """A part of an array, read or stored."""
     array, at = op.args[0], PATHS[op.name]
     path = steps(op.settings["index"])
     type_ = array.type
@@ -296,7 +297,7 @@ def of_path(ctx: Lowering, op: Call) -> Iterator[Failure]:
 
 
 def is_bound(operand: Operand) -> bool:
-    """Is it a bound of a slice that raises for no array?"""
+    """Whether the operand is a slice bound that never raises."""
     return (
         isinstance(operand, Const)
         and (operand.value is None or isinstance(operand.value, int) and operand.value != 0)
@@ -305,7 +306,7 @@ def is_bound(operand: Operand) -> bool:
 
 
 def length_of(ctx: Lowering, array: Operand, axis: int) -> Operand:
-    """How many elements there are along an axis."""
+    """The number of elements along an axis."""
     assert isinstance(array.type, Array)
     assert array.type.shape is not None
     extent = array.type.shape[axis]
@@ -313,7 +314,7 @@ def length_of(ctx: Lowering, array: Operand, axis: int) -> Operand:
 
 
 def is_within(ctx: Lowering, array: Operand, axis: int, index: Operand) -> bool:
-    """Is an index surely in range, as the loops around say?"""
+    """Whether the enclosing loops prove that an index is in range."""
     assert isinstance(array.type, Array)
     assert array.type.shape is not None
     place, extent = sum_of(ctx.builder.extent_of(index)), sum_of(array.type.shape[axis])
@@ -325,7 +326,7 @@ def is_within(ctx: Lowering, array: Operand, axis: int, index: Operand) -> bool:
 
 
 def unfollowed(ctx: Lowering) -> None:
-    """What is raised here is not followed to who sees it."""
+    """Let the derivative refuse every exception that a handler in the program would catch here."""
     refuse_later(ctx, Raisable((BaseException,)))
 
 

@@ -1,4 +1,4 @@
-"""The values of what loops carry and branches join: a binding in a form, as operands; zeros where it is absent."""
+"""Loop-carried and joined values as operands: a binding in a given form, with zeros where it is absent."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def operands_of(ctx: Lowering, binding: Binding, form: Skeleton) -> list[Operand
 
 
 def blank(operand: Operand, type_: Type) -> Operand:
-    """What stands for a value that nobody reads: a number or None where that is possible, so that it can be handed on."""
+    """A placeholder for a value that nobody reads: a number or None where possible, so that it can be passed on."""
     if operand is not UNDEF:
         return operand
     if isinstance(type_, Scalar) and type_.dtype is None:
@@ -39,7 +39,7 @@ def blank(operand: Operand, type_: Type) -> Operand:
 
 
 def of_maybe(ctx: Lowering, binding: Binding, form: Skeleton) -> list[Operand]:
-    """The bool, and the values it is about."""
+    """The presence bool and the values that it guards."""
     (inner,) = form.items
     if isinstance(binding, Maybe):
         return [binding.present, *operands_of(ctx, binding.inner, inner)]
@@ -51,7 +51,7 @@ def of_maybe(ctx: Lowering, binding: Binding, form: Skeleton) -> list[Operand]:
 
 
 def place_of(ctx: Lowering, binding: Binding, values: tuple[Static, ...]) -> Operand:
-    """The place in ``values`` of the constant that a binding holds, as an operand."""
+    """The index in ``values`` of the constant that a binding holds, as an operand."""
     match binding:
         case Static():
             return Const(values.index(binding))
@@ -68,22 +68,22 @@ def place_of(ctx: Lowering, binding: Binding, values: tuple[Static, ...]) -> Ope
 
 
 def place_by(ctx: Lowering, test: Operand, one: Operand, other: Operand) -> Value:
-    """One of two places."""
+    """One of two indices."""
     out = Value(INT)
     ctx.builder.append(If([out], ctx.builder.loc, test, Block([], [], [one]), Block([], [], [other])))
     return out
 
 
 def operand_of(ctx: Lowering, binding: Binding) -> Operand:
-    """The value of a number or array; nothing where it cannot be read."""
+    """The value of a number or array; ``UNDEF`` where it cannot be read."""
     match binding:
         case Num(operand):
             return operand
         case Ref(location):
             return UNDEF if location in ctx.state.stale else ctx.held(binding)
-        case Obj():  # a list that becomes one of any length
+        case Obj():  # a list that becomes one of dynamic length
             return ctx.held(binding)
-        case Maybe() | OneOf():  # what has no form but that of anything
+        case Maybe() | OneOf():  # a value whose form is that of any value
             return ctx.read(binding)
         case Static(value=value) if value is None or isinstance(value, str):
             return Const(value)
@@ -91,7 +91,7 @@ def operand_of(ctx: Lowering, binding: Binding) -> Operand:
 
 
 def filled(ctx: Lowering, type_: Type) -> Operand:
-    """Zeros where a value is absent that nobody reads there; nothing at all where its shape is not known."""
+    """Zeros for an absent value, which nobody reads; ``UNDEF`` where its shape is unknown."""
     if isinstance(type_, Scalar):
         return Const({"float": 0.0, "int": 0, "bool": False, "complex": 0j}[type_.kind])
     if not isinstance(type_, Array) or type_.shape is None or type_.dtype is None:
@@ -102,7 +102,7 @@ def filled(ctx: Lowering, type_: Type) -> Operand:
 
 
 def extent_of(ctx: Lowering, ref: Ref, axis: int) -> Operand:
-    """An extent of an array, which no store changes: where what it holds is doubtful, that of another array with the same extent."""
+    """An extent of an array, which no store changes: if its content is doubtful, read from another array with the same extent."""
     shape = getattr(ctx.type_of(ref), "shape", None) or ()
     extent = shape[axis] if axis < len(shape) else None
     if isinstance(extent, int):
@@ -112,7 +112,7 @@ def extent_of(ctx: Lowering, ref: Ref, axis: int) -> Operand:
 
 
 def size_of(ctx: Lowering, ref: Ref) -> Operand:
-    """How many elements an array has."""
+    """The number of elements of an array."""
     shape = getattr(ctx.type_of(ref), "shape", None)
     if shape is not None and all(isinstance(extent, int) for extent in shape):
         return Const(math.prod(shape))
@@ -123,7 +123,7 @@ def size_of(ctx: Lowering, ref: Ref) -> Operand:
 
 
 def extent_in_reach(ctx: Lowering, dim: Dim) -> Operand | None:
-    """The value of an extent as an operand, if there is an array that has it."""
+    """The value of an extent as an operand, if a live array has it."""
     for value in (*(value for location, value in ctx.state.memory.items() if location not in ctx.state.stale), *ctx.texts):
         shape = value.type.shape if isinstance(value.type, Array) else None
         for axis, extent in enumerate(shape or ()):
@@ -133,7 +133,7 @@ def extent_in_reach(ctx: Lowering, dim: Dim) -> Operand | None:
 
 
 def operand_of_extent(ctx: Lowering, extent: Extent) -> Operand | None:
-    """The value of an extent as an operand: a number, an extent of an array that is in reach, or a sum of these; None where it is none."""
+    """The value of an extent as an operand: a constant, an extent of a live array, or a sum of these; None otherwise."""
     if isinstance(extent, int):
         return Const(extent)
     if (whole := extent_in_reach(ctx, extent)) is not None:
@@ -148,11 +148,11 @@ def operand_of_extent(ctx: Lowering, extent: Extent) -> Operand | None:
         total = part if total is None else ctx.call("add" if count > 0 else "subtract", total, part)
     if total is None or all(count > 0 for count in (sum_of(extent) or {}).values()):
         return total
-    return ctx.call("maximum", total, Const(0), via="math")  # what is left of a short array is empty
+    return ctx.call("maximum", total, Const(0), via="math")  # the rest of a short array is empty
 
 
 def integer_in_reach(ctx: Lowering, symbol: str) -> Operand | None:
-    """A number of the program, or an argument, that an extent is made of."""
+    """A number of the program, or an argument, that defines an extent."""
     numbers = [binding.operand for binding in ctx.state.names.values() if isinstance(binding, Num)]
     for value in (*numbers, *ctx.texts):
         if isinstance(value, Value) and ctx.builder.extents.get(value) == Dim(symbol):

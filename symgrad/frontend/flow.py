@@ -1,6 +1,7 @@
-"""Blocks of statements, branches and loops as ops; and how exits become values.
+"""Structured control flow: blocks of statements, branches and loops as ops, and exits as values.
 
-A path that breaks, continues or returns yields a code; what follows stands in the other branch.
+A path that breaks, continues or returns yields a code; the statements after it go into the other
+side of a branch.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from symgrad.location import Loc
 
 
 def run(ctx: Lowering, statements: list[ast.stmt]) -> None:
-    """Lower statements in order. A statement that takes over what follows it says so by returning True."""
+    """Lower statements in order. A statement that also lowers the statements after it returns True."""
     for k, node in enumerate(statements):
         rest = statements[k + 1 :]
         if lower_one(ctx, node, rest) or ctx.state.dead or NEXT not in ctx.state.codes:
@@ -44,21 +45,21 @@ def run(ctx: Lowering, statements: list[ast.stmt]) -> None:
 
 
 def go_on(ctx: Lowering, rest: list[ast.stmt]) -> None:
-    """Lower what follows, on the path that has not left."""
+    """Lower the following statements, on the path that has not left."""
     proceed(ctx)
     forget_result(ctx)
     run(ctx, rest)
 
 
 def left(ctx: Lowering) -> None:
-    """The other paths, which have."""
+    """End the other paths, which have left."""
     ctx.state.codes -= {NEXT}
 
 
 def lower_one(ctx: Lowering, node: ast.stmt, rest: list[ast.stmt]) -> bool:
-    """Lower one statement; a refusal is noted and what the statement would have bound is unusable.
+    """Lower one statement; a refusal is recorded, and the names it would have bound become unusable.
 
-    What is refused in a composition of ours is refused where that is called.
+    A refusal in one of our compositions is raised at its call.
     """
     lower = STATEMENTS.get(type(node))
     before, state = ctx.builder.loc, ctx.state
@@ -98,7 +99,7 @@ STATEMENT_WORDS = {
 }  # fmt: skip
 
 WAIT_OUTSIDE = "write it as a plain def, and wait for what it needs before it is called"
-#: the way out of a statement that is not read
+#: the hint for a statement that is not supported
 STATEMENTS_INSTEAD: dict[type[ast.stmt], str] = {
     ast.ClassDef: "write it beside the function",
     ast.TryStar: "handle each class with except, without the star",
@@ -107,13 +108,13 @@ STATEMENTS_INSTEAD: dict[type[ast.stmt], str] = {
 
 
 def statement_word(node: ast.stmt) -> str:
-    """What a statement is called in a message."""
+    """The name of a statement in a message."""
     kind = type(node).__name__
     return STATEMENT_WORDS.get(kind, f"a {kind.lower()} statement")
 
 
 def leave(ctx: Lowering, code: int, exit_code: int | None = None) -> None:
-    """Mark that this path ends here; ``exit_code`` is what the loop remembers, if that is something else."""
+    """Mark that this path ends here; ``exit_code`` is the code that the loop records, if it is a different one."""
     ctx.state.names[CODE] = Num(Const(code))
     ctx.state.codes = frozenset({code})
     loop = ctx.frame.loop
@@ -130,12 +131,12 @@ def proceed(ctx: Lowering) -> None:
 
 
 def forget_result(ctx: Lowering) -> None:
-    """On this path the function has not returned: what other paths return is not carried along it."""
+    """Forget the result of other paths: on this path the function has not returned."""
     ctx.state.names.pop((ctx.frame, RESULT), None)
 
 
 def branch(ctx: Lowering, test: Operand, then: Callable[[], None], orelse: Callable[[], None], rest: list[ast.stmt], loc: Loc) -> bool:
-    """Lower an ``if``; where only one side goes on, what follows is lowered inside it. True if that happened."""
+    """Lower an ``if``; if only one side continues, the rest is lowered inside it. Returns True in that case."""
     if isinstance(test, Const) and not isinstance(test.value, str):
         (then if test.value else orelse)()
         return False
@@ -147,7 +148,7 @@ def branch(ctx: Lowering, test: Operand, then: Callable[[], None], orelse: Calla
 
 
 def fork(ctx: Lowering, entry: State, test: Operand, ways: list[tuple[Side, Callable[[], None]]], rest: list[ast.stmt], loc: Loc) -> bool:
-    """Lower the two sides of a branch, each to the end of a block and from a state, and join them; True if what follows is lowered."""
+    """Lower the two sides of a branch, each into a block and from a state, and join them; True if the rest is lowered."""
     sides, unresolved = [side for side, _ in ways], 0
     pending: tuple[list[Pending], list[Pending]] = ([], [])
     for (side, body), left_over in zip(ways, pending, strict=True):
@@ -204,7 +205,7 @@ def note_what_decides(ctx: Lowering, entry: State, test: Operand, op: If) -> Non
 
 @contextmanager
 def pended(ctx: Lowering, block: Block, pending: list[Pending]) -> Iterator[None]:
-    """Build in a block; the exceptions that are pending at its end are appended to ``pending``."""
+    """Emit into a block; the exceptions pending at its end are appended to ``pending``."""
     exceptions: list[Pending] = []
     try:
         with ctx.region(block) as exceptions:
@@ -230,7 +231,7 @@ def choose(ctx: Lowering, test: Operand, node: ast.AST, then: Any, orelse: Any) 
 
 
 def choose_in_turn(ctx: Lowering, test: Operand, node: ast.AST, then: Any, orelse: Any) -> Binding:
-    """The same for one of several tests in turn, which are one operation in the end and nest nothing."""
+    """The same for one of several tests in turn, which become one operation and do not nest."""
     ctx.nested -= 1
     try:
         return choose(ctx, test, node, then, orelse)
@@ -239,13 +240,13 @@ def choose_in_turn(ctx: Lowering, test: Operand, node: ast.AST, then: Any, orels
 
 
 class TestChanges(Exception):
-    """The test of a ``while`` changes something: it is lowered as a part of the body."""
+    """The test of a ``while`` has side effects: it is lowered as a part of the body."""
 
 
 def guess_names(ctx: Lowering, nodes: list[ast.AST]) -> list[tuple[Frame, str]]:
-    """Variables that a loop's body assigns, with their frames, in order of their names.
+    """Variables that a loop's body assigns, with their frames, sorted by name.
 
-    An array that is only augmented keeps its memory, so that it is not one of them.
+    An array that is only augmented keeps its memory, and is not among them.
     """
     augmented_only = assigned(nodes) - assigned(nodes, augmented=False)
     keys = [((ctx.home(name) or ctx.frame), name) for name in sorted(assigned(nodes))]
@@ -258,7 +259,7 @@ def loop_key(ctx: Lowering, node: ast.AST) -> Any:
 
 def counted(ctx: Lowering, key: Any, guess: Iterable[Name], bounds: tuple[Operand, Operand, Operand], body: Callable[[Value], None],
             loc: Loc, hint: str | None = None, batch: bool = False) -> Loop:  # fmt: skip
-    """Lower a ``for`` over a range; ``body(index)`` lowers one round."""
+    """Lower a ``for`` over a range; ``body(index)`` lowers one iteration."""
     loop_ = Loop(1)
     ctx.state.names[loop_.exit] = Num(Const(0))
 
@@ -285,7 +286,7 @@ def counted(ctx: Lowering, key: Any, guess: Iterable[Name], bounds: tuple[Operan
 
 
 def finish(ctx: Lowering, block: Block, stop: Operand, head: Head) -> list[Value]:
-    """Add the loop's stop test to its body, and make its results."""
+    """Add the loop's stop test to its body, and create its results."""
     if stop is not FALSE:
         block.yields.append(stop)
     outs = [Value(ctx.builder.freshen(t), a.name) for a, t in zip(head.args, head.types, strict=True)]
@@ -295,7 +296,7 @@ def finish(ctx: Lowering, block: Block, stop: Operand, head: Head) -> list[Value
 
 
 def round_(ctx: Lowering, loop_: Loop, block: Block, body: Callable[[], None]) -> None:
-    """Lower one round of a loop's body into its block."""
+    """Lower one iteration of a loop's body into its block."""
     outer, ctx.frame.loop = ctx.frame.loop, loop_
     ctx.state.names[loop_.stop] = Num(FALSE)
     ctx.state.names[loop_.exit] = ctx.state.names.get(loop_.exit, Num(Const(0)))
@@ -329,7 +330,7 @@ def stop_operand(ctx: Lowering, loop_: Loop) -> Operand:
 
 
 def conditional(ctx: Lowering, key: Any, guess: Iterable[Name], test: Callable[[], Operand], body: Callable[[], None], loc: Loc) -> Loop:
-    """Lower a ``while`` whose test changes nothing."""
+    """Lower a ``while`` whose test has no side effects."""
     loop_ = Loop(1)
     ctx.state.names[loop_.exit] = Num(Const(0))
     tests: list[Block] = []
@@ -364,9 +365,9 @@ def conditional(ctx: Lowering, key: Any, guess: Iterable[Name], test: Callable[[
 
 
 def is_changed(ctx: Lowering, before: State) -> bool:
-    """Is something of a state another one by now: what an array or object holds, or what a variable is bound to?
+    """Whether the content of an array or object, or the binding of a variable, has changed since a state.
 
-    Variables of functions that have been called meanwhile are not asked for: nobody reads them any more.
+    Variables of functions called in between do not count: nobody reads them any more.
     """
     after, frames = ctx.state, {ctx.frame, *(frame for frame, _ in before.names if isinstance(frame, Frame))}
     names = {name: held for name, held in after.names.items() if name[0] in frames or isinstance(name[0], Same)}  # or global ones
@@ -379,7 +380,7 @@ def is_changed(ctx: Lowering, before: State) -> bool:
 
 
 def decided_by(ctx: Lowering, test: Block, outcome: bool, carried: list[Value]) -> Known:
-    """What an outcome of the test of a ``while`` decides about the values that the loop carries, in terms of ``carried``."""
+    """The path conditions on carried values that an outcome of a ``while`` test implies, in terms of ``carried``."""
     (operand,) = test.yields
     known = ctx.decided.by(operand, outcome)
     elsewhere = dict(zip(test.args, carried, strict=True))
@@ -393,7 +394,7 @@ def decided_by(ctx: Lowering, test: Block, outcome: bool, carried: list[Value]) 
 
 
 def tested(ctx: Lowering, test: Callable[[], Operand]) -> Operand:
-    """The test of a ``while``, which must end."""
+    """The test of a ``while``, which must not always raise."""
     try:
         return test()
     except Raised:

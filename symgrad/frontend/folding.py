@@ -1,4 +1,4 @@
-"""Builtins that go over their argument with one running value: sums, products, and whether any or all are true."""
+"""Builtins that reduce an iterable to one value: ``sum``, ``prod``, ``any`` and ``all``."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def sum_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 
 
 def fold(ctx: Lowering, items: Any, start: Binding, step: Any, node: ast.AST) -> Binding:
-    """Go over items with one running value."""
+    """Reduce items to one value in a loop."""
     key = (ctx.frame, f"%fold{next(ctx.builder.fresh)}")
     ctx.state.names[key] = start
 
@@ -64,7 +64,7 @@ def fold(ctx: Lowering, items: Any, start: Binding, step: Any, node: ast.AST) ->
 
 
 def fold_generator(ctx: Lowering, held: Generator, start: Binding, step: Any, node: ast.AST) -> Binding:
-    """Go over what a generator yields with one running value."""
+    """Reduce the values of a generator to one value."""
     key = (ctx.frame, f"%fold{next(ctx.builder.fresh)}")
     ctx.state.names[key] = start
 
@@ -76,7 +76,7 @@ def fold_generator(ctx: Lowering, held: Generator, start: Binding, step: Any, no
 
 
 def check_vector(ctx: Lowering, array: Ref, node: ast.AST) -> None:
-    """Refuse what Python does with the rows of an array one by one: rows have no truth value and no order."""
+    """Refuse a reduction of an array by Python's own builtins, item by item: rows have no truth value and no order."""
     type_ = ctx.type_of(array)
     rank = type_.rank if isinstance(type_, Array) else None
     if rank is None:
@@ -112,7 +112,7 @@ def _truths(of: Any) -> Any:
 
 
 def search(ctx: Lowering, held: Generator, test: Any, sought: bool, node: ast.AST) -> Binding:
-    """Whether a generator yields a value of which ``test`` is ``sought``: it is left at the first one."""
+    """Whether a generator yields a value for which ``test`` is ``sought``: it is left at the first one."""
     key = (ctx.frame, f"%found{next(ctx.builder.fresh)}")
     ctx.state.names[key] = Num(Const(not sought))
     consumer = ctx.frame

@@ -1,4 +1,4 @@
-"""Fourier transforms: what they are cut to, along which axes, by which norm."""
+"""Fourier transforms: their lengths, axes and norms."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from symgrad.ir.types import Array, Scalar
 
 Args = list[Binding]
 Kwargs = dict[str, Binding]
-#: functions of ``np.fft``: the row's name, and the axes if none are given; those with an axis are of one
+#: ``np.fft`` along one axis; over several axes, with the row's name and the default axes
 ALONG = ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")
 OVER = {f"{name}{count}": (f"{name}n", (-2, -1) if count == "2" else None) for name in ("fft", "ifft", "rfft", "irfft") for count in "2n"}
 
@@ -59,7 +59,7 @@ def extent(ctx: Lowering, binding: Binding, name: str, node: ast.AST) -> Operand
 
 
 def literal(ctx: Lowering, binding: Binding | None, default: Any, name: str, node: ast.AST) -> Any:
-    """A setting, which must be known while compiling."""
+    """A setting, which must be static."""
     if binding is None:
         return default
     try:
@@ -74,7 +74,7 @@ def literal(ctx: Lowering, binding: Binding | None, default: Any, name: str, nod
 
 
 def along(name: str) -> Callable[..., Binding]:
-    """A function that lowers a transform along one axis."""
+    """The lowering of a transform along one axis."""
 
     def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
         arguments = transform_arguments(ctx, name, ["a", "n", "axis", "norm"], args, kwargs, node)
@@ -85,7 +85,7 @@ def along(name: str) -> Callable[..., Binding]:
 
 
 def over(name: str, row: str, usual: tuple[int, ...] | None) -> Callable[..., Binding]:
-    """A function that lowers a transform over several axes."""
+    """The lowering of a transform over several axes."""
 
     def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
         arguments = transform_arguments(ctx, name, ["a", "s", "axes", "norm"], args, kwargs, node)
@@ -99,7 +99,7 @@ def over(name: str, row: str, usual: tuple[int, ...] | None) -> Callable[..., Bi
 
 
 def shifted(name: str) -> Callable[..., Binding]:
-    """What lowers ``fftshift`` and ``ifftshift``."""
+    """The lowering of ``fftshift`` and ``ifftshift``."""
 
     def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
         both = dict(zip(("x", "axes"), args, strict=False)) | kwargs
@@ -112,7 +112,7 @@ def shifted(name: str) -> Callable[..., Binding]:
 
 
 def frequencies(name: str) -> Callable[..., Binding]:
-    """What lowers ``fftfreq`` and ``rfftfreq``."""
+    """The lowering of ``fftfreq`` and ``rfftfreq``."""
 
     def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
         both: dict[str, Binding] = {"d": Num(Const(1.0))} | dict(zip(("n", "d"), args, strict=False)) | kwargs

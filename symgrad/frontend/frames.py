@@ -1,6 +1,6 @@
-"""A frame is one activation of a function that is being lowered; it holds the source and the loop around.
+"""Frames: a frame is one activation of a function that is being lowered, with its source and the enclosing loop.
 
-A path leaves a frame or a loop with one of the codes below.
+A path leaves a frame or a loop with one of the exit codes below.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from symgrad.location import Loc
 
 @dataclass(eq=False, slots=True)
 class Frame:
-    """One activation of a function: its source, and the frame whose variables it can see."""
+    """One activation of a function: its source, and the frame whose variables it can access."""
 
     source: Source
     parent: Frame | None = None
@@ -25,13 +25,13 @@ class Frame:
     globals: frozenset[str] = frozenset()  #: the names that it declares global
     top: bool = False
     loop: Loop | None = None
-    consume: Callable[[Binding], Operand] | None = None  #: of a generator: lowers what is done with a value; whether that ends it
+    consume: Callable[[Binding], Operand] | None = None  #: of a generator: lowers the use of a value; returns whether that ends it
     consumer: Frame | None = None  #: of a generator: the frame that iterates over it
     lives_on: bool = False  #: of a generator that runs code when it is closed: a name holds it while a loop iterates over it
-    place: Loc | None = None  #: of a composition of ours: the location of its call, which is that of all its lines for the user
-    called_at: Loc | None = None  #: the same of a function of a library whose source is read
-    sent: Binding | None = None  #: of a generator: what is sent to it when it is gone on with next
-    lowered: int = 0  #: how many statements have been lowered, those of each round that is written out counted anew
+    place: Loc | None = None  #: of one of our compositions: the location of its call, which the user sees for all its lines
+    called_at: Loc | None = None  #: the same for a library function whose source is lowered
+    sent: Binding | None = None  #: of a generator: the value sent to it at the next resumption
+    lowered: int = 0  #: the number of lowered statements, counted again for each unrolled iteration
 
 
 @dataclass(eq=False, slots=True)
@@ -40,7 +40,7 @@ class Loop:
 
     depth: int
     exits: set[int] = field(default_factory=set)
-    watchers: dict[int, tuple[Any, ...]] = field(default_factory=dict)  #: of the exceptions that it is left with, by their kind
+    watchers: dict[int, tuple[Any, ...]] = field(default_factory=dict)  #: the handlers around it, by the kind of exception that leaves it
 
     @property
     def stop(self) -> tuple[Any, str]:
@@ -53,13 +53,13 @@ class Loop:
 
 @dataclass(eq=False, slots=True)
 class Going:
-    """The lists and dicts that loops iterate over: what must not change in each, and where it can be given a position instead."""
+    """The lists and dicts that loops iterate over: what must not change in each, and the places that could give it a position instead."""
 
     lists: dict[HeapKey, Any]
     sites: frozenset[Any] = frozenset()
 
 
-#: the codes of a path: it goes on, or how it has left
+#: the codes of a path: it continues, or the way in which it has left
 NEXT, BREAK, CONTINUE, RETURN = 0, 1, 2, 3
 CODE: Name = (None, "code")  #: the name that holds it
 OUTSIDE: Any = "outside"  #: in the place of a frame, of names for arrays from outside that are written to: nobody forgets those

@@ -1,4 +1,4 @@
-"""Attributes of functions that the program makes: they are held like those of an instance, of functions of which one is assigned to."""
+"""Attributes of functions that the program creates: stored as those of an instance, if the program assigns to one of them."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from symgrad.location import Loc
 
 
 def new_function(ctx: Lowering, node: ast.FunctionDef | ast.Lambda, defaults: tuple[tuple[str, Binding], ...]) -> Fun:
-    """The function that a ``def`` or ``lambda`` makes."""
+    """The function that a ``def`` or ``lambda`` creates."""
     attributes = ctx.new_object("record", (), types.FunctionType).key if site_of(ctx.frame, node) in ctx.stateful else None
     return Fun(node, ctx.frame, defaults, attributes=attributes)
 
 
 def site_of(frame: Frame, node: ast.AST) -> tuple[str, Loc]:
-    """Where a function is made, as the next attempt finds it again."""
+    """The place that creates a function, in a form that the next attempt recognises."""
     return "function", frame.source.loc(node)
 
 
 def check_followed(ctx: Lowering, attr: str, node: ast.AST) -> None:
-    """Refuse an attribute that means something to Python."""
+    """Refuse a special attribute."""
     if attr.startswith("__") and attr.endswith("__"):
         raise UnsupportedSyntax(f"{attr!r} of a nested function is not followed", ctx.loc(node), "write what is meant")
 
 
 def held_by(ctx: Lowering, function: Fun, attr: str, node: ast.AST) -> Binding:
-    """What a function holds under a name; it may be MISSING."""
+    """The attribute of a function; it may be MISSING."""
     held = MISSING if function.attributes is None else dict(ctx.state.entries(function.attributes)).get(attr, MISSING)
     held = settled(held, ctx.state)
     is_decorated = isinstance(function.node, ast.FunctionDef) and function.node.decorator_list
@@ -45,7 +45,7 @@ def held_by(ctx: Lowering, function: Fun, attr: str, node: ast.AST) -> Binding:
 
 
 def attribute_of_function(ctx: Lowering, function: Fun, attr: str, node: ast.AST) -> Binding:
-    """``function.attr``; where it has none, Python raises."""
+    """``function.attr``; a missing attribute raises as in Python."""
     check_followed(ctx, attr, node)
     held = held_by(ctx, function, attr, node)
     return definite_item(ctx, held, node, AttributeError, f"'function' object has no attribute {attr!r}")
@@ -59,7 +59,7 @@ def has_function_attribute(ctx: Lowering, function: Fun, attr: str, node: ast.AS
 
 
 def assign_to_function(ctx: Lowering, function: Fun, attr: str, value: Binding, node: ast.AST) -> None:
-    """``function.attr = value``, or ``del`` of it where the value is MISSING."""
+    """``function.attr = value``, or ``del`` of it if the value is MISSING."""
     check_followed(ctx, attr, node)
     if function.attributes is None:
         raise NeedsState(frozenset({site_of(function.frame, function.node)}))

@@ -1,4 +1,4 @@
-"""Calls of the user's functions: their bodies are lowered in place."""
+"""Calls of user functions: their bodies are inlined."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from symgrad.frontend.source import read
 
 
 def inline(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """Lower the body of a function of the user's here; one that calls itself becomes a function of the program."""
+    """Lower the body of a user function here; a recursive one becomes a function of the program."""
     held = ctx.forms.setdefault("sources", {})
     source = held.get(function) if isinstance(function, types.FunctionType) else None
     if source is None:
@@ -40,29 +40,29 @@ def inline(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, 
 
 
 def is_recursive(ctx: Lowering, code: Any, site: Any, is_generator: bool) -> bool:
-    """Is the function being lowered already, or has an earlier attempt shown that it calls itself?"""
+    """Whether the function is being lowered already, or an earlier attempt has shown it to be recursive."""
     return not is_generator and site in ctx.recursive_sites or any(held == code for held, _ in ctx.stack)
 
 
 def check_recursive(ctx: Lowering, code: Any, site: Any, is_generator: bool) -> None:
-    """Start again where a function that is being inlined turns out to call itself.  The outermost function is not inlined."""
+    """Restart where a function that is being inlined proves to be recursive. The outermost function is not inlined."""
     if not is_generator and site not in ctx.recursive_sites and ctx.stack[0][0] != code:
         raise CallsItself(site)
 
 
 def site_of(callee: Fun) -> Any:
-    """Where a nested function is defined, which all attempts agree on."""
+    """The definition place of a nested function, which is the same in all attempts."""
     return callee.frame.source.file, callee.node.lineno, callee.node.col_offset
 
 
 def check_depth(ctx: Lowering, node: ast.AST, origin: Any) -> None:
-    """Refuse functions that go on making others of the same text (``origin``) and calling them."""
+    """Refuse functions that create and call functions of the same text (``origin``) without end."""
     if sum(origin_of(held) is origin for held, _ in ctx.stack) > WRITTEN_OUT:
         raise UnsupportedSyntax("functions of one text call each other without end", ctx.loc(node), "write it as one that calls itself")
 
 
 def origin_of(held: Any) -> Any:
-    """What functions of one text have in common: their code, or their definition in a function around them."""
+    """The common origin of functions of one text: their code, or their definition in an enclosing function."""
     return held[0] if isinstance(held, tuple) else held.__code__ if isinstance(held, types.FunctionType) else held
 
 
@@ -87,7 +87,7 @@ def is_written_out(ctx: Lowering, code: Any, site: Any, args: list[Binding], nod
 
 
 def call_nested(ctx: Lowering, callee: Fun, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """Inline a nested function or lambda, in the frame it was made in."""
+    """Inline a nested function or lambda, in its enclosing frame."""
     site, code = site_of(callee), (callee.node, callee.frame)
     if is_recursive(ctx, code, site, False) and not is_written_out(ctx, code, site, [*args, *kwargs.values()], node):
         check_recursive(ctx, code, site, False)

@@ -1,6 +1,6 @@
-"""Generators: the body of the function is lowered where its values are gone over, what is done with each at the ``yield``.
+"""Generators: the body is inlined into the loop that consumes it; the loop's body is lowered at each ``yield``.
 
-So both run in turns, as in Python. What ends the consumer's loop returns from the generator.
+So both run interleaved, as in Python. An exit of the consumer's loop returns from the generator.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from symgrad.identity import Same
 from symgrad.ir.core import FALSE, Const, Operand
 from symgrad.ir.types import Array
 
-#: how often a generator may call itself while a program is lowered
+#: the most recursive calls of a generator while a program is lowered
 MOST_CALLS = 200
 
 __all__ = ["called", "drive", "each_value", "gathered", "send", "yielded"]
 
 
 def called(ctx: Lowering, frame: Frame, node: ast.FunctionDef, bound: dict[str, Binding], call: ast.AST) -> Generator:
-    """What a call of a function that yields gives: nothing has run yet."""
+    """The result of a call of a generator function, which has run nothing yet."""
     key = HeapKey("generator", (*site_of(ctx, call), node.name, node.lineno))
     frame.locals |= {"%item"}
     ctx.state.heap[key] = (("state", FRESH),)
@@ -50,7 +50,7 @@ def called(ctx: Lowering, frame: Frame, node: ast.FunctionDef, bound: dict[str, 
 
 
 def body_to_resume(ctx: Lowering, node: ast.FunctionDef) -> Any:
-    """The body of a generator that is gone on with in several places."""
+    """The body of a generator that is resumed in several places."""
     bodies = ctx.forms.setdefault("resumable", {})
     if node not in bodies:
         bodies[node] = resumable(node)
@@ -58,7 +58,7 @@ def body_to_resume(ctx: Lowering, node: ast.FunctionDef) -> Any:
 
 
 def resume(ctx: Lowering, held: Generator, consume: Callable[[Binding], Operand], node: ast.AST) -> bool:
-    """Go on with a generator where it was left; its variables stay."""
+    """Resume a generator where it was suspended; its variables persist."""
     body, _, count = body_to_resume(ctx, held.node)
     outer, loc, frame = ctx.frame, ctx.builder.loc, held.frame
     before = frame.consume, frame.consumer, frame.loop
@@ -85,7 +85,7 @@ def resume(ctx: Lowering, held: Generator, consume: Callable[[Binding], Operand]
 
 
 def send(ctx: Lowering, held: Generator, value: Binding, node: ast.AST) -> Binding:
-    """``generator.send(value)``: what it yields next, when the ``yield`` that it stands at has given the value."""
+    """``generator.send(value)``: the next yielded value, after the suspended ``yield`` has received the sent one."""
     if held.key.cls not in ctx.stateful:
         raise NeedsState(frozenset({held.key.cls}))
     if not held.resumes:
@@ -99,9 +99,10 @@ def send(ctx: Lowering, held: Generator, value: Binding, node: ast.AST) -> Bindi
 
 
 def drive(ctx: Lowering, held: Generator, consume: Callable[[Binding], Operand], node: ast.AST, within: bool = False) -> bool:
-    """Lower the generator's body; ``consume`` lowers what is done with each value and says whether that was the last.
+    """Lower the generator's body; ``consume`` lowers the use of each value and returns whether that was the last.
 
-    Can the generator end of itself?  ``within``: it sees the exceptions that are raised where its values are used.
+    Returns whether the generator can end by itself. ``within``: its handlers see exceptions raised
+    by the uses.
     """
     if not within:
         consume = apart(ctx, held, consume, node)
@@ -138,7 +139,7 @@ def drive(ctx: Lowering, held: Generator, consume: Callable[[Binding], Operand],
 
 
 def is_written_out(ctx: Lowering, held: Generator, depth: int) -> bool:
-    """Is a generator that calls itself given something that says how deep it goes, and is it called within bounds?"""
+    """Whether a recursive generator has an argument that bounds its depth, and is called within the limits."""
     calls = ctx.forms.setdefault("generators", {})
     calls[held.node] = calls.get(held.node, 0) + 1
     known = any(is_of_known_structure(ctx, binding) for _, binding in held.bound)
@@ -147,7 +148,7 @@ def is_written_out(ctx: Lowering, held: Generator, depth: int) -> bool:
 
 @lru_cache(maxsize=256)
 def statements_of(node: ast.FunctionDef) -> list[ast.stmt]:
-    """The body of a generator: a ``StopIteration`` that leaves it is a ``RuntimeError`` to who goes over it."""
+    """The body of a generator: a ``StopIteration`` that leaves it becomes a ``RuntimeError`` for its consumer."""
     body = without_sending(list(node.body))
     if not any(may_stop(inner) for inner in body_nodes(node)):
         return body
@@ -157,7 +158,7 @@ def statements_of(node: ast.FunctionDef) -> list[ast.stmt]:
 
 
 def may_stop(node: ast.AST) -> bool:
-    """Does a statement or a call say that it may raise ``StopIteration``?"""
+    """Whether a statement or a call explicitly may raise ``StopIteration``."""
     match node:
         case (
             ast.Call(func=ast.Name("next"), args=[_]) | ast.Raise(exc=ast.Name("StopIteration") | ast.Call(func=ast.Name("StopIteration")))
@@ -167,7 +168,7 @@ def may_stop(node: ast.AST) -> bool:
 
 
 def apart(ctx: Lowering, held: Generator, consume: Callable[[Binding], Operand], node: ast.AST) -> Callable[[Binding], Operand]:
-    """Wrap ``consume`` so that the exceptions it raises are seen by the code that iterates, not by the generator."""
+    """Wrap ``consume`` so that its exceptions go to handlers of the consumer, not to those of the generator."""
     outside, runs_more = ctx.watchers, closes(held.node)
     if runs_more:
         SPREAD["unfollowed"](ctx)
@@ -188,13 +189,13 @@ def apart(ctx: Lowering, held: Generator, consume: Callable[[Binding], Operand],
 
 
 def closes(node: ast.FunctionDef) -> bool:
-    """Does something run when a generator is closed?"""
+    """Whether closing the generator runs code."""
     guarded = (n for n in body_nodes(node) if isinstance(n, ast.With) or isinstance(n, ast.Try) and n.finalbody)
     return any(isinstance(n, ast.Yield | ast.YieldFrom) for part in guarded for n in own_nodes([part]))
 
 
 def is_held(state: State, held: Generator) -> bool:
-    """Does a name or an object hold a generator, so that it lives on when a loop over it is left?"""
+    """Whether a name or an object holds a generator, so that it outlives a loop that is left early."""
 
     def holds(binding: Any) -> bool:
         return binding is held or any(holds(part) for part in parts_of(binding))
@@ -204,7 +205,7 @@ def is_held(state: State, held: Generator) -> bool:
 
 
 def each_value(ctx: Lowering, held: Generator, loop: Loop, body: Callable[[Binding], None], node: ast.AST) -> bool:
-    """Go over a generator with statements that may break, continue and return; can it end of itself?"""
+    """Iterate over a generator with statements that may break, continue and return; returns whether it can end by itself."""
     consumer, stack = ctx.frame, list(ctx.stack)
     ctx.state.names[loop.exit] = Num(Const(NEXT))
     ctx.state.names[loop.stop] = Num(FALSE)
@@ -227,7 +228,7 @@ def each_value(ctx: Lowering, held: Generator, loop: Loop, body: Callable[[Bindi
 
 
 def gathered(ctx: Lowering, held: Generator, keep: Callable[[Binding], None], node: ast.AST, lazily: bool = True) -> None:
-    """Do the same with all values; those that are used before the next is made are used as they are then."""
+    """Apply ``keep`` to all values; ``lazily`` copies an array before the next value is computed."""
     endless = [n for n in body_nodes(held.node) if isinstance(n, ast.While) and isinstance(n.test, ast.Constant) and n.test.value]
     if endless and not any(isinstance(n, ast.Return | ast.Break | ast.Raise) or may_stop(n) for n in body_nodes(held.node)):
         raise UnsupportedSyntax("a generator without an end is gathered", ctx.loc(node), "go over it in a for statement that breaks")

@@ -1,7 +1,8 @@
-"""Dicts that get keys which are computed: lowering starts again, and such a dict is an object of ``ops.composed.growing``.
+"""Dicts that grow by dynamic keys: lowering restarts, and the dict becomes an object of ``ops.composed.growing``.
 
-A dict has keys that are known while compiling as long as it can. Where a program stores under a key that may be a new one, the places where
-the dict may have been created are noted; after the attempts to do without, what is created there is a list of keys and a list of items.
+A dict has static keys as long as possible. A store under a dynamic key that may be new records the
+places that may have created the dict. If no attempt succeeds without it, the next attempt creates a
+list of keys and a list of items at these places.
 """
 
 from __future__ import annotations
@@ -36,14 +37,14 @@ from symgrad.text import identifier
 
 KEYS = "computed keys of a dict are ints, bools, floats, texts, or tuples of these, all of one kind"
 OF_ONE_CLASS = "make all keys of the dict one class, or use a dict for each kind of key"
-#: how the names of the modules begin that say what such a dict does
+#: the package of the compositions that implement such dicts
 OUR_OWN = growing_dicts.__name__.rpartition("_")[0]
-#: the kinds of keys of which those of one may equal those of another
+#: the kinds of keys that may equal keys of each other's kind
 NUMBERS = (int, bool, float)
 
 
 def new_dict(ctx: Lowering, content: Iterable[tuple[Any, Binding]], node: ast.AST, cls: Any = None, exact: type | None = None) -> Obj:
-    """A dict that a program creates, of keys that are known; ``cls`` says what makes missing items."""
+    """A dict of static keys that a program creates; ``cls`` gives the factory of missing items."""
     if not is_to_grow(ctx, node) or exact not in (None, *growing_classes.CLASSES.values()):
         result = ctx.new_object("dict", content, cls, exact)
         site = site_of(ctx, node)
@@ -59,7 +60,7 @@ def new_dict(ctx: Lowering, content: Iterable[tuple[Any, Binding]], node: ast.AS
 
 
 def let_grow(ctx: Lowering, held: Obj) -> None:
-    """Make the lists of a dict, where they hold something, lists of any length."""
+    """Turn the lists of a dict, if not empty, into lists of any length."""
     for part in dict(ctx.state.entries(held.key)).values():
         content = ctx.state.heap[part.key] if isinstance(part, Obj) and part.key.kind == "list" else ()
         if isinstance(content, tuple) and content:
@@ -71,12 +72,12 @@ def let_grow(ctx: Lowering, held: Obj) -> None:
 
 
 def is_to_grow(ctx: Lowering, node: ast.AST) -> bool:
-    """Has an attempt found that a dict which is created here gets keys that are computed?"""
+    """Whether an attempt has shown that a dict created here gets dynamic keys."""
     return site_of(ctx, node) in ctx.stateful
 
 
 def new_growing(ctx: Lowering, cls: Any, node: ast.AST, exact: type | None = None) -> Obj:
-    """A dict without keys; ``cls`` says what makes missing items."""
+    """A dict without keys; ``cls`` gives the factory of missing items."""
     makes = isinstance(cls, tuple) and cls[0] == "made"
     if exact is collections.OrderedDict:
         return new_record(ctx, GrowingOrderedDict, [], node)
@@ -86,9 +87,9 @@ def new_growing(ctx: Lowering, cls: Any, node: ast.AST, exact: type | None = Non
 
 def dict_of(ctx: Lowering, args: list[Binding], node: ast.AST, known: Callable[[], Obj], fill: Callable[[Obj], Binding],
             cls: Any = None, exact: type | None = None) -> Obj:  # fmt: skip
-    """A dict that is created of others, or of pairs or elements, as by ``dict(...)``.
+    """A dict created from others, or from pairs or elements, as by ``dict(...)``.
 
-    ``known`` creates it of keys that are known; ``fill`` stores in a dict that gets computed keys.
+    ``known`` creates it with static keys; ``fill`` stores into a dict with dynamic keys.
     """
     if not is_to_grow(ctx, node) and not any(map(is_growing, args)):
         try:
@@ -103,29 +104,29 @@ def dict_of(ctx: Lowering, args: list[Binding], node: ast.AST, known: Callable[[
 
 
 def update(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Callable[[Obj], Binding]:
-    """What stores in a dict that gets computed keys what ``dict(...)`` or ``Counter(...)`` is given."""
+    """Return a function that stores the arguments of ``dict(...)`` or ``Counter(...)`` in a dict with dynamic keys."""
     return lambda held: ctx.apply(Bound(held, "update"), args, kwargs, node)
 
 
 def as_dict(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
-    """What ``dict`` reads by its method ``keys``: an instance of a class that defines one as a dict, all else as it is."""
+    """An instance of a class with a method ``keys``, which ``dict`` reads, as a dict; all else unchanged."""
     if is_growing(binding) or own_method(ctx, binding, "keys") is None:
         return binding
     return ctx.apply(Static(dict_by_keys), [binding], {}, node)
 
 
 def is_growing(binding: Any) -> bool:
-    """Is it such a dict, or a view of one?"""
+    """Whether the binding is a dict or set that grows by dynamic keys, or a view of one."""
     return isinstance(binding, Obj) and binding.key.kind == "record" and binding.key.cls in growing_classes.CLASSES
 
 
 def class_of_growing(binding: Any) -> type | None:
-    """The class of such a dict or view in Python; None for all else."""
+    """The Python class of such a dict or view; None for all else."""
     return growing_classes.CLASSES[binding.key.cls] if is_growing(binding) else None
 
 
 def lists_of(ctx: Lowering, owner: Obj, node: ast.AST) -> tuple[Binding, Binding]:
-    """A list of the keys of such a dict, and one of its items."""
+    """The list of keys of such a dict, and the list of its items."""
     if not is_inner(owner):
         content = dict(ctx.state.entries(owner.key))
         return content["stored_keys"], content["stored_items"]
@@ -134,7 +135,7 @@ def lists_of(ctx: Lowering, owner: Obj, node: ast.AST) -> tuple[Binding, Binding
 
 
 def text_around_growing(ctx: Lowering, owner: Obj, node: ast.AST) -> str:
-    """The text that makes such a dict of a list of its keys and a list of its items."""
+    """The text that rebuilds such a dict from the lists of its keys and items."""
     kind = class_of_growing(owner)
     content = dict(ctx.state.entries(owner.key))
     if kind is dict:
@@ -149,7 +150,7 @@ def text_around_growing(ctx: Lowering, owner: Obj, node: ast.AST) -> str:
 
 
 def check_attribute(ctx: Lowering, owner: Binding, name: str, node: ast.AST) -> None:
-    """Refuse what a program reads of such a dict, other than the methods that it has."""
+    """Refuse an attribute of such a dict that is none of its supported methods."""
     if not is_growing(owner) or name.startswith("__") or (ctx.frame.source.function.__module__ or "").startswith(OUR_OWN):
         return
     assert isinstance(owner, Obj)
@@ -162,12 +163,12 @@ def check_attribute(ctx: Lowering, owner: Binding, name: str, node: ast.AST) -> 
 
 
 def note_new_key(ctx: Lowering, owner: Obj) -> None:
-    """Note the places where a dict may have been created that gets a key which may be a new one."""
+    """Record the places that may have created the dict, for a key that may be a new one."""
     ctx.growing_sites.update(dict.fromkeys(owner.key.sites or ctx.dict_sites, True))
 
 
 def check_known(ctx: Lowering, owner: Obj, other: Binding, node: ast.AST) -> None:
-    """Refuse to store what such a dict holds in a dict of known keys, which has to be such a dict too."""
+    """Refuse to store the content of such a dict in a dict of static keys, which must become such a dict too."""
     if is_growing(other):
         note_new_key(ctx, owner)
         what = "what a dict holds whose keys are not known while compiling is stored in a dict of known keys"
@@ -175,7 +176,7 @@ def check_known(ctx: Lowering, owner: Obj, other: Binding, node: ast.AST) -> Non
 
 
 def note_new_site(ctx: Lowering, node: ast.AST) -> None:
-    """Note that a dict which is created here has a key that is computed."""
+    """Record that a dict created here has a dynamic key."""
     ctx.growing_sites[site_of(ctx, node)] = True
 
 
@@ -190,18 +191,18 @@ def create(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node:
 
 @special(growing_keys.key_for)
 def key_for(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """A key that a dict is asked with: of the kind of its keys, or a number among numbers."""
+    """A key to look up: of the kind of the dict's keys, or a number among numbers."""
     return checked_key(ctx, args[0], args[1], node, is_asked=True)
 
 
 @special(growing_keys.key_to_store)
 def key_to_store(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """A key of the same kind as those that a dict has."""
+    """A key to store, of the same kind as those of the dict."""
     return checked_key(ctx, args[0], args[1], node, is_asked=False)
 
 
 def checked_key(ctx: Lowering, keys: Binding, key: Binding, node: ast.AST, is_asked: bool) -> Binding:
-    """A key of a kind that the keys of a dict can be compared with."""
+    """A key of a kind that is comparable with the dict's keys."""
     key = with_texts(ctx, key)
     kind = kind_of(ctx, key)
     if kind is None:
@@ -223,14 +224,14 @@ def checked_key(ctx: Lowering, keys: Binding, key: Binding, node: ast.AST, is_as
 
 
 def with_texts(ctx: Lowering, key: Binding) -> Binding:
-    """A key with each text that is one of several as the text that it is."""
+    """A key in which each enumerated text is a dynamic text."""
     if is_plain_tuple(key):
         return Tup(tuple(in_tuple(ctx, with_texts(ctx, item)) for item in key.items))  # type: ignore[attr-defined]
     return as_text(ctx, key)
 
 
 def in_tuple(ctx: Lowering, item: Binding) -> Binding:
-    """A part of a key; a text that is known as one that tuples with other texts can be compared with."""
+    """A part of a key; a static text becomes one that is comparable with texts in other tuples."""
     if isinstance(item, Static) and type(item.value) is str:
         return Num(ctx.call("literal_text", Const(item.value), hint=identifier(item.value)))
     return item
@@ -238,7 +239,7 @@ def in_tuple(ctx: Lowering, item: Binding) -> Binding:
 
 @special(growing_keys.to_hold)
 def to_hold(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """An item; a list as one of any length, which is seen in the list of items from then on."""
+    """An item; a list becomes one of any length, inside the list of items from then on."""
     items, item = args
     check_pool(ctx, items, item, node)
     if isinstance(item, Obj) and is_growing(item) and not is_inner(item) and not ctx.sequences:
@@ -272,20 +273,20 @@ def is_among(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], nod
 def place_among(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     keys, key = args
     if (row := as_row(ctx, keys, key)) is not None:
-        with ctx.unwatched():  # the key is there
+        with ctx.unwatched():  # the key exists
             return Num(ctx.call("list_index", ctx.held(keys), row))
     return ctx.apply_method(keys, "index", [key], node)
 
 
 def as_row(ctx: Lowering, keys: Binding, key: Binding) -> Operand | None:
-    """A tuple as one value, to be compared with the tuples in a list of any length."""
+    """A tuple as one value, for comparison with the tuples in a list of any length."""
     assert isinstance(keys, Obj)
     is_row = isinstance(key, Tup | Obj) and ctx.sequences and memory_of(ctx.state.heap[keys.key]) is not None
     return item_value(ctx, key) if is_row else None
 
 
 def numbers_in(key: Binding) -> list[Binding]:
-    """The numbers that a key consists of, but for those that are known to be no nan."""
+    """The numbers in a key that may be nan."""
     if isinstance(key, Tup):
         return [number for item in key.items for number in numbers_in(item)]
     known = known_key(key)
@@ -293,7 +294,7 @@ def numbers_in(key: Binding) -> list[Binding]:
 
 
 def kinds_held(ctx: Lowering, keys: Any) -> list[Any]:
-    """The kinds of the keys that a dict has; none where there are no keys, or the head of a loop does not know them yet."""
+    """The kinds of the keys that a dict has; empty if it has none, or if the head of a loop does not know them yet."""
     content = ctx.state.heap[keys.key]
     if memory_of(content) is None:
         return [kind_of(ctx, key) for _, key in content]  # type: ignore[union-attr]
@@ -303,7 +304,7 @@ def kinds_held(ctx: Lowering, keys: Any) -> list[Any]:
 
 
 def kind_of_type(type_: Type) -> Any:
-    """The kind of keys of a type; ``UNDEFINED`` where it is not known yet, None where they may equal keys of other kinds."""
+    """The kind of keys of a type; ``UNDEFINED`` if not known yet, None if they may equal keys of other kinds."""
     match type_:
         case Scalar(kind="int"):
             return int
@@ -321,7 +322,7 @@ def kind_of_type(type_: Type) -> Any:
 
 
 def kind_of_form(form: Skeleton, types: Iterator[Type]) -> Any:
-    """The kind of a tuple of a form, which has values of these types."""
+    """The kind of a tuple of a form, with values of these types."""
     if form.form != "tuple" or form.same is not None:
         return kind_of_type(next(types)) if form.form == "num" else None
     kinds = [kind_of_form(part, types) for part in form.items]
@@ -329,7 +330,7 @@ def kind_of_form(form: Skeleton, types: Iterator[Type]) -> Any:
 
 
 def is_kind(held: Any, kind: Any) -> bool:
-    """Is a kind of keys another one?  Of tuples the length may not be known, and at first the head of a loop knows no kind."""
+    """Whether two kinds of keys agree. The length of tuples may be unknown, and the head of a loop may know no kind yet."""
     if UNDEFINED in (held, kind):
         return True
     if isinstance(held, tuple) and isinstance(kind, tuple) and len(held) == len(kind) and held[0] is not ...:
@@ -358,12 +359,12 @@ def kind_of(ctx: Lowering, key: Binding) -> Any:
     return None
 
 
-# ------------------------------------------------------------------ what is refused
+# ------------------------------------------------------------------ refusals
 
 
 @special(growing_keys.compared)
 def compared(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """Refuse a comparison of dicts that hold other things than numbers and texts: what is one object is equal there."""
+    """Refuse a comparison of dicts with items other than numbers and texts: Python takes identical objects for equal there."""
     for held in args:
         inside = pool_of(ctx, held, node) if is_inner(held) else held
         items = dict(ctx.state.entries(inside.key)).get("stored_items") if is_growing(held) else None  # type: ignore[attr-defined]
@@ -375,7 +376,7 @@ def compared(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], nod
 
 
 def are_single(ctx: Lowering, content: Any) -> bool:
-    """Are the items of a list numbers or texts?"""
+    """Whether the items of a list are numbers or texts."""
     if memory_of(content) is None:
         return all(isinstance(item, Num | Static) for _, item in content)
     type_ = ctx.type_of(content)

@@ -1,7 +1,7 @@
-"""Dicts that are items of dicts with computed keys, and are changed there: numbers, and a pool for those that are created in one place.
+"""Nested dicts with dynamic keys: an inner dict that changes is a number into a pool, one pool for each place that creates them.
 
-An attempt that meets such a dict notes where it was created. The next one creates a pool at the beginning of the program, and in that place
-numbers of it (``ops.composed.growing_inner``).
+An attempt that meets such a dict records where it was created. The next attempt creates a pool at the beginning of
+the program, and at that place numbers of dicts in it (``ops.composed.growing_inner``).
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from symgrad.ops.composed import growing_inner
 from symgrad.ops.composed.growing_dicts import GrowingDefaultDict, GrowingDict
 from symgrad.ops.composed.growing_sets import GrowingSet, OrderedSet
 
-#: what begins the note that what is created in a place, an instance of a class, is such a dict
+#: tag of a record: instances of a class created at a place are such dicts
 INNER = "inner"
-#: what begins the note that a set is asked for its order: one created in a place, or those of a pool
+#: tag of a record: the order of a set, created at a place or in a pool, is read
 ORDERED = "ordered"
-#: what begins the note that one variable may hold dicts of several pools
+#: tag of a record: one variable may hold dicts of several pools
 JOINED = "joined"
-#: what begins the note that what one place of a composition of ours creates is of different kinds
+#: tag of a record: one place in one of our compositions creates dicts of different kinds
 APART = "apart"
-#: what begins the note of such a line
+#: tag of a record: a line of the program with a pool of its own
 PLACED = "placed"
 IN_SEVERAL_PLACES = "a dict that is an item of another one, and is changed there, is created in several places"
 IN_ONE_PLACE = "create it in one place, or use one dict with pairs for keys, as in d[i, j]"
@@ -37,17 +37,17 @@ CLASSES = (*growing_inner.INNER.values(), growing_inner.OrderedInnerSet)
 
 
 def is_inner(binding: Any) -> bool:
-    """Is it such a dict?"""
+    """Whether the binding is such a dict."""
     return isinstance(binding, Obj) and binding.key.kind == "record" and binding.key.cls in CLASSES
 
 
 def is_inner_site(ctx: Lowering, kind: type, node: ast.AST) -> bool:
-    """Is what is created here, of a class, such a dict or set?"""
+    """Whether the instance of a class created here is such a dict or set."""
     return (INNER, kind.__name__, site_of(ctx, node)) in ctx.stateful
 
 
 def new_in_pool(ctx: Lowering, kind: type, args: list[Binding], node: ast.AST) -> Obj:
-    """A dict with computed keys, of a class of ``growing_dicts``: where it will be changed in another one, a number of a pool."""
+    """A dict with dynamic keys, of a class of ``growing_dicts``: if it changes inside another dict, a number of a pool."""
     site = site_of(ctx, node)
     if not is_inner_site(ctx, kind, node):
         result = new_record(ctx, kind, args, node)
@@ -70,7 +70,7 @@ def numbered(ctx: Lowering, kind: type, pool: str, args: list[Binding], node: as
 
 
 def note_inner(ctx: Lowering, held: Obj) -> None:
-    """Note the places where a dict may have been created that is changed in another one."""
+    """Record the places that may have created a dict which changes inside another one."""
     kind = held.key.cls if held.key.kind == "record" else GrowingSet if is_set(held) else GrowingDict
     for site in held.key.sites if kind in (*growing_inner.INNER, OrderedSet) else ():
         name = (GrowingSet if kind is OrderedSet else kind).__name__
@@ -80,7 +80,7 @@ def note_inner(ctx: Lowering, held: Obj) -> None:
 
 
 def noted(ctx: Lowering, word: str) -> list[tuple[Any, ...]]:
-    """What was noted under a word by earlier attempts."""
+    """The records of earlier attempts under a tag."""
     return [note[1:] for note in sorted(ctx.stateful, key=repr) if note[0] == word]
 
 
@@ -93,10 +93,10 @@ def enter_pools(ctx: Lowering, node: ast.AST) -> None:
 
 
 def name_of_pool(ctx: Lowering, kind: str, site: Any, place: Any) -> str:
-    """The name of the pool that belongs to a place: one for all places whose dicts meet in one variable.
+    """The name of the pool of a place: one for all places whose dicts meet in one variable.
 
-    What a composition of ours creates, such as the missing items of a ``defaultdict(dict)``, is created in one place wherever it is called
-    from (``place``), unless dicts of different kinds have been met there.
+    One place of our compositions, such as the factory of a ``defaultdict(dict)``, counts once for
+    all its callers (``place``), unless dicts of different kinds were met there.
     """
     several, added = {repr((kind, site, place))}, True
     while added:
@@ -112,7 +112,7 @@ def of_number(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], no
 
 
 def pool_of(ctx: Lowering, held: Binding, node: ast.AST) -> Obj:
-    """The pool of such a dict; where it is one of several, lowering starts again with one in their place."""
+    """The pool of such a dict; if it is one of several, lowering restarts with one pool instead of them."""
     assert isinstance(held, Obj)
     name = dict(ctx.state.entries(held.key))["pool"]
     if isinstance(name, OneOf):
@@ -124,17 +124,17 @@ def pool_of(ctx: Lowering, held: Binding, node: ast.AST) -> Obj:
 
 
 def note_apart(ctx: Lowering) -> None:
-    """Note that the dicts of one pool may be of different kinds: those that are created for different lines of the program."""
+    """Record that the dicts of one pool may be of different kinds: give each line of the program its own."""
     ctx.growing_sites.update({(APART, site): True for _, site in noted(ctx, INNER)})
 
 
 def note_joined(ctx: Lowering, names: list[str]) -> None:
-    """Note pools that have to be one."""
+    """Record pools that must be merged."""
     ctx.growing_sites[(JOINED, *names)] = True
 
 
 def check_pool(ctx: Lowering, items: Binding, item: Binding, node: ast.AST) -> None:
-    """Refuse, for another attempt, to store a dict of one pool among those of another one."""
+    """Refuse, for another attempt, to store a dict of one pool among those of another."""
     if not is_inner(item) or not isinstance(content := ctx.state.heap[items.key], Ref):  # type: ignore[attr-defined]
         return
     type_ = ctx.type_of(content)
@@ -157,13 +157,13 @@ def create_like(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], 
 
 
 def is_making(held: Obj) -> bool:
-    """Does it make missing items?"""
+    """Whether the dict has a factory of missing items."""
     return issubclass(held.key.cls, GrowingDefaultDict)
 
 
 @special(growing_inner.set_factory)
 def set_factory(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """Let the pool say what makes missing items, which is the same for all its dicts."""
+    """Record the factory of missing items for the pool; it is the same for all its dicts."""
     held, factory = args
     if not is_same_function(ctx.factories.setdefault(name_in(ctx, held), factory), factory):
         what = "dicts that are items of another one make missing items in several ways"
@@ -177,7 +177,7 @@ def factory_of(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], n
 
 
 def held_factory(ctx: Lowering, held: Binding, node: ast.AST) -> Binding:
-    """What makes missing items of such a dict."""
+    """The factory of missing items of such a dict."""
     pool_of(ctx, held, node)
     factory: Binding = ctx.factories[name_in(ctx, held)]
     return factory
@@ -190,7 +190,7 @@ def name_in(ctx: Lowering, held: Binding) -> str:
 
 
 def is_same_function(one: Binding, other: Binding) -> bool:
-    """Is it one function, or one text that uses no variable of the calls that have made it twice?"""
+    """Whether the two are one function, or one text that uses no variable of the calls that created it."""
     if one == other or not isinstance(one, Fun) or not isinstance(other, Fun):
         return one == other
     names = {part.id for part in ast.walk(one.node) if isinstance(part, ast.Name)}

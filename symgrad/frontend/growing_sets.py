@@ -1,8 +1,8 @@
-"""Sets that get elements which are computed, and sets that are asked for Python's order of their elements, while the program runs.
+"""Sets that grow by dynamic elements, and the order of iteration of sets at run time.
 
-A set has elements that are known while compiling, or is a value of Python's own that nothing changes, as long as it can. Where a program
-does more, the places are noted where the set may have been created. Lowering starts again, and what is created there is an object of
-``ops.composed.growing_sets``.
+A set has static elements, or is an immutable Python value, as long as possible. Where a program
+does more, the places that may have created the set are recorded. Lowering restarts and creates an
+object of ``ops.composed.growing_sets`` at these places.
 """
 
 from __future__ import annotations
@@ -35,24 +35,24 @@ HELD = Object("container")
 OF_KEYS = "a set is made of the keys of a dict, and is asked for its order"
 IN_A_LIST = "go over a list of the keys, as in set(list(d))"
 IN_ORDER = "go over it in order, with sorted"
-#: functions for which the order of the elements does not matter
+#: functions whose result does not depend on the order of the elements
 ORDERLESS = (sorted, min, max, any, all)
 
 
 def is_growing_set(binding: Any) -> bool:
-    """Is it such a set?"""
+    """Whether the binding is such a set."""
     return is_growing(binding) and binding.key.cls in growing_classes.SETS
 
 
 def new_set_at(ctx: Lowering, elements: Iterable[Any], node: ast.AST) -> Obj:
-    """A set that a program creates, of elements that are known."""
+    """A set of static elements that a program creates."""
     result = new_set(ctx, elements)
     result.key.sites = (site_of(ctx, node),)
     return result
 
 
 def set_to_grow(ctx: Lowering, args: list[Binding], node: ast.AST) -> Binding | None:
-    """A set that a program creates, where one has to be created that gets computed elements, or is asked for its order."""
+    """A set that a program creates, where one with dynamic elements or with Python's order is required."""
     if args and is_growing_set(args[0]):
         return ctx.apply_method(args[0], "copy", [], node)
     site = site_of(ctx, node)
@@ -65,7 +65,7 @@ def set_to_grow(ctx: Lowering, args: list[Binding], node: ast.AST) -> Binding | 
     result = new_record(ctx, growing_sets.OrderedSet, [], node) if is_alone else new_in_pool(ctx, growing_sets.GrowingSet, [], node)
     result.key.sites = (site,)
     ctx.hold(result)
-    if args and is_constant(node):  # Python merges a frozenset that it has made of it while it compiled
+    if args and is_constant(node):  # Python merges in a frozenset constant of its elements
         if is_ordered(result):
             whole = constant_of(ctx, [unwrap(item) for item in args[0].items], node)  # type: ignore[attr-defined]
             done(ctx, set.update, [actual(ctx, result, node), Const(whole, owner_name(ctx, whole, "elements"))])
@@ -77,12 +77,12 @@ def set_to_grow(ctx: Lowering, args: list[Binding], node: ast.AST) -> Binding | 
 
 
 def is_constant(node: ast.AST) -> bool:
-    """Is it a display of more than two constants?"""
+    """Whether the node is a display of more than two constants."""
     return isinstance(node, ast.Set) and len(node.elts) > 2 and all(isinstance(item, ast.Constant) for item in node.elts)
 
 
 def constant_of(ctx: Lowering, elements: list[Any], node: ast.AST) -> frozenset[Any]:
-    """The constant that Python has made of a display, in the user's function or in one inside: another one may have another order."""
+    """The constant that Python has compiled from a display, in the user's function or a nested one: an equal set may have another order."""
     codes = [ctx.frame.source.function.__code__]
     for code in codes:
         codes.extend(part for part in code.co_consts if isinstance(part, types.CodeType))
@@ -93,12 +93,12 @@ def constant_of(ctx: Lowering, elements: list[Any], node: ast.AST) -> frozenset[
 
 
 def note_new_element(ctx: Lowering, owner: Obj) -> None:
-    """Note the places where a set may have been created that gets an element which is computed."""
+    """Record the places that may have created a set which gets a dynamic element."""
     ctx.growing_sites.update(dict.fromkeys(owner.key.sites, True))
 
 
 def note_order(ctx: Lowering, owner: Binding) -> None:
-    """Note the places where a set may have been created that is asked for its order."""
+    """Record the places that may have created a set whose order is read."""
     if is_inner(owner):
         ctx.growing_sites[ORDERED, name_in(ctx, owner)] = True
     for site in owner.key.sites if isinstance(owner, Obj) else ():
@@ -106,7 +106,7 @@ def note_order(ctx: Lowering, owner: Binding) -> None:
 
 
 def without_order(ctx: Lowering, function: Any, args: list[Binding], has_key: bool, node: ast.AST) -> list[Binding]:
-    """The arguments of a function that gives the same in each order: of a set it gets the elements."""
+    """The arguments of a function that ignores order: a set is replaced by its elements."""
     if len(args) != 1 or has_key or not is_growing_set(args[0]):
         return args
     if function not in (*ORDERLESS, sum):
@@ -115,7 +115,7 @@ def without_order(ctx: Lowering, function: Any, args: list[Binding], has_key: bo
     return [listed] if function in ORDERLESS or all(kind in (int, bool) for kind in kinds_held(ctx, listed)) else args
 
 
-# ------------------------------------------------------------------ what the sets ask for
+# ------------------------------------------------------------------ hooks called by the compositions of sets
 
 
 @special(growing_sets.ask_for_order)
@@ -173,12 +173,12 @@ def begun(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: 
 
 
 def maker(function: Binding) -> Any:
-    """What makes Python's own set."""
+    """The constructor of Python's own set."""
     return set if unwrap(function) is growing_sets.new_like else unwrap(function)
 
 
 def operands_of(ctx: Lowering, function: Binding, several: list[Binding], node: ast.AST) -> list[Operand]:
-    """What it is given: the sets, or the one that is copied, or nothing."""
+    """Its arguments: the sets, or the one that is copied, or none."""
     if unwrap(function) is growing_sets.new_like:
         return []
     return [actual(ctx, held, node) for held in (several[:1] if unwrap(function) is set.copy else several)]
@@ -250,18 +250,18 @@ def enter_actual(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding],
 
 
 def is_ordered(held: Binding) -> bool:
-    """Is there a set of Python's own beside such a set?"""
+    """Whether a Python set is kept beside such a set."""
     return isinstance(held, Obj) and held.key.cls in (growing_sets.OrderedSet, growing_inner.OrderedInnerSet)
 
 
 def parts_of(ctx: Lowering, held: Binding) -> dict[str, Any]:
-    """What such a set holds, by name."""
+    """The parts of such a set, by name."""
     assert isinstance(held, Obj)
     return dict(ctx.state.entries(held.key))
 
 
 def actual(ctx: Lowering, held: Binding, node: ast.AST) -> Operand:
-    """Python's own set beside such a set, or the set itself."""
+    """The Python set kept beside such a set, or the set itself."""
     if is_ordered(held):
         return beside(ctx, held, "actual", node)
     if is_growing_set(held) or is_set(held) and isinstance(held, Obj) and held.key.sites:
@@ -279,7 +279,7 @@ def result_of(
     node: ast.AST,
     flatten: Callable[[Lowering, Binding, list[Operand], ast.AST], Result],
 ) -> Result:
-    """What is returned for a dict with computed keys: its keys and its items; a set is one of Python's own, whose order is seen."""
+    """The result for a dict with dynamic keys: its keys and its items; a set is a Python set, whose order is visible."""
     if is_growing_set(owner):
         operands.append(actual(ctx, owner, node))
         return Result("{}", 1)
@@ -294,7 +294,7 @@ def numbers_of(ctx: Lowering, held: Binding, node: ast.AST) -> Operand:
 
 
 def beside(ctx: Lowering, held: Binding, name: str, node: ast.AST) -> Operand:
-    """The Python set of a name that a set keeps: it stands in the set itself, or in its pool, under its number."""
+    """A Python object kept beside a set: in the set itself, or in its pool under its number."""
     if not is_inner(held):
         return ctx.read(parts_of(ctx, held)[name])
     pool = parts_of(ctx, pool_of(ctx, held, node))
@@ -302,7 +302,7 @@ def beside(ctx: Lowering, held: Binding, name: str, node: ast.AST) -> Operand:
 
 
 def done(ctx: Lowering, function: Any, operands: list[Operand], type_: Type = HELD) -> Operand:
-    """What Python's own function gives, called in its place."""
+    """The result of a Python function, called in program order."""
     return ctx.call("opaque", Const(function, function.__name__), *operands, type=type_)
 
 

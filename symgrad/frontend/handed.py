@@ -1,4 +1,4 @@
-"""Values as Python holds them, where they are shown or handed on: what is a list in the IR is made a tuple again where it is one."""
+"""Values as Python represents them, for printing and for opaque calls: a list of the IR that is a tuple becomes a tuple again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from symgrad.runtime.support import with_tuples
 
 
 def with_tuples_in(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
-    """A value of the class that it has in the user's program: in the IR a tuple is a list, here it is made a tuple again."""
+    """A value of its class in the user's program: a list of the IR that is a tuple becomes a tuple again."""
     match binding:
         case Tup(items, kind):
             inside = [Num(with_tuples_in(ctx, item, node)) for item in items]
@@ -51,7 +51,7 @@ def as_given(ctx: Lowering, operand: Operand, is_tuple: bool, node: ast.AST) -> 
 
 
 def made_by(ctx: Lowering, kind: Any, name: str, operands: list[Operand]) -> Operand:
-    """An instance of a class, made for a call that cannot be seen into or for the text of it."""
+    """An instance of a class, created for an opaque call or for its text."""
     return ctx.call("opaque_pure", Const(kind, name), *operands, names=())
 
 

@@ -1,4 +1,4 @@
-"""What a function that calls itself changes: arrays and variables are handed to it at each call, and what they hold then is handed back."""
+"""State that a recursive function changes: each call passes arrays and variables as arguments and returns their new contents."""
 
 from __future__ import annotations
 
@@ -34,31 +34,32 @@ from symgrad.text import identifier
 
 INSTEAD = "return the value instead"
 APART = "make a copy of one of the two before the call"
-#: rows whose result may share memory with an operand although they are no views
+#: rows that are no views, but whose result may alias an operand
 MAY_SHARE = frozenset({"list_take", "opaque", "opaque_pure"}) | MAY_RETURN_OPERAND
-#: the part of an array that a result is: which argument, and the steps to it
+#: the part of an array that a result is: the index of the argument, and the view steps to it
 Part = tuple[int, tuple[tuple[str, tuple[Any, ...]], ...]]
 
 
 @dataclass(eq=False, slots=True)
 class Recursive:
-    """A function that calls itself, for some types of its arguments.
+    """A recursive function, for certain types of its arguments.
 
-    What is learned of it while its body is lowered only grows, until a whole attempt learns nothing. Its parameters are the arguments'
-    values, one for each leaf of their forms, then the arrays and the variables around it that it changes; its results are those of the
-    function, without those that are parts of an argument, then what the changed arguments, arrays and variables hold at its end.
+    The facts about it only grow while its body is lowered, until a whole attempt adds none. Its
+    parameters are the arguments' values, one for each leaf of their forms, then the arrays and
+    variables around it that it changes. Its results are those of the function, without parts of
+    arguments, then the final contents of the changed arguments, arrays and variables.
     """
 
     func: Func
     entry: State  #: from which its body is lowered
-    form: Skeleton = NOTHING  #: of what it returns
-    known: bool = False  #: is that known?
+    form: Skeleton = NOTHING  #: of its result
+    known: bool = False  #: whether ``form`` is known
     done: bool = False
-    news: bool = False  #: has this attempt learned something?
+    news: bool = False  #: whether this attempt has added a fact
     parts: dict[int, Part] | None = None  #: the leaves of the result that are an argument or a view of one
-    #: leaves of the result that may share memory with an argument, or with an array around the function
+    #: leaves of the result that may alias an argument, or an array around the function
     kept: dict[tuple[int, int | Location], None] = field(default_factory=dict)
-    twins: dict[tuple[int, int], None] = field(default_factory=dict)  #: and with one another
+    twins: dict[tuple[int, int], None] = field(default_factory=dict)  #: and each other
     written: dict[int, None] = field(default_factory=dict)  #: the arguments, leaf by leaf, that it may write to
     around: dict[Location, None] = field(default_factory=dict)  #: the arrays around it that it may write to
     names: dict[Name, Skeleton] = field(default_factory=dict)  #: the variables around it that it may assign to
@@ -69,14 +70,14 @@ class Recursive:
     reads: dict[int | Location, None] = field(default_factory=dict)  #: the arguments and arrays around it whose elements it reads
 
     def learn(self, known: dict[Any, None], items: Iterable[Any]) -> None:
-        """Enter what has been learned."""
+        """Add facts."""
         for item in items:
             if item not in known:
                 known[item] = None
                 self.news = True
 
     def learn_result(self, form: Skeleton, parts: dict[int, Part]) -> None:
-        """Enter the form of the result, and which of its leaves are parts of arguments."""
+        """Add the form of the result, and the leaves that are parts of arguments."""
         merged = merge(self.form, form) if self.known else form
         if self.parts is None:
             self.parts = parts
@@ -95,9 +96,9 @@ class Recursive:
 
 
 def begin(ctx: Lowering, record: Recursive, arguments: Sequence[tuple[Value, Location | None]]) -> list[Value]:
-    """Let the state at the top of the body hold what is handed to it; the parameters beside those of the arguments.
+    """Bind the parameters at the top of the body; return those other than the arguments.
 
-    An array that is written to is copied, so that the function leaves what it is given as it is.
+    An array that is written to is copied, so that the function does not change its arguments.
     """
     for place in record.written:
         value, location = arguments[place]
@@ -136,7 +137,7 @@ def put_item(ctx: Lowering, place: tuple[HeapKey, Any], binding: Binding) -> Non
 
 
 def changed_at_end(ctx: Lowering, record: Recursive, top: State, arguments: Sequence[tuple[Value, Location | None]], node: ast.AST) -> None:
-    """Learn what the body has changed, now that its end is reached."""
+    """Record what the body has changed at its end."""
     state = ctx.state
     for place, (_, location) in enumerate(arguments):
         if location is not None and state.memory[location] is not top.memory[location]:
@@ -146,7 +147,7 @@ def changed_at_end(ctx: Lowering, record: Recursive, top: State, arguments: Sequ
 
 
 def learn_changes(ctx: Lowering, record: Recursive, before: State, node: ast.AST) -> None:
-    """Learn which arrays and variables around a function are others now than they were before."""
+    """Record the arrays and variables around a function that differ from before."""
     state = ctx.state
     for location in record.entry.memory:
         if location not in state.memory or state.memory[location] is before.memory[location]:
@@ -221,14 +222,14 @@ def of_any_length_from_now(ctx: Lowering, record: Recursive, node: ast.AST) -> N
 
 
 def check_is_array(ctx: Lowering, record: Recursive, type_: Type, node: ast.AST) -> None:
-    """Lists are not handed back."""
+    """Refuse a changed list: only arrays are returned."""
     if not isinstance(type_, Array):
         what = f"{record.func.name} calls itself and changes a list, or something whose type is not known"
         raise UnsupportedSyntax(what, ctx.loc(node), "use an array, or return the items")
 
 
 def final_values(ctx: Lowering, record: Recursive, arguments: Sequence[tuple[Value, Location | None]]) -> list[Operand]:
-    """What the changed arguments, arrays and variables hold at the end of the body."""
+    """The final contents of the changed arguments, arrays and variables."""
     locations = [*(arguments[place][1] for place in record.written), *record.around]
     values = [ctx.read(Ref(location)) for location in locations if location is not None]
     for name, form in record.names.items():
@@ -242,7 +243,7 @@ def item_operands(ctx: Lowering, record: Recursive) -> list[Operand]:
 
 
 def learn_reads(ctx: Lowering, record: Recursive, block: Block, arguments: Sequence[tuple[Value, Location | None]], node: ast.AST) -> None:
-    """Learn which of its arguments and of the arrays around it a function reads, and refuse what is doubtful at its end and was used."""
+    """Record the arguments and outer arrays that a function reads; refuse those that were used and are doubtful at its end."""
     read = read_values(block)
     record.learn(record.reads, (place for place, (value, _) in enumerate(arguments) if value in read))
     record.learn(record.reads, (location for location, value in record.entry.memory.items() if value in read))
@@ -258,7 +259,7 @@ def learn_reads(ctx: Lowering, record: Recursive, block: Block, arguments: Seque
 
 
 def read_values(block: Block) -> set[Operand]:
-    """The values whose elements the ops of a block read, those of the functions that it calls included."""
+    """The values whose elements the ops of a block read, including the functions that it calls."""
     read: set[Operand] = set()
     for body in (block, *(func.body for func in applied(block))):
         read.update(body.yields)
@@ -270,7 +271,7 @@ def read_values(block: Block) -> set[Operand]:
 
 
 def parts_of_arguments(binding: Binding, form: Skeleton, arguments: Sequence[tuple[Value, Location | None]]) -> dict[int, Part]:
-    """Which leaves of a result are an array that was given, or a view of it that is the same at each call."""
+    """The leaves of a result that are an array argument, or a view of it that is the same at each call."""
     places = {location: place for place, (_, location) in enumerate(arguments) if location is not None}
     parts: dict[int, Part] = {}
     for leaf, held in enumerate(sure_arrays(binding, form)):
@@ -282,7 +283,7 @@ def parts_of_arguments(binding: Binding, form: Skeleton, arguments: Sequence[tup
 
 
 def learn_sharing(ctx: Lowering, record: Recursive, binding: Binding, form: Skeleton, arrays: Sequence[Location | None]) -> None:
-    """Learn which leaves of the result may share memory with arguments, with arrays around the function, and with one another."""
+    """Record the leaves of the result that may alias arguments, outer arrays, or each other."""
     state = ctx.state
     places = places_in(binding, form, state.heap)
     near = [{} if place is None else dict.fromkeys([place, *state.near(place)]) for place in places]
@@ -298,7 +299,7 @@ def learn_sharing(ctx: Lowering, record: Recursive, binding: Binding, form: Skel
 
 
 def is_as_before(ctx: Lowering, record: Recursive) -> bool:
-    """Is all that a function reads around it what it was when its body was lowered?"""
+    """Whether everything that a function reads around it is as it was when its body was lowered."""
     state, entry = ctx.state, record.entry
     for location in record.reads:
         if isinstance(location, Location) and location not in record.around:
@@ -308,7 +309,7 @@ def is_as_before(ctx: Lowering, record: Recursive) -> bool:
 
 
 def check_apart(ctx: Lowering, record: Recursive, arrays: Sequence[Ref | None], node: ast.AST) -> None:
-    """Refuse a call where what is written to may share memory with something else that the function uses, or may have been changed."""
+    """Refuse a call where an array that is written to may alias another one that the function uses, or may have been changed."""
     used: dict[int | Location, Ref] = {}
     for key in dict.fromkeys([*record.written, *record.around, *record.reads]):
         ref = Ref(key) if isinstance(key, Location) else arrays[key]
@@ -327,7 +328,7 @@ def check_apart(ctx: Lowering, record: Recursive, arrays: Sequence[Ref | None], 
 
 
 def may_overlap(ctx: Lowering, one: Ref, other: Ref) -> bool:
-    """May two views show the same elements?"""
+    """Whether two views may overlap."""
     if one.location is not other.location:
         return other.location in ctx.state.near(one.location)
     for first, second in zip(one.path, other.path, strict=False):
@@ -337,7 +338,7 @@ def may_overlap(ctx: Lowering, one: Ref, other: Ref) -> bool:
 
 
 def are_apart(one: Step, other: Step) -> bool:
-    """Do two subscripts of one array surely choose different elements: other rows, or what stands before a place and behind it?"""
+    """Whether two subscripts of one array are certainly disjoint: different rows, or slices before and after one bound."""
     if not one.spec or not other.spec or one.spec[0] != other.spec[0]:
         return False
     if one.spec[0] == "i":
@@ -353,14 +354,14 @@ def are_apart(one: Step, other: Step) -> bool:
 
 
 def is_one_place(one: Operand, other: Operand) -> bool:
-    """Are two bounds of slices one place?"""
+    """Whether two slice bounds are the same."""
     if isinstance(one, Const) and isinstance(other, Const):
         return isinstance(one.value, int) and one.value == other.value
     return one is other and isinstance(one, Value)
 
 
 def handed_over(ctx: Lowering, record: Recursive) -> list[Operand]:
-    """The operands of a call beside the arguments: what the function changes around it."""
+    """The operands of a call other than its arguments: the arrays and variables around the function that it changes."""
     operands: list[Operand] = [ctx.read(Ref(location)) for location in record.around]
     for name, form in record.names.items():
         operands += operands_of(ctx, ctx.state.names.get(name, MISSING), form)
@@ -368,7 +369,7 @@ def handed_over(ctx: Lowering, record: Recursive) -> list[Operand]:
 
 
 def outs_for(ctx: Lowering, record: Recursive, arrays: Sequence[Ref | None]) -> list[Value]:
-    """The results of a call beside what the function returns."""
+    """The results of a call other than the function's own."""
     refs = [*(arrays[place] for place in record.written), *map(Ref, record.around)]
     types = [record.lists.get(ref.location, ctx.type_of(ref)) if ref is not None else None for ref in refs]
     outs = [Value(as_copied(type_), ref.location.name) for ref, type_ in zip(refs, types, strict=True) if ref is not None and type_]
@@ -381,7 +382,7 @@ def outs_for(ctx: Lowering, record: Recursive, arrays: Sequence[Ref | None]) -> 
 
 
 def hand_back(ctx: Lowering, record: Recursive, arrays: Sequence[Ref | None], outs: list[Value]) -> None:
-    """Let the arrays and variables hold what the function has left in them; ``outs`` are used up."""
+    """Bind the changed arrays and variables to their final contents; ``outs`` are consumed."""
     for place in record.written:
         ref = arrays[place]
         assert ref is not None
@@ -391,7 +392,7 @@ def hand_back(ctx: Lowering, record: Recursive, arrays: Sequence[Ref | None], ou
             ctx.store(ref, outs.pop(0))
         else:
             ctx.replace_version(ref.location, outs.pop(0))
-    for location in record.around:  # what the caller sees of these is stored by the function itself
+    for location in record.around:  # the function itself stores what the caller sees of these
         if location in ctx.state.bases:
             raise UnsureAlias("an array that is one of several is changed in a way that is not followed", ctx.builder.loc)
         value: Operand = outs.pop(0)
@@ -407,12 +408,12 @@ def hand_back(ctx: Lowering, record: Recursive, arrays: Sequence[Ref | None], ou
 
 
 def is_own(ctx: Lowering, location: Location) -> bool:
-    """Is an array surely none of the program's arguments, which must be seen to be written to?  In bodies of functions it is known."""
+    """Whether an array is certainly no argument of the program, whose stores must be visible. In bodies of functions it is not one."""
     return bool(ctx.bodies) or is_fresh(ctx, location)
 
 
 def is_fresh(ctx: Lowering, location: Location) -> bool:
-    """Did an op of the block that is being built make an array, in memory that it shares with no other?"""
+    """Whether an op of the current block has created the array, in memory without aliases."""
     version = ctx.state.memory[location]
     makers = {out: op for op in ctx.builder.block.ops for out in op.outs}
     while isinstance(op := makers.get(version) if isinstance(version, Value) else None, Call) and op.name == "set_at":
@@ -424,7 +425,7 @@ def is_fresh(ctx: Lowering, location: Location) -> bool:
 
 
 def check_not_seen(ctx: Lowering, ref: Ref) -> None:
-    """An array from outside that is handed to the function would be stored to only once it has returned."""
+    """Refuse an outside array as an argument: the caller would see its stores only after the function returns."""
     outside = {location for held in (*ctx.arrays.values(), *ctx.owned.values()) for location in memory_in(held)}
     if ref.location in outside or ref.location in ctx.state.stored_arrays:
         what = "a function that calls itself writes to an argument that the caller sees, an array from outside"
@@ -432,7 +433,7 @@ def check_not_seen(ctx: Lowering, ref: Ref) -> None:
 
 
 def result_of(ctx: Lowering, record: Recursive, arrays: Sequence[Ref | None], outs: list[Value]) -> Binding:
-    """What a call returns, of the values that it gives; ``outs`` are used up."""
+    """The result of a call, built from its values; ``outs`` are consumed."""
     values, parts = list(outs), record.parts or {}
     kinds = leaves(record.form)
     fillers = [Value(kind.type) for kind in kinds]
@@ -460,14 +461,14 @@ def result_of(ctx: Lowering, record: Recursive, arrays: Sequence[Ref | None], ou
 
 
 def as_copied(type_: Type) -> Type:
-    """The type of a copy of an array that the function has made: it lies by rows."""
+    """The type of a copy of an array that the function has made: row-major."""
     if isinstance(type_, Array) and type_.layout not in ("C", "CF"):
         return replace(type_, layout="?")
     return type_
 
 
 def widened(type_: Type) -> Type:
-    """A type without what changes from call to call: extents, and how an array lies in memory."""
+    """A type without what varies from call to call: extents, and memory layout."""
     if isinstance(type_, Array) and type_.shape is not None:
         return Array(type_.dtype, tuple(Dim("?") for _ in type_.shape))
     return List(widened(type_.item), type_.of) if isinstance(type_, List) else type_

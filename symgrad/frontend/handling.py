@@ -1,8 +1,9 @@
-"""A body and the clauses that take its exceptions become branches, for ``try`` and for ``with``.
+"""Exception handlers as branches: the body and the clauses of ``try`` and of ``with``.
 
-The body is lowered under a watcher; each operation in it that may raise what the clauses take has an edge. Behind the body the edges to
-one clause are joined, as the sides of a branch are, and the clause stands in a branch. What is done on every way out is lowered on the
-paths on which an exception is pending, and on those on which none is.
+The body is lowered under a watcher: each op in it that may raise an exception of the clauses gets
+an edge. After the body, the edges to one clause are joined as the sides of a branch are, and the
+clause is a side of a branch. Code for every way out is lowered both on the paths on which an
+exception is pending and on those on which none is.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ from symgrad.location import Loc
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A handler: the classes that it takes, and what lowers its body where exceptions of some kinds have been taken."""
+    """A handler: the classes that it catches, and a function that lowers its body for caught exceptions of some kinds."""
 
     kinds: tuple[type, ...]
     body: Callable[[frozenset[int]], None]
@@ -60,7 +61,7 @@ class Clause:
 
 def caught(ctx: Lowering, node: ast.AST, clauses: list[Clause], body: Callable[[], None], orelse: Callable[[], None],
            rest: list[ast.stmt]) -> bool:  # fmt: skip
-    """Lower a body whose exceptions the clauses take; ``orelse`` is lowered where it has raised nothing. True if the rest is lowered."""
+    """Lower a body with its clauses; ``orelse`` is lowered where it has raised nothing. True if the rest is lowered."""
     entry, mark, watcher = ctx.state.copy(), len(ctx.edges), Watcher(tuple(k for c in clauses for k in c.kinds), ctx.loc(node))
     with watched(ctx, watcher):
         body()
@@ -110,7 +111,7 @@ def caught(ctx: Lowering, node: ast.AST, clauses: list[Clause], body: Callable[[
 
 @contextmanager
 def watched(ctx: Lowering, watcher: Watcher) -> Iterator[None]:
-    """What is raised meanwhile is seen."""
+    """Add a watcher for the exceptions raised inside."""
     ctx.watchers = (*ctx.watchers, watcher)
     try:
         yield
@@ -119,7 +120,7 @@ def watched(ctx: Lowering, watcher: Watcher) -> Iterator[None]:
 
 
 def edge_to_one(ctx: Lowering, mark: int, watcher: Watcher, clauses: list[Clause]) -> tuple[Edge, Clause] | None:
-    """The one edge above a mark, if a clause surely takes what it leads to."""
+    """The one edge above a mark, if a clause certainly catches its exceptions."""
     if len(ctx.edges) != mark + 1 or ctx.edges[mark].go_on is None or watcher not in ctx.edges[mark].pending.watchers:
         return None
     edge = ctx.edges[mark]
@@ -144,7 +145,7 @@ def in_place(ctx: Lowering, edge: Edge, clause: Clause, rest: list[ast.stmt], lo
 
 
 def orelse_where_it_goes_on(ctx: Lowering, orelse: Callable[[], None]) -> None:
-    """Lower what follows a body that may have been left."""
+    """Lower ``orelse`` after a body that may have been left."""
     if ctx.state.codes == {NEXT}:
         orelse()
         return
@@ -159,7 +160,7 @@ def orelse_where_it_goes_on(ctx: Lowering, orelse: Callable[[], None]) -> None:
 
 
 def take(ctx: Lowering, clause: Clause, pending: Pending) -> None:
-    """Lower a handler in the state in which it takes an exception."""
+    """Lower a handler in the state in which it catches an exception."""
     ctx.state = pending.state.copy()
     proceed(ctx)
     forget_result(ctx)
@@ -171,7 +172,7 @@ def can_be_taken(ctx: Lowering, kind: int, clauses: list[Clause]) -> bool:
 
 
 def split(ctx: Lowering, pending: Pending) -> list[Pending]:
-    """Something that is pending by its kinds."""
+    """A pending exception, split by its kinds."""
     if len(pending.kinds) == 1:
         return [pending]
     held = ctx.read(pending.state.names[KIND])
@@ -182,7 +183,7 @@ def split(ctx: Lowering, pending: Pending) -> list[Pending]:
 
 
 def share_out(ctx: Lowering, pending: Pending, clauses: list[Clause], taken: dict[int, list[Pending]], left_over: list[Pending]) -> None:
-    """Say which clause takes an exception of one kind; where that shows when the program runs, each may."""
+    """Assign an exception of one kind to the clause that catches it; if that is known at run time only, to each that may."""
     (kind,) = pending.kinds
     for k, clause in enumerate(clauses):
         verdict = ctx.raisables[kind].verdict(clause.kinds)
@@ -198,7 +199,7 @@ def share_out(ctx: Lowering, pending: Pending, clauses: list[Clause], taken: dic
 
 
 def beyond(ctx: Lowering, several: list[Pending], watcher: Watcher) -> None:
-    """What a statement has not taken: others see it, or else it is raised."""
+    """Handle the exceptions that a statement has not caught: outer handlers get them, or the caller."""
     seen = []
     for pending in several:
         pending = replace(pending, watchers=tuple(w for w in pending.watchers if w is not watcher))
@@ -210,7 +211,7 @@ def beyond(ctx: Lowering, several: list[Pending], watcher: Watcher) -> None:
 
 
 def classes_in(ctx: Lowering, held: Binding, node: ast.AST) -> tuple[type, ...]:
-    """A class, or those in a tuple."""
+    """A class, or the classes in a tuple."""
     if (cls := class_in(held)) is not None:
         return (cls,)
     (value,) = known_value(held) or (None,)
@@ -220,11 +221,11 @@ def classes_in(ctx: Lowering, held: Binding, node: ast.AST) -> tuple[type, ...]:
     return tuple(cls for item in inner for cls in classes_in(ctx, item, node))
 
 
-# ------------------------------------------------------------------ what a clause has taken
+# ------------------------------------------------------------------ the exception that a clause has caught
 
 
 class Taken:
-    """The exception that a handler has taken, of one of several kinds; it can be raised again whatever is raised in between."""
+    """The exception that a handler has caught, of one of several kinds; it can be re-raised whatever is raised in between."""
 
     def __init__(self, ctx: Lowering, kinds: frozenset[int]) -> None:
         self.ctx, self.kinds, self.number = ctx, kinds, next(ctx.builder.fresh)
@@ -238,7 +239,7 @@ class Taken:
         return name_of_taken(self.number, what)
 
     def test(self, kind: int) -> Operand:
-        """Is it of this kind?"""
+        """A test whether it is of this kind."""
         held = self.ctx.number(self.name("kind"))
         return Const(held.value == kind) if isinstance(held, Const) else self.ctx.call("equal", held, Const(kind))
 
@@ -260,7 +261,7 @@ class Taken:
             return Num(self.ctx.call("opaque_pure", Const(type, "type"), self.ctx.read(self.ctx.state.names[self.name(kind)])))
 
     def as_python(self) -> Binding:
-        """The exception as an object of Python's, for a call that cannot be seen into."""
+        """The exception as a Python object, for an opaque call."""
         return self.chosen(self.as_python_of)
 
     def as_python_of(self, kind: int) -> Binding:
@@ -273,7 +274,7 @@ class Taken:
             return Num(self.ctx.call("opaque_pure", self.ctx.constant(cls, cls.__name__), *operands))
 
     def chosen(self, make: Callable[[int], Binding]) -> Binding:
-        """What is made of the exception, of each kind."""
+        """Apply ``make`` for each kind that the exception may be of, and join the results."""
         key = (KIND[0], f"%chosen{next(self.ctx.builder.fresh)}")
 
         def choose(kind: int) -> None:
@@ -283,7 +284,7 @@ class Taken:
         return self.ctx.state.names.pop(key)
 
     def again(self) -> None:
-        """Raise it once more."""
+        """Re-raise it."""
 
         def raised(kind: int) -> None:
             names = self.ctx.state.names
@@ -292,7 +293,7 @@ class Taken:
         self.each(raised)
 
     def each(self, do: Callable[[int], None], kinds: list[int] | None = None) -> None:
-        """Do something for each kind that it may be of."""
+        """Apply ``do`` for each kind that it may be of."""
         kinds = sorted(self.kinds) if kinds is None else kinds
         if len(kinds) == 1:
             do(kinds[0])
@@ -301,17 +302,17 @@ class Taken:
         branch(self.ctx, self.test(kinds[0]), lambda: do(kinds[0]), lambda: self.each(do, kinds[1:]), [], loc)
 
     def forget(self) -> None:
-        """The handler is done with it."""
+        """Forget the exception at the end of the handler."""
         for name in [n for n in self.ctx.state.names if n[0] == RAISED and taken_by(n[1]) == self.number]:
             del self.ctx.state.names[name]
 
 
-# ------------------------------------------------------------------ what is done on every way out
+# ------------------------------------------------------------------ code for every way out
 
 
 def on_all_ways(ctx: Lowering, node: ast.AST, body: Callable[[], None], finish: Callable[[], None], rest: list[ast.stmt],
                 told: Callable[[Taken], None] | None = None) -> bool:  # fmt: skip
-    """Lower a body, and behind it what is done whichever way it is left; ``told`` is what is done where an exception is pending."""
+    """Lower a body, then ``finish`` on every way out; ``told``, if given, replaces it where an exception is pending."""
 
     def again(taken: Taken) -> None:
         finish()
@@ -331,7 +332,7 @@ def on_all_ways(ctx: Lowering, node: ast.AST, body: Callable[[], None], finish: 
 
 
 def go_on_with(ctx: Lowering, again: Callable[[], None]) -> None:
-    """Raise again, unless what was done on the way out has left otherwise."""
+    """Re-raise, unless the code of the way out has left otherwise."""
     if NEXT not in ctx.state.codes:
         return
     if ctx.state.codes == {NEXT}:
@@ -346,11 +347,11 @@ def go_on_with(ctx: Lowering, again: Callable[[], None]) -> None:
 
 def caught_then(ctx: Lowering, node: ast.AST, clause: Clause, body: Callable[[], None], finish: Callable[[], None],
                 rest: list[ast.stmt]) -> bool:  # fmt: skip
-    """Lower a body whose exceptions one clause takes, and ``finish`` where it has raised none, whichever way it is left."""
+    """Lower a body whose exceptions one clause catches, and ``finish`` on every way out without an exception."""
     entry, mark, watcher = ctx.state.copy(), len(ctx.edges), Watcher(clause.kinds, ctx.loc(node))
     with watched(ctx, watcher):
         body()
-    with suppress(Raised):  # nothing follows on this path; on the others it is still to be done
+    with suppress(Raised):  # nothing follows on this path; the other paths still need it
         finish()
     if not any(watcher in edge.pending.watchers for edge in ctx.edges[mark:]):
         return False
@@ -375,7 +376,7 @@ def caught_then(ctx: Lowering, node: ast.AST, clause: Clause, body: Callable[[],
 
 
 def on_the_way_out(ctx: Lowering, finish: Callable[[], None], node: ast.AST) -> None:
-    """Lower what is done on every way out of a block; the way out, and what is returned, stay what they were."""
+    """Lower the code of every way out of a block; it preserves the exit code and the result."""
     if ctx.state.dead:
         return
     held = kept_exit(ctx)
@@ -410,7 +411,7 @@ def forget_exit(ctx: Lowering, held: dict[Name, Name]) -> None:
 
 
 def kept_exit(ctx: Lowering) -> dict[Name, Name]:
-    """Keep how a block is left, and what is returned, under other names: from here on it is as if it had not been left."""
+    """Save the exit code and the result of a block under other names: from here on the path counts as not left."""
     if ctx.state.codes == {NEXT}:
         return {}
     number = next(ctx.builder.fresh)

@@ -1,4 +1,4 @@
-"""The heap holds arrays and objects: they are created here, get their next content, and are kept from changes that another name may see."""
+"""The heap of arrays and objects: creates them, updates their contents, and copies them before changes that another name may see."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from symgrad.ir.types import UNDEFINED, Array, List, Object, Scalar, Struct, Typ
 
 
 def is_immutable(item: Type) -> bool:
-    """Is an item of a list a number, or a tuple of numbers?  It is not known yet of a list that is empty at first."""
+    """Whether an item of a list is a number, or a tuple of numbers. A list that begins empty counts, too."""
     if isinstance(item, Struct):
         return item.form.form == "tuple" and all(part.form == "num" for part in item.form.items)
     return isinstance(item, Scalar) or item == UNDEFINED
 
 
 class Heap(Conversions):
-    """Arrays in memory and objects of known structure: new ones, stores, and what is refused."""
+    """Arrays in memory and objects of static structure: creation, stores, and refusals."""
 
     # -------------------------------------------------------------- new objects
 
     def new_object(self, kind: str, content: Any, cls: Any = None, exact: type | None = None) -> Obj:
-        """A mutable object of known structure; ``exact`` is its class where that is not clear from the kind."""
+        """A mutable object of static structure; ``exact`` is its class if the kind does not determine it."""
         key = HeapKey(kind, cls, exact=exact)
         self.state.heap[key] = content if isinstance(content, Ref) else tuple(content)
         return Obj(key)
 
     def item_of(self, owner: Ref, value: Operand) -> Binding:
-        """A binding for an item that was read out of a list of any length; an array in it is the same array."""
+        """A binding for an item read from a list of any length; an array in it is the same array."""
         binding = self.shared(value, owner)
         if not isinstance(binding, Ref) or not isinstance(self.type_of(binding), List):
             return binding
@@ -47,7 +47,7 @@ class Heap(Conversions):
         return held
 
     def item_at(self, owner: Ref, index: Operand) -> Binding:
-        """An item of a list of any length; a list that nothing else holds is seen in the memory of its owner."""
+        """An item of a list of any length; an inner list without other references stays in its owner's memory."""
         held = self.held(owner)
         item = self.call("list_take", held, index)
         type_ = item.type
@@ -76,7 +76,7 @@ class Heap(Conversions):
         return self.new_object("list", binding, tuple if isinstance(value.type, List) and value.type.of == "tuple" else None)
 
     def list_in_memory(self, ref: Ref) -> Obj:
-        """A list of any length that came out of another one, or the tuple that stands for it in the user's program."""
+        """A list of any length read from another one, or the tuple that it represents in the user's program."""
         type_ = self.type_of(ref)
         of = type_.of if isinstance(type_, List) else "list"
         if of == "either":
@@ -117,7 +117,7 @@ class Heap(Conversions):
             self.storing.array_stored(ref, value, last)
 
     def link_of(self, location: Location) -> Link | None:
-        """Where the list stands that alone holds an array as one of its items, if the array is still there."""
+        """The place of an array in the list that alone holds it, if the array is still there."""
         link = self.links.get(location)
         if link is None or link.owner not in self.state.owning or self.state.memory[link.owner] not in link.versions:
             return None
@@ -126,7 +126,7 @@ class Heap(Conversions):
         return link if is_known and link.owner not in self.state.stale else None
 
     def hold_again(self, link: Link, location: Location) -> None:
-        """Let a list hold what an array in it, that was written to, is now."""
+        """Update the item of a list after a store to that array."""
         before = self.state.memory[link.owner]
         with self.unwatched():
             now = self.call("list_set", before, link.index, self.state.memory[location])
@@ -135,7 +135,7 @@ class Heap(Conversions):
         self.extend_links(link.owner, before, now)
 
     def extend_links(self, owner: Location, before: Operand, now: Operand) -> None:
-        """Note that the arrays of a list stand in its next content where they stood."""
+        """Record that the arrays of a list keep their places in its next content."""
         for link in self.links.values():
             if link.owner is owner and before in link.versions:
                 link.versions.add(now)
@@ -146,13 +146,13 @@ class Heap(Conversions):
             SPREAD["renewed"](self, location)
 
     def to_change(self, content: Ref, owns: bool = False) -> Operand:
-        """What a list holds, as a value that may be written to."""
+        """The content of a list, as a value that may be written to."""
         if is_row(content):
             return self.call("copy", self.held(content))
         return self.held(content) if owns else self.read(content)
 
     def replace_list(self, content: Ref, value: Operand, owns: bool = False) -> None:
-        """Give a list its next content; ``owns``: the lists in it are still held by nothing else."""
+        """Give a list its next content; ``owns``: its inner lists still have no other reference."""
         location = content.location
         if is_row(content):
             value = self.call("list_set", self.state.memory[location], content.path[0].operands[0], value)
@@ -161,7 +161,7 @@ class Heap(Conversions):
         self.replace_version(location, value)
 
     def is_cell(self, content: Ref, value: Operand) -> bool:
-        """Is an item of this list a number in a list of lists that alone holds its lists, so that another number is stored where it is?"""
+        """Whether the list is one of numbers inside a list of lists that alone holds it, so that a number is stored in place."""
         if not is_row(content) or content.location not in self.state.owning or not isinstance(value.type, Scalar):
             return False
         row = self.type_of(content)
@@ -192,7 +192,7 @@ class Heap(Conversions):
     # -------------------------------------------------------------- changes of objects
 
     def change(self, key: HeapKey, content: tuple[tuple[Any, Binding], ...] | Ref) -> None:
-        """Give an object its next content; what may be the same object has it where it is."""
+        """Give an object its next content; objects that may be the same are updated in place."""
         self.check_alone(key)
         held = self.state.heap.get(key)
         if isinstance(held, Ref) and is_row(held):
@@ -206,7 +206,7 @@ class Heap(Conversions):
         self.spread(key, before)
 
     def spread(self, key: HeapKey, before: Any) -> None:
-        """Let objects that may be one that was changed hold what it holds now, where they are it."""
+        """Give objects that may be the changed one its new content, on the condition that they are it."""
         if key in self.state.kin:
             SPREAD["changed"](self, key, before)
 
@@ -219,13 +219,13 @@ class Heap(Conversions):
                 self.builder.loc,
                 list_apart(self.frame.source, self.builder.loc) or "bind the other name to a copy, as in other = list(held)",
             )
-        if key in self.state.kin and isinstance(held := self.state.heap.get(key), Ref):  # the others have theirs in memory of their own
+        if key in self.state.kin and isinstance(held := self.state.heap.get(key), Ref):  # the others have memory of their own
             copy = self.call("list_slice", self.read(held), Const(None), Const(None), Const(None))
             self.state.memory[held.location] = copy
         self.compared(key)
 
     def is_in_place(self, key: HeapKey) -> bool:
-        """Is a list an item of a list of lists that alone holds it, so that what is done to it is done there?"""
+        """Whether a list is inside a list of lists that alone holds it, so that changes apply there."""
         row = self.state.heap.get(key)
         if not isinstance(row, Ref) or not is_row(row) or row.location not in self.state.owning or key in self.state.kin:
             return False
@@ -235,20 +235,20 @@ class Heap(Conversions):
         )
 
     def stands_for(self, object_key: HeapKey, keys: Iterable[HeapKey]) -> None:
-        """Note that an object is, on some path, one of the arguments."""
+        """Record that an object is, on some path, one of the arguments."""
         for key in keys:
             if key in self.arguments:
                 self.arguments[object_key] = self.arguments[key]
                 self.standing.setdefault(object_key, set()).update(self.standing.get(key, set()) | {self.arguments[key]})
 
     def compared(self, *keys: HeapKey) -> None:
-        """Note that it matters whether objects are one with others that were given."""
+        """Record that the identity of objects with other arguments matters."""
         self.identities |= {self.arguments[key] for key in keys if key in self.arguments}
 
-    # -------------------------------------------------------------- what is refused
+    # -------------------------------------------------------------- refusals
 
     def check_keys(self, key: HeapKey, node: ast.AST | None = None, in_order: bool = True) -> None:
-        """Refuse to ask which keys a dict has, and in which order, if that depends on the path taken."""
+        """Refuse to read the keys of a dict, or their order, if that depends on the path taken."""
         content = self.state.heap[key]
         is_doubtful = not isinstance(content, Ref) and any(self.is_doubtful(b) for _, b in content)
         for site in key.sites if is_doubtful or in_order and key.unordered else ():
@@ -260,18 +260,18 @@ class Heap(Conversions):
             raise self.refuse(UnknownType, what, node, "store under all keys in one order before the branch")
 
     def is_doubtful(self, item: Binding) -> bool:
-        """Does it depend on the path whether a dict has this item?"""
+        """Whether it depends on the path if a dict has this item."""
         item = settled(item, self.state)
         return isinstance(item, Broken | Missing) or isinstance(item, Maybe) and isinstance(item.absent, Missing)
 
     def check_sure(self, key: HeapKey, content: Any) -> None:
-        """Refuse to have a list as one value which on some paths is not there; its items, one by one, are not asked for there."""
+        """Refuse to read a list as one value that does not exist on some paths; its items, one by one, are not read there."""
         if key.doubtful and not isinstance(content, Ref):
             what = "a list that is made on some paths only becomes longer or shorter"
             raise UnsupportedSyntax(what, self.builder.loc, "make it on every path")
 
     def check_still(self, key: HeapKey) -> None:
-        """Refuse to make a list longer or shorter while a loop goes over it."""
+        """Refuse to change the length of a list while a loop iterates over it."""
         self.check_alone(key)
         sites = [going.sites for going in self.going if key in going.lists]
         if self.unroll and not frozenset().union(*sites) <= self.stateful:

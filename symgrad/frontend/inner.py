@@ -1,4 +1,4 @@
-"""Functions that are lowered on parameters of their own, where a derivative of them is taken inside another function."""
+"""Functions lowered with parameters of their own, because another function takes a derivative of them."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ from symgrad.text import is_name
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Derivative(Binding):
-    """``grad(of, wrt)`` and its like, not called yet."""
+    """``grad(of, wrt)`` and the like, before the call."""
 
     of: Binding
     what: str
     wrt: Any = None
     has_aux: bool = False
     no_grad: frozenset[str] = frozenset()
-    uncut: bool = False  #: must the function leave its derivatives as they are?
+    uncut: bool = False  #: whether the function must not cut or define derivatives itself
     holomorphic: bool = False  #: the complex derivative of a complex function
 
 
@@ -65,16 +65,16 @@ class Multiplying(Derivative):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Seeded(Binding):
-    """``sum(seed * of(...))``, whose gradient is what a pullback gives."""
+    """``sum(seed * of(...))``, whose gradient is the result of a pullback."""
 
     of: Binding
     seed: Binding
-    has_aux: bool = False  #: are the auxiliary results of ``of`` those of the sum?
-    exact: bool = False  #: is the seed of the shape of the result? Else it is broadcast
+    has_aux: bool = False  #: whether the auxiliary results of ``of`` are those of the sum
+    exact: bool = False  #: whether the seed has the shape of the result; else it is broadcast
 
 
 def names_of(ctx: Lowering, of: Binding, node: ast.AST) -> list[str]:
-    """The parameters of what is differentiated."""
+    """The parameters of the differentiated function."""
     match of:
         case Fun(node=function):
             return parameters(function.args)
@@ -88,9 +88,9 @@ def names_of(ctx: Lowering, of: Binding, node: ast.AST) -> list[str]:
 
 
 def follow(ctx: Lowering, held: External) -> None:
-    """Start again where a container of floats from outside is differentiated, or holds tangents: it is followed as an argument then.
+    """Restart where an outside container of floats is differentiated, or holds tangents, so that it is tracked like an argument.
 
-    Raises UnsupportedSyntax where it is not followed.
+    Raises UnsupportedSyntax if it cannot be tracked.
     """
     if not is_container_of_floats(held):
         return
@@ -100,13 +100,13 @@ def follow(ctx: Lowering, held: External) -> None:
 
 
 def is_container_of_floats(held: External) -> bool:
-    """Is an object from outside a container or record that holds a float or a complex number?"""
+    """Whether an object from outside is a container or record that holds a float or a complex number."""
     known = abstract_value(held.value, "held", whole=False)
     return isinstance(known, Tree | Many) and any(is_float(leaf) for _, leaf in leaves_of("held", known) if isinstance(leaf, Type))
 
 
 def parts_of(ctx: Lowering, binding: Binding) -> list[tuple[Any, Binding]] | None:
-    """The items of a container with their keys or places; None for what is not one."""
+    """The items of a container with their keys; None for anything else."""
     binding = storage_of(ctx, binding) or binding
     match binding:
         case External():
@@ -119,7 +119,7 @@ def parts_of(ctx: Lowering, binding: Binding) -> list[tuple[Any, Binding]] | Non
 
 
 def holds_floats(ctx: Lowering, binding: Binding) -> bool:
-    """Is there anything in an argument that may carry a derivative?"""
+    """Whether a part of an argument may carry a derivative."""
     match binding:
         case Num() | Ref():
             return is_float(ctx.type_of(binding))
@@ -137,7 +137,7 @@ def holds_floats(ctx: Lowering, binding: Binding) -> bool:
 
 
 def changes_around(before: State, after: State) -> bool:
-    """Is a variable bound to something else, or does an object that was there hold something else?"""
+    """Whether a variable or the content of an existing object has changed."""
     names = (name for name in before.names if name[0] is not None and name[1] not in ("stop", "exit"))
     rebound = any(after.names.get(name) != before.names[name] for name in names)
     return rebound or any(after.heap.get(key) != content for key, content in before.heap.items())
@@ -145,7 +145,7 @@ def changes_around(before: State, after: State) -> bool:
 
 @dataclass(slots=True)
 class Fresh:
-    """Arguments replaced by parameters of the inner function; ``pairs`` remembers what they stand for."""
+    """Arguments replaced by parameters of the inner function; ``pairs`` maps the parameters to the replaced operands."""
 
     ctx: Lowering
     pairs: list[tuple[Value, Operand]] = field(default_factory=list)
@@ -176,14 +176,14 @@ class Fresh:
         return old
 
     def listed(self, key: HeapKey, content: Binding) -> Obj:
-        """A list of numbers of the class of another one."""
+        """A list of numbers, of the class of another list."""
         assert isinstance(content, Ref)
         new_key = HeapKey(key.kind, key.cls, exact=key.exact, unordered=key.unordered, sites=key.sites)
         self.ctx.state.heap[new_key] = content
         return Obj(new_key)
 
     def numbers(self, key: HeapKey) -> Ref | None:
-        """What a list of numbers holds, as one value; None for other objects."""
+        """The content of a list of numbers, as one value; None for other objects."""
         content = self.ctx.state.heap[key]
         if not isinstance(content, Ref):
             return None
@@ -208,7 +208,7 @@ class Fresh:
                 return self.gradients(storage, grads)
             case Obj(key) if not isinstance(self.ctx.state.heap[key], Ref):
                 content = [(k, self.gradients(b, grads)) for k, b in self.ctx.state.entries(key)]
-                is_made = key.kind != "record" or dataclasses.is_dataclass(key.cls)  # as that of an argument of the whole function
+                is_made = key.kind != "record" or dataclasses.is_dataclass(key.cls)  # as for an argument of the whole function
                 return self.ctx.new_object(key.kind, content, key.cls if is_made else types.SimpleNamespace)
             case Obj(key) if self.numbers(key) is not None:
                 return self.listed(key, self.ctx.make(grads.pop(0)))
@@ -219,12 +219,13 @@ class Fresh:
 
 @dataclass(slots=True)
 class Structure:
-    """What a function has returned: its numbers and arrays, and what puts it together again with others in their places."""
+    """The structure of a result: its numbers and arrays, and a function that rebuilds it from others in their places."""
 
     outs: list[Operand]
-    #: with bindings by place: None stands where there is none, and for all that is no number and no array unless it is to be kept
+    #: with bindings by place: None stands for a missing one and, unless it is to be kept, for
+    #: anything but numbers and arrays
     rebuilt: Callable[[Lowering, Mapping[int, Binding], bool], Binding]
-    is_whole: bool = True  #: is there nothing but numbers and arrays?
+    is_whole: bool = True  #: whether it holds numbers and arrays only
 
     @classmethod
     def of(cls, ctx: Lowering, value: Binding, node: ast.AST) -> Structure:
@@ -261,7 +262,7 @@ class Structure:
 
 
 class Inner:
-    """A function that is lowered on parameters of its own where a derivative of it is taken."""
+    """A function that is lowered with parameters of its own where a derivative of it is taken."""
 
     def __init__(self, ctx: Lowering, derivative: Derivative, node: ast.AST) -> None:
         if ctx.derive is None:
@@ -275,7 +276,7 @@ class Inner:
         self.originals: list[Binding] = []
 
     def places(self, wrt: Sequence[Any], args: list[Binding], kwargs: dict[str, Binding]) -> list[Any]:
-        """Where the arguments in ``wrt`` are: places among ``args``, names among ``kwargs``, or parts of these."""
+        """The places of the arguments in ``wrt``: indices into ``args``, names in ``kwargs``, or parts of these."""
         names = names_of(self.ctx, self.derivative.of, self.node)
         places: list[Any] = []
         wrt = [spelled(item) if isinstance(item, str) else item for item in wrt]
@@ -292,14 +293,14 @@ class Inner:
         return places
 
     def held(self, place: Any, args: Sequence[Binding], kwargs: Mapping[str, Binding]) -> Binding:
-        """What is passed at a place."""
+        """The argument at a place."""
         root = place.root if isinstance(place, Part) else place
         whole = args[root] if isinstance(root, int) else kwargs[root]
         return part_at(self.ctx, whole, place, self.node, parts_of) if isinstance(place, Part) else whole
 
     def enter(self, places: list[Any], args: list[Binding], kwargs: dict[str, Binding],
               use: Callable[[Binding, Binding | None], None]) -> None:  # fmt: skip
-        """Lower the function on parameters in the place of the arguments at ``places``; ``use`` takes the result, and what is auxiliary."""
+        """Lower the function with parameters for the arguments at ``places``; ``use`` gets the result and the auxiliary result."""
         ctx, node = self.ctx, self.node
         entry = ctx.state
         ctx.state = entry.copy()
@@ -326,11 +327,11 @@ class Inner:
         ctx.state = entry
 
     def with_aux(self, returned: Binding) -> tuple[Binding, Binding | None]:
-        """What is differentiated of what a function returns, and what is auxiliary."""
+        """The differentiated part of a function's result, and the auxiliary part."""
         return pair_of(self.ctx, returned, self.node) if self.derivative.has_aux else (returned, None)
 
     def function(self, outs: list[Operand]) -> tuple[Func, list[Value]]:
-        """What was lowered as a function of its parameters and of all that it reads from around it, which is the second result."""
+        """The lowered function, of its parameters and its free values; and these values."""
         ctx, node, block = self.ctx, self.node, self.block
         block.yields = list(outs)
         close(ctx, block)
@@ -350,14 +351,14 @@ class Inner:
 
 
 def pair_of(ctx: Lowering, returned: Binding, node: ast.AST) -> tuple[Binding, Binding]:
-    """The two results of a function that ``has_aux=True`` is said of."""
+    """The two results of a function with ``has_aux=True``."""
     if isinstance(returned, Tup) and len(returned.items) == 2:
         return returned.items[0], returned.items[1]
     raise BadArgument("has_aux=True needs a function that returns (out, aux)", ctx.loc(node), "return a pair, or leave has_aux out")
 
 
 def inline(ctx: Lowering, func: Func, operands: list[Operand]) -> list[Operand]:
-    """Put the ops of a function here, its parameters being these operands."""
+    """Insert the ops of a function here, with these operands for its parameters."""
     table: dict[Value, Operand] = {}
     copy = clone_block(func.body, table)
     arguments = dict(zip(copy.args, operands, strict=True))
@@ -369,7 +370,7 @@ def inline(ctx: Lowering, func: Func, operands: list[Operand]) -> list[Operand]:
 
 
 def apart(func: Func) -> Func:
-    """The function with results that share memory with no parameter and no other result. Works in place."""
+    """Copy results of a function that may alias a parameter or another result, in place; return the function."""
     shares, groups = shares_of(func), memory_groups(func)
     seen: set[Value] = set()
     with (builder := Builder(func.body)).at(func.loc):

@@ -1,4 +1,4 @@
-"""Paths to parts of arguments, where a derivative is taken inside a function: the binding at a path, and an argument with another one."""
+"""Paths to parts of arguments of inner derivatives: the binding at a path, and the argument with that binding replaced."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from symgrad.frontend.derived import STORAGE, is_derived, storage_of
 from symgrad.paths import LISTED, Step
 from symgrad.text import attribute, has_literal, item
 
-Entries = Callable[[Lowering, Binding], list[tuple[Any, Binding]] | None]  #: the items of a container with their keys or places
+Entries = Callable[[Lowering, Binding], list[tuple[Any, Binding]] | None]  #: the items of a container with their keys
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of an argument: the argument by place or name, the steps to the part, and the path as it was written."""
+    """A part of an argument: the argument by index or name, the steps to the part, and the path as it was written."""
 
     root: int | str
     steps: tuple[Step, ...]
@@ -27,7 +27,7 @@ class Part:
 
 
 def has_attributes(binding: Binding) -> bool:
-    """Are the parts of a container reached by attributes?"""
+    """Whether the parts of a container are reached by attributes."""
     if isinstance(binding, Tup):
         return binding.kind is not None
     return isinstance(binding, Obj) and binding.key.kind == "record" and not is_derived(binding)
@@ -44,7 +44,7 @@ def entries_at(ctx: Lowering, binding: Binding, entries: Entries) -> list[tuple[
 
 
 def part_at(ctx: Lowering, whole: Binding, part: Part, node: ast.AST, entries: Entries) -> Binding:
-    """The binding of a part of an argument; BadArgument, which lists the parts, where there is none."""
+    """The binding of a part of an argument; if there is none, a BadArgument that lists the parts."""
     held = whole
     for step in part.steps:
         inside = next((b for s, b in entries_at(ctx, held, entries) if is_step(s, step)), None)
@@ -59,7 +59,7 @@ def part_at(ctx: Lowering, whole: Binding, part: Part, node: ast.AST, entries: E
 
 
 def is_step(one: Step, other: Step) -> bool:
-    """Are two steps one?"""
+    """Whether two steps are the same."""
     return one[0] is other[0] and type(one[1]) is type(other[1]) and one[1] == other[1]
 
 
@@ -73,7 +73,7 @@ def listed(ctx: Lowering, path: str, held: Binding, entries: Entries) -> list[st
 
 
 def with_part(ctx: Lowering, whole: Binding, steps: tuple[Step, ...], new: Binding, entries: Entries) -> Binding:
-    """An argument with another binding in the place of a part; the containers on the way are others, all else in them is the same."""
+    """An argument with a part replaced; the containers on the path are new, everything else in them is the same."""
     if not steps:
         return new
     if (storage := storage_of(ctx, whole)) is not None:

@@ -1,4 +1,4 @@
-"""The result of a function inside another one, and a seed of its structure -> the sum of its elements weighted by the seed."""
+"""The result of an inner function, and a seed of its structure -> the sum of its elements weighted by the seed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from symgrad.text import has_literal, item
 
 
 class Weighing:
-    """One call: a seed, which is the vector of a product with a Hessian where it is ``exact``, and a result."""
+    """One call: a result and a seed; an ``exact`` seed is the vector of a product with a Hessian."""
 
     def __init__(self, ctx: Lowering, held: Seeded, node: ast.AST) -> None:
         self.ctx, self.exact, self.node = ctx, held.exact, node
@@ -44,7 +44,7 @@ class Weighing:
         return total
 
     def of_leaf(self, seed: Binding, out: Binding, path: str) -> Binding:
-        """The same of one number or array."""
+        """The same for one number or array."""
         ctx, node = self.ctx, self.node
         self.fit(seed, out, path)
         product = binary(ctx, ast.Mult, seed, out, node)
@@ -52,11 +52,11 @@ class Weighing:
         return Num(ctx.call("real", ctx.read(product, node))) if is_complex(ctx.type_of(product)) else product
 
     def fit(self, seed: Binding, out: Binding, path: str) -> None:
-        """Refuse a seed that does not fit a number or array, or let the program see whether it has its shape."""
+        """Refuse a seed that does not match a number or array, or emit a check of its shape."""
         have = self.ctx.type_of(seed) if isinstance(seed, Num | Ref) else None
         want = self.ctx.type_of(out)
         if have is None and not isinstance(seed, Static) and not self.exact:
-            return  # a list, which arithmetic takes for an array
+            return  # a list, which arithmetic converts to an array
         if not isinstance(have, Scalar | Array):
             self.refuse(path, "is no number and no array", f"pass {want}, as {self.whole}{path} is")
         if is_complex(have) and not is_complex(want):
@@ -66,7 +66,7 @@ class Weighing:
             self.fit_shape(seed, out, shapes[0], shapes[1], path)
 
     def fit_shape(self, seed: Binding, out: Binding, have: Shape, want: Shape, path: str) -> None:
-        """The same of the extents: equal, or, but for vectors, such that the seed is broadcast to the result."""
+        """The same for the extents: equal, or, except for vectors, broadcastable to the result."""
         ctx = self.ctx
         if len(have) > len(want) or self.exact and len(have) != len(want):
             self.refuse(path, f"is {ctx.type_of(seed)}, and {self.whole}{path} is {ctx.type_of(out)}", f"give it the shape of {self.whole}")
@@ -82,5 +82,5 @@ class Weighing:
 
 
 def shape_of(type_: Type) -> Shape | None:
-    """The extents of a number or an array; None where its rank is not known."""
+    """The extents of a number or an array; None where its rank is unknown."""
     return type_.shape if isinstance(type_, Array) else () if isinstance(type_, Scalar) else None

@@ -1,4 +1,4 @@
-"""Integrals that SciPy computes: what ``quad`` is given, and its result as a value with a derivative."""
+"""Integrals that SciPy computes: the arguments of ``quad``, and its result as a differentiable value."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from symgrad.frontend.solving import Solving, is_value
 from symgrad.ir.core import TRUE, Operand
 from symgrad.ir.types import FLOAT, Array, is_complex
 
-#: keywords that integrals of derivatives are computed with too
+#: keywords that also apply to the integrals of derivatives
 KEPT = ("epsabs", "epsrel", "limit", "points")
-#: keywords that make another integral
+#: keywords that change the integral
 OTHERS = ("weight", "wvar", "wopts")
 
 
@@ -34,7 +34,7 @@ def of_quad(solving: Solving) -> Binding:
 
 
 def height(solving: Solving, value: Binding) -> Operand:
-    """What an integrand returns: one real number."""
+    """The result of an integrand: one real number."""
     type_ = solving.ctx.type_of(value) if is_value(value) else None
     if type_ is None or is_complex(type_) or isinstance(type_, Array) and type_.rank not in (0, None):
         raise solving.refuse("the integrand must return one real number", "integrate the parts one by one")

@@ -17,19 +17,19 @@ from symgrad.ir.types import is_complex
 from symgrad.kinds import is_spline
 
 MODULE = "scipy.interpolate"
-#: what they are called with, beside an order of which nothing else is followed than its default
+#: their parameters, besides an order, for which only the default is supported
 OF_OBJECTS = ("x", "nu", "extrapolate"), ("x", "nu", "ext")
 FUNCTIONS = {"splev": "x tck der ext", "bisplev": "x y tck dx dy"}
 
 
 def is_interpolant(value: Any) -> bool:
-    """Is it a spline, or a function of SciPy that evaluates one?"""
+    """Whether the value is a spline, or a function of SciPy that evaluates one."""
     module = sys.modules.get(MODULE)
     return module is not None and (any(value is getattr(module, name) for name in FUNCTIONS) or is_spline(value))
 
 
 def columns_of(value: Any) -> tuple[int, ...] | None:
-    """The shape of what a spline has at each point; None of complex numbers."""
+    """The shape of a spline's value at each point; None for complex numbers."""
     coefficients = value.get_coeffs() if hasattr(value, "get_coeffs") else value.c
     shape: tuple[int, ...] = coefficients.shape[2 if hasattr(value, "x") else 1 :]
     return None if coefficients.dtype.kind == "c" else shape
@@ -72,7 +72,7 @@ def bound_to(ctx: Lowering, words: Any, args: list[Binding], kwargs: dict[str, B
 
 
 def order_of(ctx: Lowering, bound: dict[str, Binding], word: str, node: ast.AST) -> int:
-    """The order of a derivative of a spline, which has to be known."""
+    """The order of a derivative of a spline, which must be static."""
     match [0] if word not in bound else known_value(bound[word]):
         case [int(order)] if order >= 0:
             return order
@@ -88,7 +88,7 @@ def real(ctx: Lowering, points: Binding, node: ast.AST) -> Operand:
 
 
 def number(ctx: Lowering, point: Binding, node: ast.AST) -> Operand:
-    """One real number: of arrays, ``bisplev`` makes a grid."""
+    """One real number: for arrays, ``bisplev`` computes a grid."""
     if isinstance(point, Ref):
         raise UnsupportedArgument("bisplev is followed for one point, and makes a grid of arrays", ctx.loc(node), "call it for each point")
     return real(ctx, point, node)

@@ -1,4 +1,4 @@
-"""An interruption is an exception of the frontend's own: it ends a path, or has the function lowered again with more known."""
+"""Interruptions: exceptions of the frontend that end a path, or restart lowering with more knowledge."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from symgrad.frontend.caller import Captured
 
 
 class Recapture(Exception):
-    """An array from outside was found: lowering starts again with it in memory from the beginning."""
+    """An array from outside was found: lowering restarts with it in memory from the beginning."""
 
     def __init__(self, captured: Captured) -> None:
         super().__init__(captured.text)
@@ -16,7 +16,7 @@ class Recapture(Exception):
 
 
 class StoredOutside(Exception):
-    """Arrays are written to that are the caller's to see: lowering starts again, and what is stored in them is stored there too."""
+    """Arrays that the caller sees are written to: lowering restarts, and stores to them also write to the caller's arrays."""
 
     def __init__(self, texts: frozenset[str]) -> None:
         super().__init__(texts)
@@ -24,7 +24,7 @@ class StoredOutside(Exception):
 
 
 class NeedsState(Exception):
-    """Something asks for an iterator after its first use: lowering starts again, and those made at these places have a position."""
+    """An iterator is used after its first use: lowering restarts, and iterators created at these places have a position."""
 
     def __init__(self, sites: frozenset[Any]) -> None:
         super().__init__(sites)
@@ -32,7 +32,7 @@ class NeedsState(Exception):
 
 
 class CallsItself(Exception):
-    """A function that is being inlined is called again: lowering starts again, and it becomes a function of the program."""
+    """A function that is being inlined calls itself: lowering restarts, and it becomes a function of the program."""
 
     def __init__(self, site: Any) -> None:
         super().__init__(site)
@@ -40,10 +40,10 @@ class CallsItself(Exception):
 
 
 class AssignedOutside(Exception):
-    """Something outside is assigned to: lowering starts again, with a variable of the program in its place.
+    """An outside variable is assigned to: lowering restarts, with a variable of the program in its place.
 
-    Of a global variable ``key`` is its module's names and its own, ``source`` the function that assigns to it; of an attribute ``key`` is
-    its owner and its name, ``source`` the owner.
+    For a global variable, ``key`` is its module's names and its own, ``source`` the function that
+    assigns to it; for an attribute, ``key`` is its owner and its name, ``source`` the owner.
     """
 
     def __init__(self, key: tuple[Any, str], source: Any) -> None:
@@ -53,16 +53,16 @@ class AssignedOutside(Exception):
 
 
 class LoggersChange(Exception):
-    """Messages were left out that loggers did not take, and the function changes loggers: it is lowered again with all messages."""
+    """Discarded messages were omitted, and the function changes loggers: it is lowered again with all messages."""
 
 
 class GivenUp(Exception):
-    """Something is refused, and nobody will be told: the function is lowered in another way next, or was refused before in a better one."""
+    """A refusal that nobody will see: another way of lowering follows, or a better one was refused before."""
 
 
 class Unresolved(Exception):
-    """A recursive call whose result is not known yet: this path tells nothing."""
+    """A recursive call whose result is not known yet: this path contributes nothing."""
 
 
 class Raised(Exception):
-    """The path that is being lowered surely raises here: what is left of the statement is never reached."""
+    """The path that is being lowered certainly raises here: the rest of the statement is unreachable."""

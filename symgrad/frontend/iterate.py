@@ -1,7 +1,7 @@
-"""What a ``for`` goes over: ranges, arrays, lists and tuples, ``enumerate``, ``zip``, ``reversed``; and unpacking.
+"""The iterables of ``for``: ranges, arrays, lists, tuples, ``enumerate``, ``zip``, ``reversed``; and unpacking.
 
-Something whose items differ in kind is a list of bindings; all else is ``Items``: bounds of a counter,
-and the item that belongs to its value.
+An iterable whose items differ in kind is a list of bindings. Every other iterable is ``Items``: the
+bounds of a counter, and the item at a value of the counter.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from symgrad.kinds import passed_instead, row_of, what_of
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """A counter's bounds, and what item a value of it stands for; ``counts``: the counter is the item."""
+    """A counter's bounds, and the item at each of its values; ``counts``: the counter is the item."""
 
     bounds: tuple[Operand, Operand, Operand]
     item: Callable[[Operand], Binding]
@@ -71,14 +71,14 @@ UNROLLED = 64
 
 
 def indices_of(items: Items) -> range | None:
-    """The values of the counter, if they are known and not too many."""
+    """The values of the counter, if they are static and not too many."""
     bounds = [b.value for b in items.bounds if isinstance(b, Const) and type(b.value) is int]
     known = range(*bounds) if len(bounds) == 3 and bounds[2] else None
     return known if known is not None and len(known) <= UNROLLED else None
 
 
 def known_items(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | None:
-    """The items one by one, if it is known how many there are and there is reason to write them out."""
+    """The items one by one, if their number is static and there is a reason to unroll."""
     items = items_of(ctx, binding, node)
     if isinstance(items, list):
         return items
@@ -141,14 +141,14 @@ def every_item(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] 
 
 
 def read_at_once(ctx: Lowering, binding: Binding) -> Binding:
-    """An object of a library of which all items are read, as the list of these; everything else as it is."""
+    """A library object whose items are all read, as the list of its items; everything else unchanged."""
     if not isinstance(binding, Num) or not isinstance(binding.operand.type, Unknown):
         return binding
     return answer(ctx, list, [binding.operand], List(UNKNOWN))
 
 
 def is_kept(state: State, operand: Operand) -> bool:
-    """Does a name or an object hold a value?  It may be an iterator, which Python goes on with where a loop has left it."""
+    """Whether a name or an object holds a value. It may be an iterator, which Python resumes where a loop has left it."""
     held: list[Any] = list(state.names.values())
     held += [part for content in state.heap.values() if not isinstance(content, Ref) for _, part in content]
     while held:
@@ -160,7 +160,7 @@ def is_kept(state: State, operand: Operand) -> bool:
 
 
 def as_sequence(ctx: Lowering, binding: Binding, items: list[Binding], node: ast.AST) -> list[Binding] | Items:
-    """Items that are known one by one; in a loop over many items that are alike, those of a list of any length."""
+    """Static items; in a loop over many items of one form, the items of a list of any length."""
     if not ctx.looped or len(items) <= FEW or not ctx.sequences:
         return items
     if isinstance(binding, Obj) and (binding.key in ctx.state.kin or binding.key in ctx.state.handles or binding.key in ctx.state.twins):
@@ -183,7 +183,7 @@ def items_of_loop(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Bindin
 
 
 def held_lists(ctx: Lowering, binding: Any) -> dict[HeapKey, Any]:
-    """The lists and dicts that something is iterated over through, each with what must not change meanwhile."""
+    """The lists and dicts through which an iteration runs, each with what must not change meanwhile."""
     match binding:
         case Obj(key) if key.kind in ("list", "dict"):
             return {key: shape_of_object(ctx, key)}
@@ -199,9 +199,9 @@ def shape_of_object(ctx: Lowering, key: HeapKey) -> Any:
 
 
 def items_now(ctx: Lowering, over: Binding, items: list[Any], node: ast.AST, sites: frozenset[Any] = frozenset()) -> list[Any]:
-    """The items of a container of known structure as they are now: Python sees what the body of a loop does to a list.
+    """The present items of a container of static structure: in Python, a loop observes its body's changes of a list.
 
-    ``sites``: where what is gone over can get a position instead.
+    ``sites``: the places that could give the iterable a position instead.
     """
     if isinstance(over, Obj) and over.key.kind == "list":
         content = ctx.state.heap[over.key]
@@ -358,7 +358,7 @@ def over_reversed(ctx: Lowering, parts: tuple[Binding, int | None], node: ast.AS
 
 
 def flattened(ctx: Lowering, ref: Ref) -> Ref:
-    """The elements of an array, in row order, as a vector that is only read."""
+    """The elements of an array, in row-major order, as a read-only vector."""
     vector = ctx.make(ctx.call("reshape", ctx.read(ref), Const(-1)))
     assert isinstance(vector, Ref)
     ctx.state.pair(vector.location, ref.location)

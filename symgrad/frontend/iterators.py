@@ -1,4 +1,4 @@
-"""Functions of ``itertools``, ``functools`` and ``collections`` that make iterators, lists and functions of others."""
+"""Functions of ``itertools``, ``functools`` and ``collections`` that return iterators, lists and functions."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ EMPTY = "reduce() of empty iterable with no initial value"
 
 
 def in_loops(ctx: Lowering, function: Any, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding | None:
-    """A function of ``itertools`` whose arguments loops go over as loops."""
+    """A function of ``itertools`` whose arguments are iterated over by loops."""
     iterable = [a for a in args if not isinstance(a, Num)]
     if kwargs or ctx.unroll or any(isinstance(a, Tup | Obj | External | Static) and not is_long(a, ctx.state) for a in iterable):
         return None
@@ -77,7 +77,7 @@ def in_loops(ctx: Lowering, function: Any, args: Args, kwargs: Kwargs, node: ast
 
 
 def has_known_items(ctx: Lowering, binding: Binding) -> bool:
-    """Is it a tuple, a list or a constant whose items are known one by one?"""
+    """Whether the binding is a tuple, a list or a constant with static items."""
     return (
         isinstance(binding, Tup | Static | External)
         or isinstance(binding, Obj)
@@ -124,7 +124,7 @@ def split(ctx: Lowering, whole: Binding, node: ast.AST) -> tuple[Binding, Bindin
 
 @special(functools.partial)
 def partial_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    """A function with arguments that are given already."""
+    """A function with some arguments bound."""
     return Partial(args[0], tuple(args[1:]), tuple(kwargs.items()))
 
 
@@ -143,7 +143,7 @@ def call_partial(ctx: Lowering, held: Partial, args: Args, kwargs: Kwargs, node:
 
 
 def _adapted(kind: Any, *names: str, defaults: tuple[Binding, ...] = ()) -> Any:
-    """An iterator of what it is given, which nothing has been asked for yet."""
+    """An iterator over its arguments, of which no item has been read yet."""
 
     def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
         values = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True)) | dict(zip(names, args, strict=False)) | kwargs
@@ -219,7 +219,7 @@ def maximum_length(ctx: Lowering, most: Binding, node: ast.AST) -> Operand:
 
 @special(itertools.islice)
 def islice(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    """Items by their places; of an array a view has them."""
+    """Items by index; for an array, a view of it."""
     start, stop, step = {2: (Num(ZERO), *args[1:], NONE), 3: (*args[1:], NONE), 4: tuple(args[1:])}[len(args)]
     start, step = (Num(Const(least)) if part == NONE else part for part, least in ((start, 0), (step, 1)))
     if isinstance(args[0], Ref):
@@ -233,14 +233,14 @@ def islice(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 
 @special(iter)
 def iter_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    """An iterator is its own; one of a function steps by calling it."""
+    """``iter`` of an iterator is itself; ``iter`` of a function calls it for each item."""
     if len(args) == 2:
         return iterator(ctx, iter, tuple(args), node)
     return each(ctx, args[0], node, lambda held: iter_of(ctx, held, node))
 
 
 def iter_of(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
-    """``iter`` of something that is one value on every path."""
+    """``iter`` of a value that is the same on every path."""
     if is_anything(ctx, binding) and not possible_classes(ctx, binding, node):
         raise UnknownType("whether this can be iterated over is not known", ctx.loc(node), "make it a list")
     if possible_classes(ctx, binding, node) == (slice,):
@@ -256,7 +256,7 @@ def iter_of(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
 
 @special(next)
 def next_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    """The next item of an iterator: of a recipe the first, which lowering takes back should something ask for more."""
+    """The next item of an iterator; of a recipe the first, which is undone by a restart if a further item is read."""
     if not is_record(args[0]) and own_method(ctx, args[0], "__next__") is not None:
         if len(args) > 1:
             return ctx.apply(Static(iterating.next_or), args, {}, node)
@@ -274,14 +274,14 @@ def next_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 
 @special(itertools.groupby)
 def groupby(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    """Groups of neighbours with equal keys, which read from one iterator together."""
+    """Groups of neighbours with equal keys, which share one iterator."""
     values = {"key": NONE} | dict(zip(("iterable", "key"), args, strict=False)) | kwargs
     return new_record(ctx, shared_reading.Grouped, [record(ctx, values["iterable"], node), values["key"]], node)
 
 
 @special(itertools.tee)
 def tee(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    """Iterators that read from one iterator together, which keeps what it has given."""
+    """Iterators that share one iterator, which keeps the items that it has yielded."""
     count = unwrap(args[1]) if len(args) > 1 else unwrap(kwargs.get("n", Num(Const(2))))
     source = new_record(ctx, shared_reading.Copied, [record(ctx, args[0], node)], node)
     return Tup(tuple(new_record(ctx, shared_reading.Copy, [source], node) for _ in range(count)))
@@ -294,7 +294,7 @@ def cycle(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 
 @special(np.ndindex)
 def ndindex(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    """Loops in loops."""
+    """Nested loops."""
     extents = list(args[0].items) if len(args) == 1 and isinstance(args[0], Tup) else args
     if not 0 < len(extents) <= len(iterating.PLACES) or kwargs or not all(isinstance(e, Num) for e in extents):
         raise UnsupportedSyntax("np.ndindex takes one to four extents", ctx.loc(node), "write the loops one by one")

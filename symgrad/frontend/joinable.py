@@ -1,4 +1,4 @@
-"""What two paths bind a name to, as a join asks of it: functions, objects, iterators, lists of numbers."""
+"""Predicates of joins on two bindings of a name: functions, objects, iterators, lists of numbers."""
 
 from __future__ import annotations
 
@@ -10,39 +10,39 @@ from symgrad.ir.types import List, Scalar, Type
 
 
 def can_be_called(binding: Binding) -> bool:
-    """Is it a function?"""
+    """Whether the binding is a function."""
     if isinstance(binding, Choice):
         return can_be_called(binding.then) and can_be_called(binding.orelse)
     return isinstance(binding, Fun | Bound) or isinstance(binding, Static) and callable(binding.value)
 
 
 def is_of_numbers(type_: Type) -> bool:
-    """Does a list hold nothing but numbers, which share no memory with where they come from?"""
+    """Whether a list holds numbers only, which share no memory with their source."""
     return isinstance(type_, List) and isinstance(type_.item, Scalar)
 
 
 def is_same_number(a: Operand, b: Operand) -> bool:
-    """Are two operands one constant number, to the last bit?"""
+    """Whether two operands are the same constant number, to the last bit."""
     if not (isinstance(a, Const) and isinstance(b, Const)):
         return False
     return type(a.value) is type(b.value) and isinstance(a.value, bool | int | float) and repr(a.value) == repr(b.value)
 
 
 def sites_of(binding: Binding) -> frozenset[Any]:
-    """Where an iterator without a position is made, or those that something may be."""
+    """The places that create an iterator without a position, or one of several."""
     if isinstance(binding, Broken):
         return binding.sites
     return frozenset({binding.key.cls}) if isinstance(binding, Iter | Generator) and binding.key is not None else frozenset()
 
 
 def holds_object(binding: Binding) -> bool:
-    """Is it a list, dict or instance, or a tuple with one in it?"""
+    """Whether the binding is a list, dict or instance, or a tuple with one in it."""
     binding = inner_of(binding)
     return isinstance(binding, Obj) or isinstance(binding, Tup) and any(map(holds_object, binding.items))
 
 
 def reordered(top: State, end: State) -> bool:
-    """Note the dicts whose keys a round leaves in another order than that in which it found them; is any of that new?"""
+    """Mark the dicts whose order of keys changes in an iteration; return whether there is one."""
     changed = [key for key in top.heap if key.kind == "dict" and key.cls is not set and not key.unordered and not same_order(top, end, key)]
     for key in changed:
         key.unordered = True
@@ -50,7 +50,7 @@ def reordered(top: State, end: State) -> bool:
 
 
 def same_order(top: State, end: State, key: HeapKey) -> bool:
-    """Do the keys that a dict has in two states stand in one order in both?"""
+    """Whether the common keys of a dict have the same order in two states."""
     one, other = top.heap.get(key), end.heap.get(key)
     if end.dead or one is None or other is None or isinstance(one, Ref) or isinstance(other, Ref):
         return True
@@ -59,14 +59,14 @@ def same_order(top: State, end: State, key: HeapKey) -> bool:
 
 
 def chooses_object(binding: Binding) -> bool:
-    """Is it, on some path, what ``holds_object`` says?"""
+    """Whether ``holds_object`` is true on some path."""
     if isinstance(binding, Choice):
         return chooses_object(binding.then) or chooses_object(binding.orelse)
     return holds_object(binding)
 
 
 def inner_of(binding: Binding) -> Binding:
-    """What something is where it is not None."""
+    """The binding without ``Maybe``."""
     return binding.inner if isinstance(binding, Maybe) else binding
 
 

@@ -1,4 +1,4 @@
-"""An array's contents on the two sides of a branch become its content after the branch, with the arrays it may share memory with."""
+"""Joins of arrays: the contents on the two sides of a branch -> the content after it, and the arrays it may alias."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from symgrad.ir.types import BOOL, Array, Scalar, Type, join
 
 @dataclass(slots=True)
 class JoinedArrays:
-    """The part of a join that makes the outs of the branch: values, and the memory of arrays."""
+    """The part of a join that creates the results of the branch: values, and the memory of arrays."""
 
     ctx: Lowering
     entry: State
@@ -22,9 +22,9 @@ class JoinedArrays:
     orelse: Side
     op: If
     state: State = field(default_factory=State)
-    promoted: dict[tuple[Block, Location], Location] = field(default_factory=dict)  #: arrays made on one side: their memory after the join
-    blank: bool = False  #: what is joined may be undefined, and nobody reads it then
-    passed_on: frozenset[Value] = frozenset()  #: arrays from before the branch whose memory is written to on the side that is gone
+    promoted: dict[tuple[Block, Location], Location] = field(default_factory=dict)  #: arrays created on one side: their joined memory
+    blank: bool = False  #: joined values may be undefined, if nobody reads them then
+    passed_on: frozenset[Value] = frozenset()  #: arrays from before the branch whose memory is written to on the dead side
 
     def out(self, a: Operand, b: Operand, type_: Type, name: str | None) -> Value:
         out = Value(self.ctx.builder.freshen(type_), None if name is None or name.startswith("%") else name)
@@ -67,12 +67,12 @@ class JoinedArrays:
         return self.out(one, two, join(one.type, two.type), location.name)
 
     def is_written(self, location: Location, held: Operand) -> bool:
-        """May the memory of an array from before the branch be written to on the side that is gone?"""
+        """Whether the memory of an array from before the branch may be written to on the dead side."""
         gone = self.then.state if self.then.state.dead else self.orelse.state
         return held in self.passed_on or gone.memory.get(location, held) is not held
 
     def pair(self, side: Side, location: Location, source: Location) -> None:
-        """Record that a joined array may share memory with ``source`` of a side, and with all that may share memory with it there."""
+        """Record that a joined array may alias ``source`` of a side, and everything that ``source`` may alias there."""
         near = dict.fromkeys((source, *self.state.near(source), *side.state.near(source)))
         if self.promoted:
             near |= {after: None for other in near if (after := self.promoted.get((side.block, other))) is not None}
@@ -112,7 +112,7 @@ class JoinedArrays:
         return self.out(*((number, blank_number) if side is self.then else (blank_number, number)), number.type, None)
 
     def base(self, side: Side, location: Location) -> Location:
-        """What stands after the join for an array of one side: itself if it was there before the branch."""
+        """The location after the join for an array of one side: itself if it existed before the branch."""
         if location in self.entry.memory:
             return location
         if (side.block, location) not in self.promoted:
@@ -120,7 +120,7 @@ class JoinedArrays:
         return self.promoted[side.block, location]
 
     def promote(self, side: Side, location: Location) -> Location:
-        """Give an array that is made on one side memory after the join; from the other side it holds zeros."""
+        """Give an array created on one side memory after the join; the other side yields zeros."""
         version = side.state.memory[location]
         promoted = Location(location.name, location.owner)
         other = self.other(side)
@@ -134,6 +134,6 @@ class JoinedArrays:
         self.state.memory[promoted] = self.out(*ends, version.type, location.name)
         for partner in (*self.state.near(location), *side.state.near(location)):
             self.state.share(promoted, partner)
-        if location in side.state.stored_arrays:  # on one path the caller holds what was made for it: what is written to it must be known
+        if location in side.state.stored_arrays:  # on one path the caller holds a copy of it: stores to it must be tracked
             self.state.stored_arrays[promoted] = None
         return promoted

@@ -1,4 +1,4 @@
-"""Lists of lists at the join of two paths: whether they alone hold the lists in them, and lists that are seen in them on both."""
+"""Joins of lists of lists: whether the outer lists alone hold the inner lists, and inner lists that both paths see."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from symgrad.ir.types import INT, Type
 
 
 def share_rows(ctx: Lowering, side: Side, content: Any) -> None:
-    """Note on one side that after the join a list, or a list in it, may be another one."""
+    """Record on one side that after the join a list, or an inner list, may be another one."""
     location = memory_of(content)
     if location is not None and not side.state.dead and location in side.state.owning:
         kept, ctx.state = ctx.state, side.state
@@ -25,7 +25,7 @@ def share_rows(ctx: Lowering, side: Side, content: Any) -> None:
 
 
 def own_rows(sides: tuple[Side, Side], contents: list[Any]) -> bool:
-    """Does each of two lists of lists, on its side, alone hold the lists in it, of which none is seen otherwise?"""
+    """Whether each of two lists of lists, on its side, alone holds its inner lists, with no other reference to these."""
     for side, content in zip(sides, contents, strict=True):
         if side.state.dead or content == ():
             continue
@@ -36,7 +36,7 @@ def own_rows(sides: tuple[Side, Side], contents: list[Any]) -> bool:
 
 
 def own_items(ctx: Lowering, sides: tuple[Side, Side], key: HeapKey) -> bool:
-    """Does a list, on each side, alone hold the lists in it, if there are any, of which none is seen otherwise?"""
+    """Whether a list, on each side, alone holds its inner lists, if any, with no other reference to these."""
     alive = [side.state for side in sides if not side.state.dead]
     for state in alive:
         location = memory_of(state.heap[key])
@@ -46,7 +46,7 @@ def own_items(ctx: Lowering, sides: tuple[Side, Side], key: HeapKey) -> bool:
 
 
 def row_in_both(sides: tuple[Side, Side], contents: list[Any], out: Callable[[Operand, Operand, Type, str | None], Value]) -> Ref | None:
-    """What a list holds that is seen on both sides in one list of lists, or on one side, where the other has none."""
+    """The content of an inner list that both sides see in one list of lists, or one side if the other has none."""
     rows = [content for content in contents if content != ()]
     if not all(map(is_row, rows)) or len({row.location for row in rows}) != 1:
         return None
@@ -57,7 +57,7 @@ def row_in_both(sides: tuple[Side, Side], contents: list[Any], out: Callable[[Op
 
 
 def rows_left(keys: Iterable[HeapKey], states: list[State]) -> set[HeapKey]:
-    """The lists that are seen in a list of lists, not in one place of it at all ends, and that nothing reaches from there on."""
+    """The lists inside a list of lists whose place there differs between the states, and that nothing reaches from there on."""
     several = {key: [state.heap[key] for state in states] for key in keys}
     left = {key for key, contents in several.items() if any(map(is_row, contents)) and any(held != contents[0] for held in contents)}
     return left.difference(*map(reached, states)) if left else left

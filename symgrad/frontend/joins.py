@@ -1,4 +1,4 @@
-"""How the states of the two paths through a branch become one."""
+"""Joins: the states at the ends of the two sides of a branch become one state."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ from symgrad.location import Loc
 
 
 def join_states(ctx: Lowering, entry: State, test: Operand, then: Side, orelse: Side, loc: Loc, where: Operand = TRUE) -> If:
-    """Make an ``If`` of two sides and go on in the state that covers both; nobody reads it where ``where`` is false."""
+    """Create an ``If`` of two sides and continue in the state that covers both; nobody reads it where ``where`` is false."""
     op = If([], loc, test, then.block, orelse.block)
     with ctx.unwatched():
         joining = Joining(ctx, entry, then, orelse, op)
@@ -75,7 +75,7 @@ def join_states(ctx: Lowering, entry: State, test: Operand, then: Side, orelse: 
 
 
 def copied_where(ctx: Lowering, held: Operand, test: Operand) -> Operand:
-    """A copy of a list where a test is true; nothing elsewhere."""
+    """A copy of a list where a test is true; undefined elsewhere."""
     block = Block()
     with ctx.inside(block):
         block.yields = [ctx.call("list_slice", held, *[Const(None)] * 3)]
@@ -85,20 +85,20 @@ def copied_where(ctx: Lowering, held: Operand, test: Operand) -> Operand:
     return block.yields[0]
 
 
-#: the way out where two iterators meet
+#: the hint for a join of two iterators
 ONE_ITERATOR = "choose between two lists, and make one iterator of that, as in iter([*p] if c else [*q])"
 
 
 @dataclass(slots=True)
 class Joining(JoinedArrays):
-    """The work of one join; ``done`` remembers what pair of bindings became what, so that aliases stay aliases."""
+    """One join; ``done`` maps pairs of bindings to their join, so that aliases stay aliases."""
 
     done: dict[Any, Binding] = field(default_factory=dict)
-    chosen: dict[HeapKey, tuple[HeapKey | None, HeapKey | None]] = field(default_factory=dict)  #: new objects: what they are on each side
-    together: set[tuple[Binding, Binding]] = field(default_factory=set)  #: objects that become one, of which the items are being joined
-    apart: dict[Location, None] = field(default_factory=dict)  #: lists that have memory of their own: others may be the same list
-    owning: frozenset[Location] = frozenset()  #: joined lists of lists that alone hold the lists in them
-    outer: frozenset[Binding] | None = None  #: what names and objects hold before the branch, once it is asked for
+    chosen: dict[HeapKey, tuple[HeapKey | None, HeapKey | None]] = field(default_factory=dict)  #: new objects: the object on each side
+    together: set[tuple[Binding, Binding]] = field(default_factory=set)  #: objects that become one, whose items are being joined
+    apart: dict[Location, None] = field(default_factory=dict)  #: lists that get memory of their own, because others may be the same list
+    owning: frozenset[Location] = frozenset()  #: joined lists of lists that alone hold their inner lists
+    outer: frozenset[Binding] | None = None  #: the bindings of names and objects before the branch, computed on demand
 
     def joined(self) -> State:
         a, b = self.then.state, self.orelse.state
@@ -169,7 +169,7 @@ class Joining(JoinedArrays):
         return self.items(dict(one), dict(two), key)
 
     def items(self, first: dict[Any, Binding], second: dict[Any, Binding], key: HeapKey) -> tuple[tuple[Any, Binding], ...]:
-        """What an object holds, item by item; an item that is not there on one path may be missing."""
+        """The content of an object, item by item; an item that one path lacks may be missing."""
         several = [dict.fromkeys([*first, *second]), dict.fromkeys([*second, *first])]
         in_order = [keys for keys in several if all([k for k in keys if k in one] == [*one] for one in (first, second))]
         key.unordered |= key.kind == "dict" and key.cls is not set and not in_order
@@ -185,7 +185,7 @@ class Joining(JoinedArrays):
         return self.of_form(a, b, name, form)
 
     def relate(self) -> None:
-        """Record for each joined object whether it is one of the other reachable objects, from what is known on each side."""
+        """Record for each joined object whether it is one of the other reachable objects, from the facts of each side."""
         live = reached(self.state) | self.ctx.arguments.keys() if self.chosen else set()
         objects = {key: sides for key, sides in self.chosen.items() if key in live}
         ends = (self.then.state, self.orelse.state)  # read again: the join may have put a value into a list
@@ -205,7 +205,7 @@ class Joining(JoinedArrays):
                         self.apart[contents[0].location] = None
 
     def same(self, one: tuple[HeapKey | None, HeapKey | None], other: tuple[HeapKey | None, HeapKey | None]) -> Operand:
-        """A bool that says whether two objects are one, after the join."""
+        """A bool after the join that says whether two objects are the same."""
         alive = [(side.state, a, b) for side, a, b in zip((self.then, self.orelse), one, other, strict=True) if not side.state.dead]
         answers = [state.sameness(a, b) for state, a, b in alive]
         return self.of_both(answers[0], answers[-1])
@@ -240,7 +240,7 @@ class Joining(JoinedArrays):
         return self.done[a, b]
 
     def is_outer(self, binding: Binding) -> bool:
-        """Was this binding there before the branch?"""
+        """Whether the binding existed before the branch."""
         if not isinstance(binding, (Num, Ref, Obj, Tup, Maybe, OneOf, Choice)):
             return True
         if isinstance(binding, Ref) and binding.location in self.entry.memory:
@@ -256,7 +256,7 @@ class Joining(JoinedArrays):
             return refused
         if (sites := sites_of(a)) and (others := sites_of(b)):
             return Broken(DIFFERENT, ONE_ITERATOR, sites | others)
-        if a == b and isinstance(a, Choice) and (chooses_object(a) or can_be_called(a)):  # one of the sides is gone
+        if a == b and isinstance(a, Choice) and (chooses_object(a) or can_be_called(a)):  # one of the sides is dead
             return self.alone(self.orelse if self.then.state.dead else self.then, a)
         if any(isinstance(x, Choice) and not can_be_called(x) for x in (a, b)) and MISSING not in (a, b):
             return self.either(a, b)
@@ -272,12 +272,12 @@ class Joining(JoinedArrays):
         return self.of_form(a, b, name, self.in_places(form) if form.form == "oneof" else form)
 
     def are_joined_item_by_item(self, a: Tup, b: Tup) -> bool:
-        """Are two tuples alike, and is there an object in them?"""
+        """Whether two tuples have the same structure and contain an object."""
         views = isinstance(a, View) or isinstance(b, View)
         return not views and a.kind is b.kind and len(a.items) == len(b.items) and (holds_object(a) or holds_object(b))
 
     def in_places(self, form: Skeleton) -> Skeleton:
-        """The form of one of several constants, in the places that they had before the branch."""
+        """The form of one of several constants, with the indices from before the branch."""
         items = [b for content in self.entry.heap.values() if not isinstance(content, Ref) for _, b in content]
         before = [b.values for b in (*self.entry.names.values(), *items) if isinstance(b, OneOf)]
         return next((Skeleton("oneof", same=values) for values in before if set(form.same) <= set(values)), form)
@@ -308,7 +308,7 @@ class Joining(JoinedArrays):
         return joint
 
     def anew(self, form: Skeleton) -> Skeleton:
-        """A form in which objects that were made on one path, inside of others, are made of what they hold."""
+        """A form in which objects that were created on one path, inside others, are rebuilt from their content."""
         if form.form == "same" and isinstance(form.same, Obj) and form.same.key not in self.entry.heap:
             return self.anew(form.anew) if form.anew is not None else Skeleton("broken", same=DIFFERENT)
         return replace(form, items=tuple(map(self.anew, form.items))) if form.items else form
@@ -327,7 +327,7 @@ class Joining(JoinedArrays):
             self.ctx.state = kept
 
     def held_elsewhere(self, a: Binding, b: Binding) -> bool:
-        """Is one of two objects that become one reached otherwise too?  What is done to the new one would not be seen there."""
+        """Whether one of two objects that become one has another reference, which would not observe changes of the new one."""
         for side, own, first in ((self.then.state, a, True), (self.orelse.state, b, False)):
             if side.dead or not isinstance(held := inner_of(own), Obj):
                 continue
@@ -343,7 +343,7 @@ class Joining(JoinedArrays):
         return False
 
     def reach(self, here: Binding, there: Binding, own: Binding, other: Binding, first: bool, seen: set[HeapKey]) -> None:
-        """The objects that a binding reaches on one path, but for the way by which the other path reaches what becomes one with ``own``."""
+        """Collect the objects that a binding reaches on one path, except through the joined reference that corresponds to ``own``."""
         if here == own and there == other:
             return
         pair = (here, there) if first else (there, here)
@@ -361,7 +361,7 @@ class Joining(JoinedArrays):
         return self.then.state if first else self.orelse.state
 
     def objects_or_none(self, a: Binding, b: Binding, name: str) -> Binding:
-        """Join objects that may be None on one path, or are on the other."""
+        """Join objects that may be None, or are None on one path."""
         one, two = inner_of(a), inner_of(b)
         keys = {x.key for x in (one, two) if isinstance(x, Obj)}
         if len(keys) == 1 and keys <= self.entry.heap.keys() and all(isinstance(x, Obj) or x == ABSENT for x in (one, two)):
@@ -419,7 +419,7 @@ class Joining(JoinedArrays):
         return Obj(joined_key)
 
     def either(self, a: Binding, b: Binding) -> Binding:
-        """One of two values of different classes, each with what it is on its path."""
+        """One of two values of different classes, each as on its path."""
         sides = [self.alone(self.then, a), self.alone(self.orelse, b)]
         if any(isinstance(side, Broken) for side in sides):
             return Broken("it is bound to different objects on different paths")
@@ -430,7 +430,7 @@ class Joining(JoinedArrays):
         return self.alone(side, binding) if isinstance(binding, Choice) and not self.is_outer(binding) else binding
 
     def alone(self, side: Side, binding: Binding) -> Binding:
-        """A value of one path, after the join, where nobody reads it on the other."""
+        """A value of one path, after the join, unused on the other."""
         if isinstance(binding, Fun | Bound):
             return binding
         pair = (binding, MISSING) if side is self.then else (MISSING, binding)
@@ -444,7 +444,7 @@ class Joining(JoinedArrays):
         return Broken(DIFFERENT)
 
     def expose(self, joined_key: HeapKey, held: list[HeapKey | None], a: Binding, b: Binding) -> None:
-        """If the caller may hold one of two joined objects, the joined one has the handle of the object that it is."""
+        """If the caller may hold one of two joined objects, give the joined one the handle of the object that it is."""
         pairs = [(side.block, self.alive(side), key) for side, key in zip((self.then, self.orelse), held, strict=True)]
         if not any(key is not None and is_exposed(self.ctx, state, key) for _, state, key in pairs):
             return
@@ -454,7 +454,7 @@ class Joining(JoinedArrays):
         self.state.handles[joined_key] = None if one is None or other is None else self.out(one, other, Object(joined_key.kind), None)
 
     def handle(self, block: Block, state: State, key: HeapKey, is_held: bool) -> Operand | None:
-        """What stands for an object in the caller's world at the end of a side, made there if nothing else reaches the object."""
+        """The handle of an object at the end of a side, created there if the object has no other reference."""
         assert self.ctx.storing is not None
         if not is_exposed(self.ctx, state, key) and not is_held:
             with self.ctx.inside(block):
@@ -466,14 +466,14 @@ class Joining(JoinedArrays):
             self.ctx.state = kept
 
     def nothing(self, side: Side) -> Operand:
-        """An empty list on a path that has none, which nobody reads there."""
+        """An empty list on a path without one, where nobody reads it."""
         if side.state.dead:
             return UNDEF
         with self.ctx.inside(side.block):
             return self.ctx.call("list_of")
 
     def whole_list(self, keys: list[Any], contents: list[Any]) -> Ref:
-        """Two lists joined as one value, which shares memory with the arrays in both."""
+        """Two lists joined as one value, which may alias the arrays in both."""
         sides = (self.then, self.orelse)
         for side, content in zip(sides, contents, strict=True):
             share_rows(self.ctx, side, content)

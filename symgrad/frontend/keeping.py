@@ -1,4 +1,4 @@
-"""Functions whose results are kept, as ``functools.lru_cache`` does it: called anew each time, where nobody can tell."""
+"""Memoised functions (``functools.lru_cache``): called anew each time, where the program cannot observe it."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ from symgrad.ir.core import Block, Call, Const, walk
 from symgrad.ir.types import Scalar
 from symgrad.text import has_literal
 
-#: decorators that keep results, and what they make
+#: decorators that memoise, and the objects they create
 KEEPS = (functools.cache, functools.lru_cache)
 KEEPING = (functools._lru_cache_wrapper,)
-#: types of the constants for which a function that keeps its results is called while compiling
+#: types of the constants for which a memoised function is called at compile time
 CONSTANTS = (bool, int, float, complex, str, bytes, type(None), type, types.ModuleType)
 NUMBERS = (int, float, complex)
 UNKNOWN = object()
-#: rows of calls that may be seen from outside, or give something else each time
+#: rows of calls that may have visible side effects, or vary between calls
 SEEN = ("opaque", "drawn", "generator")
 
 
 def kept_result(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding]) -> Binding | None:
-    """What a function whose results are kept gives for constants: a constant, or an object from outside.
+    """The result of a memoised function for constants: a constant, or an object from outside.
 
-    It is called while compiling, and at each call of the program, which looks whether the result is still the one that is kept. None
-    where an argument is no constant, and where the function raises, changes something or depends on anything else: ``run_again``
-    lowers such a call.
+    It is called at compile time, and at each call of the program, which checks that the same result
+    is still kept. None if an argument is no constant, or if the function raises, has side effects
+    or depends on anything else: ``run_again`` lowers such a call.
     """
     positional = [constant_of(binding) for binding in args]
     named = {name: constant_of(binding) for name, binding in kwargs.items()}
@@ -47,9 +47,9 @@ def kept_result(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[
     if any(value is UNKNOWN for value in (*positional, *named.values())) or not (of_library or is_pure(function)):
         return None
     try:
-        plain = function.__wrapped__(*positional, **named)  # a number is not kept for that
+        plain = function.__wrapped__(*positional, **named)  # this call does not enter the cache
         if has_literal(plain) and function.__wrapped__(*positional, **named) != plain:
-            return None  # drawn from a generator whose seed was None
+            return None  # drawn from a generator with the seed None
         result = plain if has_literal(plain) else function(*positional, **named)
     except Exception:
         return None
@@ -64,7 +64,7 @@ def kept_result(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeptResult:
-    """A result that a function keeps."""
+    """A result in a function's cache."""
 
     function: Any
     args: tuple[Any, ...]
@@ -73,12 +73,12 @@ class KeptResult:
 
     @property
     def holds(self) -> bool:
-        """Does the function still give the same object?"""
+        """Whether the function still returns the same object."""
         return self.function(*self.args, **self.kwargs) is self.result
 
 
 def constant_of(binding: Binding) -> Any:
-    """The value of an argument that is a constant: a number, a text, None, or a class or module of a library; else ``UNKNOWN``."""
+    """The value of a constant argument: a number, a text, None, or a class or module of a library; else ``UNKNOWN``."""
     known = known_value(binding)
     if not known or not isinstance(known[0], CONSTANTS) or isinstance(known[0], enum.Enum):
         return UNKNOWN
@@ -87,11 +87,11 @@ def constant_of(binding: Binding) -> Any:
 
 
 def run_again(ctx: Lowering, tree: ast.AST, call: Callable[[], Binding], node: ast.AST, pins: Sequence[Binding] = ()) -> Binding:
-    """A call of a function whose results are kept, lowered as if they were not.
+    """A call of a memoised function, lowered as if it were not memoised.
 
-    Refused where that would be another program: where it changes something, reads what the program changes, draws random numbers, or gives
-    what can be changed.
-    ``pins`` are arguments for which it could be called while compiling, if their values were known.
+    Refused where that would be another program: if it has side effects, reads what the program
+    changes, draws random numbers, or returns a mutable object. ``pins`` are arguments that would
+    allow a call at compile time if they were static.
     """
     block, before, reads = ctx.builder.block, len(ctx.builder.block.ops), ctx.assigned_reads
     result = None if any(map(changes_something, ast.walk(tree))) else call()
@@ -109,14 +109,14 @@ def run_again(ctx: Lowering, tree: ast.AST, call: Callable[[], Binding], node: a
 
 
 def is_immutable(ctx: Lowering, result: Binding) -> bool:
-    """Can nobody change what a function gives: is it a number, an object that is known, or a tuple of these?"""
+    """Whether the result is immutable: a number, a static object, or a tuple of these."""
     if isinstance(result, Tup):
         return all(is_immutable(ctx, item) for item in result.items)
     return bool(known_value(result)) or isinstance(ctx.type_of(result), Scalar)
 
 
 def changes_something(node: ast.AST) -> bool:
-    """Might it be seen from outside that this runs once more?"""
+    """Whether a further execution of the node could be observed from outside."""
     if isinstance(node, ast.Subscript | ast.Attribute):
         return isinstance(node.ctx, ast.Store | ast.Del)
     return isinstance(node, ast.Nonlocal | ast.Global) or isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)

@@ -1,6 +1,6 @@
-"""Where a function's text may be kept: by Python, a loader, a notebook, a prompt, the command line, or by symgrad itself.
+"""Places that may hold a function's source: Python, a loader, a notebook, a prompt, the command line, or symgrad itself.
 
-Nothing is believed here: ``matching`` compiles each text again and compares.
+The sources are candidates only: ``matching`` compiles each one again and compares.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from symgrad.frontend.matching import instruction_span
 
 #: the global of a generated namespace that keeps its texts by file name, should ``linecache`` be cleared
 KEPT = "__symgrad_source__"
-#: the file of code that cloudpickle has carried, from 3.1.3 on
+#: the file name of code that cloudpickle has carried, from 3.1.3 on
 TRAVELLED = "<dynamic-code>"
 
 
@@ -40,7 +40,7 @@ def texts_of_file(function: types.FunctionType) -> Iterator[str]:
         spec: Any = names.get("__spec__")
         return "" if file.startswith("<") else spec.loader.get_source(spec.name)
 
-    def frozen() -> str:  # a module of Python's that is part of the interpreter says where its file is
+    def frozen() -> str:  # a frozen module of the interpreter states its file
         return "".join(linecache.getlines(names["__file__"])) if file.startswith("<frozen ") and "__file__" in names else ""
 
     def prompt() -> str:
@@ -50,7 +50,7 @@ def texts_of_file(function: types.FunctionType) -> Iterator[str]:
 
 
 def texts_elsewhere(function: types.FunctionType) -> Iterator[str]:
-    """Texts of no file that a function may come from; only to be believed where every line and column agree."""
+    """Texts without a file that may define a function; accepted only if every line and column agrees."""
     code = function.__code__
     return (text for text in _searched(code) if _may_hold(text, code))
 
@@ -72,14 +72,14 @@ def _searched(code: types.CodeType) -> Iterator[str]:
 
 
 def _may_hold(text: str, code: types.CodeType) -> bool:
-    """Does the line look right that a function begins on?  Few texts are then parsed."""
+    """Whether the line on which the function begins looks right. Few texts are then parsed."""
     lines = text.split("\n", code.co_firstlineno)
     line = lines[code.co_firstlineno - 1] if len(lines) >= code.co_firstlineno else ""
     return "lambda" in line if code.co_name == "<lambda>" else code.co_name in line or "@" in line
 
 
 def _different(*getters: Any) -> Iterator[str]:
-    """What these give, each text once."""
+    """The results of the getters, each text once."""
     seen = set()
     for get in getters:
         try:
@@ -100,7 +100,7 @@ def _command_line() -> Iterator[str]:
 
 
 def _standard_input() -> str:
-    """The program of ``python < file``; what a pipe has given is gone."""
+    """The program of ``python < file``; the contents of a pipe are gone."""
     status = os.fstat(0)
     if not stat.S_ISREG(status.st_mode):
         return ""
@@ -108,7 +108,7 @@ def _standard_input() -> str:
 
 
 def _typed(code: types.CodeType) -> Iterator[str]:
-    """What was typed at a prompt, from the history that ``readline`` keeps, where it is in use."""
+    """The texts typed at a prompt, from the history of ``readline``, if it is in use."""
     readline: Any = sys.modules.get("readline")
     span = instruction_span(code)
     if readline is None or span is None:
@@ -122,7 +122,7 @@ def _typed(code: types.CodeType) -> Iterator[str]:
 
 
 def _read_before() -> Iterator[str]:
-    """The program of this process, and the texts that were read already: those of functions that came by value are."""
+    """The program of this process, and the texts read before, which include those of functions that came by value."""
     for name in ("__main__", "__mp_main__"):
         file = getattr(sys.modules.get(name), "__file__", None)
         if file is not None:
@@ -148,7 +148,7 @@ def _cells() -> Iterator[str]:
 
 
 def _run_by_magics(text: str) -> list[str]:
-    """The texts handed to ``get_ipython().run_cell_magic`` and ``run_line_magic``."""
+    """The texts passed to ``get_ipython().run_cell_magic`` and ``run_line_magic``."""
     if "magic" not in text:
         return []
     try:

@@ -1,4 +1,4 @@
-"""Dicts of ``collections`` and sets: what makes them, and their methods."""
+"""Dicts of ``collections`` and sets: their constructors and methods."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Kwargs = dict[str, Binding]
 
 @special(collections.defaultdict)
 def defaultdict(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    """A dict that makes the item of a missing key when it is read."""
+    """A dict that creates the item of a missing key when it is read."""
     maker = args[0] if args else Static(None)
     cls = None if maker == Static(None) else ("made", maker)
 
@@ -52,7 +52,7 @@ def ordered_dict(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bi
 
 @special(collections.Counter)
 def counter(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    """The counts of known items; a dict is taken as counts."""
+    """The counts of static items; a dict is taken as counts."""
 
     def known() -> Obj:
         if args and is_dict(args[0]):
@@ -128,7 +128,7 @@ def counter_total(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Bindi
 
 @method("dict", "subtract")
 def counter_subtract(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
-    """Of a Counter whose keys may be computed counts are subtracted; of one whose keys are known that is not followed."""
+    """Subtraction of counts: supported for a Counter with dynamic keys, refused for one with static keys."""
     if owner.key.exact is not collections.Counter:
         raise UnsupportedSyntax("a dict has no subtract", ctx.loc(node))
     note_new_key(ctx, owner)
@@ -146,7 +146,7 @@ def counter_elements(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Bi
 
 
 def known_elements(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Any]:
-    """What something holds, if all of it is known while compiling."""
+    """The elements of an iterable, if all of them are static."""
     if is_set(binding):
         assert isinstance(binding, Obj)
         return elements_of(ctx, binding)
@@ -184,7 +184,7 @@ def frozen_set(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bind
 
 
 def known_element(ctx: Lowering, owner: Obj, element: Binding, node: ast.AST) -> Any:
-    """An element that a set is changed by; should it be computed, the set has to be one that gets such elements."""
+    """An element that changes a set; if it is dynamic, the set must be one of dynamic elements."""
     try:
         return static_key(ctx, element, node, *ELEMENT)
     except SymgradError:
@@ -217,7 +217,7 @@ def set_remove(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
 
 @method("set", "pop")
 def set_pop(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
-    """The one element of a set; of several Python takes one that nobody can tell."""
+    """The one element of a set; of several, Python's choice is unknown."""
     elements = elements_of(ctx, owner)
     if not elements:
         fail(ctx, KeyError, "pop from an empty set")

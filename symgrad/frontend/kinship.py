@@ -1,4 +1,4 @@
-"""Which objects and arrays that a loop carries are one with others, in the next round: what of that is carried as bools."""
+"""Loop-carried aliasing: which carried objects and arrays are the same in the next iteration, as carried bools."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from symgrad.ir.core import FALSE, TRUE, Const, Operand
 
 
 def relate_objects(head: Head, pair: tuple[Any, Any], same: Operand) -> None:
-    """Say of two objects, by place or of before the loop, whether they are one."""
+    """Relate two objects, by place or from before the loop, by a bool that says whether they are one."""
     one, two = (x if isinstance(x, HeapKey) else head.objects.get(x) for x in pair)
     if one is not None and two is not None:
         head.state.relate(one, two, same)
 
 
 def related_objects(ctx: Lowering, entry: State, head: Head, objects: Mapping[Any, HeapKey], end: State) -> list[tuple[Any, Any]]:
-    """Which objects of carried places, and of before the loop, may be one in the next round."""
+    """The pairs of objects, in carried places or from before the loop, that may be the same in the next iteration."""
     related: list[tuple[Any, Any]] = []
     live = (reached(head.state) | ctx.arguments.keys()) - head.gone if objects else set()
     places = list(dict.fromkeys([*objects, *head.objects]))
@@ -54,10 +54,10 @@ def bases_of(state: State, location: Location | None) -> Mapping[Ref, Operand]:
 
 def learn_bases(entry: State, plan: Plan, head: Head, end: State, stays: set[Location],
                 carried: Iterable[tuple[Any, Location | None, Location | None]], unbound: set[Any]) -> bool:  # fmt: skip
-    """Learn which arrays of before the loop the carried ones are; True if that is news.
+    """Record which arrays from before the loop the carried ones are; return whether that is new.
 
-    ``carried`` has each place with its array before the first round, and its array after a round.
-    ``unbound`` are the names that are bound in the loop alone.
+    ``carried`` has each place with its array before the first iteration, and its array after an
+    iteration. ``unbound`` are the names that are bound in the loop only.
     """
     news = False
     for place, first, last in carried:

@@ -1,7 +1,7 @@
-"""What tests decide: for each bool that a program computes, the bools that are known where it is true, and where it is false.
+"""Path conditions: for each bool that a program computes, the bools that are known where it is true, and where it is false.
 
-``if last is not None and x > last`` decides on one side that there is a ``last``. Only bools say so, by the values they are
-made of; which names they are about is left to ``absent``.
+``if last is not None and x > last`` implies on one side that ``last`` exists. Only bools count
+here, by the operands of the ops that compute them; ``absent`` knows which names they are about.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from symgrad.ir.core import Const, Operand, Undef, Value
 
 @dataclass(slots=True)
 class Decided:
-    """What the bools of a program decide, as far as that is more than themselves: where they are false, and where they are true."""
+    """The implications of a program's bools, beyond themselves: where they are false, and where they are true."""
 
     table: dict[Value, tuple[Known, Known]] = field(default_factory=dict)
 
     def by(self, test: Operand, outcome: bool) -> Known:
-        """What is known where a test has an outcome."""
+        """The path conditions where a test has an outcome."""
         if not isinstance(test, Value):
             return NOTHING_KNOWN
         return {**self.table.get(test, (NOTHING_KNOWN, NOTHING_KNOWN))[outcome], test: outcome}
 
     def computed(self, name: str, args: tuple[Operand, ...], out: Value) -> None:
-        """A bool is computed of others."""
+        """Record a bool computed from others."""
         if name == "not_":
             self.table[out] = (self.by(args[0], True), self.by(args[0], False))
         elif name == "logical_and":
@@ -35,7 +35,7 @@ class Decided:
             self.table[out] = ({**self.by(args[0], False), **self.by(args[1], False)}, NOTHING_KNOWN)
 
     def joined(self, sides: Iterable[tuple[Operand, Known]], out: Value) -> None:
-        """A bool is one of those that the sides of a branch yield, each with what is known on its side."""
+        """Record a bool that joins those of the two sides, each with the path conditions of its side."""
         facts = []
         for outcome in (False, True):
             able = [{**known, **self.by(side, outcome)} for side, known in sides if can_be(side, outcome)]
@@ -44,17 +44,17 @@ class Decided:
             self.table[out] = (facts[0], facts[1])
 
 
-#: rows that ``Decided.computed`` knows
+#: rows that ``Decided.computed`` handles
 TESTS = frozenset({"not_", "logical_and", "logical_or"})
 
 
 def can_be(operand: Operand, outcome: bool) -> bool:
-    """May a bool have an outcome?"""
+    """Whether a bool may have an outcome."""
     return not isinstance(operand, Const) or not isinstance(operand.value, Undef) and bool(operand.value) == outcome
 
 
 def in_all(several: Sequence[Known]) -> Known:
-    """What is known on each of some paths."""
+    """The conditions that hold on each of some paths."""
     if not several:
         return NOTHING_KNOWN
     common, *others = several

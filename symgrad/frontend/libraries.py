@@ -1,4 +1,4 @@
-"""Functions of libraries that have no row, and whose Python source can be read instead: those that a derivative passes through."""
+"""Library functions without a row that are lowered from their Python source instead, so that they can be differentiated."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from symgrad.identity import Same
 from symgrad.ir.core import Call, Const, Func, Op, Value, reachable, walk
 from symgrad.paths import meet
 
-#: says which values of some functions may carry a derivative by values of the first: the activity analysis
+#: the activity analysis: the values of some functions that may carry a derivative with respect to
+#: given values of the first
 Varied = Callable[[Sequence[Func], Iterable[Value]], set[Value]]
-#: rows of calls that are not looked into
+#: rows of opaque calls
 UNREAD = ("opaque", "opaque_pure")
 
 
 def unread_sources(lowered: Lowered, wrt: Iterable[str], varied: Varied) -> frozenset[Same]:
-    """The functions and classes of libraries that are called with a value which may carry a derivative by a parameter in ``wrt``."""
+    """The library functions and classes called with a value that may carry a derivative with respect to a parameter in ``wrt``."""
     funcs = reachable(lowered.func)
     calls = [(op, source) for func in funcs for op in walk(func.body) if (source := source_called(op)) is not None]
     if not calls:
@@ -28,7 +29,7 @@ def unread_sources(lowered: Lowered, wrt: Iterable[str], varied: Varied) -> froz
 
 
 def passes_unread(lowered: Lowered, wrt: Iterable[str], varied: Varied) -> bool:
-    """May a derivative by a parameter in ``wrt`` pass through a call of a library that is not looked into?"""
+    """Whether a derivative with respect to a parameter in ``wrt`` may pass through an opaque call of a library."""
     funcs = reachable(lowered.func)
     calls = [op for func in funcs for op in walk(func.body) if isinstance(op, Call) and op.name in UNREAD]
     values = varied(funcs, [value for value, text in lowered.inputs if meet(text, wrt)]) if calls else set()
@@ -36,7 +37,7 @@ def passes_unread(lowered: Lowered, wrt: Iterable[str], varied: Varied) -> bool:
 
 
 def source_called(op: Op) -> types.FunctionType | type | None:
-    """The function or class of a library that an op calls without looking into it, if it is written in Python."""
+    """The library function or class of an opaque call, if it is written in Python."""
     if not isinstance(op, Call) or op.name not in UNREAD or not op.args or not isinstance(op.args[0], Const):
         return None
     return source_of_library(op.args[0].value)

@@ -1,4 +1,4 @@
-"""Where arrays stand in lists of any length, so that a store to an array gives the list its next content."""
+"""Arrays inside lists of any length: a store to such an array also gives the list its next content."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from symgrad.ir.core import Operand
 
 @dataclass(slots=True)
 class Link:
-    """The place of an array in a list whose arrays are all different ones: the list, and the index.
+    """The place of an array in a list of pairwise distinct arrays: the list, and the index.
 
-    ``versions`` are the contents of the list in which the array stands there.
+    ``versions`` are the contents of the list in which the array is at that index.
     """
 
     owner: Location

@@ -1,4 +1,4 @@
-"""Methods of lists that look for an item, or make the list anew: ``index``, ``count``, ``remove``, ``clear``, ``insert``, and ``*``."""
+"""Methods of lists that search for an item or rebuild the list: ``index``, ``count``, ``remove``, ``clear``, ``insert``, and ``*``."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ Args = list[Binding]
 
 
 def known_of(ctx: Lowering, owner: Obj) -> list[Binding] | None:
-    """The items of a list of known structure."""
+    """The items of a list of static structure."""
     content = ctx.state.heap[owner.key]
     return None if isinstance(content, Ref) else [b for _, b in content]
 
 
 def become(ctx: Lowering, owner: Obj, items: list[Binding]) -> Binding:
-    """Give a list of known structure other items."""
+    """Replace the items of a list of static structure."""
     ctx.check_still(owner.key)
     ctx.change(owner.key, tuple(enumerate(items)))
     return Static(None)
 
 
 def become_value(ctx: Lowering, owner: Obj, value: Operand) -> Binding:
-    """Give a list of any length another content."""
+    """Replace the content of a list of any length."""
     ctx.check_still(owner.key)
     content = ctx.state.heap[owner.key]
     assert isinstance(content, Ref)
@@ -47,7 +47,7 @@ def become_value(ctx: Lowering, owner: Obj, value: Operand) -> Binding:
 
 
 def check_equality_tells(ctx: Lowering, owner: Obj, node: ast.AST) -> None:
-    """In a list of any length an item is looked for with ``==``; Python takes an array that is the item itself without asking."""
+    """Refuse a search of arrays in a list of any length: it uses ``==``, while Python tests identity first."""
     type_ = ctx.type_of(ctx.state.heap[owner.key])  # type: ignore[arg-type]
     while isinstance(type_, List):
         type_ = type_.item
@@ -57,7 +57,7 @@ def check_equality_tells(ctx: Lowering, owner: Obj, node: ast.AST) -> None:
 
 
 def is_of_single(ctx: Lowering, owner: Obj, sought: Binding) -> bool:
-    """Is it a list of numbers or of texts in which one of these is looked for?  So it is carried out as it is written."""
+    """Whether a number or text is searched in a list of numbers or texts, which one row does directly."""
     type_ = ctx.type_of(ctx.state.heap[owner.key])  # type: ignore[arg-type]
     is_single = isinstance(type_, List) and (type_.item == TEXT or isinstance(type_.item, Scalar))
     return is_single and isinstance(sought, Num | Static) and owner.key.exact is None
@@ -139,7 +139,7 @@ def list_remove(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding
 
 
 def void(_: Binding) -> None:
-    """What is done for its effect."""
+    """Discards the result of a call with a side effect."""
 
 
 @method("list", "clear")
@@ -158,7 +158,7 @@ def deque_append_left(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> B
 
 @method("list", "extendleft")
 def deque_extend_left(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
-    """Each item before those that are there, so that they stand the other way round."""
+    """Prepends the items one by one, so that their order is reversed."""
     whole = ctx.apply(Static(list), [args[0]], {}, node)
     ctx.apply_method(whole, "reverse", [], node)
     ctx.apply_method(whole, "extend", [as_list(ctx, owner)], node)

@@ -1,4 +1,4 @@
-"""Loops over lists that their own bodies change: how many rounds there are shows when the program runs."""
+"""Loops over lists that their own bodies change: the number of iterations is known at run time only."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from symgrad.ir.core import ONE, Const, Operand
 
 def rounds_from(ctx: Lowering, over: Binding, place: int, key: Any, guess: Iterable[Name], body: Callable[[Binding], None],
                 node: ast.AST) -> Loop:  # fmt: skip
-    """The rounds over a list from a place on: each reads the current length of the list, and takes the item at its place."""
+    """The iterations over a list from an index on: each reads the present length of the list, and the item at its index."""
     number = next(ctx.builder.fresh)
     held, at = (ctx.frame, f"%over{number}"), (ctx.frame, f"%at{number}")
     ctx.state.names |= {held: over, at: Num(Const(place))}

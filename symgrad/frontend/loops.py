@@ -1,4 +1,4 @@
-"""``for`` and ``while`` to loops, or, where these are not possible, to one round after the other."""
+"""``for`` and ``while`` to loops of the IR, or to unrolled iterations where a loop is impossible."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from symgrad.frontend.truths import truth
 from symgrad.frontend.zipping import lengths_compared
 from symgrad.ir.core import FALSE, TRUE, Block, Const, Operand, Value
 
-ENDLESS = 1000  #: rounds of a loop over a list that its own body makes longer
+ENDLESS = 1000  #: the most iterations of a loop over a list that its own body extends
 
 
 @statement(ast.For)
@@ -50,7 +50,7 @@ def for_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
         iterable = begin(ctx, with_position(ctx, iterable, node.iter), node.iter)
     if isinstance(iterable, Generator):
         return over_generator(ctx, node, iterable, rest)
-    check = None  #: of the lengths, once the rounds before the shortest ends are gone through
+    check = None  #: of the lengths, after the iterations that precede the end of the shortest
     if isinstance(iterable, Iter) and iterable.kind == "zip_strict" and not ctx.unroll:
         shorter = replace(iterable, kind="zip")
         if not isinstance(items_of_loop(ctx, shorter, node.iter), list):
@@ -63,7 +63,7 @@ def for_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
     if ctx.unroll and (indices := indices_of(items)) is not None:
         return unrolled(ctx, node, iterable, [Later(items, Const(k)) for k in indices], rest, sites)
     going = Going(held_lists(ctx, iterable), sites)
-    # arrays have names of their own while the loop lasts: to rebind the user's names must not change what is iterated over
+    # during the loop, arrays have names of their own: rebinding the user's names must not change the iterable
     held = {(ctx.frame, f"%over{next(ctx.builder.fresh)}"): array for array in arrays_of(iterable)}
     ctx.state.names |= held
 
@@ -94,7 +94,7 @@ def check_after(ctx: Lowering, loop: Loop, check: Callable[[], None] | None, nod
 
 
 def arrays_of(iterable: Binding) -> list[Ref]:
-    """The arrays that something goes over."""
+    """The arrays that an iterable reads."""
     match iterable:
         case Ref():
             return [iterable]
@@ -104,7 +104,7 @@ def arrays_of(iterable: Binding) -> list[Ref]:
 
 
 def over(iterable: Binding, arrays: Iterator[Binding]) -> Binding:
-    """The same that goes over these arrays."""
+    """The same iterable over other arrays."""
     match iterable:
         case Ref():
             return next(arrays)
@@ -114,7 +114,7 @@ def over(iterable: Binding, arrays: Iterator[Binding]) -> Binding:
 
 
 def over_generator(ctx: Lowering, node: ast.For, held: Generator, rest: list[ast.stmt]) -> bool:
-    """A loop over what a generator yields."""
+    """A loop over the values of a generator."""
     loop = Loop(0)
 
     def body(value: Binding) -> None:
@@ -123,21 +123,21 @@ def over_generator(ctx: Lowering, node: ast.For, held: Generator, rest: list[ast
 
     ends = each_value(ctx, held, loop, body, node.iter)
     if not ends and loop.exits == {RETURN}:
-        leave(ctx, RETURN)  # nothing else leads out of it
+        leave(ctx, RETURN)  # there is no other exit
         return False
     return after(ctx, loop, node.orelse, rest)
 
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """An item that is read when its round comes."""
+    """An item that is read when its iteration begins."""
 
     items: Items
     index: Const
 
 
 def unrolled(ctx: Lowering, node: ast.For, iterable: Binding, items: list[Any], rest: list[ast.stmt], sites: frozenset[Any]) -> bool:
-    """A loop over a container of known length whose items differ: one round after the other."""
+    """Unroll a loop over a container of static length whose items differ in form."""
     is_live = isinstance(iterable, Obj) and held_items(iterable, ctx.state) is not None
     held = {} if is_live else held_lists(ctx, iterable)
     if isinstance(iterable, Iter) and iterable.kind in ("enumerate", "zip") and not any(isinstance(item, Later) for item in items):
@@ -225,7 +225,7 @@ def written_out(ctx: Lowering, node: ast.For | ast.While, enter: Callable[[int],
 
 
 def left_as(ctx: Lowering, inner: Loop, outer: Loop) -> None:
-    """Leave a loop as another one was left that has done its last rounds."""
+    """Leave an unrolled loop as the loop of its last iterations was left."""
     exit_, loc = ctx.number(inner.exit, Const(NEXT)), ctx.builder.loc
     around, ctx.frame.loop = ctx.frame.loop, outer
 
@@ -242,7 +242,7 @@ def left_as(ctx: Lowering, inner: Loop, outer: Loop) -> None:
 
 
 def after(ctx: Lowering, loop: Any, orelse: list[ast.stmt], rest: list[ast.stmt]) -> bool:
-    """What follows a loop: a return out of it goes on outwards, ``else`` runs if nothing broke."""
+    """Lower what follows a loop: a return propagates outwards, ``else`` runs if nothing broke."""
     if ctx.state.dead:
         return False
     exit_ = ctx.number(loop.exit, Const(NEXT))
@@ -262,12 +262,12 @@ def after(ctx: Lowering, loop: Any, orelse: list[ast.stmt], rest: list[ast.stmt]
 
 
 def same(ctx: Lowering, operand: Any, code: int) -> Any:
-    """Is a code this one?  Decided at once where it is known."""
+    """A test whether a code is this one; folded if the code is static."""
     return Const(operand.value == code) if isinstance(operand, Const) else ctx.call("equal", operand, Const(code))
 
 
 def known_test(ctx: Lowering, node: ast.expr) -> bool | None:
-    """What a test will be, if that is known; it is tried out beside the program."""
+    """The value of a test, if it is static; the test is lowered in a scratch block."""
     kept = ctx.state
     ctx.state = kept.copy()
     try:
@@ -281,7 +281,7 @@ def known_test(ctx: Lowering, node: ast.expr) -> bool | None:
 
 
 def while_written_out(ctx: Lowering, node: ast.While, rest: list[ast.stmt]) -> bool:
-    """A ``while`` whose test is known each time: one round after the other."""
+    """Unroll a ``while`` whose test is static each time."""
 
     def enter(place: int) -> Operand:
         test = truth(ctx, ctx.evaluate(node.test), node.test)
@@ -318,6 +318,6 @@ def while_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
         ctx.state = entry
         loop_ = conditional(ctx, loop_key(ctx, node), guess, lambda: TRUE, whole, ctx.loc(node))
     if isinstance(node.test, ast.Constant) and node.test.value and loop_.exits == {RETURN}:
-        leave(ctx, RETURN)  # nothing else leads out of it
+        leave(ctx, RETURN)  # there is no other exit
         return False
     return after(ctx, loop_, node.orelse, rest)

@@ -1,4 +1,4 @@
-"""A function and the types of its arguments -> ``Lowered``: it is attempted again as long as an attempt says what it must know."""
+"""A function and the types of its arguments -> ``Lowered``: repeats attempts as long as one of them says what it must know."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ from symgrad.notes import Note, Notes
 from symgrad.ops.composed import composed
 from symgrad.signature import Signature, is_relation
 
-#: they fill the tables
+#: importing these modules fills the tables
 CONSTRUCTS = (arrays, attributes, builtins, calls, comparison, complexes, comprehensions, copying, expressions, factors, failing, folding,
               fourier, iterators, keyed, lists, loops, managers, match, number_builtins, operator_module, operators, ordering, raising,
               running, statements, truths, try_statements)  # fmt: skip
@@ -60,11 +60,12 @@ RESTARTS = 200
 def lower(source: Source, signature: Signature, *, derive: Callable[..., Any] | None = None, varied: Varied | None = None,
           no_grad: Iterable[str] = (), wrt: Iterable[str] = (), pins: Mapping[str, Any] | None = None, notes: Notes | None = None,
           keeps_text: bool = False) -> Lowered:  # fmt: skip
-    """Lower a function for a signature. Every offence of the function is reported at once.
+    """Lower a function for a signature. All refusals are reported at once.
 
-    ``pins`` are integers, by the expression that reads them, whose value is part of the signature. ``notes`` collects
-    what is told of decisions, here and in the stages that get the function. If it ``keeps_text``, values keep the user's expressions.
-    ``varied`` is the activity analysis; without it no source of a library is read.
+    ``pins`` are integers, by the expression that reads them, whose value is part of the signature.
+    ``notes`` collects remarks about decisions, here and in later stages. If it ``keeps_text``,
+    values keep the text of the user's expressions. ``varied`` is the activity analysis; without it
+    no library source is lowered.
     """
 
     met: set[Same] = set()
@@ -83,17 +84,18 @@ def lower(source: Source, signature: Signature, *, derive: Callable[..., Any] | 
 
 def with_sources_of_libraries(attempted: Callable[[frozenset[Same]], Result], met: set[Same], wrt: Iterable[str],
                               varied: Varied) -> Result:  # fmt: skip
-    """A function as ``attempted`` lowers it, with the sources of the functions of libraries that a derivative passes through.
+    """Lower a function with the sources of those library functions that a derivative passes through.
 
-    Those that cannot be read are called as they are, and refused where their derivative is needed. If the function is refused as it is,
-    it may be because of what such functions give: then the sources of all that were ``met`` are read.
+    A function whose source cannot be lowered is opaque, and refused where its derivative is needed.
+    If the whole function is refused, opaque results may be the cause: then the sources of all
+    functions that were ``met`` are lowered.
     """
     read_sources = frozenset[Same]()
     try:
         result = attempted(read_sources)
     except SymgradError:
         read = None
-        while read is None and met - read_sources:  # a function whose source is read may call further ones
+        while read is None and met - read_sources:  # lowered source may call further library functions
             read_sources = frozenset(met)
             read = unless_refused(attempted, read_sources)
         if read is None or has_composition(read_sources) and passes_unread(read.lowered, wrt, varied):
@@ -114,12 +116,12 @@ def calls_unread(lowered: Lowered) -> bool:
 
 
 def has_composition(sources: frozenset[Same]) -> bool:
-    """Is one of these said by a composition, which has refused the call?  What it says is of more use than what is refused later."""
+    """Whether one of these has a composition that has refused the call: its message is more useful than a later one."""
     return any(composed(source.value) is not None for source in sources)
 
 
 def unless_refused(attempted: Callable[[frozenset[Same]], Result], read_sources: frozenset[Same]) -> Result | None:
-    """What an attempt gives, or None; what is refused for want of an integer is attempted again when that is known."""
+    """The result of an attempt, or None; a refusal that names an integer is raised, so that the integer is made static."""
     try:
         return attempted(read_sources)
     except SymgradError as refusal:
@@ -130,7 +132,7 @@ def unless_refused(attempted: Callable[[frozenset[Same]], Result], read_sources:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What is asked of all attempts alike: see ``Attempt``."""
+    """The options shared by all attempts: see ``Attempt``."""
 
     derive: Callable[..., Any] | None
     no_grad: frozenset[str]
@@ -138,12 +140,12 @@ class Options:
     tells: bool
     keeps_text: bool
     read_sources: frozenset[Same]
-    met: set[Same]  #: collects the functions and classes of libraries whose source was not read
+    met: set[Same]  #: collects the library functions and classes whose source was not lowered
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A function as the last attempt lowered it, with what that told of its decisions, and why loops were written out, if they were."""
+    """The result of the last attempt, its remarks, and the refusal that caused loops to be unrolled, if they were."""
 
     lowered: Lowered
     told: Notes | None
@@ -151,10 +153,10 @@ class Result:
 
 
 def attempt_until_known(source: Source, signature: Signature, wrt: frozenset[str], options: Options) -> Result:
-    """Attempt it with dicts of known keys; where that is refused, or may be when it runs, with dicts that get keys which are computed."""
-    sites: frozenset[Any] = frozenset()  #: where such dicts are created, as far as the attempts have told
+    """Attempt a function with dicts of static keys; if it is refused, or may be at run time, with dicts of dynamic keys."""
+    sites: frozenset[Any] = frozenset()  #: places that create such dicts, as far as the attempts have shown
     result: Result | None = None
-    refused: SymgradError | None = None  #: of the attempt that has told what may be created there, and not that it must be
+    refused: SymgradError | None = None  #: by the attempt that has shown which dicts may be, but need not be, of dynamic keys
     while True:
         growing_sites: dict[Any, bool] = {}
         try:
@@ -180,9 +182,9 @@ def attempt_with(
     stateful: frozenset[Any],
     growing_sites: dict[Any, bool],
 ) -> Result:
-    """Attempt it until an attempt knows all that it must.
+    """Repeat attempts until one knows everything that it needs.
 
-    ``stateful`` are the places where iterators with a position, and dicts that get keys which are computed, are created.
+    ``stateful`` are the places that create iterators with a position, or dicts with dynamic keys.
     ``growing_sites`` collects places of such dicts.
     """
     captured: list[Captured] = []
@@ -222,25 +224,25 @@ def attempt_with(
             growing_sites.update(new_sites)
             laid = laid or attempt.laid
             if attempt.unsure and not tagged:
-                tagged = True  # it may be known which of several arrays is written to
+                tagged = True  # bools may determine which of several arrays is written to
                 continue
             if sequences and attempt.parted:
-                sequences = tagged = False  # it may be followed where what is known item by item stays so
+                sequences = tagged = False  # it may be supported if static items stay separate
                 continue
             if refused is not None:
                 raise by_layout(refused, laid) from None
-            refused = error if isinstance(error, SymgradError) else None  # with its loops written out the function may still be followed
+            refused = error if isinstance(error, SymgradError) else None  # with unrolled loops it may be supported
     raise UnsupportedSyntax("too many arrays are read from outside", source.loc(source.node))
 
 
 def laid_out_now(held: Captured) -> Captured:
-    """An array from outside that is written to: how it lies in memory decides what shows its elements."""
+    """An array from outside that is written to: its memory layout decides which views alias it."""
     laid = laid_out_as(held.abstract, held.seen)
     return replace(held, abstract=laid if laid.layout in ("C", "F") else held.abstract)
 
 
 def by_layout(refused: SymgradError, laid: bool) -> SymgradError:
-    """A refusal that says whether it was asked how arrays lie in memory before all was refused."""
+    """The refusal, marked if the memory layout of arrays was queried before."""
     for error in refused.errors:
         if isinstance(error, UnsureAlias):
             error.laid = laid
@@ -248,7 +250,7 @@ def by_layout(refused: SymgradError, laid: bool) -> SymgradError:
 
 
 def tell(notes: Notes, source: Source, told: Iterable[Note], pins: Mapping[str, Any], refused: SymgradError | None) -> None:
-    """Hand on what was told, with what concerns the whole function; the stages that follow tell the same collector."""
+    """Pass the remarks on, with those about the whole function; later stages use the same collector."""
     loc = source.loc(source.node)
     for text, value in pins.items():
         what = "that this is 0, from which shapes follow," if is_relation(text) else repr(value)

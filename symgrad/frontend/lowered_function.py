@@ -1,4 +1,4 @@
-"""A lowered function is a ``Func`` of the IR, with the expressions that read its inputs and the structure of its result."""
+"""A lowered function: a ``Func`` of the IR, the expressions that read its inputs, and the structure of its result."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from symgrad.signature import Relied
 class Lowered:
     """A function as IR: its inputs in the order of ``func.params``, and the structure of its result.
 
-    ``inputs`` are pairs (parameter, Python expression that reads it on entry); ``result`` is a template
-    of the returned value over the results of ``func``. ``captured`` is what is read from outside.
+    ``inputs`` are pairs (parameter, Python expression that reads it on entry); ``result`` is a
+    template of the returned value over the results of ``func``. ``captured`` holds the values read
+    from outside.
     """
 
     func: Func
@@ -28,21 +29,21 @@ class Lowered:
     captured: list[Captured]
     objects: dict[str, Any] = field(default_factory=dict)
     mutated: tuple[str, ...] = ()
-    copied: tuple[str, ...] = ()  #: of these arrays that it writes to, those that stay as they were
-    caught: tuple[tuple[type, Loc], ...] = ()  #: exceptions that the function handles, and where
+    copied: tuple[str, ...] = ()  #: the arrays in ``mutated`` that keep their contents
+    caught: tuple[tuple[type, Loc], ...] = ()  #: exceptions that the function handles, with the locations
     raises: bool = False  #: the function always raises
     relied: tuple[Relied, ...] = ()
-    fresh: bool = True  #: as read from the user's source, not the program of a derivative
-    identities: tuple[str, ...] = ()  #: lists, dicts and instances of which it matters whether they are one object with another one
-    apart: tuple[tuple[str, str], ...] = ()  #: objects that must be two: what is read from outside, and arguments that are changed
-    aliases: dict[str, str] = field(default_factory=dict)  #: paths into an object that another argument holds too, by the path there
-    related: tuple[tuple[str, str, bool], ...] = ()  #: pairs of what is read from outside, and whether they are one object
-    keeps: tuple[Loc, ...] = ()  #: where functions are called whose results are kept
-    loops: dict[Loc, tuple[str, ...]] = field(default_factory=dict)  #: the loops that were read, with the variables that they go over
+    fresh: bool = True  #: from the user's source, not the program of a derivative
+    identities: tuple[str, ...] = ()  #: lists, dicts and instances whose identity with another object matters
+    apart: tuple[tuple[str, str], ...] = ()  #: objects that must be distinct: read from outside, and changed arguments
+    aliases: dict[str, str] = field(default_factory=dict)  #: paths into an object that another argument holds too, with the path there
+    related: tuple[tuple[str, str, bool], ...] = ()  #: pairs of expressions read from outside, and whether they are one object
+    keeps: tuple[Loc, ...] = ()  #: call sites of memoised functions
+    loops: dict[Loc, tuple[str, ...]] = field(default_factory=dict)  #: the loops of the function, with their loop variables
 
 
 def relied_on(ctx: Lowering) -> tuple[Relied, ...]:
-    """What the program contains of what is outside, as it was."""
+    """The values from outside that the program depends on, as they were."""
     return tuple(
         Relied(text, aspect, value, value.__code__ if isinstance(value, types.FunctionType) else None)
         for (text, aspect, _), value in ctx.relied.items()
@@ -55,7 +56,7 @@ def result_names(operands: list[Operand]) -> list[str]:
 
 
 def raises(block: Block) -> bool:
-    """Does a block always raise?"""
+    """Whether a block always raises."""
     always = (isinstance(op, If) and all(map(raises, op.blocks)) for op in block.ops)
     return any(isinstance(op, Call) and op.name in ("raise_error", "raise_again") for op in block.ops) or any(always)
 

@@ -1,7 +1,8 @@
-"""``with``: what context managers do on entry and on every way out, and which exceptions they take.
+"""``with``: the calls of context managers on entry and on every way out, and the exceptions that they suppress.
 
-A class with ``__enter__`` and ``__exit__`` is told of an exception that is pending, and says whether it goes on. A generator that
-``contextlib.contextmanager`` decorates is lowered with the body at its ``yield``: what is raised there is raised in the generator.
+``__exit__`` of a class gets the pending exception and decides whether it propagates. A generator
+that ``contextlib.contextmanager`` decorates is lowered with the body at its ``yield``: an exception
+of the body is raised there, in the generator.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ MANAGERS = "use a class of your own with __enter__ and __exit__, or put the with
 
 @statement(ast.With)
 def with_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
-    """``np.errstate`` only silences warnings; for a context manager of the user's, ``__enter__`` and ``__exit__`` are lowered."""
+    """``np.errstate`` only silences warnings; for a user's context manager, ``__enter__`` and ``__exit__`` are lowered."""
     entry, *others = node.items
     body: list[ast.stmt] = [ast.copy_location(ast.With(others, node.body), node)] if others else node.body
     if is_quiet(ctx, entry):
@@ -83,7 +84,7 @@ def with_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
 
 
 def is_quiet(ctx: Lowering, entry: ast.withitem) -> bool:
-    """Is it ``np.errstate(...="ignore")``?"""
+    """Whether the item is ``np.errstate(...="ignore")``."""
     call = entry.context_expr
     known = isinstance(call, ast.Call) and any(value is np.errstate for value in known_value(ctx.evaluate(call.func)))
     quiet = known and all(isinstance(k.value, ast.Constant) and k.value.value == "ignore" for k in call.keywords)  # type: ignore[attr-defined]
@@ -93,7 +94,7 @@ def is_quiet(ctx: Lowering, entry: ast.withitem) -> bool:
 
 
 def of_contextlib(ctx: Lowering, node: ast.With, manager: Any, body: list[ast.stmt], rest: list[ast.stmt]) -> bool:
-    """``nullcontext`` gives its argument; ``suppress`` catches, as ``except`` does."""
+    """``nullcontext`` returns its argument; ``suppress`` catches, as ``except`` does."""
     entry = node.items[0]
     call = entry.context_expr
     assert isinstance(call, ast.Call)
@@ -112,12 +113,12 @@ def of_contextlib(ctx: Lowering, node: ast.With, manager: Any, body: list[ast.st
 
 
 def function_in(held: Any) -> Fun | None:
-    """The function of the program that something is."""
+    """The function of the program that a binding is; None otherwise."""
     return held if isinstance(held, Fun) else None
 
 
 def can_manage(held: Any) -> bool:
-    """Is it a generator that ``contextlib.contextmanager`` decorates in the program?"""
+    """Whether the binding is a generator function of the program that ``contextlib.contextmanager`` decorates."""
     function = function_in(held)
     return function is not None and function.manages
 
@@ -171,7 +172,7 @@ def over_generator(ctx: Lowering, node: ast.With, held: Any, body: list[ast.stmt
 
 
 def yields_often(node: ast.FunctionDef) -> bool:
-    """May a generator yield more than once?"""
+    """Whether a generator may yield more than once."""
     yields = [n for n in body_nodes(node) if isinstance(n, ast.Yield | ast.YieldFrom)]
     loops = [n for n in body_nodes(node) if isinstance(n, ast.For | ast.While)]
     return len(yields) != 1 or any(inner in yields for loop in loops for inner in own_nodes([loop]))
@@ -186,7 +187,7 @@ def contextmanager(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding
 
 
 def refuse_generator(ctx: Lowering, node: ast.expr) -> None:
-    """What ``contextlib.contextmanager`` made is a generator."""
+    """Refuse the result of ``contextlib.contextmanager`` from outside, which is a generator."""
     if isinstance(node, ast.Call) and any(map(makes_manager, known_value(ctx.evaluate(node.func)))):
         raise UnsupportedSyntax("a context manager that is a generator cannot be differentiated", ctx.loc(node), MANAGERS)
 

@@ -1,4 +1,4 @@
-"""``match``: each case is a test and the names that its pattern binds, one after the other as with ``elif``."""
+"""``match``: each case is a test and the names that its pattern binds, lowered in order as ``elif`` is."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ from symgrad.ir.core import FALSE, TRUE, Const, Operand
 from symgrad.ir.types import List
 from symgrad.text import key_word
 
-#: what a pattern asks, and what it binds if that holds
+#: the test of a pattern, and the names that it binds
 Case = tuple[Operand, dict[str, Binding]]
 NEVER: Case = (FALSE, {})
-#: classes of which one pattern in brackets is about the value itself
+#: classes whose one positional pattern matches the value itself
 ITSELF = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
 
 
@@ -55,7 +55,7 @@ def match_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
 
 
 def cases(ctx: Lowering, subject: Binding, left: list[ast.match_case], rest: list[ast.stmt]) -> bool:
-    """The first of the cases that fits; ``rest`` follows the statement."""
+    """Lower the first matching case; ``rest`` follows the statement."""
     if not left:
         return False
     case, *others = left
@@ -83,11 +83,11 @@ def cases(ctx: Lowering, subject: Binding, left: list[ast.match_case], rest: lis
 
 
 def void(_: bool) -> None:
-    """The cases left stand in a branch of their own: nothing follows them there."""
+    """The remaining cases are in a branch of their own, where nothing follows them."""
 
 
 def matched(ctx: Lowering, pattern: ast.pattern, subject: Binding) -> Case:
-    """Does a value fit a pattern?"""
+    """The test whether a value matches a pattern."""
     if isinstance(subject, Maybe) and isinstance(pattern, ast.MatchSequence | ast.MatchMapping | ast.MatchClass):
         return all_of(ctx, [(present(ctx, subject), {}), matched(ctx, pattern, subject.inner)])
     match pattern:
@@ -124,7 +124,7 @@ def same(ctx: Lowering, subject: Binding, value: bool | None, node: ast.AST) -> 
 
 
 def all_of(ctx: Lowering, parts: list[Case]) -> Case:
-    """Every part fits."""
+    """All parts match."""
     names = {name: binding for _, bound in parts for name, binding in bound.items()}
     tests = [test for test, _ in parts if not (isinstance(test, Const) and test.value)]
     if any(isinstance(test, Const) for test in tests):
@@ -136,7 +136,7 @@ def all_of(ctx: Lowering, parts: list[Case]) -> Case:
 
 
 def any_of(ctx: Lowering, parts: list[Case], node: ast.AST) -> Case:
-    """The first that fits; which one it is must not matter for the names, unless it is known."""
+    """The first part that matches; unless that is static, all must bind the same names."""
     open_: list[Case] = []
     for test, names in parts:
         if isinstance(test, Const) and not test.value:
@@ -156,12 +156,12 @@ def any_of(ctx: Lowering, parts: list[Case], node: ast.AST) -> Case:
     return disjunction, open_[0][1]
 
 
-#: the flags of classes of which instances fit patterns of sequences and mappings
+#: the flags of classes whose instances match patterns of sequences and mappings
 MATCHED = 1 << 5 | 1 << 6
 
 
 def asked_plainly(ctx: Lowering, subject: Binding, *words: str) -> Binding:
-    """What the base class sees of an instance that is matched as a sequence or mapping, which asks methods of its class."""
+    """The storage of an instance that is matched as a sequence or mapping; refused if that calls methods of its class."""
     base = as_base(ctx, subject, *words)
     cls = class_of(base)
     if is_derived(base) or cls is not None and not issubclass(cls, tuple | list | dict) and cls.__flags__ & MATCHED:
@@ -170,8 +170,8 @@ def asked_plainly(ctx: Lowering, subject: Binding, *words: str) -> Binding:
 
 
 def items_in(ctx: Lowering, subject: Binding, node: ast.AST) -> list[Binding] | None:
-    """The items of a sequence; None for what is none: numbers, strings, and arrays too."""
-    if isinstance(subject, View):  # which is no sequence
+    """The items of a sequence; None for anything else: numbers, strings, and arrays too."""
+    if isinstance(subject, View):  # a view is no sequence
         return None
     subject = asked_plainly(ctx, subject, "__len__", "__getitem__", "__iter__")
     if isinstance(subject, Choice):
@@ -238,7 +238,7 @@ def mapping(ctx: Lowering, pattern: ast.MatchMapping, subject: Binding) -> Case:
 
 
 def instance(ctx: Lowering, pattern: ast.MatchClass, subject: Binding) -> Case:
-    """``Circle(radius=r)``, ``Circle(r)``, for classes of the user's."""
+    """``Circle(radius=r)``, ``Circle(r)``, for user classes."""
     cls = ctx.evaluate(pattern.cls)
     if not (isinstance(cls, Static) and isinstance(cls.value, type)):
         raise UnsupportedSyntax("this class cannot be matched here", ctx.loc(pattern.cls), "use isinstance")
@@ -262,5 +262,5 @@ def instance(ctx: Lowering, pattern: ast.MatchClass, subject: Binding) -> Case:
 
 
 def has(ctx: Lowering, subject: Binding, name: str, node: ast.AST) -> Operand:
-    """Does a value have an attribute?"""
+    """A test whether a value has an attribute."""
     return truth(ctx, ctx.apply(Static(hasattr), [subject, Static(name)], {}, node), node)

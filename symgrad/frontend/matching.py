@@ -1,7 +1,8 @@
-"""Is this the text of that code?  A text is believed only if Python compiles the function in it to the same code object.
+"""Comparison of source text with a code object: a text is accepted only if Python compiles its function to the same code object.
 
-The comparison is exact in all that decides what a function does; where it stands in the file may have changed. A function is
-compiled with the statement of the module around it, as notebooks, prompts and files do, each in units of its own size.
+The comparison is exact in all that determines a function's behaviour; its position in the file may
+differ. A function is compiled with the enclosing statement of the module, as notebooks, prompts and
+files do, each in units of its own size.
 """
 
 from __future__ import annotations
@@ -20,19 +21,19 @@ from symgrad.errors import SourceNotFound
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 FUTURE = 0x1FF0000  # the bits of co_flags that __future__ imports set
-#: the flags of a code object that say what kind of function it is
+#: the flags of a code object that determine the kind of function
 KIND = (
     inspect.CO_VARARGS | inspect.CO_VARKEYWORDS | inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ITERABLE_COROUTINE
     | inspect.CO_ASYNC_GENERATOR | inspect.CO_NESTED | inspect.CO_OPTIMIZED | inspect.CO_NEWLOCALS
 )  # fmt: skip
 #: local names that pytest's rewriting of assert leaves in the code
 REWRITTEN = ("@py_", "@pytest_")
-MANY_IMPORTS = 6  #: modules that one function calls functions of, up to which every choice of them is tried
+MANY_IMPORTS = 6  #: the most modules with functions called by one function for which every subset of imports is tried
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A function of a text: its node, the class around it, and which of the module's statements it is in."""
+    """A function of a text: its node, the enclosing class, and the index of its statement in the module."""
 
     node: FunctionNode
     class_name: str | None
@@ -80,7 +81,7 @@ def parsed(text: str) -> Parsed:
 
 
 def imported_names(node: ast.AST) -> Iterator[str]:
-    """The names that imports bind in the module, those of functions and classes left out."""
+    """The names that imports bind in the module, without those in functions and classes."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.Import | ast.ImportFrom):
             yield from (alias.asname or alias.name.partition(".")[0] for alias in child.names if alias.name != "*")
@@ -88,11 +89,11 @@ def imported_names(node: ast.AST) -> Iterator[str]:
             yield from imported_names(child)
 
 
-# ------------------------------------------------------------------ finding the function
+# ------------------------------------------------------------------ locating the function
 
 
 def locate(text: str, function: types.FunctionType, exactly: bool = False) -> Place | None:
-    """The function of the text whose code is this function's: where it was, else wherever it has moved to.
+    """The function of the text whose code is this function's: at its place, or wherever it has moved to.
 
     ``exactly`` demands that every instruction also comes from the same line and columns.
     """
@@ -115,7 +116,7 @@ def locate(text: str, function: types.FunctionType, exactly: bool = False) -> Pl
 
 
 def matching(unit: tuple[types.CodeType, ...], code: types.CodeType, places: list[Place], exactly: bool) -> Place | None:
-    """The place of the function among these whose code, compiled again, is ``code``; the one that stands most alike if several are."""
+    """The place of the function whose recompiled code is ``code``; if there are several, the one in the most similar position."""
 
     def unlike(again: types.CodeType) -> tuple[bool, bool, int]:
         distance = abs(again.co_firstlineno - code.co_firstlineno)
@@ -134,12 +135,12 @@ def matching(unit: tuple[types.CodeType, ...], code: types.CodeType, places: lis
 
 
 def positions(code: types.CodeType) -> list[tuple[int | None, int | None, int | None, int | None]]:
-    """Where each instruction comes from."""
+    """The source position of each instruction."""
     return list(code.co_positions())
 
 
 def by_columns(places: list[Place], code: types.CodeType) -> Place:
-    """Which of several functions that begin on one line: the innermost around all that the code's instructions point to."""
+    """Of several functions that begin on one line, the innermost around all positions of the code's instructions."""
     span = instruction_span(code)
     if span is not None:
         around = [p for p in places if _start(body_of(p.node)[0]) <= span[0] and span[1] <= _end(body_of(p.node)[-1])]
@@ -153,7 +154,7 @@ def by_columns(places: list[Place], code: types.CodeType) -> Place:
 
 
 def same_alone(place: Place, code: types.CodeType) -> bool:
-    """Is the code that of a lambda which stands by itself, with no variables of functions around it?"""
+    """Whether the code is that of a standalone lambda, without variables of enclosing functions."""
     if not isinstance(place.node, ast.Lambda):
         return False
     whole = compile(ast.Expression(place.node), code.co_filename, "eval", dont_inherit=True)
@@ -167,7 +168,7 @@ def body_of(node: FunctionNode) -> list[ast.AST]:
 
 
 def instruction_span(code: types.CodeType) -> tuple[tuple[int, int], tuple[int, int]] | None:
-    """The first and the last place in the text that the instructions point to, or None where Python kept no columns."""
+    """The first and the last source position of the instructions, or None if Python kept no columns."""
     places = [
         ((line, column), (end_line, end_column))
         for line, end_line, column, end_column in code.co_positions()
@@ -184,7 +185,7 @@ def _end(node: ast.AST) -> tuple[int, int]:
     return (node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
 
 
-# ------------------------------------------------------------------ compiling again
+# ------------------------------------------------------------------ recompilation
 
 
 def units(text: str, code: types.CodeType, statement: int, places: list[Place]) -> Iterator[tuple[types.CodeType, ...]]:
@@ -193,15 +194,16 @@ def units(text: str, code: types.CodeType, statement: int, places: list[Place]) 
     called = called_modules(text, statement)
     for names in choices(called):
         yield compiled(text, statement, flags, names)
-    if all(place.first_line != code.co_firstlineno for place in places):  # a class inside a function keeps its line as a constant
+    if all(place.first_line != code.co_firstlineno for place in places):  # a class inside a function stores its line as a constant
         for place in places:
             yield compiled(text, statement, flags, called, code.co_firstlineno - place.first_line)
 
 
 def choices(names: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Which modules may have been imported in the unit: all, none, then any of them.
+    """The subsets of modules that may be imported in the unit: all, none, then any of them.
 
-    From Python 3.12 on ``np.sum(x)`` compiles otherwise where ``import numpy as np`` is compiled together with it.
+    From Python 3.12 on, ``np.sum(x)`` compiles differently if ``import numpy as np`` is compiled
+    together with it.
     """
     yield names
     fewer = range(len(names) if len(names) <= MANY_IMPORTS else 1)
@@ -247,12 +249,12 @@ def rewritten(text: str, loader: Any) -> tuple[types.CodeType, ...]:
         tree = ast.parse(text)
         sys.modules["_pytest.assertion.rewrite"].rewrite_asserts(tree, text.encode(), None, getattr(loader, "config", None))
         return tuple(inside(compile(tree, "<again>", "exec", dont_inherit=True)))
-    except Exception:  # another version of pytest, whose functions are its own matter: the text is then not believed
+    except Exception:  # another version of pytest, whose functions may differ: the text is then not accepted
         return ()
 
 
 def is_rewritten(code: types.CodeType) -> bool:
-    """Are there asserts in the code that pytest has rewritten?"""
+    """Whether the code contains asserts that pytest has rewritten."""
     return any(name.startswith(REWRITTEN) for name in (*code.co_varnames, *code.co_names)) or any(
         is_rewritten(const) for const in code.co_consts if isinstance(const, types.CodeType)
     )
@@ -266,7 +268,7 @@ def inside(code: types.CodeType) -> Iterator[types.CodeType]:
             yield from inside(const)
 
 
-# ------------------------------------------------------------------ is it the same code
+# ------------------------------------------------------------------ comparison of code objects
 
 FIELDS = (
     "co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_varnames", "co_names", "co_freevars", "co_cellvars", "co_code",
@@ -275,7 +277,7 @@ FIELDS = (
 
 
 def same_code(new: types.CodeType, old: types.CodeType) -> bool:
-    """Do two code objects do the same, wherever they stand?"""
+    """Whether two code objects behave the same, at any position."""
     if any(getattr(new, field) != getattr(old, field) for field in FIELDS) or (new.co_flags ^ old.co_flags) & KIND:
         return False
     return len(new.co_consts) == len(old.co_consts) and all(map(_same_const, new.co_consts, old.co_consts))
@@ -300,7 +302,7 @@ def copy_tree(node: Any) -> Any:
     if not isinstance(node, ast.AST):
         return node
     copied = type(node).__new__(type(node))
-    for name in (*node._fields, *node._attributes):  # no more: libraries that show tracebacks hang parents on nodes that trees share
+    for name in (*node._fields, *node._attributes):  # trees may share nodes with parents attached by traceback libraries
         if hasattr(node, name):
             value = getattr(node, name)
             setattr(copied, name, copy_tree(value) if isinstance(value, ast.AST | list) else value)

@@ -1,4 +1,4 @@
-"""Members of enumerations, which are constants of the program: what they are as numbers, and how emitted text reaches them."""
+"""Members of enumerations, which are constants: their numbers, and the expression by which emitted text reaches them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from symgrad.ir.core import Const
 
 
 def plain(value: Any) -> Any:
-    """The number or text that a member of an ``IntEnum`` or its like is; anything else as it is.
+    """The number or text that a member of an ``IntEnum`` or the like equals; any other value unchanged.
 
     >>> plain(enum.IntEnum("Order", "FIRST SECOND").SECOND)
     2
@@ -25,14 +25,14 @@ def plain(value: Any) -> Any:
 
 
 def as_number(binding: Binding) -> Binding:
-    """A member that is a number, as one."""
+    """A numeric member as a number."""
     if isinstance(binding, Static) and isinstance(binding.value, enum.Enum) and isinstance(binding.value, int | float):
         return Num(Const(plain(binding.value)))
     return binding
 
 
 def is_enumeration(value: Any) -> bool:
-    """Is it a class of members?"""
+    """Whether the value is a class of enumeration members."""
     return isinstance(value, enum.EnumMeta)
 
 

@@ -62,7 +62,7 @@ class Index:
     spec: str
     operands: tuple[Operand, ...]
     bindings: tuple[Any, ...]
-    is_tuple: bool = False  #: a tuple stands between the brackets, if only of one item
+    is_tuple: bool = False  #: the brackets contain a tuple, perhaps of one item
 
     @property
     def step(self) -> Step:
@@ -70,7 +70,7 @@ class Index:
 
 
 def index_of(ctx: Lowering, node: ast.expr | Index) -> Index:
-    """Evaluate what stands between the brackets, if that has not been done."""
+    """Evaluate the expression between the brackets, unless that has been done."""
     if isinstance(node, Index):
         return node
     nodes = node.elts if isinstance(node, ast.Tuple) else [node]
@@ -88,7 +88,7 @@ def items_between(ctx: Lowering, node: ast.expr) -> list[Any]:
 
 
 def index_of_items(ctx: Lowering, items: list[Any], nodes: Sequence[ast.AST], is_tuple: bool) -> Index:
-    """The index that items between brackets are; a slice is a tuple of its parts."""
+    """The index of the items between brackets; a slice is a tuple of its parts."""
     if not is_tuple and isinstance(items[0], Tup):
         items, is_tuple = list(items[0].items), True
     letters, operands = "", list[Operand]()
@@ -100,21 +100,21 @@ def index_of_items(ctx: Lowering, items: list[Any], nodes: Sequence[ast.AST], is
 
 
 def subscript(ctx: Lowering, owner: Binding, node: ast.expr) -> Index:
-    """Evaluate what stands between the brackets behind an owner: a key of a dict is no index."""
+    """Evaluate the brackets after an owner: a key of a dict is no index."""
     if is_dict(owner) or isinstance(owner, External) and isinstance(owner.value, dict):
         return Index("", (), (held_item(ctx, node, node),))
     return index_of(ctx, node)
 
 
 def subscript_of(ctx: Lowering, owner: Binding, value: Binding, node: ast.AST) -> Index:
-    """The subscript that one value is, which may be a tuple."""
+    """The subscript of one value, which may be a tuple."""
     if is_dict(owner) or isinstance(owner, External) and isinstance(owner.value, dict):
         return Index("", (), (value,))
     return index_of_items(ctx, [value], [node], False)
 
 
 def bools_as_masks(ctx: Lowering, owner: Ref, index: Index) -> tuple[Ref, Index]:
-    """A bool among the items is a mask of one element along an axis of its own: ``x[flag]`` is ``x[None][np.array([flag])]``."""
+    """Replace bools in an index by masks of one element along new axes: ``x[flag]`` is ``x[None][np.array([flag])]``."""
     types = [o.type for o in index.operands]
     places = [sum(OPERANDS[letter] for letter in index.spec[:k]) for k in range(len(index.spec))]
     bools = [letter == "i" and is_bool(types[place]) for letter, place in zip(index.spec, places, strict=True)]
@@ -140,7 +140,7 @@ def bools_as_masks(ctx: Lowering, owner: Ref, index: Index) -> tuple[Ref, Index]
 
 
 def is_bool(of: Type) -> bool:
-    """Is an index of this type a bool, or an array of bools without axes?"""
+    """Whether an index of this type is a bool, or an array of bools without axes."""
     return isinstance(of, Scalar | Array) and of.kind == "bool" and (isinstance(of, Scalar) or of.shape == ())
 
 
@@ -172,7 +172,7 @@ def index_item(ctx: Lowering, item: Any, node: ast.AST) -> tuple[str, list[Opera
         case Obj(key) if key.kind == "list":
             held = ctx.state.heap[key]
             places = ctx.read(item, node)
-            is_whole = isinstance(held, Ref) and isinstance(places.type, List) and places.type.item == INT  # perhaps of no places
+            is_whole = isinstance(held, Ref) and isinstance(places.type, List) and places.type.item == INT  # it may be empty
             return "i", [ctx.array_of(places, "i64" if is_whole or not isinstance(held, Ref) and not held else None)]
         case Iter(kind="range", parts=parts):
             return "i", [ctx.call("arange", *parts, dtype=None)]
@@ -180,7 +180,7 @@ def index_item(ctx: Lowering, item: Any, node: ast.AST) -> tuple[str, list[Opera
 
 
 def index_itself(ctx: Lowering, index: Index, as_tuple: bool, node: ast.AST) -> Binding:
-    """``np.s_[...]``: what stands between the brackets."""
+    """``np.s_[...]``: the index itself."""
     items: list[Binding] = []
     for item in index.bindings:
         parts = tuple(NONE if p is None else ctx.read(p, node) for p in item) if isinstance(item, tuple) else None
@@ -189,7 +189,7 @@ def index_itself(ctx: Lowering, index: Index, as_tuple: bool, node: ast.AST) -> 
 
 
 def held_item(ctx: Lowering, node: ast.expr | Index, whole: ast.AST) -> Binding:
-    """What stands between the brackets, as the one argument of a method."""
+    """The expression between the brackets, as the one argument of a method."""
     if isinstance(node, ast.Slice):
         parts = tuple(NONE if p is None else ctx.read(p, node) for p in slice_parts(ctx, node))
         return Iter("slice", parts)
@@ -276,11 +276,11 @@ def load(ctx: Lowering, owner: Binding, node: ast.expr | Index, whole: ast.AST) 
             index = index_of(ctx, node)
             if index.spec == "":
                 return owner
-            if index.spec == "e":  # an array without axes, where the number itself has none either
+            if index.spec == "e":  # an array without axes, but the number itself has no axes
                 return ctx.make(ctx.call("to_array", operand, dtype=None))
             if set(index.spec) <= {"e", "n"}:
                 return ctx.make(ctx.call("reshape", operand, *[Const(1)] * index.spec.count("n")))
-            if operand.type.dtype != "any" and any(is_bool(o.type) for o in index.operands):  # a mask of a number of NumPy's
+            if operand.type.dtype != "any" and any(is_bool(o.type) for o in index.operands):  # a mask of a NumPy number
                 return load(ctx, ctx.make(ctx.call("to_array", operand, dtype=None)), index, whole)
             if set(index.spec) <= {"i", "s", "e", "n"}:
                 return definite(ctx, MISSING, whole, IndexError, "invalid index to scalar variable.")
@@ -295,7 +295,7 @@ def load(ctx: Lowering, owner: Binding, node: ast.expr | Index, whole: ast.AST) 
 
 
 def item_of_closed(ctx: Lowering, owner: Binding, node: ast.expr, whole: ast.AST) -> Binding:
-    """A field of a table or an item of another library's array: whatever that gives when the program runs."""
+    """A field of a table or an item of another library's array, read at run time."""
     if isinstance(node, ast.Slice) or isinstance(node, ast.Tuple) and any(isinstance(part, ast.Slice) for part in node.elts):
         raise UnsupportedSyntax("a slice of this cannot be taken here", ctx.loc(whole), "make it an array first, with np.asarray")
     place = ctx.read(ctx.evaluate(node), node)
@@ -303,10 +303,10 @@ def item_of_closed(ctx: Lowering, owner: Binding, node: ast.expr, whole: ast.AST
 
 
 def load_array(ctx: Lowering, owner: Ref, index: Index, node: ast.AST) -> Binding:
-    """An element is a number, a basic index a view, anything else a copy."""
+    """An element is a number, a basic index a view, any other index a copy."""
     check_places(ctx, index, node)
     if not index.spec and ctx.frame.place is not None and isinstance(whole := ctx.type_of(owner), Array) and whole.rank:
-        return owner  # a composition that makes numbers of arrays without axes
+        return owner  # a composition that converts arrays without axes to numbers
     types = [o.type for o in index.operands]
     known = all(isinstance(t, Scalar | Array) or k is NONE or isinstance(k, Const) for t, k in zip(types, index.operands, strict=True))
     if not known:
@@ -319,17 +319,17 @@ def load_array(ctx: Lowering, owner: Ref, index: Index, node: ast.AST) -> Bindin
     view_type = ctx.type_of(view)
     whole = ctx.type_of(owner)
     if isinstance(view_type, Scalar) or isinstance(whole, Array) and whole.shape is not None and not isinstance(view_type, Array):
-        return Num(ctx.call("take", ctx.read(owner, node), *index.operands, index=index.spec))  # of an array of any dtype an element
+        return Num(ctx.call("take", ctx.read(owner, node), *index.operands, index=index.spec))  # an element of an array of any dtype
     if isinstance(view_type, Array) and view_type.shape is not None:
         ctx.look(view)
         if can_be_missing(index) and owner.location not in ctx.state.stale:
-            ctx.call_many("evaluated", ctx.read(view))  # Python looks now whether there is such a part, whatever is read of it later
+            ctx.call_many("evaluated", ctx.read(view))  # Python checks the index now, even if the view is never read
         return view
     return view_or_copy(ctx, owner, index)
 
 
 def can_be_missing(index: Index) -> bool:
-    """May there be no such part of an array: is there an index, or a step that may be 0?"""
+    """Whether the index may be invalid: it contains an integer, or a step that may be 0."""
     operands = iter(index.operands)
     parts = [(letter, [next(operands) for _ in range(OPERANDS[letter])]) for letter in index.spec]
     return any(letter == "i" or letter == "s" and is_step_open(part[2]) for letter, part in parts)
@@ -349,7 +349,7 @@ def load_list(ctx: Lowering, owner: Ref, index: Index, node: ast.AST) -> Binding
 
 
 def load_sequence(ctx: Lowering, owner: Binding, items: list[Binding], index: Index, node: ast.AST) -> Binding:
-    """A tuple or list of known structure."""
+    """A tuple or list of static structure."""
     if index.spec == "i" and not isinstance(index.operands[0], Const):
         return list_item_at(ctx, owner, items, index.operands[0], node)
     if index.spec == "s" and isinstance(owner, Obj) and owner.key.cls is None and is_part_computed(ctx, items, index):
@@ -367,7 +367,7 @@ def load_sequence(ctx: Lowering, owner: Binding, items: list[Binding], index: In
 
 
 def is_part_computed(ctx: Lowering, items: list[Binding], index: Index) -> bool:
-    """Are the ends of a slice computed, of a list of numbers or of arrays?"""
+    """Whether the bounds of a slice are dynamic, for a list of numbers or of arrays."""
     open_ends = [Num(o) for o in index.operands if not isinstance(o, Const)]
     alike = {type(item) for item in items} in ({Num}, {Ref})
     return bool(open_ends) and alike and all(pinnable(ctx, end) is None for end in open_ends)
@@ -384,20 +384,20 @@ def static_index(ctx: Lowering, index: Index, node: ast.AST) -> Any:
 
 
 def check_places(ctx: Lowering, index: Index, node: ast.AST) -> None:
-    """A member of an enumeration is a key of dicts alone."""
+    """Refuse a member of an enumeration as an index: it is only valid as a key of dicts."""
     if any(isinstance(o, Const) and isinstance(o.value, enum.Enum) for o in index.operands):
         raise UnsupportedSyntax("a member of an enumeration is no index", ctx.loc(node), "use its value")
 
 
 def is_in_a_row(ctx: Lowering, ref: Ref) -> bool:
-    """Are the elements of an array one after the other in memory?"""
+    """Whether the elements of an array are contiguous in memory."""
     ctx.laid = True
     type_, root = ctx.type_of(ref), ctx.state.memory[ref.location].type
     return getattr(type_, "rank", None) == 1 or all(getattr(t, "layout", "?") in ("C", "CF") for t in (type_, root))
 
 
 def in_a_row(ctx: Lowering, ref: Ref) -> Binding:
-    """An array as a vector, by rows: a view where it can be one, else a copy."""
+    """An array as a vector, row-major: a view where possible, else a copy."""
     if getattr(ctx.type_of(ref), "rank", None) == 1:
         return ref
     if is_in_a_row(ctx, ref):
@@ -420,7 +420,7 @@ def joined(ctx: Lowering, kind: Any, index: Index, node: ast.AST) -> Binding:
         parts.append(item)
         types.append(ctx.type_of(item))
     if {t.dtype for t in types if isinstance(t, Array)} == {"f32"} and not any(isinstance(t, Scalar) and t.dtype for t in types):
-        # numbers of Python's take the dtype of the arrays
+        # Python numbers take the dtype of the arrays
         parts = [Num(ctx.call("cast", ctx.read(p), dtype="f32")) if isinstance(t, Scalar) else p for p, t in zip(parts, types, strict=True)]
         types = []
     plain = all(isinstance(t, Scalar) or getattr(t, "dtype", None) in ("f64", "i64") for t in types)
@@ -430,7 +430,7 @@ def joined(ctx: Lowering, kind: Any, index: Index, node: ast.AST) -> Binding:
 
 
 def grid(ctx: Lowering, kind: Any, index: Index, node: ast.AST) -> Binding:
-    """``np.mgrid[...]`` and ``np.ogrid[...]``: a step that is imaginary is a number of points, the last one among them."""
+    """``np.mgrid[...]`` and ``np.ogrid[...]``: an imaginary step is a number of points, the end included."""
     axes: list[Binding] = []
     for item in index.bindings:
         if not isinstance(item, tuple) or item[1] is None:
@@ -458,7 +458,7 @@ def become_value(ctx: Lowering, owner: Obj, value: Binding, node: ast.AST) -> No
 
 
 def items_known(ctx: Lowering, value: Binding, node: ast.AST) -> list[Binding]:
-    """The items that a slice of a list is assigned, one by one."""
+    """The items assigned to a slice of a list, one by one."""
     new_list = ctx.apply(Static(list, "list"), [value], {}, node)
     content = ctx.state.heap[new_list.key] if isinstance(new_list, Obj) else None
     if not isinstance(content, tuple):

@@ -1,4 +1,4 @@
-"""The copies on entry that keep the caller's arrays as they are."""
+"""Copies of arrays on entry, which protect the caller's arrays from stores."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from symgrad.ops.sharing import memory_groups
 
 
 def copy_written(func: Func, loc: Loc, copies: Container[Value] = ()) -> list[Value]:
-    """Copy on entry every parameter whose memory the function may write to, but for those that are ``copies``; returns these parameters.
+    """Copy on entry every parameter whose memory the function may write to, except for ``copies``; return these parameters.
 
-    So is every list in a list that is read after a store to it where it is.
+    Also copies each inner list that is read after a store to it in place.
     """
     copy_read(func)
     groups = memory_groups(func)

@@ -1,9 +1,10 @@
-"""Messages to a logger: nothing is done where the logger takes none of that level, which is tested at each call of the program.
+"""Messages to a logger: no op where the logger discards their level, which a guard tests at each call of the program.
 
     log.debug("step %d", n)     ->      nothing, as long as log.isEnabledFor(logging.DEBUG) is false
 
-Arguments of the message are evaluated as Python does it. A message that is taken is a call of the logger's own method, in its place. In
-a function that changes loggers itself all messages are such calls.
+Arguments of the message are evaluated as in Python. A message that is logged is a call of the
+logger's own method, in program order. In a function that changes loggers itself, all messages are
+such calls.
 """
 
 from __future__ import annotations
@@ -21,20 +22,20 @@ from symgrad.frontend.reading import from_class, is_own_attribute
 from symgrad.ir.core import Call, Const, Func, reachable, walk
 from symgrad.text import attribute
 
-#: the methods that hand a message on, with their levels
+#: the methods that log a message, with their levels
 LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40, "exception": 40, "critical": 50}
-#: what loggers and the module of loggers are asked, beside messages
+#: methods of loggers and of ``logging`` that change no logger, besides messages
 ASKING = frozenset({*LEVELS, "log", "getLogger", "getLevelName", "isEnabledFor", "getEffectiveLevel", "hasHandlers", "getChild"})
 
 
 def is_logger(owner: Binding) -> TypeGuard[External]:
-    """Is it a logger from outside, of the library's own class?  The library is imported if there is one."""
+    """Whether the binding is a logger from outside, of the library's own class. If there is one, the library is imported."""
     library = sys.modules.get("logging")
     return library is not None and isinstance(owner, External) and type(owner.value) in (library.Logger, library.RootLogger)
 
 
 def is_message(ctx: Lowering, owner: Binding, name: str) -> bool:
-    """Is a method of an object that of a logger by which a message is handed on?  That it stays so is noted."""
+    """Whether a method of an object is a logger's method that logs a message; records that it stays so."""
     if not is_logger(owner) or name not in (*LEVELS, "log") or is_own_attribute(owner.value, name):
         return False
     function = from_class(ctx, type(owner.value), name)
@@ -58,7 +59,7 @@ def logged(ctx: Lowering, owner: External, name: str, args: list[Binding], kwarg
 
 
 def level_of(name: str, args: list[Binding]) -> int | None:
-    """The level of a message, if it is known."""
+    """The level of a message, if it is static."""
     if name in LEVELS:
         return LEVELS[name]
     known = known_value(args[0]) if args else ()
@@ -66,7 +67,7 @@ def level_of(name: str, args: list[Binding]) -> int | None:
 
 
 def change_loggers(func: Func) -> bool:
-    """Does a function call something by which a logger may take other messages than before?"""
+    """Whether a function calls something that may change the levels of a logger."""
     attributes: dict[Any, str] = {}
     for op in (op for one in reachable(func) for op in walk(one.body)):
         if not isinstance(op, Call):

@@ -88,7 +88,7 @@ def call_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], k
         case Static(value):
             return ctx.apply(Static(getattr(value, name), name), args, kwargs, node)
         case Obj(key) if key.kind == "record":
-            if name == GIVEN:  # __init__ of a class of exceptions of Python's
+            if name == GIVEN:  # __init__ of a Python exception class
                 return METHODS["record", GIVEN](ctx, owner, args, node)
             function = from_class(ctx, key.cls, name)
             if (base := generated(key.cls, name)) is not None:
@@ -154,7 +154,7 @@ def call_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], k
     raise UnsupportedSyntax(f"method {name!r} cannot be differentiated here", ctx.loc(node), INSTEAD.get(name, WRITE_OUT))
 
 
-#: methods that put an array in order, by the functions that give a new one
+#: methods that sort or partition an array in place, with the functions that return a new one
 IN_ORDER = {"sort": np.sort, "partition": np.partition}
 
 
@@ -204,7 +204,7 @@ def array_put(ctx: Lowering, owner: Ref, args: list[Binding], node: ast.AST) -> 
 
 @method("array", "view")
 def array_view(ctx: Lowering, owner: Ref, args: list[Binding], node: ast.AST) -> Binding:
-    """``x.view()``: another array of the same elements."""
+    """``x.view()``: another array with the same elements."""
     type_ = ctx.type_of(owner)
     same = not args or isinstance(args[0], Static) and args[0].value is np.ndarray or len(args) == 1 and is_of_dtype(ctx, owner, args[0])
     if not same or not isinstance(type_, Array) or not type_.shape:
@@ -219,7 +219,7 @@ def array_nonzero(ctx: Lowering, owner: Ref, args: list[Binding], node: ast.AST)
 
 @method("array", "conj", "conjugate")
 def array_conjugate(ctx: Lowering, owner: Ref, args: list[Binding], node: ast.AST) -> Binding:
-    """An array that is not complex is given back itself, unlike by ``np.conj``."""
+    """Unlike ``np.conj``, the method returns an array that is not complex itself."""
     kind = getattr(ctx.type_of(owner), "kind", None)
     if kind in ("float", "int", "bool"):
         return owner
@@ -233,7 +233,7 @@ def array_tolist(ctx: Lowering, owner: Ref, args: list[Binding], node: ast.AST) 
     if rank is None:
         raise UnknownType("the number of dimensions of this array is not known", ctx.loc(node))
     value = ctx.read(owner, node)
-    wide = {"f16": "f64", "f32": "f64", "c64": "c128"}.get(getattr(value.type, "dtype", None) or "")  # Python's numbers
+    wide = {"f16": "f64", "f32": "f64", "c64": "c128"}.get(getattr(value.type, "dtype", None) or "")  # Python numbers
     items = ctx.make(ctx.call("list_from", value if wide is None else ctx.call("cast", value, dtype=wide), depth=rank, python=True))
     if not isinstance(items, Ref):
         return items

@@ -1,6 +1,7 @@
-"""Numbers that may be of several Python classes: 1 on one path and 1.5 on another is a ``float`` of the IR, and may be an ``int``.
+"""Numbers of several possible Python classes: 1 on one path and 1.5 on another is a ``float`` of the IR, and may be an ``int``.
 
-They are noted where paths meet, and what is computed of them is noted too, so that nobody takes an IR type for a class.
+Joins record them, and the values computed from them are recorded too, so that no test takes an IR
+type for a class.
 """
 
 from __future__ import annotations
@@ -11,37 +12,37 @@ from symgrad.ir.core import Const, Operand, Value
 from symgrad.ir.mixed import kind_in
 from symgrad.ir.types import Type
 
-#: operators whose result is of the widest class of their operands, as Python and NumPy have it
+#: operators whose result has the widest class of their operands, in Python and NumPy
 ARITHMETIC = frozenset({"add", "subtract", "multiply", "floor_divide", "mod", "negative", "positive", "abs"})
-#: of rows that hand numbers on, the operands which the result may be or hold
+#: rows that pass numbers on, with the operands that the result may be or hold
 HOLDING: dict[str, slice] = {
     "list_of": slice(None), "list_append": slice(None), "list_join": slice(None), "list_set": slice(0, None, 2), "list_take": slice(1),
     "table_set": slice(0, None, 3), "table_take": slice(1), "list_slice": slice(1), "list_drop": slice(1), "stop_gradient": slice(1),
 }  # fmt: skip
-#: rows that ``Mixed.computed`` knows
+#: rows that ``Mixed.computed`` handles
 MIXING = ARITHMETIC | HOLDING.keys() | {"power"}
 
 
 @dataclass(slots=True)
 class Mixed:
-    """The values of several classes, and how often a class has been asked for."""
+    """The values of several possible classes, and the number of tests of classes."""
 
     values: set[Operand] = field(default_factory=set)
-    unsure: set[Operand] = field(default_factory=set)  #: those that may be of a wider class: an integer to a negative power
+    unsure: set[Operand] = field(default_factory=set)  #: values that may be of a wider class: an integer to a negative power
     asked: int = 0
 
     def joined(self, out: Value, operands: tuple[Operand, ...]) -> None:
-        """A value is one of several, or holds them."""
+        """Record a value that is one of several, or holds them."""
         if any(self.is_narrower(operand, out.type) for operand in operands):
             self.values.add(out)
 
     def is_narrower(self, operand: Operand, type_: Type) -> bool:
-        """May a number, or those in a list, be of a narrower kind than a type says in which it is held?"""
+        """Whether a number, or one in a list, may be of a narrower kind than the type that holds it."""
         own, wide = kind_in(operand.type), kind_in(type_)
         return operand in self.values or own is not None and wide is not None and own != wide
 
     def computed(self, name: str, args: tuple[Operand, ...], out: Value) -> None:
-        """A value is computed of others."""
+        """Record a value computed from others."""
         if name in HOLDING:
             self.joined(out, args[HOLDING[name]])
         elif name == "power":

@@ -1,6 +1,6 @@
-"""Dicts in which Python looks names up: the variables of a module, the attributes of a function or an instance.
+"""Namespace dicts: the variables of a module, the attributes of a function or an instance, as dicts.
 
-The program follows the names and the dict apart, so that one is refused where the other is used too.
+The names and the dict are tracked separately, so using both is refused.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from symgrad.location import Loc
 
 
 def check_namespaces(ctx: Lowering, loc: Loc) -> None:
-    """Refuse a program that stores in a dict in which it looks names up, or reads one as a dict and stores under its names."""
+    """Refuse a program that stores in a namespace dict and reads its names, or stores to attributes and reads them as a dict."""
     followed = [(held.value, path in ctx.stored) for held, (path, _) in ctx.followed.items()]
-    followed = [(held, is_stored) for held, is_stored in followed if own_entries(held) is not held]  # whose items are its attributes
+    followed = [(held, is_stored) for held, is_stored in followed if own_entries(held) is not held]  # their items are their attributes
     owned = {Same(own_entries(held)) for held, _ in followed if own_entries(held) is not None}
     for held, is_stored in followed:
         if is_stored and isinstance(held, dict) and (Same(held) in ctx.namespaces or Same(held) in owned):
@@ -29,7 +29,7 @@ def check_namespaces(ctx: Lowering, loc: Loc) -> None:
 
 
 def is_read_as_dict(ctx: Lowering, held: Any) -> bool:
-    """Does the program read the attributes of an object as a dict from outside?"""
+    """Whether the program reads the attributes of an object as a dict from outside."""
     entries = own_entries(held)
     return entries is not None and Same(entries) in ctx.read_dicts
 

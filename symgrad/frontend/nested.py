@@ -1,4 +1,4 @@
-"""Derivatives taken inside a function: ``grad(g)(x)`` becomes the IR of ``g``'s gradient, in place."""
+"""Derivatives taken inside a function: ``grad(g)(x)`` becomes the IR of ``g``'s gradient, inlined."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ from symgrad.ir.core import Call, Operand, walk
 from symgrad.ir.types import Array, Scalar, Type, is_complex, is_float
 from symgrad.ops.declare import CUTS, USER_ROWS
 
-#: what computes a Jacobian by a mode
+#: the function that computes a Jacobian in a mode
 MODES = {"auto": "jacobian", "reverse": "jacrev", "forward": "jacfwd"}
-#: words of matrices of derivatives, besides those of all derivatives
+#: keywords of matrices of derivatives, besides those of all derivatives
 MATRIX_WORDS = {"jacobian": ("mode", "sparsity"), "hessian": ("mode", "sparsity")}
-#: what to do in the place of an option that is not taken inside a function
+#: hints for options that are not supported inside a function
 INSTEAD = {
     "sparsity": "leave it out: the matrix is an array then",
     "no_grad": "call symgrad.stop_gradient in the inner function",
     **dict.fromkeys(("jit", "verify", "strict", "checkpoints", "memory"), "leave it out here, and say it of the outer derivative"),
 }
-#: those that may be of complex functions
+#: derivatives that complex functions may have
 OF_COMPLEX = ("grad", "value_and_grad", *MODES.values(), "hessian")
 
 
@@ -72,7 +72,7 @@ def make_derivative(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[
 
 
 def refuse_option(ctx: Lowering, what: str, word: str, node: ast.AST) -> NoReturn:
-    """An option that has no meaning where a derivative is taken inside a function."""
+    """Refuse an option that has no meaning where a derivative is taken inside a function."""
     message = f"{word}= of {what} cannot be given inside a function that is differentiated"
     raise UnsupportedSyntax(message, ctx.loc(node), INSTEAD.get(word, f"leave {word}= out"))
 
@@ -132,7 +132,7 @@ def call_seeded(ctx: Lowering, held: Seeded, args: list[Binding], kwargs: dict[s
 
 @dataclass(slots=True)
 class Reached:
-    """What a call can read: bindings, the content of objects, and of memory."""
+    """Everything that a call can read: bindings, the content of objects, and of memory."""
 
     bindings: list[Binding] = field(default_factory=list)
     objects: dict[HeapKey, Any] = field(default_factory=dict)
@@ -140,7 +140,7 @@ class Reached:
 
 
 def reached(ctx: Lowering, of: Binding, args: list[Binding], node: ast.AST) -> Reached:
-    """All that a call of a function with these arguments can read, as it is now."""
+    """Everything that a call of a function with these arguments can read, as it is now."""
     assigned = [ctx.state.names[key] for key in ctx.assigned_outside if key in ctx.state.names]
     result = Reached()
     pending, functions = [of, *args, *ctx.arrays.values(), *assigned], set()
@@ -180,7 +180,7 @@ def reached(ctx: Lowering, of: Binding, args: list[Binding], node: ast.AST) -> R
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pullback(Binding):
-    """The second of what ``vjp`` gives: that, the arguments, and all that these reached then."""
+    """The second result of ``vjp``: the derivative, the arguments, and everything that these reached then."""
 
     derivative: Pulling
     args: tuple[Binding, ...]
@@ -188,7 +188,7 @@ class Pullback(Binding):
     reached: Reached
 
 
-#: names of the vector that a product with a Hessian is called with: the first that is no parameter of the function, as ``along.NAMES``
+#: names of the vector in a product with a Hessian: the first that is no parameter of the function, as ``along.NAMES``
 VECTORS = ("v", "vector", "direction", "weights")
 #: options of ``vjp`` that have no meaning inside a function
 UNSAID = ("strict", "no_grad", "jit", "verify", "checkpoints", "memory")
@@ -234,16 +234,16 @@ def call_pullback(ctx: Lowering, pullback: Pullback, args: list[Binding], kwargs
     return whole.items[0] if isinstance(whole, Tup) and asked.has_aux else whole
 
 
-#: what makes the binding of a derivative that is asked for inside a function; all others are ``make_derivative``
+#: constructors of the bindings of inner derivatives; all others are ``make_derivative``
 DERIVING = {"vjp": make_pullback, "hvp": make_product, "vhp": make_product}
 
 
-#: derivatives that are called in another way than a gradient
+#: derivatives whose call differs from that of a gradient
 CALLED_LATER: dict[str, type[Derivative]] = {"jvp": Directional, "linearize": Linearizing, "vjp": Pulling}
 
 
 def derivative_of(description: tuple[Any, str, Any, bool, frozenset[str], bool]) -> Binding:
-    """The binding of a derived function made outside; ``description`` is its ``__symgrad_derivative__``."""
+    """The binding of a derived function that was created outside; ``description`` is its ``__symgrad_derivative__``."""
     of, what, wrt, has_aux, no_grad, holomorphic = description
     inner = getattr(of, "__symgrad_derivative__", None)
     function = Static(of) if inner is None else derivative_of(inner)
@@ -253,7 +253,7 @@ def derivative_of(description: tuple[Any, str, Any, bool, frozenset[str], bool])
 
 @callee(Derivative)
 def call_derivative(ctx: Lowering, derivative: Derivative, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """Lower the function on parameters of its own, differentiate it, and put the result here."""
+    """Lower the function with parameters of its own, differentiate it, and inline the result."""
     wrt = derivative.wrt if isinstance(derivative.wrt, tuple | list) else (0 if derivative.wrt is None else derivative.wrt,)
     inner = Inner(ctx, derivative, node)
     outs: list[Operand] = []
@@ -289,7 +289,7 @@ def call_derivative(ctx: Lowering, derivative: Derivative, args: list[Binding], 
 
 
 def derived_of(ctx: Lowering, inner: Inner, results: list[Operand], structures: list[Structure]) -> Binding:
-    """The derivatives in the structure of the arguments; matrices in that of the results, which ``structures`` then holds, and of these."""
+    """The derivatives in the structure of the arguments; matrices in that of the results, from ``structures``, and of the arguments."""
     what, several = inner.derivative.what, isinstance(inner.derivative.wrt, tuple | list)
     if structures:
         leaves = {k: structured(inner.fresh, inner.originals, results, several) for k in range(len(structures[0].outs))}
@@ -300,7 +300,7 @@ def derived_of(ctx: Lowering, inner: Inner, results: list[Operand], structures: 
 
 
 def joined_with(what: str, whole: Binding, aux: Binding) -> Binding:
-    """What a derivative returns with ``has_aux=True``."""
+    """The result of a derivative with ``has_aux=True``."""
     if what != "value_and_grad":
         return Tup((whole, aux))
     assert isinstance(whole, Tup)
@@ -309,7 +309,7 @@ def joined_with(what: str, whole: Binding, aux: Binding) -> Binding:
 
 
 def check_derivable(inner: Inner, outs: list[Operand], matrices: bool) -> None:
-    """Refuse results of a function of which no derivative of this kind is taken inside another one."""
+    """Refuse results of a function that have no derivative of this kind inside another function."""
     ctx, node = inner.ctx, inner.node
     if inner.derivative.uncut and any(isinstance(op, Call) and (op.name in CUTS or op.name in USER_ROWS) for op in walk(inner.block)):
         what = "the Hessian need not be symmetric: the function says derivatives of its own"
@@ -327,18 +327,18 @@ def check_derivable(inner: Inner, outs: list[Operand], matrices: bool) -> None:
 
 
 def structured(fresh: Fresh, originals: list[Binding], grads: list[Operand], several: bool) -> Binding:
-    """The gradients in the structure of the arguments; they are taken off the front of a list."""
+    """The gradients in the structure of the arguments, taken from the front of ``grads``."""
     parts = tuple(fresh.gradients(b, grads) for b in originals)
     return Tup(parts) if several else parts[0]
 
 
 def is_known(type_: Type) -> bool:
-    """Is it a number, or an array whose rank is known?"""
+    """Whether the type is a number, or an array of known rank."""
     return isinstance(type_, Scalar) or isinstance(type_, Array) and type_.shape is not None
 
 
 def check_complex(inner: Inner, outs: list[Operand]) -> None:
-    """A complex derivative is of complex numbers with respect to complex ones."""
+    """Check that a complex derivative has complex results and arguments."""
     ctx, node = inner.ctx, inner.node
     for type_ in (out.type for out in outs):
         if not is_complex(type_):

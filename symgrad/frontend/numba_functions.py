@@ -1,4 +1,4 @@
-"""Calls of functions that numba compiles: lowered as calls of the Python they are written in, where that computes the same."""
+"""Calls of functions that numba compiles: lowered from their Python source, where that computes the same."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from symgrad.frontend.vectorize import Vectorized
 from symgrad.ir.types import Array, Scalar
 from symgrad.text import is_name
 
-#: numba's types of numbers that Python's numbers of a kind are converted to without loss
+#: numba's number types to which Python numbers of a kind convert without loss
 WIDE = {
     "float": {"float64", "complex128"},
     "complex": {"complex128"},
@@ -22,12 +22,12 @@ WIDE = {
     "bool": {"bool", "int32", "int64", "float64", "complex128"},
 }
 
-#: numba's names of the types of NumPy's scalars
+#: numba's names of the types of NumPy scalars
 EXACT = {"f32": "float32", "f64": "float64", "c64": "complex64", "c128": "complex128", "i32": "int32", "i64": "int64"}
 
 
 def call_numba(ctx: Lowering, value: Any, kind: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """A call of one of numba's callables: of its Python function, or of that for each element."""
+    """A call of one of numba's callables: of its Python function, once or for each element."""
     name = str(getattr(value, "__name__", "the function"))
     if kind in REFUSED:
         raise refused(value, kind, ctx.loc(node))
@@ -40,12 +40,12 @@ def call_numba(ctx: Lowering, value: Any, kind: str, args: list[Binding], kwargs
 
 
 def returns_floats(value: Any) -> bool:
-    """Is every type that a vectorized function was declared with one that returns float64?"""
+    """Whether every declared signature of a vectorized function returns float64."""
     return bool(value._frozen and value.types) and all(text.endswith("->d") for text in value.types)
 
 
 def check_conversions(ctx: Lowering, value: Any, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> None:
-    """Refuse what numba would convert: a float given for a declared int is cut, and variables of declared types are converted too."""
+    """Refuse conversions that numba would make: a float to a declared int is truncated, variables of declared types are converted too."""
     if getattr(value, "locals", None):
         what = f"{name} declares types of its variables (locals=), to which numba converts them"
         raise UnsupportedArgument(what, ctx.loc(node), f"call {name}.py_func, or leave locals= out")

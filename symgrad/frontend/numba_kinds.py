@@ -1,6 +1,6 @@
-"""Numba's callables: which there are, and what they were declared with.
+"""Numba's callables: their kinds and the options of their declarations.
 
-Numba is never imported: its objects are known by their classes.
+Numba is never imported: its objects are recognised by their classes.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ from typing import Any
 from symgrad.errors import UnknownFunction
 from symgrad.location import Loc
 
-#: numba's classes of callables: compiled functions, functions of elements, and those whose text does not say what they compute
+#: numba's classes of callables: compiled functions, elementwise functions, and those whose text
+#: does not determine the result
 COMPILED, VECTORIZED, REFUSED = ("Dispatcher", "CFunc"), ("DUFunc",), ("CUDADispatcher", "GUFunc", "StencilFunc")
 
 
 def numba_kind(value: Any) -> str | None:
-    """Which of numba's callables an object is: the name of its class; None for all else."""
+    """The class name of one of numba's callables; None for all else."""
     kind = type(value)
     if not kind.__module__.startswith("numba"):
         return None
@@ -35,19 +36,19 @@ def as_python(value: Any) -> Any:
 
 
 def declared_types(value: Any) -> list[tuple[str, ...]]:
-    """The types of parameters that a compiled function was declared with; none if it is compiled for what it is called with."""
+    """The declared parameter types of a compiled function; empty if numba specialises it at the call."""
     if getattr(value, "_can_compile", True):
         return []
     return [tuple(map(str, signature.args)) for signature in value.nopython_signatures]
 
 
 def converts(value: Any) -> bool:
-    """Was a compiled function declared with types, to which numba converts its arguments or its variables?"""
+    """Whether a compiled function declares types to which numba converts its arguments or variables."""
     return bool(getattr(value, "locals", None) or declared_types(value))
 
 
 def refused(value: Any, kind: str, loc: Loc | None = None) -> UnknownFunction:
-    """Why a stencil or a generalized ufunc has no derivative, and what can be done."""
+    """The refusal of a stencil or a generalized ufunc, which has no derivative, with a hint."""
     name = getattr(value, "__name__", None) or "this function"
     what = f"{name} is a {kind} of numba, whose text does not say what it computes from arrays"
     return UnknownFunction(what, loc, "declare it with symgrad.rule, or write the loop over elements in an njit function")

@@ -50,7 +50,7 @@ def abs_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 
 def _step(function: Any, word: str) -> Any:
     def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-        """``math.floor`` and its like: what the class of an instance says, or a row of numbers."""
+        """``math.floor`` and the like: the special method of an instance, or a row of numbers."""
         if (own := asked_of(ctx, args[0], word, [], node)) is not None:
             return own
         spelled = spelling.spelled(function)
@@ -64,13 +64,13 @@ for _stepping, _word in ((math.floor, "__floor__"), (math.ceil, "__ceil__"), (ma
     SPECIAL[_stepping] = _step(_stepping, _word)
 
 
-#: what Python asks a class for, where it makes a number of an instance
+#: the special methods by which Python converts an instance to a number
 WORDS: dict[type, tuple[str, ...]] = {int: ("__int__", "__index__", "__trunc__"), float: ("__float__", "__index__"), bool: ()}
 
 
 def _of_many(function: Any, saying: Any) -> Any:
     def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-        """``math.hypot`` and its like: a row of two numbers, and what says it for any other number of them."""
+        """``math.hypot`` and the like: a row for two numbers, a composition for any other count."""
         numbers = [as_float(ctx, a, node) for a in args]
         if len(args) != 2 or kwargs:
             return call_function(ctx, saying, numbers, kwargs, node)
@@ -87,7 +87,7 @@ for _function, _saying in OF_MANY.items():
 
 def _converting(kind: type) -> Any:
     def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-        """What is known is converted while compiling, to be an index or a key."""
+        """Static values are converted at compile time, so that they can be an index or a key."""
         own = next((own for word in WORDS[kind] if args and (own := asked_of(ctx, args[0], word, [], node)) is not None), None)
         if own is not None:
             return checked(
@@ -128,7 +128,7 @@ SPECIAL[int], SPECIAL[float] = CONVERTING[int], CONVERTING[float]
 
 @special(bool)
 def bool_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    """``bool(x)`` of a number is a call of a row; of all else it is what ``if`` asks."""
+    """``bool(x)`` of a number is a row; of anything else the truth value."""
     if args and not kwargs and not isinstance(args[0], Num | Ref):
         test = truth(ctx, args[0], node)
         if isinstance(test, Const) or getattr(test.type, "kind", None) == "bool":
@@ -146,7 +146,7 @@ def round_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 
 @special(pow)
 def pow_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    """``pow(x, y)``; with a modulus it is of integers."""
+    """``pow(x, y)``; with a modulus, of integers."""
     if len(args) == 2 and not kwargs:
         return binary(ctx, ast.Pow, args[0], args[1], node)
     named = dict(zip(("base", "exp", "mod"), args, strict=False)) | kwargs
@@ -165,5 +165,5 @@ def pow_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 
 
 def is_python_integer(type_: Type) -> bool:
-    """Is it an integer or a bool of Python's?"""
+    """Whether the type is an integer or a bool of Python's."""
     return isinstance(type_, Scalar) and type_.dtype is None and type_.kind in ("int", "bool")

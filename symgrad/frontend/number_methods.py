@@ -1,6 +1,7 @@
-"""table: methods that numbers have and arrays have not, and methods of which a number of Python's gives one of Python's.
+"""table: methods of numbers that arrays lack, and methods whose result is a Python number for a Python number.
 
-What is known while compiling is computed then. Bits and texts of numbers that are computed are asked of Python when the program runs.
+Static operands are folded at compile time. Bits and texts of dynamic numbers are computed by Python
+at run time.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from symgrad.ir.types import INT, TEXT, Scalar, Type
 from symgrad.ops import spelling
 from symgrad.ops.composed import numbers
 
-#: methods of Python's numbers that no row says, and what they give of a number that is computed; None where that is not followed
+#: methods of Python numbers without a row, with their result types for dynamic numbers; None: not supported
 OF_PYTHON: dict[tuple[str, str], tuple[Callable[..., Any], Type | None]] = {
     ("int", "bit_length"): (int.bit_length, INT), ("int", "bit_count"): (int.bit_count, INT), ("int", "to_bytes"): (int.to_bytes, None),
     ("int", "as_integer_ratio"): (int.as_integer_ratio, None), ("float", "as_integer_ratio"): (float.as_integer_ratio, None),
@@ -32,7 +33,7 @@ OF_PYTHON: dict[tuple[str, str], tuple[Callable[..., Any], Type | None]] = {
 def number_method(
     ctx: Lowering, owner: Binding, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST
 ) -> Binding | None:
-    """A method of a number of Python's; None for all that are methods of arrays too, and of numbers of NumPy's."""
+    """A method of a Python number; None for methods that arrays have too, and for NumPy numbers."""
     type_ = ctx.type_of(owner)
     if not isinstance(type_, Scalar):
         return None
@@ -49,19 +50,19 @@ def number_method(
     if type_.dtype is not None or function is None:
         return None
     if name == "as_integer_ratio" and type_.kind == "int":
-        return Tup((owner, Num(Const(1))))  # of a float the quotient would carry a derivative, and its parts do not
+        return Tup((owner, Num(Const(1))))  # for a float, the quotient would carry a derivative that its parts do not
     return None if result_type is None else answer(ctx, function, [ctx.read(owner, node)], result_type)
 
 
 @method("number", "is_integer")
 def number_is_integer(ctx: Lowering, owner: Num, args: list[Binding], node: ast.AST) -> Binding:
-    """A question to a number, by what is said of it in functions that have rows."""
+    """A predicate of a number, as a composition of functions that have rows."""
     return call_function(ctx, numbers.is_integer, [owner], {}, node)
 
 
 @method("number", "conjugate")
 def number_conjugate(ctx: Lowering, owner: Num, args: list[Binding], node: ast.AST) -> Binding:
-    """A number of Python's stays one; a real one is given back itself."""
+    """The conjugate of a Python number is a Python number; a real one is returned itself."""
     type_ = ctx.type_of(owner)
     assert isinstance(type_, Scalar)
     if type_.dtype is None and type_.kind in ("float", "int"):

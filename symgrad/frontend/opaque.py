@@ -1,4 +1,4 @@
-"""Calls of what cannot be seen into: kept in their place, run once."""
+"""Calls of opaque functions: kept in program order and executed once."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from symgrad.ir.core import Const, Operand
 from symgrad.ops.instead import IN_A_LOOP, WRITE_OUT, instead_of
 from symgrad.text import last_word
 
-#: our own modules whose functions are looked into: they are written in the language that the frontend reads
+#: modules of ours whose functions are lowered: they are written in the supported language
 FOLLOWED = ("symgrad.ops.composed", "symgrad.functional.", "symgrad.implicit")
-#: those that call formulas of SciPy, which are read there
+#: those that call SciPy's formulas, whose source they lower
 READING = "symgrad.ops.composed.laws"
-#: keywords that hand an array to a function to be written to, beside those that begin with ``overwrite``
+#: keywords for arrays that a function writes to, besides those that begin with ``overwrite``
 OUTPUTS = ("out", "output")
-#: modules whose functions give something else each time
+#: modules whose functions vary between calls
 DRAWING = ("numpy.random", "scipy.stats")
-#: what draws random numbers
+#: random generators
 GENERATORS = (np.random.Generator, np.random.RandomState)
-#: functions of the libraries that change an argument
+#: library functions that change an argument
 MUTATORS = {"shuffle", "copyto", "put", "place", "putmask", "put_along_axis", "fill_diagonal", "at", "sort", "partition", "fill", "resize"}
 
 #: methods that change a list or an array
@@ -38,19 +38,19 @@ CHANGING = MUTATORS | {"append", "extend", "insert", "pop", "remove", "clear", "
 
 
 def is_own(function: Any) -> bool:
-    """Is it a Python function of the user's, or a composition of ours?"""
+    """Whether the value is a Python function of the user's, or a composition of ours."""
     if not isinstance(function, types.FunctionType):
         return False
     return root_of(function) not in LIBRARIES or (function.__module__ or "").startswith(FOLLOWED)
 
 
 def followed(ctx: Lowering, function: Any) -> bool:
-    """Is it a Python function that is looked into?"""
+    """Whether the value is a Python function that is lowered from its source."""
     return is_own(function) or isinstance(function, types.FunctionType) and is_read(ctx, function)
 
 
 def is_read(ctx: Lowering, value: Any) -> bool:
-    """Is the source of a function or class of SciPy read?  So it is inside of another one that is."""
+    """Whether the source of a SciPy function or class is lowered. It is, inside another one that is."""
     if not is_readable(value):
         return False
     inside = ctx.frame.source.function
@@ -58,19 +58,19 @@ def is_read(ctx: Lowering, value: Any) -> bool:
 
 
 def source_of_library(value: Any) -> types.FunctionType | type | None:
-    """The function or class of a library that is called, if it is one whose source could be read."""
+    """The function or class of a library that is called, if its source could be lowered."""
     source = value.__func__ if isinstance(value, types.MethodType) else value
     return source if isinstance(source, types.FunctionType | type) and is_readable(source) else None
 
 
 def may_write(value: Any, kwargs: dict[str, Binding]) -> bool:
-    """May a function of SciPy write to an array that it is given?  Those in C often do, those in Python where they are asked to."""
+    """Whether a SciPy function may write to its arguments. Those in C often do, those in Python where requested."""
     written_in_python = isinstance(value, np.ufunc | types.FunctionType | types.MethodType | type)
     return not written_in_python or any(word in OUTPUTS or word.startswith("overwrite") for word in kwargs)
 
 
 def opaque(ctx: Lowering, value: Any, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """A call kept in its place: it runs once; what it may change is a new version that carries no known derivative."""
+    """An opaque call: runs once, in program order; what it may change gets a new version without a known derivative."""
     if (source := source_of_library(value)) is not None:
         ctx.met_sources.add(Same(source))
     module = getattr(value, "__module__", None) or type(value).__module__
@@ -95,7 +95,7 @@ def opaque(ctx: Lowering, value: Any, name: str, args: list[Binding], kwargs: di
 
 
 def opaque_operand(ctx: Lowering, binding: Binding, node: ast.AST, hint: str | None = None) -> Operand:
-    """What is handed to a call that cannot be seen into; ``hint``: the way out, should it be a function."""
+    """An operand of an opaque call; ``hint``: the way out if it is a function."""
     match binding:
         case External(value, text):
             ctx.rely(text, value)
@@ -110,7 +110,7 @@ def opaque_operand(ctx: Lowering, binding: Binding, node: ast.AST, hint: str | N
 
 
 def opaque_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """A method of something that is not an array of ours, such as a generator of random numbers."""
+    """A method of an opaque object, such as a random generator."""
     if name in CHANGING and ctx.may_be_list(owner):
         what = f"what may be a list or array of the function's is changed by {name!r}, and stands in a list beside other things"
         raise UnknownType(what, ctx.loc(node), "keep things of each kind in a list of their own")
@@ -123,7 +123,7 @@ def opaque_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding],
 
 
 def refuse_containers(ctx: Lowering, name: str, args: list[Binding], node: ast.AST, hint: str | None = None) -> None:
-    """A list or dict that is handed to what cannot be seen into may be changed there, which shows where it has a name."""
+    """Refuse a list or dict as an argument of an opaque call, which may change it, where a name would observe that."""
     written = [*node.args, *(k.value for k in node.keywords)] if isinstance(node, ast.Call) else []
     shown = [a for a, said in zip(args, written, strict=False) if not isinstance(said, ast.List)] if len(written) == len(args) else args
     if any(isinstance(a, Obj) for a in shown) or any(python_class(a) is set for a in args):
@@ -131,7 +131,7 @@ def refuse_containers(ctx: Lowering, name: str, args: list[Binding], node: ast.A
 
 
 def touch(ctx: Lowering, args: list[Binding], call: Operand) -> None:
-    """Give new versions to the arrays that were passed to an unknown call, which may have changed them."""
+    """Give new versions to the arrays passed to an opaque call, which may have changed them."""
     for binding in args:
         if isinstance(binding, Tup):
             touch(ctx, [*binding.items], call)

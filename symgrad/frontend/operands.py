@@ -1,4 +1,4 @@
-"""Bindings as what rows and displays take: operands, and Python data that is known while compiling."""
+"""Bindings as the operands of rows and displays: values of the IR, and static Python data."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from symgrad.ops import spelling
 
 
 def unwrap(value: Any) -> Any:
-    """The Python data of a binding known while compiling, for settings of rows."""
+    """The Python data of a static binding, for settings of rows."""
     match value:
         case Num(Const(data)) | Static(data):
             return data
@@ -42,7 +42,7 @@ def unwrap(value: Any) -> Any:
 
 
 def static_binding(value: Any) -> Binding:
-    """A value that is known while compiling; a tuple by its items."""
+    """The binding of a static value; a tuple by its items."""
     if type(value) is tuple:
         return Tup(tuple(map(static_binding, value)))
     return Num(Const(value)) if isinstance(value, bool | int | float | complex) and not isinstance(value, enum.Enum) else Static(value)
@@ -51,7 +51,7 @@ def static_binding(value: Any) -> Binding:
 def static_key(
     ctx: Lowering, binding: Binding, node: ast.AST, what: str = "a dict key", instead: str = "an array or a list for keys"
 ) -> Any:
-    """A key, or an element of a set, that is known while compiling."""
+    """A static key, or element of a set."""
     match binding:
         case Static(value):
             return value
@@ -64,7 +64,7 @@ def static_key(
 
 
 def are_complex(ctx: Lowering, bindings: Iterable[Binding]) -> bool:
-    """Is any of them, or of what they hold, a complex number or an array of these?"""
+    """Whether one of the bindings, or of their items, is complex."""
     for binding in bindings:
         items = held_items(binding, ctx.state)
         if is_long(binding, ctx.state):
@@ -75,7 +75,7 @@ def are_complex(ctx: Lowering, bindings: Iterable[Binding]) -> bool:
 
 
 def known_value(binding: Binding) -> list[Any]:
-    """The Python value that a binding is known to have, if it is known: one item or none."""
+    """The static Python value of a binding, as a list of one item; empty if it is dynamic."""
     match binding:
         case Static(value):
             return [value]
@@ -94,7 +94,7 @@ def row_operand(ctx: Lowering, value: Any, node: ast.AST) -> Operand:
 
 
 def display_shape(ctx: Lowering, binding: Any) -> tuple[int, ...] | None:
-    """The shape of a nested list or tuple display, where it is known."""
+    """The shape of a nested list or tuple display, where it is static."""
     inner = held_items(binding, ctx.state)
     if inner is None:
         return None
@@ -126,7 +126,7 @@ def is_range(binding: Any) -> bool:
 
 
 def with_items(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
-    """The list of its numbers in place of each range, which NumPy takes as a sequence; anything else as it is."""
+    """Each range replaced by the list of its numbers, as NumPy reads it; anything else unchanged."""
     if is_taken_whole(binding):
         what = "NumPy takes an iterator, a dict, a view of one or a set as one object, and not as its items"
         raise UnsupportedSyntax(what, ctx.loc(node), "make it a list")
@@ -139,7 +139,7 @@ def with_items(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
 
 
 def as_array(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
-    """An array of a list, tuple or range; arrays and numbers as they are."""
+    """An array of a list, tuple or range; arrays and numbers unchanged."""
     binding = with_items(ctx, binding, node)
     if isinstance(binding, Obj | Tup):
         return ctx.make(array_of(ctx, binding, None, node))

@@ -58,7 +58,7 @@ SPECIAL[operator.truth] = lambda ctx, args, kwargs, node: bool_(ctx, args, kwarg
 
 @special(operator.index)
 def index_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    """``operator.index``: the value as an integer, as an index is; a float raises ``TypeError``."""
+    """``operator.index``: an integer, as in an index; a float raises ``TypeError``."""
     held = as_index(ctx, args[0], node)
     type_ = ctx.type_of(held)
     if isinstance(type_, Scalar) and type_.kind in ("int", "bool"):

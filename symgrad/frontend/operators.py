@@ -145,7 +145,7 @@ def of_operands(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node
             try:
                 return Num(Const(STATIC_OPERATORS[kind](m, n)))
             except ZeroDivisionError:
-                pass  # it is raised when it runs
+                pass  # it is raised at run time
     if no_operator(ctx, kind, a, b):
         return not_operands(ctx, kind, a, b, node)
     if ctx.unroll and isinstance(a, Num) and isinstance(b, Num) and (known := folded(kind, a.operand, b.operand)) is not None:
@@ -168,14 +168,14 @@ NONNEGATIVE = frozenset({"abs", "fabs", "exp", "square", "sqrt", "hypot"})
 
 
 def complex_power(base: Operand, exponent: Operand) -> Const | None:
-    """A known negative number to a known fractional power."""
+    """A static negative number to a static fractional power, which is complex."""
     values = [o.value for o in (base, exponent) if isinstance(o, Const) and o.name is None and type(o.value) in (int, float)]
     fractional = len(values) == 2 and values[0] < 0 and math.isfinite(values[1]) and not float(values[1]).is_integer()
     return Const(values[0] ** values[1]) if fractional else None
 
 
 def check_real(ctx: Lowering, base: Operand, exponent: Operand, node: ast.AST) -> None:
-    """A negative number of Python's to a fractional power is complex, of which no derivative is written: it is refused when it runs."""
+    """Refuse a negative Python number to a fractional power at run time: the result is complex, and has no derivative rule."""
     types = (base.type, exponent.type)
     if not all(isinstance(t, Scalar) and t.dtype is None and t.kind in ("int", "bool", "float") for t in types):
         return
@@ -198,7 +198,7 @@ def check_real(ctx: Lowering, base: Operand, exponent: Operand, node: ast.AST) -
 
 
 def folded(kind: type[ast.AST], a: Operand, b: Operand) -> Const | None:
-    """The result of an operator on two integers that are known: in loops that are written out they become indices and keys."""
+    """The folded result of an operator on two static integers: in unrolled loops these become indices and keys."""
     if not all(isinstance(o, Const) and type(o.value) is int and abs(o.value) < 1 << 30 for o in (a, b)) or kind not in INTEGER_OPERATORS:
         return None
     try:
@@ -224,7 +224,7 @@ def as_array_operand(ctx: Lowering, kind: type[ast.AST], one: Binding, other: Bi
 
 
 def is_of_numpy(ctx: Lowering, binding: Binding) -> bool:
-    """Is it surely an array or a number of NumPy's?"""
+    """Whether the binding is certainly an array or a NumPy number."""
     type_ = ctx.type_of(binding) if isinstance(binding, Ref | Num) else None
     return isinstance(type_, Array) or isinstance(type_, Scalar) and type_.dtype not in (None, "any")
 
@@ -234,13 +234,13 @@ SIGNS: dict[type[ast.AST], Any] = {ast.USub: operator.neg, ast.UAdd: operator.po
 
 
 def own_operator(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast.AST) -> Binding | None:
-    """An operator that the user's class defines (``__add__`` and its like)."""
+    """An operator that a user class defines (``__add__`` and the like)."""
     stem = OWN_OPERATORS.get(kind)
     if stem is None:
         return None
     words = (f"__{stem}__", f"__r{stem}__")
     one, two = class_of(a), class_of(b)
-    # a derived class is asked first where it says something else
+    # a derived class comes first if it overrides the method
     kept = one is two or one is not None and two is not None and from_class(ctx, one, words[1]) is from_class(ctx, two, words[1])
     tries = [(a, b, words[0]), (b, a, words[1])][: 1 if one is two else 2] if kept else own_tries(a, b, words)
     answer = first_answer(ctx, tries, a, node)
@@ -250,7 +250,7 @@ def own_operator(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, nod
 
 
 def own_tries(a: Binding, b: Binding, words: tuple[str, str]) -> list[tuple[Binding, Binding, str]]:
-    """The methods that Python asks for ``a op b``, in its order: that of a class derived from the other's comes first."""
+    """The methods that Python tries for ``a op b``, in its order: that of a class derived from the other's comes first."""
     tries = [(a, b, words[0]), (b, a, words[1])]
     one, two = class_of(a), class_of(b)
     return tries[::-1] if one is not None and two is not None and one is not two and issubclass(two, one) else tries
@@ -271,7 +271,7 @@ def first_answer(ctx: Lowering, tries: list[tuple[Binding, Binding, str]], left:
 
 
 def is_left_to(ctx: Lowering, left: Binding, cls: type | None) -> bool:
-    """Does what stands on the left leave an operator to the class on the right?  An array goes through its elements, unless told not to."""
+    """Whether the left operand leaves an operator to the class on the right. An array applies it elementwise, unless told otherwise."""
     type_ = ctx.type_of(left) if isinstance(left, Num | Ref) else None
     if type_ is None or isinstance(type_, List) or isinstance(type_, Scalar) and type_.dtype is None or python_class(left) is not None:
         return True
@@ -288,12 +288,12 @@ ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 
 def are_containers(a: Binding, b: Binding) -> bool:
-    """Are both of them containers, or instances?"""
+    """Whether both are containers or instances."""
     return all(isinstance(x, Tup | Obj) or is_outside(x) for x in (a, b))
 
 
 def shown_for(ctx: Lowering, text: str, value: Binding, node: ast.AST) -> Operand:
-    """What ``text % value`` shows: instances as the directives ask them, by ``str`` or ``repr``."""
+    """The operand of ``text % value``: instances as the directives convert them, by ``str`` or ``repr``."""
     letters = [letter for letter in re.findall(r"%[^%a-zA-Z]*([a-zA-Z%])", text) if letter != "%"]
     words = ["__repr__" if letter in "ra" else "__str__" for letter in letters]
     if isinstance(value, Tup) and value.kind is None and len(words) == len(value.items):
@@ -303,22 +303,22 @@ def shown_for(ctx: Lowering, text: str, value: Binding, node: ast.AST) -> Operan
     return shown(ctx, value, node, words[0] if len(words) == 1 else "__str__")
 
 
-#: operators as Python says them in messages
+#: the spelling of operators in Python's messages
 SIGNS_OF: dict[type[ast.AST], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "** or pow()", ast.MatMult: "@", ast.Mod: "%", ast.FloorDiv: "//",
 }  # fmt: skip
 SIGNS_OF_BITS: dict[type[ast.AST], str] = {ast.LShift: "<<", ast.RShift: ">>", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^"}
 
 
-#: constants that have no arithmetic, but that texts are joined and repeated
+#: constants without arithmetic, except that texts are joined and repeated
 WITHOUT_ARITHMETIC = (str, bytes, type(None), types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type)
 
 
 def no_operator(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding) -> bool:
-    """Has Python no such operator for two numbers, or for a number and a constant that is none?"""
+    """Whether Python has no such operator for two numbers, or for a number and a constant that is none."""
     numbers = [x for x in (a, b) if isinstance(x, Num) and isinstance(ctx.type_of(x), Scalar)]
     if any(x.operand in ctx.mixed.unsure or x.operand in ctx.mixed.values for x in numbers):
-        return False  # it may be of a narrower class than its type says
+        return False  # it may be of a narrower class than its type
     if len(numbers) == 2:
         kinds = {getattr(ctx.type_of(x), "kind", "") for x in numbers}
         return kind in SIGNS_OF_BITS and bool(kinds & {"float", "complex"}) or kind in (ast.FloorDiv, ast.Mod) and "complex" in kinds
@@ -327,14 +327,14 @@ def no_operator(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding) -> b
 
 
 def not_operands(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast.AST) -> Binding:
-    """An operator that Python has not for these classes: it raises, and so does the program."""
+    """An operator that Python lacks for these classes: the program raises as Python does."""
     one, two = (exact_class(ctx, x, node).__name__ for x in (a, b))
     sign = (SIGNS_OF | SIGNS_OF_BITS)[kind]
     return definite(ctx, MISSING, node, TypeError, f"unsupported operand type(s) for {sign}: {one!r} and {two!r}")
 
 
 def not_concatenated(ctx: Lowering, a: Binding, b: Binding, node: ast.AST) -> Binding:
-    """A sequence and one of another class."""
+    """Concatenation of a sequence with one of another class: the program raises as Python does."""
     one, two = (exact_class(ctx, x, node) for x in (a, b))
     own = next((base.__name__ for base in (list, tuple) if issubclass(one, base)), one.__name__)
     other = two.__name__ if two.__module__ == "builtins" else f"{two.__module__}.{two.__name__}"
@@ -342,12 +342,12 @@ def not_concatenated(ctx: Lowering, a: Binding, b: Binding, node: ast.AST) -> Bi
 
 
 def is_pythons(operand: Operand) -> bool:
-    """Is it a number of Python's?"""
+    """Whether the operand is a Python number."""
     return isinstance(operand.type, Scalar) and operand.type.dtype is None
 
 
 def is_whole(operand: Operand) -> bool:
-    """Is it an integer of Python's?"""
+    """Whether the operand is a Python integer."""
     return isinstance(operand.type, Scalar) and operand.type.kind in ("int", "bool") and operand.type.dtype is None
 
 
@@ -359,7 +359,7 @@ def add_lists(ctx: Lowering, a: Obj, b: Obj) -> Binding:
 
 
 def repeated_often(ctx: Lowering, items: Obj, times: Operand, node: ast.AST) -> Binding:
-    """A list of known items, repeated as often as is known when it runs."""
+    """A list of static items, repeated a dynamic number of times."""
     one = [item for _, item in ctx.state.entries(items.key)]
     whole = ctx.whole(items, node)
     ctx.filled_later = ctx.filled_later or any(item == ABSENT for item in one)
@@ -389,7 +389,7 @@ def unary(ctx: Lowering, node: ast.UnaryOp) -> Binding:
 
 
 def signed(ctx: Lowering, kind: type[ast.unaryop], binding: Binding, node: ast.AST) -> Binding:
-    """``-binding`` and its like."""
+    """``-binding`` and the like."""
     binding = definite(ctx, binding, node)
     if isinstance(binding, Num) and isinstance(binding.operand, Const) and binding.operand.name is None:
         value = binding.operand.value

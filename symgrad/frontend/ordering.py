@@ -1,4 +1,4 @@
-"""``max``, ``min`` and ``sorted``: by numbers in the program, by tuples item by item, and while compiling where all is known."""
+"""``max``, ``min`` and ``sorted``: of numbers in the program, of tuples item by item, and folded where all is static."""
 
 from __future__ import annotations
 
@@ -69,12 +69,12 @@ def extreme(ctx: Lowering, args: Args, node: ast.AST, smaller: bool) -> Binding:
 
 
 def is_of_pythons_numbers(type_: Type) -> bool:
-    """Is it a list of numbers of which some may be Python's?"""
+    """Whether the type is a list of numbers, some of which may be Python's."""
     return isinstance(type_, List) and isinstance(type_.item, Scalar) and type_.item.dtype in (None, "any")
 
 
 def of_vector(ctx: Lowering, vector: Binding, node: ast.AST, smaller: bool) -> Binding:
-    """``max`` and ``min`` of the numbers in an array; rows of one are compared as arrays, for which Python raises."""
+    """``max`` and ``min`` of the numbers in an array; of rows, Python raises."""
     type_ = ctx.type_of(vector)
     if isinstance(type_, Array) and type_.shape == ():
         definite(ctx, MISSING, node, TypeError, "iteration over a 0-d array")
@@ -86,7 +86,7 @@ def of_vector(ctx: Lowering, vector: Binding, node: ast.AST, smaller: bool) -> B
 
 
 def best_of(ctx: Lowering, candidates: list[tuple[Binding, Binding]], node: ast.AST, smaller: bool) -> Binding:
-    """The item whose key is the largest or smallest; of equals the first.  The candidates are pairs of key and item."""
+    """The item whose key is the largest or smallest; of equals the first. The candidates are pairs of key and item."""
 
     def better(a: tuple[Binding, Binding], b: tuple[Binding, Binding]) -> tuple[Binding, Binding]:
         op = ast.Lt() if smaller else ast.Gt()
@@ -143,7 +143,7 @@ def extreme_of(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST, smaller
 
 
 def extreme_of_generator(ctx: Lowering, held: Generator, key: Binding, node: ast.AST, smaller: bool) -> Binding:
-    """``max`` and ``min`` by a key, which is asked of each item as it comes."""
+    """``max`` and ``min`` by a key, which is evaluated for each item in turn."""
     items, keys = ctx.new_object("list", ()), ctx.new_object("list", ())
 
     def keep(item: Binding) -> None:
@@ -158,7 +158,7 @@ def extreme_of_generator(ctx: Lowering, held: Generator, key: Binding, node: ast
 
 
 def by_keys(ctx: Lowering, items: Binding, keys: Binding, node: ast.AST, smaller: bool) -> Binding:
-    """The item whose key is the largest or smallest, of two lists of any length."""
+    """The item whose key is the largest or smallest, for two lists of any length."""
     first = first_in_order(ctx, items, keys, smaller, node)
     return ctx.apply(Static(least_of if smaller else most_of), [items, keys], {}, node) if first is None else first
 
@@ -175,7 +175,7 @@ def min_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 
 @special(sorted)
 def sorted_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    """What is known while compiling is put in order there; all else by its numbers, or those that the key gives."""
+    """Static items are sorted at compile time; all others by their numbers, or by those of the key."""
     key, backwards = kwargs.get("key", Static(None)), kwargs.get("reverse", Num(Const(False)))
     if (lists := lists_of_growing(ctx, args[0], key, node)) is not None:
         return ctx.apply(Static(ordered_of), [*lists, backwards], {}, node)
@@ -218,17 +218,17 @@ def sorted_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding
     return ctx.apply(Static(ordered), args, kwargs, node)
 
 
-#: objects that are put in order while compiling: each is compared with each
+#: the most objects that are sorted by pairwise comparison
 OBJECTS = 8
 
 
 def is_of_numbers(binding: Binding) -> bool:
-    """Is it a number or an array, or a tuple of these?"""
+    """Whether the binding is a number or an array, or a tuple of these."""
     return isinstance(binding, Num | Ref) or type(binding) is Tup and binding.kind is None and all(map(is_of_numbers, binding.items))
 
 
 def sorted_objects(ctx: Lowering, items: list[Binding], keys: list[Binding], backwards: Binding, node: ast.AST) -> Binding:
-    """``sorted`` of lists, dicts, instances or texts: neighbours change places until they are in order."""
+    """``sorted`` of lists, dicts, instances or texts: insertion sort by comparisons in the program."""
     known = known_value(backwards)
     if len(items) > OBJECTS or not known:
         raise UnsupportedSyntax(f"more than {OBJECTS} objects are sorted", ctx.loc(node), "sort their numbers with np.argsort")
@@ -254,7 +254,7 @@ def in_order(ctx: Lowering, one: Tup, two: Tup, backwards: bool, node: ast.AST) 
 
 
 def is_of_several(ctx: Lowering, binding: Binding, node: ast.AST) -> bool:
-    """Are the items of something tuples or lists?"""
+    """Whether the items of an iterable are tuples or lists."""
     if isinstance(binding, Iter):
         return binding.kind in ("zip", "enumerate", "zip_strict")
     if isinstance(binding, Obj):
@@ -265,7 +265,7 @@ def is_of_several(ctx: Lowering, binding: Binding, node: ast.AST) -> bool:
 
 
 def known_order(keys: list[Binding], backwards: bool) -> list[int] | None:
-    """The order of keys that are known, or of tuples that begin with known ones, all different."""
+    """The order of static keys, or of tuples that begin with static items, all different."""
     known = [constants_of(key) for key in keys]
     if not all(held and whole for held, whole in known):
         firsts = [held[:1] for held, _ in known]
@@ -280,7 +280,7 @@ def known_order(keys: list[Binding], backwards: bool) -> list[int] | None:
 
 
 def constants_of(key: Binding) -> tuple[list[Any], bool]:
-    """The items that a key begins with, as far as they are known, and whether that is all of it."""
+    """The static items at the beginning of a key, and whether these are all."""
     if not isinstance(key, Tup):
         return known_value(key), True
     held: list[Any] = []
@@ -303,6 +303,6 @@ def sorted_by_several(ctx: Lowering, items: list[Binding], keys: list[Binding], 
 
 
 def leaves_of(ctx: Lowering, binding: Binding) -> list[Binding]:
-    """The numbers in a tuple or list of known structure, of tuples in tuples too."""
+    """The numbers in a tuple or list of static structure, nested ones included."""
     items = held_items(binding, ctx.state)
     return [binding] if items is None else [leaf for item in items for leaf in leaves_of(ctx, item)]

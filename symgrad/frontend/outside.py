@@ -1,4 +1,4 @@
-"""Names, and what stands outside the function: globals, cells, attributes, read once a call."""
+"""Names, and values from outside the function: globals, cells, attributes, read once a call."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def name(ctx: Lowering, node: ast.Name) -> Binding:
     try:
         value, text, builtin = read_name(ctx, ctx.frame.source, node.id)
     except NameError:
-        if sees(ctx, NameError) and node.id not in ctx.frame.source.cells:  # a cell that is empty may be filled later
+        if sees(ctx, NameError) and node.id not in ctx.frame.source.cells:  # an empty cell may be filled later
             return definite(ctx, MISSING, node, NameError, f"name {node.id!r} is not defined")
         raise UnsupportedSyntax(f"name {node.id!r} is not defined", ctx.loc(node), f"define {node.id}, or pass it as an argument") from None
     binding = outside(ctx, value, text, node.id)
@@ -58,11 +58,11 @@ def name(ctx: Lowering, node: ast.Name) -> Binding:
 
 
 def variable(ctx: Lowering, key: Name, node: ast.AST) -> Binding:
-    """What a variable is bound to: a local one, or a global one that the program assigns to."""
+    """The value of a variable: a local one, or a global one that the program assigns to."""
     binding, name_ = ctx.state.names.get(key, MISSING), key[1]
     ctx.assigned_reads += key in ctx.assigned_outside
     match binding:
-        # so it is on this path alone, or in the first round, or somebody sees it
+        # unbound on this path only, or in the first iteration, or where a handler catches it
         case Missing() if ctx.nested or sees(ctx, UnboundLocalError):
             what = f"cannot access local variable {name_!r} where it is not associated with a value"
             return definite(ctx, binding, node, UnboundLocalError, what)
@@ -77,17 +77,17 @@ def variable(ctx: Lowering, key: Name, node: ast.AST) -> Binding:
 
 
 def variable_of_module(ctx: Lowering, module: Any, name_: str, node: ast.AST) -> Binding | None:
-    """The variable that an attribute of a module is, if the program assigns to it."""
+    """The variable behind an attribute of a module, if the program assigns to it."""
     key = (Same(vars(module)), name_) if isinstance(module, types.ModuleType) else None
     return variable(ctx, key, node) if key in ctx.assigned_outside and key is not None else None
 
 
 def outside(ctx: Lowering, value: Any, text: str, name_: str) -> Binding:
-    """A binding for an object that the function did not make."""
+    """A binding for an object that was created outside the function."""
     if any(is_namespace(value, owner.value) for owner, _ in ctx.assigned_outside):
         what = "the variables of a module, or the attributes of a class or function, are read as a dict, and one of them is assigned to"
         raise UnsupportedSyntax(what, ctx.builder.loc, "read it by its name")
-    if ctx.is_of_library(text) and has_literal(value):  # it stays as it is
+    if ctx.is_of_library(text) and has_literal(value):  # it never changes
         return static_binding(value)
     suffix = conversion(value)
     if suffix:
@@ -140,9 +140,10 @@ def outside(ctx: Lowering, value: Any, text: str, name_: str) -> Binding:
 
 
 def follow_instance(ctx: Lowering, owner: External) -> None:
-    """Start again where an instance is read whose class derives from a list or dict: it is followed then as one that was given.
+    """Restart where an outside instance of a class derived from a list or dict is read, so that it is tracked like an argument.
 
-    One that is not followed is read item by item if its class leaves all of that to its base, and refused if not.
+    An untracked instance is read item by item if its class inherits all reading from its base, and
+    refused otherwise.
     """
     cls = type(owner.value)
     base = container_of(cls)
@@ -157,7 +158,7 @@ def follow_instance(ctx: Lowering, owner: External) -> None:
 
 
 def check_reader(ctx: Lowering, value: Any) -> None:
-    """Refuse to read all that a container from outside holds, if the expressions of its items would run a method of its class."""
+    """Refuse to read a container from outside if the expressions of its items would run a method of its class."""
     cls = type(value)
     if container_of(cls) is not None and (word := changed_reader(cls)) is not None:
         base = getattr(container_of(cls), "__name__", "container")
@@ -166,10 +167,10 @@ def check_reader(ctx: Lowering, value: Any) -> None:
 
 
 def change_outside(ctx: Lowering, owner: Binding) -> None:
-    """Start again where an object from outside is changed for the first time: it is followed then as one that was given.
+    """Restart where an object from outside is changed for the first time, so that it is tracked like an argument.
 
-    Where it is not followed nothing is done, and who asks refuses the change: it holds an object in two places, or something that is
-    converted when it is read, or too many objects to tell from all others.
+    An object that cannot be tracked is left alone, and the caller refuses the change: it holds an
+    object twice, or one that is converted when read, or too many objects to keep distinct.
     """
     if not isinstance(owner, External) or owner.text in ctx.captured:
         return
@@ -181,12 +182,12 @@ def change_outside(ctx: Lowering, owner: Binding) -> None:
     raise Recapture(Captured(owner.text, Value(BOOL), known, owner.value))
 
 
-#: the objects in one from outside that is followed
+#: the most objects inside a tracked object from outside
 FOLLOWED = 16
 
 
 def constant_text(ctx: Lowering, value: Any) -> str:
-    """A value as emitted text has it: its literal, or a name for the object itself where it has none."""
+    """A value in emitted text: its literal, or a name for the object if it has none."""
     return literal(value) if has_literal(value) else owner_name(ctx, value)
 
 
@@ -196,7 +197,7 @@ def item_text(ctx: Lowering, text: str, key: Any) -> str:
 
 
 def rely_on_keys(ctx: Lowering, value: Any, text: str) -> None:
-    """Note that the program contains which items a container has: how many, or which keys."""
+    """Record that the program depends on the items that a container has: their number, or the keys."""
     ctx.rely(text, type(value), "type")
     match value:
         case dict():
@@ -208,7 +209,7 @@ def rely_on_keys(ctx: Lowering, value: Any, text: str) -> None:
 
 
 def entries_of(ctx: Lowering, binding: Binding, node: ast.AST) -> dict[Any, Binding] | None:
-    """The items of a dict, by their keys, of which the program contains which there are; None of anything else."""
+    """The items of a dict by their keys, whose set is recorded as a dependence; None for anything else."""
     if isinstance(binding, External) and isinstance(binding.value, dict):
         check_reader(ctx, binding.value)
         rely_on_keys(ctx, binding.value, binding.text)
@@ -221,7 +222,7 @@ def entries_of(ctx: Lowering, binding: Binding, node: ast.AST) -> dict[Any, Bind
 
 
 def rely_on_absence(ctx: Lowering, value: Any, text: str, key: Any) -> None:
-    """Note that the program contains that a container has no such item."""
+    """Record that the program depends on the absence of an item."""
     if isinstance(value, dict) and isinstance(key, str):
         ctx.rely(text, key, "unset")
     else:
@@ -229,7 +230,7 @@ def rely_on_absence(ctx: Lowering, value: Any, text: str, key: Any) -> None:
 
 
 def rely_on_membership(ctx: Lowering, value: Any, text: str, key: Any) -> None:
-    """Note that the program contains whether a dict or set holds a key; else, which items there are."""
+    """Record that the program depends on whether a dict or set has a key; else on all its keys."""
     if type(value) in (dict, set, frozenset) and type(key) in (str, int, bool):
         ctx.rely(text, type(value), "type")
         ctx.rely(text, key, "contains" if key in value else "unset")
@@ -238,9 +239,9 @@ def rely_on_membership(ctx: Lowering, value: Any, text: str, key: Any) -> None:
 
 
 def rely_on_class(ctx: Lowering, owner: Binding, cls: type, attr: str, held: Any, part: str = "") -> None:
-    """Note that the program contains what a class gives for an attribute, and that an instance from outside is of it.
+    """Record that the program depends on a class's attribute, and on the class of an instance from outside.
 
-    ``part`` is what of the attribute is meant: ``.__func__`` of a method of the class itself.
+    ``part`` is the part of the attribute that counts: ``.__func__`` of a class method.
     """
     if not users_bases(cls):
         return
@@ -253,7 +254,7 @@ def rely_on_class(ctx: Lowering, owner: Binding, cls: type, attr: str, held: Any
 
 
 def spelled_name(ctx: Lowering, value: Any, name_: str) -> str:
-    """How emitted text spells an object; objects of the user's get a name of their own."""
+    """The spelling of an object in emitted text; a user object gets a name of its own."""
     own = str(getattr(value, "__name__", ""))
     if isinstance(value, types.ModuleType):
         return {"numpy": "np"}.get(own, own)

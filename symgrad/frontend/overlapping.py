@@ -1,7 +1,8 @@
-"""Copies from one part of an array to another part of it: where NumPy's result is not that of a copy made before.
+"""Copies between overlapping parts of one array: where NumPy's result differs from a copy through a temporary.
 
-NumPy copies a vector to one with steps of the same sign element by element, forwards where the source begins at the target or behind
-it, else backwards (``raw_array_assign_array`` in its source). With two sizes of steps it may read what it has written.
+NumPy copies between vectors with steps of the same sign element by element: forwards if the source begins at or after
+the target, else backwards (``raw_array_assign_array`` in its source). With steps of two sizes it may read what it has
+written.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from symgrad.ops.indexing import ATTRIBUTES, is_part
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """What a view takes of an axis of the array: one place, or a walk along it. What is not known is None."""
+    """The part of an axis that a view takes: one index, or a strided range. Unknown fields are None."""
 
     row: Operand | None = None
     walks: bool = True
@@ -24,7 +25,7 @@ class Axis:
     step: int | None = 1
 
     def sliced(self, first: Operand, step: Operand) -> Axis:
-        """A slice of the walk."""
+        """A slice of the range."""
         size = (1 if step.value is None else step.value) if isinstance(step, Const) else None
         begins = (0 if first.value is None else first.value) if isinstance(first, Const) else None
         start = None
@@ -33,12 +34,12 @@ class Axis:
         return Axis(None, True, start, None if self.step is None or not isinstance(size, int) else self.step * size)
 
     def at(self, place: Operand) -> Axis:
-        """One place of the walk."""
+        """One index of the range."""
         return Axis(place if (self.start, self.step) == (0, 1) else None, False)
 
 
 def axes_of(path: tuple[Step, ...], rank: int) -> list[Axis] | None:
-    """What a path takes of each axis of an array; None of a path that is more than places and slices."""
+    """The part of each axis that a path takes; None for a path with other steps than indices and slices."""
     axes, order = [Axis()] * rank, list(range(rank))
     for step in path:
         if step.spec == ".T":
@@ -62,10 +63,10 @@ def axes_of(path: tuple[Step, ...], rank: int) -> list[Axis] | None:
 
 
 def order_matters(ctx: Lowering, target: Ref, last: Step, source: Ref) -> bool:
-    """May NumPy read what it has written, where one vector of an array is copied to another one?"""
+    """Whether NumPy may read what it has written, where one vector of an array is copied to another."""
     to, of = (*target.path, last), source.path
     if len({step.spec for step in (*to, *of) if is_part(step.spec)}) > 1:
-        return False  # real and imaginary parts lie beside one another
+        return False  # real and imaginary parts are interleaved
     same = next(
         (k for k, (a, b) in enumerate(zip(to, of, strict=False)) if (a.spec, a.operands) != (b.spec, b.operands)), min(len(to), len(of))
     )
@@ -88,7 +89,7 @@ def order_matters(ctx: Lowering, target: Ref, last: Step, source: Ref) -> bool:
 
 
 def is_mirrored(to: list[Axis], of: list[Axis], down: int, across: int) -> bool:
-    """Is a row copied to the column of the same place, or the other way round?  The cell that both have is copied to itself."""
+    """Whether a row is copied to the column of the same index, or vice versa. Their common element is copied to itself."""
     row, column = of[down].row, to[across].row
     whole = all((axis.start, axis.step) == (0, 1) for axis in (to[down], of[across]))
     if isinstance(row, Const) and isinstance(column, Const):
@@ -97,7 +98,7 @@ def is_mirrored(to: list[Axis], of: list[Axis], down: int, across: int) -> bool:
 
 
 def steps_matter(to: Axis, of: Axis, in_one_row: bool) -> bool:
-    """The same of two walks along one axis."""
+    """The same for two ranges along one axis."""
     if to.step is None or of.step is None:
         return True
     if to.step == of.step or to.step * of.step < 0:  # where the signs differ, NumPy makes a copy

@@ -1,4 +1,4 @@
-"""Classes of the user's that change what Python itself does with instances: what of that is not followed is refused."""
+"""User classes that override how Python itself treats instances: overrides that lowering does not support are refused."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from symgrad.frontend.context import Lowering
 from symgrad.frontend.derived import BASES
 from symgrad.frontend.reading import entry_of_class
 
-#: special methods that no construct of ours asks for, or that change no number
+#: special methods that no construct calls, or that change no number
 HARMLESS = {"__new__", "__repr__", "__str__", "__format__", "__hash__", "__doc__", "__reduce__", "__getnewargs__", "__class_getitem__",
             "__init_subclass__", "__copy__", "__deepcopy__", "__annotate__", "__annotate_func__", "__del__", "__replace__"}  # fmt: skip
-#: stems of the operators that are looked up in the class of a named tuple first
+#: stems of the operators that are first looked up in the class of a named tuple
 OPERATORS = ("add", "sub", "mul", "truediv", "pow", "matmul", "mod", "floordiv")
 ASKED = {f"__{r}{stem}__" for stem in OPERATORS for r in ("", "r", "i")} | {
     "__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__", "__neg__", "__pos__", "__invert__", "__abs__", "__bool__", "__contains__",
@@ -21,13 +21,13 @@ ASKED = {f"__{r}{stem}__" for stem in OPERATORS for r in ("", "r", "i")} | {
 
 
 def own_names(cls: type, base: type) -> dict[str, Any]:
-    """What the classes between a class and one of its bases define."""
+    """The definitions in the classes between a class and one of its bases."""
     order = cls.__mro__
     return {name: held for c in reversed(order[: order.index(base)]) for name, held in vars(c).items()}
 
 
 def check_named_tuple(ctx: Lowering, cls: type) -> None:
-    """Refuse a named tuple that is not what its fields say: made, unpacked, compared or added in its own way."""
+    """Refuse a named tuple that overrides its fields' behaviour: construction, unpacking, comparison or addition."""
     base = next(c for c in cls.__mro__ if "_fields" in vars(c))
     own = own_names(cls, base)
     fields = (*cls._fields, "_make", "_replace", "_asdict", "__new__")  # type: ignore[attr-defined]
@@ -38,7 +38,7 @@ def check_named_tuple(ctx: Lowering, cls: type) -> None:
 
 
 def check_container(ctx: Lowering, cls: type) -> None:
-    """Refuse a list, tuple or dict of the user's own class that defines a method of theirs anew."""
+    """Refuse a user class derived from list, tuple or dict that overrides a method of theirs."""
     base = next((c for c in cls.__mro__ if c in (list, tuple, dict)), cls)
     own = own_names(cls, base)
     peculiar = [n for n, held in own.items() if n not in HARMLESS and callable(held) and (hasattr(base, n) or is_special(n))]
@@ -48,7 +48,7 @@ def check_container(ctx: Lowering, cls: type) -> None:
 
 
 def check_making(ctx: Lowering, cls: type) -> None:
-    """Refuse to make an instance of a class that does more, or something else, than to call ``__init__`` on a new object."""
+    """Refuse to create an instance of a class whose construction is more than a call of ``__init__`` on a new object."""
     if isinstance(entry_of_class(ctx, type(cls), "__call__"), types.FunctionType):
         raise UnsupportedSyntax(f"{type(cls).__name__}, the metaclass of {cls.__name__}, defines __call__", ctx.builder.loc)
     if entry_of_class(ctx, cls, "__new__") not in (vars(object)["__new__"], *(vars(one).get("__new__") for one in BASES)):
@@ -62,7 +62,7 @@ def check_making(ctx: Lowering, cls: type) -> None:
 
 
 def check_reading(ctx: Lowering, cls: type) -> None:
-    """Refuse to read attributes of instances whose class says how that is done."""
+    """Refuse to read attributes of instances whose class overrides attribute access."""
     if isinstance(entry_of_class(ctx, cls, "__getattribute__"), types.FunctionType):
         raise UnsupportedSyntax(f"{cls.__name__} defines __getattribute__", ctx.builder.loc, "use properties")
 

@@ -1,6 +1,7 @@
-"""A call that may use the memory of an argument for its result -> the same call without that, where nothing else holds the argument.
+"""A call that may overwrite an argument with its result -> the same call without that, if nothing else holds the argument.
 
-``scipy.linalg.solve(a, b.T @ c, overwrite_b=True)``: what the second argument holds afterwards is not defined, and nobody can ask.
+``scipy.linalg.solve(a, b.T @ c, overwrite_b=True)``: the second argument is undefined after the
+call, and no name refers to it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from symgrad.frontend.operands import known_value
 from symgrad.frontend.reach import holders, memory_in
 from symgrad.frontend.reading import root_of
 
-#: what the word for such a setting begins with; the name of the argument follows
+#: the prefix of the setting's name; the argument's name follows
 OVERWRITE = "overwrite_"
 #: packages whose functions have such settings; of other functions they are parameters like any other
 OVERWRITING = ("numpy", "scipy")
@@ -26,7 +27,7 @@ ARGUMENTS = {"overwrite_input": "a"}
 
 
 def without_overwriting(ctx: Lowering, function: Any, args: Sequence[Binding], kwargs: dict[str, Binding]) -> dict[str, Binding]:
-    """The named arguments of a call without the settings that let the function overwrite an argument which nothing else holds."""
+    """The keywords of a call without the settings that allow overwriting an argument, if nothing else holds it."""
     words = [word for word, held in kwargs.items() if word.startswith(OVERWRITE) and known_value(held) == [True]]
     if not words or root_of(function) not in OVERWRITING:
         return kwargs
@@ -39,7 +40,7 @@ def without_overwriting(ctx: Lowering, function: Any, args: Sequence[Binding], k
 
 
 def is_held_by(ctx: Lowering, array: Binding, most: int) -> bool:
-    """Is it an array that the function has made, and that no more than so many names, objects and operands hold?"""
+    """Whether an array was created in the function and has at most that many references from names, objects and operands."""
     locations = list(memory_in(array))
     outside = {location for held in (*ctx.arrays.values(), *ctx.owned.values()) for location in memory_in(held)}
     seen = (location in outside or holders(location, ctx.state) > most or not is_fresh(ctx, location) for location in locations)

@@ -1,6 +1,7 @@
-"""A refusal of something that is not known while compiling -> the integer of the call which, as part of the signature, would make it known.
+"""A refusal of a dynamic value -> the integer argument of the call that would make it static as part of the signature.
 
-Such an integer is pinned: the function is compiled for its value, and compiled again for another one.
+Such an integer is pinned: the function is compiled for its value, and compiled again for another
+one.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from symgrad.ir.types import Array, Dim, List, Scalar
 
 
 class NotLiteral(UnsupportedSyntax, ValueError):
-    """What has to be known while compiling is not, a binding; for whoever can do without it, a ``ValueError``."""
+    """A binding that must be static is dynamic; a ``ValueError`` for callers that can do without it."""
 
     def __init__(self, unknown: Any) -> None:
         super().__init__("this must be a literal")
@@ -26,7 +27,7 @@ class NotLiteral(UnsupportedSyntax, ValueError):
 
 
 def located(ctx: SharedState, error: SymgradError, node: ast.AST) -> SymgradError:
-    """A refusal that says where; of what is no literal, which integer of the call would do, if one would."""
+    """Add the location to a refusal; for a ``NotLiteral`` also the integer of the call that would make it static, if there is one."""
     if isinstance(error, NotLiteral) and error.unknown is not None:
         pinned(ctx, error, [error.unknown])
         error.unknown = None
@@ -34,9 +35,9 @@ def located(ctx: SharedState, error: SymgradError, node: ast.AST) -> SymgradErro
 
 
 def pinnable(ctx: SharedState, binding: Any) -> str | None:
-    """The expression that reads an integer of the call or from outside, whose value could be made part of the signature.
+    """The expression that reads an integer of the call or from outside, whose value could be part of the signature.
 
-    Of an integer that is computed it is that of one of those that it is computed from.
+    For a computed integer, the expression of one of those that it is computed from.
     """
     match binding:
         case Num(Value() as value):
@@ -61,9 +62,9 @@ def integer_behind(ctx: SharedState, value: Operand, seen: set[Operand]) -> str 
 
 
 def what_decides(ctx: SharedState, test: Operand) -> str | None:
-    """The expression that reads an integer or bool of the call or from outside, where such values alone decide a test; None elsewhere.
+    """The expression that reads an integer or bool of the call or from outside, if only such values decide a test; else None.
 
-    Of several of them it is the first; known that one, the next is asked for.
+    Of several it is the first; if that is static, a later refusal names the next.
     """
     texts: list[str] = []
     waiting, seen = [test], set[Operand]()
@@ -84,7 +85,7 @@ def what_decides(ctx: SharedState, test: Operand) -> str | None:
 
 @contextmanager
 def refused_beside(ctx: SharedState, test: Operand) -> Iterator[None]:
-    """Where a side of a branch is refused, and integers alone decide the test, the refusal says which: known, that side may fall away."""
+    """Where a side of a branch is refused, and integers alone decide the test, add the integer: if it is static, that side may vanish."""
     before = len(ctx.refusals)
     raised: list[SymgradError] = []
     try:
@@ -107,17 +108,17 @@ def pin_splits(ctx: SharedState) -> None:
 
 
 def pinned(ctx: SharedState, refusal: SymgradError, bindings: Iterable[Any]) -> SymgradError:
-    """The refusal of something that is not known while compiling, which says which integer would do, if one would."""
+    """The refusal of a dynamic value, with the integer that would make it static, if there is one."""
     return pinned_as(ctx, refusal, next((text for one in bindings if (text := pinnable(ctx, one)) is not None), None))
 
 
 def pinned_extent(ctx: SharedState, refusal: SymgradError, extent: Any) -> SymgradError:
-    """The refusal of something that would be known if an extent were, which says which extent of the call that is."""
+    """The refusal of a value that a static extent would make static, with the extent of the call."""
     return pinned_as(ctx, refusal, text_of_extent(ctx, extent)) if isinstance(extent, Dim) else refusal
 
 
 def text_of_extent(ctx: SharedState, extent: Any) -> str | None:
-    """The expression that reads from an array of the call the extent that an extent is, or is computed from."""
+    """The expression that reads, from an array of the call, an extent or the extent that it is computed from."""
     if not isinstance(extent, Dim):
         return None
     arrays = [(path, value.type) for value, path in ctx.texts.items() if isinstance(value.type, Array)]
@@ -126,12 +127,12 @@ def text_of_extent(ctx: SharedState, extent: Any) -> str | None:
 
 
 def pinned_length(ctx: SharedState, refusal: SymgradError, sequence: Operand | None) -> SymgradError:
-    """The refusal of a list of unknown length, which says which integer decides how long it is, if one does."""
+    """The refusal of a list of dynamic length, with the integer that decides the length, if there is one."""
     return pinned_as(ctx, refusal, integer_behind(ctx, sequence, set()) if sequence is not None else None)
 
 
 def pinned_as(ctx: SharedState, refusal: SymgradError, text: str | None) -> SymgradError:
-    """The refusal of something that would be known if the integer were that an expression reads."""
+    """The refusal of a value that would be static if the integer that an expression reads were."""
     refusal.pin = text
     refusal.objects = dict(ctx.external_names)
     return refusal

@@ -1,4 +1,4 @@
-"""What a loop carries, as far as is known: the plan, and one attempt at the head of the loop."""
+"""Plans of loops: the loop-carried values known so far, and one attempt at the head of the loop."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from symgrad.frontend.skeletons import Skeleton, is_of_row, objects_of, places_i
 from symgrad.ir.core import Operand, Value
 from symgrad.ir.types import Type
 
-WHOLE = "all of a list"  #: the place of a list that is carried as one value, beside the places of its items
+WHOLE = "all of a list"  #: the key of a list that is carried as one value, besides the keys of its items
 
 
 @dataclass(slots=True)
 class Plan:
-    """What a loop carries, as far as is known: forms of names, types of memory and lists, what may share memory or be the same object."""
+    """The loop-carried values known so far: forms of names, types of memory and lists, what may alias or be the same object."""
 
     names: dict[Name, Skeleton] = field(default_factory=dict)
     memory: dict[Location, Type] = field(default_factory=dict)
     heap: dict[HeapKey, Any] = field(default_factory=dict)
     shares: dict[tuple[Any, Any], None] = field(default_factory=dict)
-    twins: dict[Any, None] = field(default_factory=dict)  #: places of objects, and objects, that other names may reach after a round
+    twins: dict[Any, None] = field(default_factory=dict)  #: places of objects, and objects, that other names may reach after an iteration
     stale: dict[Any, None] = field(default_factory=dict)
     shared: dict[HeapKey, None] = field(default_factory=dict)  #: lists that do not alone hold the lists in them
     locations: dict[HeapKey, Location] = field(default_factory=dict)  #: the memory of lists that were known item by item before
@@ -32,10 +32,10 @@ class Plan:
     bases: dict[Any, dict[Ref, None] | None] = field(default_factory=dict)
     #: places among what is carried where a round may hand on a number of a narrower class
     mixed: dict[int, None] = field(default_factory=dict)
-    exposed: dict[Any, None] = field(default_factory=dict)  #: what the caller may hold after a round: see ``exposed``
+    exposed: dict[Any, None] = field(default_factory=dict)  #: what the caller may hold after an iteration: see ``exposed``
 
     def seen_in_list(self, name: Name, form: Skeleton, last: Skeleton, entry: State) -> Skeleton:
-        """The form of a name that each round binds to an item of a list of lists, as shows once that list is carried."""
+        """The form of a name that each iteration binds to an item of a list of lists, discovered once that list is carried."""
         own = last.anew if last.form == "same" else last
         if own is None or not is_of_row(own) or is_of_row(form) or name in self.rows or entry.names.get(name, MISSING) != MISSING:
             return form
@@ -43,7 +43,7 @@ class Plan:
         return own
 
     def add(self, table: dict[Any, Any], key: Any, value: Any) -> bool:
-        """Enter a form; True if that is news."""
+        """Enter a form; return whether it is new."""
         if key in table and table[key] == value:
             return False
         table[key] = value
@@ -52,16 +52,16 @@ class Plan:
 
 @dataclass(slots=True)
 class Head:
-    """One attempt at a loop: what it starts from, its block arguments, and the state at the top of the body."""
+    """One attempt at a loop: its initial values, its block arguments, and the state at the top of the body."""
 
     inits: list[Operand]
     args: list[Value]
     state: State
     places: dict[Any, Location]
     objects: dict[Any, HeapKey] = field(default_factory=dict)
-    firsts: dict[HeapKey, HeapKey] = field(default_factory=dict)  #: what ``objects`` are in the first round
-    gone: set[HeapKey] = field(default_factory=set)  #: objects of before the loop that only ``objects`` stand for now
-    types: list[Type] = field(default_factory=list)  #: of ``args``, with ``?`` for each extent that may change from round to round
+    firsts: dict[HeapKey, HeapKey] = field(default_factory=dict)  #: the ``objects`` of the first iteration
+    gone: set[HeapKey] = field(default_factory=set)  #: objects from before the loop that are only reachable as ``objects`` now
+    types: list[Type] = field(default_factory=list)  #: of ``args``, with ``?`` for each extent that may vary with the iteration
 
     def enter(self, place: Any, binding: Binding, form: Skeleton) -> None:
         """Record the memory and the objects of a binding that is carried in a place."""
@@ -69,14 +69,14 @@ class Head:
         self.objects |= {(place, n): x for n, x in enumerate(objects_of(binding, form, self.state.heap)) if x is not None}
 
     def first(self, held: Any) -> HeapKey | None:
-        """The object that a carried place holds in the first round; an object from before the loop is itself."""
+        """The object of a carried place in the first iteration; an object from before the loop is itself."""
         if isinstance(held, HeapKey):
             return held
         key = self.objects.get(held)
         return None if key is None else self.firsts.get(key)
 
     def slot(self, ctx: Lowering, type_: Type, name: str | None) -> Value:
-        """A block argument for what is carried."""
+        """A block argument for a carried value."""
         self.types.append(type_)
         self.args.append(Value(ctx.builder.freshen(type_), name))
         return self.args[-1]

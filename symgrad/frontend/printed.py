@@ -1,4 +1,4 @@
-"""What is shown of values as text: as Python shows them, tuples as tuples, named tuples by their names."""
+"""Values as text (``print``, ``str``, f-strings): as Python shows them, tuples as tuples, named tuples by their names."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from symgrad.runtime.support import ShownAs
 
 
 def shown(ctx: Lowering, binding: Binding, node: ast.AST, word: str = "__str__") -> Operand:
-    """A value for a call that makes text of it; in the IR a tuple is a list, here it is made a tuple again.
+    """A value for a call that converts it to text: a list of the IR that is a tuple becomes a tuple again.
 
-    ``word`` says how an instance is asked for its text: those that are held by others by ``__repr__``.
+    ``word`` is the method for an instance's text: ``__repr__`` for instances inside other values.
     """
     match binding:
         case Maybe(present=test, inner=one, absent=other) | Choice(test=test, then=one, orelse=other):
@@ -74,14 +74,14 @@ def pairs_of(ctx: Lowering, key: HeapKey, node: ast.AST) -> Operand:
 
 
 def shown_as(ctx: Lowering, binding: Binding, word: str) -> Binding:
-    """What is shown of an instance whose class leaves that to a list or dict, which do not show the name of the class."""
+    """The instance as its list or dict, whose text has no class name, if its class inherits the method."""
     if not isinstance(binding, Obj) or not is_derived(binding) or container_of(binding.key.cls) not in (list, dict):
         return binding
     return as_base(ctx, binding, word, "__repr__")
 
 
 def of_instance(ctx: Lowering, binding: Obj, word: str, node: ast.AST) -> Operand:
-    """The text of an instance by the methods of its class, as an object that shows it."""
+    """The text of an instance by the methods of its class, as an object that prints as it."""
     cls = binding.key.cls
     if cls in growing_classes.DICTS:
         shown_dict = growing_shown(ctx, binding, node)
@@ -101,7 +101,7 @@ def of_instance(ctx: Lowering, binding: Obj, word: str, node: ast.AST) -> Operan
 
 
 def growing_shown(ctx: Lowering, binding: Obj, node: ast.AST) -> Operand:
-    """A dict of computed keys for the text of it."""
+    """A dict of dynamic keys, for its text."""
     held = dict(ctx.state.entries(binding.key))
     if "stored_items" not in held:
         what = "the text of a dict that is an item of another one, and is changed there, is not known"
@@ -123,7 +123,7 @@ def growing_shown(ctx: Lowering, binding: Obj, node: ast.AST) -> Operand:
 
 
 def of_collection(ctx: Lowering, binding: Obj, node: ast.AST) -> Operand:
-    """A set, or a list or dict of ``collections``, for the text of it."""
+    """A set, or a list or dict of ``collections``, for its text."""
     key = binding.key
     kind: Any = key.exact or (set if key.cls is set else None)
     name = kind.__name__ if kind in (set, frozenset) else owner_name(ctx, kind)
@@ -142,12 +142,12 @@ def of_collection(ctx: Lowering, binding: Obj, node: ast.AST) -> Operand:
     raise UnsupportedSyntax(f"the text of a {word} is not known", ctx.loc(node), "show what it holds")
 
 
-#: numbers of NumPy's of which ``format`` shows more digits than ``str``, or that may be such ones
+#: NumPy dtypes whose numbers ``format`` may show with more digits than ``str``
 NARROW = frozenset({"f16", "f32", "c64", "any"})
 
 
 def text_of(ctx: Lowering, binding: Binding, node: ast.AST, form: str) -> Binding:
-    """The text of a value by ``str`` or ``repr``: known where the value is, else made when it runs."""
+    """The text of a value by ``str`` or ``repr``: static if the value is, else computed at run time."""
     binding = shown_as(ctx, binding, "__repr__" if "!r" in form else "__str__")
     if isinstance(binding, Obj) and binding.key.kind == "record":
         text = of_instance(ctx, binding, "__repr__" if "!r" in form else "__str__", node)
@@ -156,7 +156,7 @@ def text_of(ctx: Lowering, binding: Binding, node: ast.AST, form: str) -> Bindin
         if isinstance(value, str | bool | int | float | None):
             return Static(as_python_does(ctx, node, lambda value=value: form.format(value)))  # type: ignore[misc]
     if form == "{}" and getattr(ctx.type_of(binding), "dtype", "any") in NARROW:
-        form = "{!s}"  # ``format`` shows the number as one of Python's
+        form = "{!s}"  # ``format`` shows the number as a Python number
     return Num(ctx.call("format_text", Const(form), shown(ctx, binding, node)))
 
 

@@ -1,6 +1,7 @@
-"""Special methods of the user's classes: which of them a value has, and what they give where Python asks them.
+"""Special methods of user classes: which of them a value has, and their results where Python calls them.
 
-Python looks a special method up in the class. ``own_method`` does; whoever answers a question of Python's asks it first.
+Python looks a special method up in the class, as ``own_method`` does. Every construct that Python
+resolves by a special method calls it first.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from symgrad.frontend.opaque import followed, is_own
 from symgrad.frontend.reading import from_class, methods_of, root_of
 from symgrad.ir.types import Object, Scalar, Unknown
 
-#: operators that a class of the user's may define
+#: operators that a user class may define
 OWN_OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.Pow: "pow", ast.MatMult: "matmul", ast.Mod: "mod",
     ast.FloorDiv: "floordiv", ast.LShift: "lshift", ast.RShift: "rshift", ast.BitAnd: "and", ast.BitOr: "or", ast.BitXor: "xor",
@@ -27,7 +28,7 @@ OWN_OPERATORS: dict[type[ast.AST], str] = {
 
 
 class Namespace:
-    """What ``types.SimpleNamespace`` is while compiling: an instance with the attributes that are set."""
+    """Stands for ``types.SimpleNamespace`` at compile time: an instance with the attributes that are set."""
 
 
 Namespace.__name__ = Namespace.__qualname__ = "SimpleNamespace"
@@ -41,23 +42,23 @@ COMPARISONS: dict[type[ast.AST], tuple[str, str]] = {
 }  # fmt: skip
 
 
-#: all that a class may define of operators and comparisons
+#: all special methods for operators and comparisons
 OWN_WORDS = [f"__{side}{stem}__" for stem in OWN_OPERATORS.values() for side in ("", "r")] + [
     w for pair in COMPARISONS.values() for w in pair
 ]
 
 
-#: one of which makes a value iterable
+#: either of them makes a value iterable
 ITERABLE = ("__iter__", "__getitem__")
 
 
 def defines_any(ctx: Lowering, value: Any, *words: str) -> bool:
-    """Has the class of a constant one of some special methods?"""
+    """Whether the class of a constant defines one of some special methods."""
     return any(from_class(ctx, type(value), word) is not None for word in words)
 
 
 def class_of(binding: Binding) -> type | None:
-    """The class of an instance of the user's, from inside or outside the function."""
+    """The class of a user instance, from inside or outside the function."""
     match binding:
         case Obj(key) if key.kind == "record":
             return key.cls  # type: ignore[no-any-return]
@@ -90,13 +91,13 @@ def own_method(ctx: Lowering, owner: Binding, word: str) -> Any:
 
 
 def asked_of(ctx: Lowering, binding: Binding, word: str, args: list[Binding], node: ast.AST) -> Binding | None:
-    """What a special method of the value's class gives; None where the class defines none in Python."""
+    """The result of a special method of the value's class; None if the class defines none in Python."""
     binding = binding.inner if isinstance(binding, Maybe) and own_method(ctx, binding.inner, word) is not None else binding
     return ctx.apply_method(binding, word, args, node) if own_method(ctx, binding, word) is not None else None
 
 
 def manages_in_library(ctx: Lowering, binding: Binding) -> bool:
-    """Is it a context manager of a library, such as a lock or a file?  Those of symgrad's say what is differentiated, and are none."""
+    """Whether the binding is a library's context manager, such as a lock or a file. Those of symgrad do not count."""
     match binding:
         case External(value):
             return from_class(ctx, type(value), "__exit__") is not None and root_of(type(value)) != "symgrad"
@@ -106,7 +107,7 @@ def manages_in_library(ctx: Lowering, binding: Binding) -> bool:
 
 
 def as_index(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
-    """What stands between brackets or counts rounds: the integer that ``__index__`` gives, else the value itself."""
+    """An index or a count: the integer that ``__index__`` returns, else the value itself."""
     return asked_of(ctx, binding, "__index__", [], node) or binding
 
 
@@ -120,7 +121,7 @@ def as_float(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
 
 
 def checked(ctx: Lowering, number: Binding, kinds: tuple[str, ...], word: str, node: ast.AST) -> Binding:
-    """A number of the class that a special method has to give, or Python raises."""
+    """Check that a special method returned a number of the class that Python requires."""
     type_ = ctx.type_of(number) if isinstance(number, Num) else None
     if not isinstance(type_, Scalar) or type_.kind not in kinds:
         raise UnknownType(f"what {word} gives is not known to be of the class that Python asks for", ctx.loc(node), "convert it there")

@@ -1,9 +1,10 @@
-"""Functions that depend on their arguments alone, and change nothing: those that may be called while compiling.
+"""Pure functions, whose result depends on their arguments alone: these may be called at compile time.
 
-The text of a function is looked through, and that of the functions of the user's that it calls. It may use its own variables, some
-builtins, and functions of NumPy, SciPy and ``math`` that draw nothing and write to nothing; it reads no other global variable, for that
-may be another one at the time of the call. It may store in lists, dicts, sets and arrays that it has made itself, and draw from a random
-generator that it has made from a seed.
+The text of a function is checked, and that of the user functions that it calls. It may use its own
+variables, some builtins, and functions of NumPy, SciPy and ``math`` that draw nothing and write to
+nothing. It reads no other global variable, which may be rebound before the call. It may store in
+lists, dicts, sets and arrays that it has created itself, and draw from a random generator that it
+has created from a seed.
 """
 
 from __future__ import annotations
@@ -30,26 +31,26 @@ BUILTINS = frozenset({
     "type", "zip", "ValueError", "TypeError", "KeyError", "IndexError", "RuntimeError", "NotImplementedError",
     "AssertionError", "ArithmeticError", "ZeroDivisionError", "Exception", "object", "hasattr",
 })  # fmt: skip
-#: packages whose functions depend on their arguments alone, but for those that draw or write
+#: packages of pure functions, except for those that draw or write
 PURE = ("numpy", "math", "cmath", "scipy", "operator", "_operator", "itertools", "functools", "builtins")
 #: functions and classes, but no object that calls others: a ``partial``, an ``np.vectorize``
 FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, np.ufunc, type, type(np.sum))
-#: displays that make a list, dict or set
+#: displays that create a list, dict or set
 DISPLAYS = (ast.List, ast.ListComp, ast.Dict, ast.DictComp, ast.Set, ast.SetComp)
-#: functions of NumPy that make an array
+#: functions of NumPy that create an array
 MAKERS = frozenset({
     "array", "arange", "empty", "empty_like", "eye", "full", "full_like", "linspace", "ones", "ones_like", "zeros", "zeros_like",
 })  # fmt: skip
-#: methods by which a list, dict or set is changed
+#: methods that change a list, dict or set
 CHANGING = frozenset({"add", "append", "clear", "discard", "extend", "insert", "pop", "remove", "reverse", "setdefault", "update"})
-#: functions of NumPy that make a random generator, which is the same each time for the same seed
+#: constructors of random generators, which are deterministic for a fixed seed
 SEEDED = (np.random.default_rng, np.random.RandomState)
-#: what a function does that changes something, or waits
+#: statements and expressions with side effects, or that wait
 CHANGES = (ast.Global, ast.Nonlocal, ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor, ast.AsyncWith, ast.Delete, ast.NamedExpr, ast.With)
 
 
 def is_pure(function: Any, seen: frozenset[Any] = frozenset()) -> bool:
-    """Does a function depend on its arguments alone, and change nothing?"""
+    """Whether a function depends on its arguments alone and has no side effects."""
     inner = seen_through(function) or function
     if not isinstance(inner, types.FunctionType):
         return False
@@ -77,7 +78,7 @@ def is_pure(function: Any, seen: frozenset[Any] = frozenset()) -> bool:
 
 
 def names_of_fresh(node: ast.AST, source: Source) -> frozenset[str]:
-    """The variables of a function that are bound only to lists, dicts, sets and arrays that it has made itself."""
+    """The variables of a function that are bound only to lists, dicts, sets and arrays that it has created itself."""
     stored = [one for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)]
     fresh: set[Same] = set()
     for one in ast.walk(node):
@@ -89,14 +90,14 @@ def names_of_fresh(node: ast.AST, source: Source) -> frozenset[str]:
             case ast.AnnAssign(target=target, value=ast.expr() as value) if makes_fresh(value, source):
                 fresh.add(Same(target))
             case ast.AugAssign(target=target):
-                fresh.add(Same(target))  # of what is fresh by its other bindings, or of a number
+                fresh.add(Same(target))  # the target is fresh by its other bindings, or a number
     others = {one.id for one in stored if Same(one) not in fresh}
     others |= {one.arg for one in ast.walk(node) if isinstance(one, ast.arg)}
     return frozenset({one.id for one in stored} - others)
 
 
 def makes_fresh(value: ast.expr, source: Source) -> bool:
-    """Does an expression make a list, dict, set or array that nobody else holds?"""
+    """Whether an expression creates a list, dict, set or array that nothing else holds."""
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
         return value.func.id in ("list", "dict", "set") and value.func.id not in source.globals
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and isinstance(value.func.value, ast.Name):
@@ -105,7 +106,7 @@ def makes_fresh(value: ast.expr, source: Source) -> bool:
 
 
 def stores_inside(node: ast.AST, fresh: frozenset[str]) -> bool:
-    """Does a node store in something, or call something for its effect?  It may in what is ``fresh``."""
+    """Whether a node stores to an object or calls something for its side effect, other than on ``fresh`` names."""
     match node:
         case ast.Subscript(ctx=ast.Store() | ast.Del(), value=owner):
             return not (isinstance(owner, ast.Name) and owner.id in fresh)
@@ -119,7 +120,7 @@ def stores_inside(node: ast.AST, fresh: frozenset[str]) -> bool:
 
 
 def makes_seeded(source: Source, call: ast.Call, own: frozenset[str] | set[str]) -> bool:
-    """Is it a call that makes a random generator from a seed?"""
+    """Whether the call creates a random generator from a seed."""
     seed = call.args[0] if call.args else ast.Constant(None)
     if isinstance(seed, ast.Starred) or isinstance(seed, ast.Constant) and seed.value is None:
         return False
@@ -135,12 +136,12 @@ def makes_seeded(source: Source, call: ast.Call, own: frozenset[str] | set[str])
 
 
 def is_pure_use(source: Source, node: ast.expr, own: frozenset[str] | set[str], seen: frozenset[Any]) -> bool:
-    """Is a name, or a chain of attributes, one of the function's own, or something that stays as it is?"""
+    """Whether a name, or a chain of attributes, is the function's own, or never changes."""
     words: list[str] = []
     while isinstance(node, ast.Attribute):
         words.insert(0, node.attr)
         node = node.value
-    if not isinstance(node, ast.Name) or node.id in own:  # of something that was computed, or of a module that was given
+    if not isinstance(node, ast.Name) or node.id in own:  # on a computed value, or on a module passed as an argument
         return not MUTATORS.union(["random"]).intersection(words)
     if node.id not in source.globals:
         return node.id in BUILTINS and hasattr(builtins, node.id)
@@ -153,7 +154,7 @@ def is_pure_use(source: Source, node: ast.expr, own: frozenset[str] | set[str], 
 
 
 def stays(value: Any, seen: frozenset[Any]) -> bool:
-    """Is an object a module, function or class, or a number of a library, that gives the same each time?"""
+    """Whether an object is a module, function or class whose results never change."""
     if isinstance(value, types.ModuleType):
         return value.__name__.partition(".")[0] in PURE and not value.__name__.startswith(DRAWING)
     if isinstance(value, float | int):

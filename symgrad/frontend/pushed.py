@@ -1,6 +1,7 @@
-"""A call of a ``custom_jvp`` -> the function itself and ``custom``, whose backward function is the user's rule for tangents transposed.
+"""A call of a ``custom_jvp`` -> the function itself and ``custom``, whose backward function is the transposed tangent rule.
 
-The rule is linear in the tangents, so its reverse with respect to them is the backward function; forward mode transposes that once more.
+The rule is linear in the tangents, so its reverse with respect to them is the backward function;
+forward mode transposes that once more.
 """
 
 from __future__ import annotations
@@ -19,17 +20,17 @@ from symgrad.ir.layout import joins
 from symgrad.ir.types import Array, Scalar, Type, is_float, is_plural
 from symgrad.ops.declarations import Custom
 
-#: rows that ask a value for its form only, by the place of the operand that is asked
+#: rows that read only the form of an operand, with the index of that operand
 FORMS = {"shape_of": 0, "extent": 0, "zeros_like": 0, "list_zeros": 0, "in_form": 1}
 
-#: rows that add operands or choose between them: the operands that are added or chosen
+#: rows that add or select operands, with the operands that they add or select
 SUMMED = {"add": slice(None), "subtract": slice(None), "where": slice(1, None)}
-#: rows of arrays that hold nothing yet
+#: rows of arrays of zeros or without contents
 NOTHING = frozenset({"zeros", "zeros_like", "zeros_of", "empty", "empty_like"})
 
 
 def tangents_like(ctx: Lowering, fresh: Fresh, arg: Binding) -> Binding:
-    """Parameters for the tangents of an argument, in its structure; None where there is none."""
+    """Parameters for the tangents of an argument, in its structure; None for a part without a tangent."""
     match arg:
         case Tup(items, kind):
             return Tup(tuple(tangents_like(ctx, fresh, item) for item in items), kind)
@@ -52,7 +53,7 @@ def backward_of_rule(ctx: Lowering, custom: Custom, name: str, value: Operand, a
     copy = clone_block(Block(params, reverse.body.ops, reverse.body.yields), {})
     dummies, inner, seed = copy.args[: len(tangents)], copy.args[len(tangents) : -1], copy.args[-1]
     refuse_other_than_linear(ctx, name, copy, dummies, node)
-    primals = [Value(dummy.type, dummy.name) for dummy in dummies]  # which have the form of their tangents
+    primals = [Value(dummy.type, dummy.name) for dummy in dummies]  # they have the form of their tangents
     substitute(copy, dict(zip(dummies, primals, strict=True)))
     copy.args = [seed, *inner, *primals]
     func = Func("backward", copy, [f"grad{k}" for k in range(len(copy.yields))], ctx.loc(node))
@@ -62,7 +63,7 @@ def backward_of_rule(ctx: Lowering, custom: Custom, name: str, value: Operand, a
 
 def rule_of(ctx: Lowering, custom: Custom, name: str, value: Operand, args: list[Binding],
             node: ast.AST) -> tuple[Func, list[Value], list[Value]]:  # fmt: skip
-    """The user's rule as a function of tangents and of what else it reads, which are the second and third result; it gives one tangent."""
+    """The user's rule as a function of the tangents, with the tangents and its free values; it returns one tangent."""
     entry = ctx.state
     ctx.state = entry.copy()
     fresh, block = Fresh(ctx), Block()
@@ -96,7 +97,7 @@ def rule_of(ctx: Lowering, custom: Custom, name: str, value: Operand, args: list
 
 
 def surely_differ(one: Type, other: Type) -> bool:
-    """Have two numbers or arrays surely different shapes?"""
+    """Whether two numbers or arrays certainly differ in shape."""
     shapes = [() if isinstance(t, Scalar) else t.shape if isinstance(t, Array) else None for t in (one, other)]
     if shapes[0] is None or shapes[1] is None:
         return False
@@ -107,7 +108,7 @@ def surely_differ(one: Type, other: Type) -> bool:
 
 
 def refuse_other_than_linear(ctx: Lowering, name: str, block: Block, tangents: list[Value], node: ast.AST) -> None:
-    """A reverse that reads tangents is not that of something linear in them."""
+    """Refuse a rule whose reverse reads tangents: it is not linear in them."""
     asked = set(tangents)
     for op in walk(block):
         for place, operand in enumerate(op.operands):
@@ -120,7 +121,7 @@ def refuse_other_than_linear(ctx: Lowering, name: str, block: Block, tangents: l
 
 
 def refuse_constants(ctx: Lowering, name: str, block: Block, tangents: list[Value], node: ast.AST) -> None:
-    """Refuse what is added to a tangent, or takes its place on some path, and does not depend on tangents: the transpose drops it."""
+    """Refuse an operand that is added to a tangent, or replaces it on a path, and is independent of tangents: the transpose drops it."""
     ops = list(walk(block))
     dependent: set[Operand] = set(tangents)
     count = -1

@@ -1,6 +1,7 @@
-"""Texts and sets whose values are not known while compiling: each operation on them is a call of Python's own function at run time.
+"""Dynamic texts and sets: each operation on them is a call of Python's own function at run time.
 
-No derivative passes through them. A number read from a text or a set is refused if it depends on an active argument.
+No derivative passes through them. A number read from a text or a set is refused if it depends on an
+active argument.
 """
 
 from __future__ import annotations
@@ -39,17 +40,17 @@ from symgrad.frontend.reading import owner_name
 from symgrad.ir.core import Const, Operand
 from symgrad.ir.types import BOOL, FLOAT, INT, TEXT, Array, List, Object, Scalar, Struct, Type
 
-#: the dtypes of NumPy's numbers that can be taken out
+#: the dtypes of NumPy's numbers that can be read from a set
 NUMBERS_OF_ARRAYS: dict[str, Type] = {
     **{dtype: Scalar("int", dtype) for dtype in ("i8", "i16", "i32", "i64", "u8", "u16", "u32")}, "f64": Scalar("float", "f64"),
 }  # fmt: skip
-#: the types of elements that can be taken out of a set
+#: the types of elements that can be read from a set
 ITEMS: dict[str, Type] = {"int": INT, "bool": BOOL, "float": FLOAT, "str": TEXT, **NUMBERS_OF_ARRAYS}
 #: functions that iterate over their arguments
 OVER_ITEMS = (list, tuple, sorted, min, max, sum, any, all, enumerate, zip, map, filter, iter)
-#: the name of a variable that holds a computed text or set, or a value of such a type
+#: the name of a variable that holds a dynamic text or set, or a value of such a type
 HINTS = {"str": "text", "set": "elements", "frozenset": "elements", "bool": "flag", "int": "count"}
-#: what methods of texts give
+#: the result types of methods of texts
 METHODS_OF_TEXTS: dict[str, Type] = {
     **dict.fromkeys(
         ("upper", "lower", "strip", "lstrip", "rstrip", "replace", "title", "capitalize", "zfill", "ljust", "rjust", "center", "swapcase",
@@ -67,31 +68,31 @@ OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
 COMPARISONS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
 }  # fmt: skip
-#: methods of sets by the operators that do the same, and those that ask
+#: methods of sets by the operators that do the same, and predicates
 COMBINING: dict[str, Callable[[Any, Any], Any]] = {
     "union": operator.or_, "intersection": operator.and_, "difference": operator.sub, "symmetric_difference": operator.xor,
 }  # fmt: skip
 ASKING = ("issubset", "issuperset", "isdisjoint")
 
 
-# ------------------------------------------------------------------ what they are
+# ------------------------------------------------------------------ classification
 
 
 def is_text(binding: Binding) -> bool:
-    """Is it a text, known or not?"""
+    """Whether the binding is a text, static or dynamic."""
     return python_class(binding) is str or isinstance(binding, Static) and isinstance(binding.value, str)
 
 
 def is_some_set(binding: Binding) -> bool:
-    """Is it a set or frozenset, known or not?"""
+    """Whether the binding is a set or frozenset, static or dynamic."""
     known = isinstance(binding, Static) and isinstance(binding.value, set | frozenset)
     return known or python_class(binding) in (set, frozenset) or is_set(binding)
 
 
 def element_kind(binding: Binding) -> str:
-    """What kind of elements a set holds: ``int``, ``bool``, ``float``, ``str``, ``tuple``, a dtype, or ``number`` of others.
+    """The kind of a set's elements: ``int``, ``bool``, ``float``, ``str``, ``tuple``, a dtype, or ``number`` for others.
 
-    Empty where they are not of one kind.
+    Empty if they are of several kinds.
     """
     assert isinstance(binding, Num)
     assert isinstance(binding.operand.type, Object)
@@ -99,18 +100,18 @@ def element_kind(binding: Binding) -> str:
 
 
 def as_text(ctx: Lowering, binding: Binding) -> Binding:
-    """One of several texts as the text that it is."""
+    """One of several texts as a dynamic text."""
     if isinstance(binding, OneOf) and all(isinstance(value.value, str) for value in binding.values):
         texts = Tup(binding.values)
         return answer(ctx, operator.getitem, [with_tuples_in(ctx, texts, ast.Constant(None)), binding.place], TEXT)
     return binding
 
 
-# ------------------------------------------------------------------ what Python is asked
+# ------------------------------------------------------------------ calls of Python's functions
 
 
 def answer(ctx: Lowering, function: Any, operands: Iterable[Operand], type_: Type, names: tuple[str, ...] = ()) -> Binding:
-    """What a function of Python gives, of a type that is known; ``names`` are those of the last operands, which are keywords."""
+    """The result of a Python function with a known result type; ``names`` are those of the trailing keyword operands."""
     word = getattr(function, "__name__", "")
     is_written = getattr(builtins, word, None) is function or isinstance(function, types.MethodDescriptorType)
     name = word if is_written else owner_name(ctx, function)
@@ -120,7 +121,7 @@ def answer(ctx: Lowering, function: Any, operands: Iterable[Operand], type_: Typ
 
 
 def operand_of(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
-    """A value as Python holds it; a set whose elements are known is made where it is read."""
+    """A value as Python represents it; a set of static elements is built where it is read."""
     kind, elements = known_elements(ctx, binding)
     if kind is not None:
         inside = Tup(tuple(map(static_binding, elements)))
@@ -129,7 +130,7 @@ def operand_of(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
 
 
 def known_elements(ctx: Lowering, binding: Binding) -> tuple[type | None, list[Any]]:
-    """The class and the elements of a set that is known; no class for all else."""
+    """The class and the elements of a static set; a class of None for everything else."""
     match binding:
         case Obj(key) if is_set(binding):
             return key.exact or set, elements_of(ctx, binding)
@@ -139,7 +140,7 @@ def known_elements(ctx: Lowering, binding: Binding) -> tuple[type | None, list[A
 
 
 def python_operator(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast.AST) -> Binding | None:
-    """``a op b`` where one of them is a computed text or set; None where neither is, or Python has no such operator for them."""
+    """``a op b`` where one operand is a dynamic text or set; None where neither is, or Python has no such operator for them."""
     if python_class(a) is None and python_class(b) is None:
         return None
     if kind is ast.Add and is_text(a) and is_text(b):
@@ -152,12 +153,12 @@ def python_operator(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, 
 
 
 def of_sets(ctx: Lowering, function: Any, a: Binding, b: Binding, node: ast.AST) -> Binding:
-    """A set made of two, of the class of the first."""
+    """A set computed from two, of the class of the first."""
     return answer(ctx, function, [operand_of(ctx, a, node), operand_of(ctx, b, node)], type_of_sets(ctx, function, [a, b]))
 
 
 def type_of_sets(ctx: Lowering, function: Any, sets: list[Binding]) -> Object:
-    """The type of a set made of several, of the class of the first."""
+    """The type of a set computed from several, of the class of the first."""
     several = sets[:1] if function is operator.sub else sets
     kinds = dict.fromkeys(kind_of_elements(ctx, one) or "" for one in several if not is_empty(ctx, one))
     first = sets[0]
@@ -166,13 +167,13 @@ def type_of_sets(ctx: Lowering, function: Any, sets: list[Binding]) -> Object:
 
 
 def is_empty(ctx: Lowering, binding: Binding) -> bool:
-    """Is it a set that is known to have no elements?"""
+    """Whether the set is known to be empty."""
     kind, elements = known_elements(ctx, binding)
     return kind is not None and not elements
 
 
 def python_comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.AST) -> Binding | None:
-    """The comparison of a computed text or set with a value of its class; a value of another class is never equal to it."""
+    """Compare a dynamic text or set with a value of its class; a value of another class is never equal to it."""
     function = COMPARISONS.get(type(op))
     classes = python_class(a), python_class(b)
     if function is None or classes == (None, None):
@@ -187,7 +188,7 @@ def python_comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node
 
 
 def python_membership(ctx: Lowering, a: Binding, b: Binding, node: ast.AST) -> Binding | None:
-    """``a in b`` where ``b`` is a computed text or set, or ``a`` is a computed text and ``b`` a known one; None for all else."""
+    """``a in b`` where ``b`` is a dynamic text or set, or ``a`` a dynamic and ``b`` a static text; None for all else."""
     if is_text(b) and is_text(as_text(ctx, a)) and (python_class(b) or not isinstance(a, Static)):
         return answer(ctx, operator.contains, [operand_of(ctx, b, node), operand_of(ctx, a, node)], BOOL)
     if python_class(b) in (set, frozenset) and kind_of(ctx, a) is not None:
@@ -208,7 +209,7 @@ def python_item(ctx: Lowering, owner: Binding, index: Any, node: ast.AST) -> Bin
 def python_method(
     ctx: Lowering, owner: Binding, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST
 ) -> Binding | None:
-    """A method of a computed text or set, or a method of a known text with a computed argument; None for all else."""
+    """A method of a dynamic text or set, or a method of a static text with a dynamic argument; None for all else."""
     args = listed_for(ctx, owner, name, args, node)
     if is_text(owner) and name in METHODS_OF_TEXTS and all(is_plain(ctx, a) for a in (*args, *kwargs.values())):
         operands = [operand_of(ctx, a, node) for a in (*args, *kwargs.values())]
@@ -236,14 +237,14 @@ def method_of_set(kind: str, name: str) -> Any:
 
 
 def listed_for(ctx: Lowering, owner: Binding, name: str, args: list[Binding], node: ast.AST) -> list[Binding]:
-    """The arguments of a method of texts: ``join`` makes a list of an iterator before it reads the first item."""
+    """The arguments of a method of texts: ``join`` lists an iterator before it reads the first item."""
     if name != "join" or not is_text(owner):
         return args
     return [ctx.apply(Static(list), [a], {}, node) if isinstance(a, Iter | Generator | View) else a for a in args]
 
 
 def changed(ctx: Lowering, owner: Binding, name: str, node: ast.AST) -> Binding | None:
-    """Refuse what changes a set that is not known."""
+    """Refuse a method that changes a dynamic set."""
     if python_class(owner) is not set:
         return None
     note_changed(ctx)
@@ -252,7 +253,7 @@ def changed(ctx: Lowering, owner: Binding, name: str, node: ast.AST) -> Binding 
 
 
 def refuse_change(ctx: Lowering, kind: type[ast.AST], owner: Binding, value: Binding, node: ast.AST) -> None:
-    """Refuse an augmented assignment that would change a set, where the set or the other operand is not known."""
+    """Refuse an augmented assignment that changes a set, if the set or the other operand is dynamic."""
     is_changed = python_class(owner) is set or is_set(owner) and not is_frozen(owner) and python_class(value) in (set, frozenset)
     if is_changed and kind in (ast.BitOr, ast.BitAnd, ast.Sub, ast.BitXor):
         note_changed(ctx, owner)
@@ -261,27 +262,27 @@ def refuse_change(ctx: Lowering, kind: type[ast.AST], owner: Binding, value: Bin
 
 
 def note_changed(ctx: Lowering, owner: Binding | None = None) -> None:
-    """Note where the set may have been created that would be changed, which has to be one that gets computed elements."""
+    """Record the places that may have created the changed set, so that it becomes a set of dynamic elements."""
     ctx.growing_sites.update(dict.fromkeys((*ctx.set_sites, *(owner.key.sites if isinstance(owner, Obj) else ())), True))
 
 
 def is_frozen(binding: Binding) -> bool:
-    """Is it a known frozenset?"""
+    """Whether the binding is a static frozenset."""
     return isinstance(binding, Obj) and binding.key.exact is frozenset
 
 
 def python_length(ctx: Lowering, binding: Binding) -> Operand:
-    """The number of items of a computed text or set."""
+    """The number of items of a dynamic text or set."""
     return ctx.call("opaque_pure", Const(len, "len"), ctx.read(binding), type=INT)
 
 
 def python_truth(ctx: Lowering, binding: Binding) -> Operand:
-    """Whether a computed text or set has any items."""
+    """Whether a dynamic text or set has any items."""
     return ctx.call("opaque_pure", Const(bool, "bool"), ctx.read(binding), type=BOOL)
 
 
 def items_listed(ctx: Lowering, function: Any, args: list[Binding], node: ast.AST) -> list[Binding]:
-    """The arguments of a function that iterates over them: computed texts and sets become lists of their items."""
+    """The arguments of a function that iterates over them: dynamic texts and sets become lists of their items."""
     compares_arguments = function in (min, max) and len(args) > 1
     if function not in OVER_ITEMS or compares_arguments or not any(python_class(a) for a in args):
         return args
@@ -289,7 +290,7 @@ def items_listed(ctx: Lowering, function: Any, args: list[Binding], node: ast.AS
 
 
 def python_items(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
-    """The items of a computed text or set as a new list, in Python's order of iteration."""
+    """The items of a dynamic text or set as a new list, in Python's order of iteration."""
     kind = "str" if python_class(binding) is str else element_kind(binding)
     if kind not in ITEMS:
         what = "the elements of a set that is not known while compiling are taken out of it"
@@ -298,11 +299,11 @@ def python_items(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
     return answer(ctx, list, [ctx.read(binding)], List(items))
 
 
-# ------------------------------------------------------------------ sets of what is computed
+# ------------------------------------------------------------------ sets of dynamic elements
 
 
 def set_of_computed(ctx: Lowering, kind: type, binding: Binding, node: ast.AST) -> Binding | None:
-    """A set of elements of which some are computed; None where all are known, or would be if integers of the call were."""
+    """A set with dynamic elements; None where all are static, or would be if integers of the call were."""
     if python_class(binding) in (set, frozenset):
         return answer(ctx, kind, [ctx.read(binding)], Object(f"{kind.__name__}[{element_kind(binding)}]"))
     if pinnable(ctx, binding) is not None or all_known(ctx, binding) or (elements := kind_of_elements(ctx, binding)) is None:
@@ -311,7 +312,7 @@ def set_of_computed(ctx: Lowering, kind: type, binding: Binding, node: ast.AST) 
 
 
 def all_known(ctx: Lowering, binding: Binding) -> bool:
-    """Is each item of a tuple or list known while compiling?"""
+    """Whether each item of a tuple or list is static."""
     match binding:
         case Tup(items):
             return all(not isinstance(known_key(item), Missing) for item in items)
@@ -328,7 +329,7 @@ def as_set(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding | None:
 
 
 def kind_of_elements(ctx: Lowering, binding: Binding) -> str | None:
-    """What kind of elements something holds; None where they are not all of one kind, or are not known to be allowed in a set."""
+    """The kind of a container's elements; None where they are of several kinds, or may be unhashable."""
     if python_class(binding) is not None:
         return "str" if python_class(binding) is str else element_kind(binding)
     match binding:
@@ -345,13 +346,13 @@ def kind_of_elements(ctx: Lowering, binding: Binding) -> str | None:
 
 
 def one_kind(kinds: Iterable[str | None]) -> str | None:
-    """The one kind of several; None where they differ."""
+    """The common kind of several; None where they differ."""
     several = dict.fromkeys(kinds)
     return next(iter(several)) if len(several) == 1 else None
 
 
 def of_type(type_: Type) -> str | None:
-    """What kind of items a list or an array of a type holds."""
+    """The kind of the items of a list or an array type."""
     match type_:
         case List(item=Scalar(kind="int" | "bool" | "float" as kind, dtype=None)):
             return kind
@@ -385,7 +386,7 @@ def kind_of(ctx: Lowering, binding: Binding) -> str | None:
 
 
 def is_plain(ctx: Lowering, binding: Binding) -> bool:
-    """Is it an argument that a method of texts takes: texts, whole numbers, None, or several texts?"""
+    """Whether the argument is valid for methods of texts: texts, integers, None, or several texts."""
     match binding:
         case Static(value):
             return value is None or isinstance(value, str)
@@ -397,7 +398,7 @@ def is_plain(ctx: Lowering, binding: Binding) -> bool:
 
 
 def is_whole(ctx: Lowering, binding: Binding) -> bool:
-    """Is it a whole number?"""
+    """Whether the binding is an integer."""
     return isinstance(binding, Num) and getattr(ctx.type_of(binding), "kind", None) in ("int", "bool")
 
 

@@ -1,4 +1,4 @@
-"""``raise`` and ``assert`` become edges to the handlers that see them, or ops that raise for the caller."""
+"""``raise`` and ``assert`` become edges to their handlers, or ops that raise for the caller."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def raise_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
 
 
 def cause_of(ctx: Lowering, held: Binding, node: ast.Raise) -> Binding:
-    """What an exception is raised from: an exception or None; of a class, one that is made."""
+    """The cause of an exception: an exception or None; for a class, a new instance."""
     cls = class_in(held)
     return held if cls is None else construct(ctx, cls, cls.__name__, [], {}, node)
 
 
 def raised_from(ctx: Lowering, exception: Binding, cause: Binding | None, node: ast.AST) -> None:
-    """Store in an exception what it is raised from."""
+    """Store the cause in an exception."""
     if cause is None:
         return
     if isinstance(exception, Obj):
@@ -59,7 +59,7 @@ def raised_from(ctx: Lowering, exception: Binding, cause: Binding | None, node: 
 
 
 def class_in(held: Binding) -> type | None:
-    """The class that a binding is known to be, if it is one."""
+    """The static class that a binding is, if it is one."""
     return next((value for value in known_value(held) if isinstance(value, type)), None)
 
 
@@ -91,14 +91,14 @@ def raise_class(ctx: Lowering, cls: type, args: list[Binding], node: ast.AST, ca
 
 
 def raise_kind(ctx: Lowering, kind: int, exception: Binding, args: Binding) -> None:
-    """Raise an exception of a kind, for the program to see or for the caller."""
+    """Raise an exception of a kind, to a handler in the program or to the caller."""
     if is_seen(ctx, ctx.raisables[kind]):
         raise_here(ctx, kind, exception, args)
     raise_op(ctx, kind, exception, args)
 
 
 def exception_again(ctx: Lowering, held: Binding) -> tuple[int, Binding, Binding] | None:
-    """An exception that a handler has taken, with its kind and what it was given."""
+    """An exception that a handler has caught, with its kind and its arguments."""
     for taken in reversed(ctx.handling):
         for kind in sorted(taken.kinds):
             names = ctx.state.names
@@ -108,7 +108,7 @@ def exception_again(ctx: Lowering, held: Binding) -> tuple[int, Binding, Binding
 
 
 def made_before(ctx: Lowering, held: Binding) -> tuple[int, Binding, Binding] | None:
-    """An exception that the program has made, with its kind and the arguments of its class."""
+    """An exception that the program has created, with its kind and the arguments of its class."""
     if not (isinstance(held, Obj) and held.key.kind == "record"):
         return None
     arguments = dict(ctx.state.entries(held.key)).get(GIVEN)
@@ -119,7 +119,7 @@ def made_before(ctx: Lowering, held: Binding) -> tuple[int, Binding, Binding] | 
 
 @method("record", GIVEN)
 def set_args(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
-    """``super().__init__(...)`` in a class of exceptions: what is given is what the exception says of itself."""
+    """``super().__init__(...)`` in an exception class: its arguments become ``args``."""
     ctx.change(owner.key, tuple({**dict(ctx.state.entries(owner.key)), "args": Tup(tuple(args))}.items()))
     return Static(None)
 
@@ -129,7 +129,7 @@ def assert_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
     test = truth(ctx, ctx.evaluate(node.test), node.test)
     if isinstance(test, Const) and test.value is True:
         return
-    is_told = node.msg is not None and not isinstance(node.msg, ast.Constant)  # evaluated where the test fails, and nowhere else
+    is_told = node.msg is not None and not isinstance(node.msg, ast.Constant)  # evaluated only where the test fails
     if is_told or is_seen(ctx, Raisable((AssertionError,), exact=True)):
 
         def fails() -> None:
@@ -145,11 +145,11 @@ def assert_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
     ctx.state.known = {**ctx.state.known, **ctx.decided.by(test, True)}
 
 
-# ------------------------------------------------------------------ what the caller sees
+# ------------------------------------------------------------------ raised to the caller
 
 
 def raised_in(ctx: Lowering, pending: Pending) -> None:
-    """Raise what is pending."""
+    """Raise a pending exception."""
     go_on, block = ctx.state, Block()
     ctx.state = pending.state.copy()
     with ctx.inside(block):
@@ -159,7 +159,7 @@ def raised_in(ctx: Lowering, pending: Pending) -> None:
 
 
 def for_good(ctx: Lowering, kinds: frozenset[int]) -> None:
-    """Raise what is pending, for the caller to see."""
+    """Raise a pending exception to the caller."""
     first, *others = sorted(kinds)
     if others:
         test = ctx.call("equal", ctx.number(KIND), Const(first))
@@ -169,7 +169,7 @@ def for_good(ctx: Lowering, kinds: frozenset[int]) -> None:
 
 
 def raise_op(ctx: Lowering, kind: int, exception: Binding, args: Binding) -> None:
-    """The op that raises an exception, for the caller to see."""
+    """Emit the op that raises an exception to the caller."""
     raisable = ctx.raisables[kind]
     with ctx.unwatched():
         operands = [told_by(ctx, item) for item in items_in(args)] if raisable.own else [ctx.read(exception)]
@@ -182,5 +182,5 @@ def raise_op(ctx: Lowering, kind: int, exception: Binding, args: Binding) -> Non
 
 
 def items_in(held: Binding) -> tuple[Binding, ...]:
-    """The items of a tuple; of everything else itself as the one item, which cannot be read where it is missing."""
+    """The items of a tuple; any other binding as the only item, which cannot be read if it is missing."""
     return held.items if isinstance(held, Tup) else (held,)

@@ -1,4 +1,4 @@
-"""Which objects a program can still reach, and by how many ways."""
+"""Reachability: which objects a program can still reach, and by how many references."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def tuple_and_items(binding: Binding) -> Iterator[Binding]:
 
 
 def parts_of(binding: Any) -> Iterator[Any]:
-    """The bindings that a binding which is no object holds."""
+    """The bindings inside a binding other than an object."""
     match binding:
         case View(items=items, owner=owner):
             yield from items
@@ -66,7 +66,7 @@ def parts_of(binding: Any) -> Iterator[Any]:
 
 
 def memory_in(binding: Any) -> Iterator[Location]:
-    """The memory of every array that a binding reaches, other than through objects."""
+    """The memory of every array that a binding reaches without objects."""
     if isinstance(binding, Ref):
         yield binding.location
     elif not isinstance(binding, Num | Static | Obj):
@@ -87,14 +87,14 @@ def memory_within(binding: Any, state: State) -> list[Location]:
 
 
 def memory_held(state: State, others: Iterable[Binding]) -> set[Location]:
-    """The memory that names, operands, objects and other bindings hold, however deep."""
+    """The memory that names, operands, objects and other bindings hold, at any depth."""
     held: set[Location] = set()
     todo: list[Any] = [*state.roots(), *state.heap.values(), *others]
     while todo:
         match todo.pop():
             case Ref(location):
                 held.add(location)
-            case Num():  # there are many
+            case Num():  # skipped: they are frequent
                 pass
             case tuple() as items:
                 todo += items
@@ -117,7 +117,7 @@ def objects_in(binding: Any, state: State, seen: set[HeapKey]) -> None:
 
 
 def count_ways(binding: Any, state: State, ways: Counter[HeapKey]) -> None:
-    """Count the ways to each object that a binding reaches; an object's content is gone through once."""
+    """Count the references to each object that a binding reaches; an object's content is visited once."""
     if isinstance(binding, Obj):
         ways[binding.key] += 1
         if ways[binding.key] == 1:
@@ -130,7 +130,7 @@ def count_ways(binding: Any, state: State, ways: Counter[HeapKey]) -> None:
 
 
 def functions_in(bindings: Iterable[Any], state: State) -> Iterator[Fun | Generator]:
-    """Every function written in the program, and every call of one that yields, that bindings reach."""
+    """Every function and every generator of the program that bindings reach."""
     todo, seen = [*bindings], set[HeapKey]()
     while todo:
         match todo.pop():
@@ -145,7 +145,7 @@ def functions_in(bindings: Iterable[Any], state: State) -> Iterator[Fun | Genera
 
 
 def reached_twice(state: State) -> set[HeapKey]:
-    """The objects that more than one name, operand or place is bound to."""
+    """The objects with more than one reference from names, operands or items."""
     ways: Counter[HeapKey] = Counter()
     for binding in state.roots():
         count_ways(binding, state, ways)
@@ -161,11 +161,11 @@ def reached(state: State) -> set[HeapKey]:
 
 
 def rows_seen(location: Location, state: State) -> bool:
-    """Can the program still reach a list that was read from a list of lists?"""
+    """Whether the program can still reach a list that was read from a list of lists."""
     return any(isinstance(row := state.heap.get(key), Ref) and is_row(row) and row.location is location for key in reached(state))
 
 
 def holders(location: Location, state: State) -> int:
-    """How many names, operands and places hold an array."""
+    """The number of names, operands and items that hold an array."""
     whole = [item for key in reached(state) if not isinstance(content := state.heap.get(key, ()), Ref) for _, item in content]
     return sum(held is location for binding in (*state.roots(), *whole) for held in memory_in(binding))

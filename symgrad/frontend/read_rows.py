@@ -1,4 +1,4 @@
-"""The copies of lists that were read from a list of lists, and are read again after a store to that which may have changed them."""
+"""Copies of lists that were read from a list of lists: read again after a store that may have changed them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from symgrad.ops.sharing import CONTAINERS, Groups, memory_groups
 def copy_read(func: Func) -> None:
     """Copy, in place, each list that was read from a list of lists and is needed as it was before a store to it there.
 
-    A store changes a list in a list where it is. What a name stands for is read anew after it; what a loop goes over is not.
+    A store changes an inner list in place. A name is read anew after it; the iterable of a loop is
+    not.
     """
     stores = [op for op in walk(func.body) if changes_within(op)]
     if not stores:
@@ -23,14 +24,14 @@ def copy_read(func: Func) -> None:
 
 
 def changes_within(op: Op) -> bool:
-    """Does an op, or one inside it, change a list in a list where it is?"""
+    """Whether an op, or one inside it, changes an inner list in place."""
     if isinstance(op, Call):
         return ROWS[op.name].within
     return any(changes_within(inner) for block in op.blocks for inner in block.ops)
 
 
 class _Copying:
-    """``changed``: the memory of lists of lists, lists in which are changed where they are."""
+    """``changed``: the memory of lists of lists whose inner lists are changed in place."""
 
     def __init__(self, groups: Groups, changed: Container[Value]) -> None:
         self.groups = groups
@@ -49,11 +50,11 @@ class _Copying:
         block.ops = ops
 
     def is_row(self, operand: Operand) -> bool:
-        """Is it a list in a list in which lists are changed?"""
+        """Whether the operand is an inner list of such a list of lists."""
         return isinstance(operand, Value) and isinstance(operand.type, List) and self.groups.find(operand) in self.changed
 
     def outlives(self, row: Value, later: Sequence[Op]) -> bool:
-        """Is a list read, by one of the later ops of its block, after it may have been changed, or handed on?"""
+        """Whether a later op of the block reads the list after it may have been changed, or passes it on."""
         readers = [k for k, op in enumerate(later) if reads(op, row)]
         if any(hands_on(later[k]) for k in readers):
             return True
@@ -62,12 +63,12 @@ class _Copying:
 
 
 def reads(op: Op, value: Value) -> bool:
-    """Does an op, or one inside it, read a value?"""
+    """Whether an op, or one inside it, reads a value."""
     return value in op.operands or any(value in block.yields or any(reads(inner, value) for inner in block.ops) for block in op.blocks)
 
 
 def hands_on(op: Op) -> bool:
-    """May the result of an op be a list that it reads, or hold it?"""
+    """Whether the result of an op may be a list that it reads, or hold one."""
     if not isinstance(op, Call):
         return not op.blocks
     may_hold = op.name in CONTAINERS or ROWS[op.name].alias != "fresh"

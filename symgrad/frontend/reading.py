@@ -1,7 +1,7 @@
-"""The only way to what stands outside the function: names, attributes, classes, modules, and whether there are such at all.
+"""Reads from outside the function: names, attributes, classes, modules, and whether they exist. No other module reads these.
 
-Each reader notes what it has read and how much of that counts, absence included; the guard is made from the record (``Relied``). What
-the libraries of Python and NumPy define is taken to stay as it is.
+Each reader records what it read and how much of that counts, absence included; the guard is built
+from the record (``Relied``). Definitions of the libraries of Python and NumPy are assumed constant.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from symgrad.frontend.source import Source
 from symgrad.identity import Same
 from symgrad.text import attribute, identifier, item
 
-#: packages whose functions are not looked into
+#: packages whose functions are opaque
 LIBRARIES = {"numpy", "scipy", "math", "builtins", "symgrad"} | set(sys.stdlib_module_names)
 
 
-# ------------------------------------------------------------------ whose it is
+# ------------------------------------------------------------------ ownership
 
 
 def owner_name(ctx: Lowering, value: Any, word: Any = None) -> str:
-    """A name by which emitted text reaches an object of the user's; ``word`` is what it begins with, where the object says nothing."""
+    """A name by which emitted text reaches an object of the user's; ``word`` is the default stem."""
     word = word or getattr(value, "__name__", "object")
     stem = identifier(word if isinstance(word, str) else "object")
     stem = stem if not stem.startswith("__") else f"object_{stem}"
@@ -47,7 +47,7 @@ def root_of(value: Any) -> str:
 
 
 def is_of_library(value: Any) -> bool:
-    """Is it a module, class or function of a library, or an instance of one of its classes to which nobody can give an attribute?"""
+    """Whether the value is a module, class or function of a library, or an instance of such a class that takes no attributes."""
     if isinstance(value, types.ModuleType):
         home = value.__name__
     elif isinstance(value, type | types.FunctionType):
@@ -60,7 +60,7 @@ def is_of_library(value: Any) -> bool:
 
 
 def users_bases(cls: type) -> list[type]:
-    """The classes in which an attribute is looked up, without those of the libraries."""
+    """The user's classes among those in which an attribute is looked up."""
     return [base for base in cls.__mro__ if not is_of_library(base)]
 
 
@@ -76,15 +76,16 @@ def global_text(ctx: Lowering, source: Source, name: str, in_cells: bool = True)
 
 
 def read_name(ctx: Lowering, source: Source, name: str, in_cells: bool = True) -> tuple[Any, str, bool]:
-    """What a name that is not local stands for, the expression that reads it, and whether it is one of Python's own.
+    """The value of a name that is not local, the expression that reads it, and whether it is a builtin.
 
-    Then it counts that no global covers it. Without ``in_cells`` it is a global one, whatever the functions around call so.
+    For a builtin, the absence of a global of that name is recorded. Without ``in_cells``, enclosing
+    functions' variables are skipped.
     """
     in_cells = in_cells and name in source.cells
     builtin = not in_cells and name not in source.globals
     if not in_cells:
         ctx.namespaces.add(Same(source.globals))
-    if builtin:  # so it counts too for a name that is nowhere
+    if builtin:  # also for a name that does not exist
         ctx.rely(f"{owner_name(ctx, source.function)}.__globals__", name, "unset")
     return source.read_name(name, in_cells), global_text(ctx, source, name, in_cells), builtin
 
@@ -93,7 +94,7 @@ def read_name(ctx: Lowering, source: Source, name: str, in_cells: bool = True) -
 
 
 def has_attribute(ctx: Lowering, value: Any, text: str, name: str) -> bool:
-    """Does what an expression reads have an attribute?"""
+    """Whether the value of an expression has an attribute."""
     there = hasattr(value, name)
     if not is_of_library(value):
         ctx.rely(text, name, "has" if there else "lacks")
@@ -118,12 +119,12 @@ def read_attribute(ctx: Lowering, value: Any, name: str) -> Any:
 
 
 def is_own_attribute(value: Any, name: str) -> bool:
-    """Is an attribute of an instance its own, one of its slots, or made up by ``__getattr__``, and not what its class holds?"""
+    """Whether an instance's attribute is its own, one of its slots, or computed by ``__getattr__``, and not held by its class."""
     held = next((vars(base)[name] for base in type(value).__mro__ if name in vars(base)), MISSING)
     return name in getattr(value, "__dict__", {}) or held is MISSING or isinstance(held, types.MemberDescriptorType)
 
 
-# ------------------------------------------------------------------ what stands in a class, function or module itself
+# ------------------------------------------------------------------ entries of a class, function or module itself
 
 
 def own_entries(owner: Any) -> dict[str, Any] | None:
@@ -133,18 +134,18 @@ def own_entries(owner: Any) -> dict[str, Any] | None:
 
 
 def own_entry(owner: Any, name: str) -> Any:
-    """What stands under a name in a class, function, module or instance itself; ``MISSING`` where nothing does."""
+    """The entry of a name in a class, function, module or instance itself; ``MISSING`` if there is none."""
     return getattr(owner, "__dict__", {}).get(name, MISSING)
 
 
 def has_own_entry(owner: Any, name: str) -> bool:
-    """Does anything stand under a name in a class, function, module or instance itself?"""
+    """Whether a class, function, module or instance itself has an entry of that name."""
     return name in getattr(owner, "__dict__", {})
 
 
 def is_namespace(value: Any, owner: Any) -> bool:
-    """Does a dict or cell hold the attributes of a class or function, the variables of a module, or a variable (``owner`` itself)?"""
-    if isinstance(owner, type):  # each reader gets another view of the attributes
+    """Whether a dict or cell holds the attributes of a class or function, a module's variables, or a variable (``owner`` itself)."""
+    if isinstance(owner, type):  # each reader gets a new view of the attributes
         entries = vars(owner)
         same_keys = isinstance(value, types.MappingProxyType) and value.keys() == entries.keys()
         return same_keys and all(value[name] is held for name, held in entries.items())
@@ -152,23 +153,23 @@ def is_namespace(value: Any, owner: Any) -> bool:
 
 
 def entry_text(ctx: Lowering, owner: Any, name: str) -> str:
-    """The expression that reads what stands under a name in a class, function or module itself."""
+    """The expression that reads the entry of a name in a class, function or module itself."""
     return item(f"{owner_name(ctx, owner)}.__dict__", name)
 
 
 def rely_on_no_entry(ctx: Lowering, owner: Any, name: str) -> None:
-    """Note that nothing stands under a name in a class, function or module itself."""
+    """Record that a class, function or module itself has no entry of that name."""
     if not is_of_library(owner):
         ctx.rely(owner_name(ctx, owner), name, "undefined")
 
 
 def special_entry(cls: type, name: str) -> Any:
-    """What Python finds in a class under a name that means something to it; ``MISSING`` where nothing stands."""
+    """The entry that Python finds in a class for a special name; ``MISSING`` if there is none."""
     return inspect.getattr_static(cls, name, MISSING) if cls is not type else vars(type).get(name, MISSING)
 
 
 def is_descriptor(value: Any, data: bool = False) -> bool:
-    """Is something that stands in a class another thing when it is read through an instance? ``data``: also when it is assigned to?"""
+    """Whether an entry of a class changes how an instance's attribute is read; ``data``: whether also how it is assigned."""
     words = ("__set__", "__delete__") if data else ("__get__", "__set__", "__delete__")
     return any(hasattr(type(value), word) for word in words)
 
@@ -177,10 +178,10 @@ def is_descriptor(value: Any, data: bool = False) -> bool:
 
 
 def from_class(ctx: Lowering, cls: type | None, name: str, default: Any = None) -> Any:
-    """What a class gives for a name; None is the class of displays.
+    """The value of a name in a class; a ``cls`` of None is the class of displays.
 
-    That it gives nothing of the user's is noted; what it gives, whoever uses it notes. A descriptor of the user's is given itself: its
-    ``__get__`` may have effects.
+    The absence of a definition by the user is recorded; a value that is found, its user records. A
+    user's descriptor is returned itself: its ``__get__`` may have side effects.
     """
     if cls is None:
         return default
@@ -196,13 +197,13 @@ def from_class(ctx: Lowering, cls: type | None, name: str, default: Any = None) 
     return entry if runs else getattr(cls, name, default)
 
 
-#: what Python says in its messages of a number of arguments that a method does not take
+#: words in Python's messages about a wrong number of arguments
 SAID = ("expected", "takes", "at least", "at most", "missing")
 
 
 @functools.lru_cache(maxsize=512)
 def refused_count(cls: type, name: str, count: int) -> str | None:
-    """What Python says where a method of a container takes other numbers of arguments; None if it takes so many."""
+    """Python's message for that number of arguments of a container's method; None if the method accepts it."""
     try:
         getattr(cls(), name)(*[None] * count)
     except TypeError as error:
@@ -214,13 +215,13 @@ def refused_count(cls: type, name: str, count: int) -> str | None:
 
 
 def entry_of_class(ctx: Lowering, cls: type, name: str) -> Any:
-    """What stands in a class under a name, as it was written there; ``MISSING`` where nothing does."""
+    """The entry of a name in a class, as it was written; ``MISSING`` if there is none."""
     from_class(ctx, cls, name)
     return inspect.getattr_static(cls, name, MISSING)
 
 
 def rely_on_entry(ctx: Lowering, cls: type, name: str, aspect: str = "itself") -> None:
-    """Note that what stands in a class under a name counts, and that no class before the one it stands in has that name."""
+    """Record that the entry of a name in a class counts, and that no class before the defining one has that name."""
     defining = next((base for base in cls.__mro__ if name in vars(base)), None)
     from_class(ctx, cls, name)
     if defining is not None and not is_of_library(defining):
@@ -229,7 +230,7 @@ def rely_on_entry(ctx: Lowering, cls: type, name: str, aspect: str = "itself") -
 
 
 def generated(cls: Any, word: str) -> type | None:
-    """The dataclass for which ``dataclasses.dataclass`` wrote a method of a class; None for a method of the user's."""
+    """The dataclass for which ``dataclasses.dataclass`` generated a method of a class; None for a method of the user's."""
     base = next((c for c in getattr(cls, "__mro__", ()) if word in vars(c)), None)
     if base is None or "__dataclass_params__" not in vars(base):
         return None
@@ -238,12 +239,12 @@ def generated(cls: Any, word: str) -> type | None:
 
 
 def methods_of(cls: type, words: Iterable[str]) -> list[Any]:
-    """What a class gives for some names; whoever uses one of them notes it."""
+    """A class's values of some names; whoever uses one records it."""
     return [getattr(cls, word, None) for word in words]
 
 
 def makes_manager(value: Any) -> bool:
-    """Is it a function that ``contextlib.contextmanager`` has made of a generator?"""
+    """Whether the value is a function that ``contextlib.contextmanager`` has created from a generator."""
     return inspect.isgeneratorfunction(getattr(value, "__wrapped__", None))
 
 
@@ -251,7 +252,7 @@ def makes_manager(value: Any) -> bool:
 
 
 def abstract_methods(ctx: Lowering, cls: type) -> list[str]:
-    """The methods that a class leaves to those derived from it, in the order of their names."""
+    """The abstract methods of a class, sorted by name."""
     names: frozenset[str] = getattr(cls, "__abstractmethods__", frozenset())
     if names:
         ctx.rely(attribute_text(ctx, cls, "__abstractmethods__"), names)
@@ -259,7 +260,7 @@ def abstract_methods(ctx: Lowering, cls: type) -> list[str]:
 
 
 def module_named(ctx: Lowering, name: str) -> Any:
-    """The module of a name, imported if need be; raises ``ImportError``."""
+    """The module of a name, imported if necessary; raises ``ImportError``."""
     modules = f"{owner_name(ctx, sys)}.modules"
     try:
         module = importlib.import_module(name)
@@ -272,7 +273,7 @@ def module_named(ctx: Lowering, name: str) -> Any:
 
 
 def absolute_name(ctx: Lowering, name: str, level: int) -> str:
-    """The name of the module that an import with so many leading dots means; raises ``ImportError``."""
+    """The absolute module name of an import with ``level`` leading dots; raises ``ImportError``."""
     if not level:
         return name
     source = ctx.frame.source
@@ -286,7 +287,7 @@ def absolute_name(ctx: Lowering, name: str, level: int) -> str:
 
 
 def name_in_module(ctx: Lowering, module: str, name: str) -> tuple[Any, str]:
-    """What ``from module import name`` gives, and the expression that reads it; raises ``ImportError``."""
+    """The value that ``from module import name`` binds, and the expression that reads it; raises ``ImportError``."""
     owner = module_named(ctx, module)
     if hasattr(owner, name):
         return getattr(owner, name), attribute_text(ctx, owner, name)

@@ -1,4 +1,4 @@
-"""Functions that call themselves: a ``Func`` of their own, lowered until the type of its result is known."""
+"""Recursive functions: each becomes a ``Func`` of its own, lowered until the type of its result is known."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ from symgrad.ops.sharing import defined, memory_groups, read_in
 HANDED = "objects are handed over"  #: beside a function, in the places of functions that call themselves: what these are given is no copy
 ROUNDS = 16
 RETURNED = ("num", "array", "tuple", "maybe", "oneof", "object")  #: forms of results
-DEEP = 12  #: forms of the arguments of one function, each met while the one before is lowered
+DEEP = 12  #: the most forms of one function's arguments, each met while the one before is lowered
 OF_NOTHING = Skeleton("same", same=Static(None))  #: the form of None
 
 
 @dataclass(frozen=True, slots=True)
 class Callee:
-    """A function of the user's: its tree, the frame around it (nested ones have one), and what it is known by."""
+    """A user function: its tree, the frame around it (of a nested function), and its identity."""
 
     node: ast.FunctionDef | ast.Lambda
     source: Source
@@ -92,7 +92,7 @@ def call_nested_recursive(ctx: Lowering, function: Fun, site: Any, args: list[Bi
 
 
 def is_outermost(ctx: Lowering, callee: Callee) -> bool:
-    """Is it called from elsewhere than from its own body, or that of a function which it calls?"""
+    """Whether the call is made from outside the callee's body and the functions that it calls."""
     return not any(key[0] == callee.code and not record.done for key, record in ctx.recursive.items())
 
 
@@ -140,9 +140,9 @@ def call_callee(ctx: Lowering, source: Callee, bound: dict[str, Binding], node: 
     ctx.builder.append(Apply([*outs, *further], ctx.builder.loc, record.func, operands))
     hand_back(ctx, record, arrays, further)
     result = result_of(ctx, record, arrays, outs)
-    ctx.state.twins |= frozenset(objects_around(result, ctx.state))  # they may be what was given
+    ctx.state.twins |= frozenset(objects_around(result, ctx.state))  # the result may be an argument
     for location in memory_within(result, ctx.state):
-        if not isinstance(ctx.state.memory[location].type, Array):  # so may what it holds
+        if not isinstance(ctx.state.memory[location].type, Array):  # so may its contents
             for argument in bound.values():
                 for source_ in memory_within(argument, ctx.state):
                     ctx.state.pair(location, source_)
@@ -150,9 +150,10 @@ def call_callee(ctx: Lowering, source: Callee, bound: dict[str, Binding], node: 
 
 
 def goes_too_deep(ctx: Lowering, source: Callee) -> bool:
-    """Is a function called in forms without end?
+    """Whether a function recurses with ever new forms of arguments.
 
-    Once it has been, its calls within are not followed again: each level is lowered twice, so the work would double with each.
+    Then its inner calls are not lowered again: each level is lowered twice, so the work would
+    double with each.
     """
     open_forms = sum(key[0] == source.code and not record.done for key, record in ctx.recursive.items())
     if open_forms == 0:
@@ -163,14 +164,14 @@ def goes_too_deep(ctx: Lowering, source: Callee) -> bool:
 
 
 def returns_nothing(node: ast.FunctionDef | ast.Lambda) -> bool:
-    """Does a function surely give None?"""
+    """Whether a function certainly returns None."""
     if isinstance(node, ast.Lambda):
         return False
     return not any(isinstance(inner, ast.Return) and inner.value is not None for inner in body_nodes(node))
 
 
 def general(ctx: Lowering, binding: Binding, operands: list[Operand], arrays: list[Ref | None], node: ast.AST) -> Skeleton:
-    """The form of an argument without what changes from call to call: values, extents; ``arrays`` are its arrays, beside the operands."""
+    """The form of an argument without what varies from call to call: values, extents. ``arrays`` is parallel to ``operands``."""
 
     def add(operand: Operand, ref: Ref | None = None) -> None:
         operands.append(operand)
@@ -204,7 +205,7 @@ def general(ctx: Lowering, binding: Binding, operands: list[Operand], arrays: li
 
 
 def settle(ctx: Lowering, source: Callee, forms: dict[str, Skeleton], record: Recursive, node: ast.AST) -> None:
-    """Lower the body until nothing new is learned of the function."""
+    """Lower the body until it shows nothing new about the function."""
     start = ctx.unresolved
     for _ in range(ROUNDS):
         before, known = ctx.unresolved, list(ctx.recursive)
@@ -224,18 +225,19 @@ def settle(ctx: Lowering, source: Callee, forms: dict[str, Skeleton], record: Re
             record.done, ctx.unresolved = True, start
             return
         if not record.news and any(not other.done and other is not record for other in ctx.recursive.values()):
-            # it waits for the result of a function around it: good for the type only, lowered again the next time
+            # it waits for the result of an enclosing function: only the type counts, and the next
+            # time it is lowered again
             for key in [k for k, v in ctx.recursive.items() if v is record]:
                 del ctx.recursive[key]
             return
         if record.news:
-            for key in [k for k in ctx.recursive if k not in known]:  # lowered when less was known of this one
+            for key in [k for k in ctx.recursive if k not in known]:  # lowered when less was known of this function
                 del ctx.recursive[key]
     raise UnsupportedSyntax(f"the type of what {source.name} returns does not settle", ctx.loc(node))
 
 
 def lower_body(ctx: Lowering, source: Callee, forms: dict[str, Skeleton], record: Recursive, node: ast.AST) -> None:
-    """One attempt at the body, from which something may be learned."""
+    """One attempt at the body, which may show something new."""
     frame = Frame(source.source, source.parent, local_names(source.node), global_names(source.node))
     outer = (ctx.state, ctx.frame, ctx.builder.loc)
     ctx.state, ctx.frame = record.entry.copy(), frame
@@ -249,7 +251,7 @@ def lower_body(ctx: Lowering, source: Callee, forms: dict[str, Skeleton], record
             ctx.state.twins |= frozenset(objects_around(argument, ctx.state))  # they are the caller's
         places += places_in(argument, form, ctx.state.heap)
     for place, location in enumerate(places):
-        if location is not None:  # the caller has a name for it, whatever the function does with its own
+        if location is not None:  # the caller has a name for it, whatever the callee does with its own name
             ctx.state.names[frame, f"%argument {place}"] = Ref(location)
     arguments = list(zip(params, places, strict=True))
     block = Block(params)
@@ -287,7 +289,7 @@ def lower_body(ctx: Lowering, source: Callee, forms: dict[str, Skeleton], record
 
 
 def own_memory(ctx: Lowering, block: Block) -> None:
-    """Copy results that may share memory with others, for the caller may write to each of them."""
+    """Copy results that may alias others, because the caller may write to each of them."""
     groups = memory_groups(Func("", block))
     seen: set[Value] = set()
     for place, value in enumerate(block.yields):
@@ -298,7 +300,7 @@ def own_memory(ctx: Lowering, block: Block) -> None:
 
 
 def close(ctx: Lowering, body: Block) -> None:
-    """What the functions applied in a body read from around them becomes parameters, handed on at each call."""
+    """Turn the free variables of the functions applied in a body into parameters, which each call passes."""
     funcs = [func for func in applied(body) if func not in ctx.closed]
     inside = {func: defined(func.body) for func in funcs}
     free = {func: dict.fromkeys(v for v in read_in(func.body) if v not in inside[func]) for func in funcs}

@@ -1,6 +1,7 @@
-"""The value that a function returns -> the text that puts it together again from the results of the IR.
+"""The value that a function returns -> the text that rebuilds it from the results of the IR.
 
-A list of the IR stands for a list, a tuple or a named tuple of the user's program, and so do the lists in it: its type says which.
+A list of the IR represents a list, a tuple or a named tuple of the user's program, and so do the
+lists in it: its type says which.
 """
 
 from __future__ import annotations
@@ -26,19 +27,20 @@ from symgrad.ir.core import Block, Call, Const, walk
 from symgrad.ir.types import List, Struct, Type, Unknown, holds_parts
 from symgrad.text import each, item
 
-OWNER = "__owner__"  #: stands in paths for the container whose item is read
-ITEM = "item"  #: the name of the items of a list in a text
-#: ``Result.how`` of a dict whose keys are computed: what is passed for it has no path that is known
+OWNER = "__owner__"  #: in paths, the container whose item is read
+ITEM = "item"  #: the name of a list's items in a text
+#: ``Result.how`` of a dict with dynamic keys, whose items have no static path
 BY_KEYS = ("keys", "items")
-#: classes derived from list and dict that are made of what they hold
+#: classes derived from list and dict that are constructed from their contents
 DERIVED = (collections.deque, collections.OrderedDict, collections.Counter)
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The structure of a result: ``text`` with a ``{}`` for each leaf, in order; its ``items``, and ``how`` each is reached.
+    """The structure of a result: ``text`` with a ``{}`` for each leaf, in order; its ``items``, and their paths, ``how``.
 
-    ``how`` are paths over the name ``OWNER``, of the items of a dict or record; there are none where the items stand in order.
+    ``how`` are paths from the name ``OWNER``, for the items of a dict or record; it is empty if the
+    items are in order.
     """
 
     text: str
@@ -53,7 +55,7 @@ def in_template(text: str) -> str:
 
 
 def leaf_text(ctx: Lowering, binding: Binding, node: ast.AST) -> str:
-    """The text of what is one result of the IR: itself, or a sequence of the class that the user's program has."""
+    """The text of one result of the IR: itself, or a sequence of the class in the user's program."""
     type_ = ctx.type_of(binding) if isinstance(binding, Ref) else None
     if isinstance(binding, Obj) and isinstance(content := ctx.state.heap.get(binding.key), Ref):
         type_ = ctx.type_of(content)
@@ -67,7 +69,7 @@ def leaf_text(ctx: Lowering, binding: Binding, node: ast.AST) -> str:
 
 
 def derived_text(ctx: Lowering, binding: Obj, inside: str) -> str:
-    """The text of a list or dict that is of a class derived from it, around what it holds."""
+    """The text of a list or dict of a derived class, around its contents."""
     key: Any = binding.key
     if key.exact not in DERIVED:
         return inside
@@ -78,9 +80,10 @@ def derived_text(ctx: Lowering, binding: Obj, inside: str) -> str:
 
 
 def record_text(ctx: Lowering, key: HeapKey) -> str | None:
-    """The class of an instance, by which the text makes another one of its attributes; None where that may be something else.
+    """The class whose call rebuilds an instance from its attributes; None where that may give another instance.
 
-    A dataclass with a method ``__post_init__``, or with attributes beside its fields, is not made of these.
+    A dataclass with a method ``__post_init__``, or with attributes besides its fields, cannot be
+    rebuilt so.
     """
     if key.cls is types.SimpleNamespace:
         return owner_name(ctx, key.cls)
@@ -91,7 +94,7 @@ def record_text(ctx: Lowering, key: HeapKey) -> str | None:
 
 
 def sequence_text(ctx: Lowering, type_: Type, text: str, node: ast.AST) -> str:
-    """The text of a list of the IR as what stands in its place in the user's program."""
+    """The text of a list of the IR as the sequence that it represents in the user's program."""
     if not isinstance(type_, List):
         return text
     if type_.of == "either":
@@ -108,7 +111,7 @@ def sequence_text(ctx: Lowering, type_: Type, text: str, node: ast.AST) -> str:
 
 
 def parted_text(ctx: Lowering, type_: List, of: str, node: ast.AST) -> str:
-    """The text of a list whose items have parts, of the lists of their parts."""
+    """The text of a list of structured items, built from the lists of their parts."""
     of_items = type_.item
     if not isinstance(of_items, Struct) or len(columns(of_items)) != len(of_items.items):
         raise UnsupportedSyntax("what is returned holds lists of items with parts", ctx.loc(node), "return arrays")
@@ -143,7 +146,7 @@ def part_paths(form: Skeleton, path: str) -> list[str]:
 
 
 def item_text(ctx: Lowering, form: Skeleton, words: Iterator[str], types: Iterator[Type], node: ast.AST) -> str:
-    """The text of one item, of names of its parts."""
+    """The text of one item, built from the names of its parts."""
     if form.form in ("num", "array"):
         return sequence_text(ctx, next(types), next(words), node)
     inner = [item_text(ctx, part, words, types, node) for part in form.items]
@@ -163,7 +166,7 @@ def item_text(ctx: Lowering, form: Skeleton, words: Iterator[str], types: Iterat
 
 
 def hides_tuples(block: Block) -> bool:
-    """Is a tuple made an item of a list whose items have no common type?"""
+    """Whether a tuple is stored in a list whose items have no common type."""
     for op in walk(block):
         if isinstance(op, Call) and isinstance(type_ := op.outs[0].type if op.outs else None, List) and isinstance(type_.item, Unknown):
             if any(holds_tuple(operand.type) for operand in op.args):
@@ -172,7 +175,7 @@ def hides_tuples(block: Block) -> bool:
 
 
 def holds_tuple(type_: Type) -> bool:
-    """Is it the type of a tuple, or of a list with tuples in it?"""
+    """Whether the type is that of a tuple, or of a list with tuples in it."""
     return isinstance(type_, List) and (type_.of != "list" or holds_tuple(type_.item))
 
 

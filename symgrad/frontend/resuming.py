@@ -1,7 +1,8 @@
-"""The body of a generator as text that can be entered where it was left: at its beginning, or behind any of its ``yield`` statements.
+"""The body of a generator as text that can be resumed: at its beginning, or after any of its ``yield`` statements.
 
-All that the generator knows is then in variables of its frame: ``AT`` says where it stands, and each ``for`` goes over an iterator with
-a position that is a variable too. Entered again it runs what is left of the round that the ``yield`` stands in, then the loop as it is.
+The generator's whole state is then in variables of its frame: ``AT`` holds the point of resumption, and each ``for``
+iterates over an iterator with a position that is a variable too. On resumption it runs the rest of the interrupted
+iteration, then the unchanged loop.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ from symgrad.frontend.scopes import own_nodes
 from symgrad.identity import Same
 from symgrad.ops.composed.stepping import positioned
 
-SENT = "%sent"  #: what was sent to the generator when it was gone on with; None where nothing was
-AT = "%at"  #: where a generator stands: 0 running, or not begun; the number of a ``yield``; -1 at its end
+SENT = "%sent"  #: the value sent to the generator on resumption; None if there is none
+AT = "%at"  #: the state of a generator: 0 running, or not begun; the number of a ``yield``; -1 at its end
 
 
 class NotResumable(Exception):
-    """There is a ``yield`` inside something that cannot be entered in the middle."""
+    """There is a ``yield`` inside a statement that cannot be resumed."""
 
 
 def load(name: str) -> ast.expr:
@@ -38,7 +39,7 @@ def is_at(*places: int) -> ast.expr:
 
 @dataclass
 class Resuming:
-    """The work on one generator; ``names`` are the variables that it has besides its own, ``numbers`` those of its ``yield`` statements."""
+    """The transformation of one generator; ``names`` are its extra variables, ``numbers`` those of its ``yield`` statements."""
 
     names: set[str] = field(default_factory=lambda: {AT, SENT})
     numbers: dict[Same, int] = field(default_factory=dict)
@@ -62,12 +63,12 @@ class Resuming:
         return statements
 
     def inside(self, node: ast.AST | list[ast.stmt]) -> list[int]:
-        """The ``yield`` statements in some text."""
+        """The numbers of the ``yield`` statements in statements."""
         nodes = node if isinstance(node, list) else [node]
         return [self.numbers[Same(n)] for whole in nodes for n in ast.walk(whole) if Same(n) in self.numbers]
 
     def entered(self, statements: list[ast.stmt]) -> list[ast.stmt]:
-        """Statements that start at the beginning if ``AT`` is 0, else in the middle: nothing is done until that point is reached."""
+        """Statements that run from the beginning if ``AT`` is 0, else from the point of resumption: those before it are skipped."""
         guarded: list[ast.stmt] = []
         last = max((k for k, s in enumerate(statements) if self.inside(s)), default=-1)
         for k, statement in enumerate(statements):
@@ -81,7 +82,7 @@ class Resuming:
         return guarded
 
     def rest(self, statements: list[ast.stmt], targets: list[int]) -> list[ast.stmt]:
-        """The rest of statements that were left at one of the ``yield`` statements ``targets``."""
+        """The rest of statements that were suspended at one of the ``yield`` statements ``targets``."""
         first = next(k for k, s in enumerate(statements) if set(self.inside(s)) & set(targets))
         if len(targets) > 1 and not set(targets) <= set(self.inside(statements[first])):
             return self.entered(statements)
@@ -105,7 +106,7 @@ class Resuming:
         return [statement]
 
     def one(self, statement: ast.stmt, targets: list[int] | None = None) -> list[ast.stmt]:
-        """A statement with ``yield`` in it, begun or, with ``targets``, left at one of these."""
+        """A statement with ``yield`` in it: run from its beginning or, with ``targets``, resumed at one of these."""
         within = self.inside(statement) if targets is None else targets
         match statement:
             case ast.Expr(value=ast.Yield()):
@@ -128,7 +129,7 @@ class Resuming:
         raise NotResumable
 
     def loop(self, statement: ast.For | ast.While, within: list[int], begins: bool) -> list[ast.stmt]:
-        """A loop that is resumed: the iterator is made at the beginning, the rest of a round is done first."""
+        """A loop that is resumed: the iterator is created at the beginning; the rest of an iteration runs first."""
         setup: list[ast.stmt] = []
         again: ast.stmt
         if isinstance(statement, ast.For):
@@ -213,7 +214,7 @@ class Sending(ast.NodeTransformer):
 
 
 class Desugared(Sending):
-    """``x = yield v`` as ``yield v`` and ``x = %sent``, what is sent when the generator is gone on with; ``yield from`` as a loop."""
+    """``x = yield v`` as ``yield v`` and ``x = %sent``, the value sent on resumption; ``yield from`` as a loop."""
 
     sent = load(SENT)
 
@@ -226,7 +227,7 @@ class Desugared(Sending):
 
 
 def resumable(function: ast.FunctionDef) -> tuple[list[ast.stmt], frozenset[str], int] | None:
-    """The body to run at each entry, its further variables, and how many ``yield`` statements it has; None where it has no such body."""
+    """The body to run at each entry, its further variables, and its number of ``yield`` statements; None if there is no such body."""
     plain = copy.deepcopy(function)
     plain.body = Desugared().visit(ast.Module(plain.body, [])).body
     work = Resuming()

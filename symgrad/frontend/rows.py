@@ -1,4 +1,4 @@
-"""A call of something in the vocabulary to the op of its row."""
+"""A call of a function in the vocabulary to the op of its row."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from symgrad.ops.composed import WIDER, joining, parameters_of, places, products
 from symgrad.ops.declare import ROWS
 from symgrad.ops.signatures import DTYPE_CALLS
 
-#: rows of which the other forms of a call hold for complex numbers too
+#: rows whose other call forms also hold for complex numbers
 ALIKE = frozenset({"take_items", "choose", "indices", "convolution"})
-#: rows of arrays that without an axis are of all elements in a row
+#: rows of arrays that flatten their operand if no axis is given
 OF_ALL = frozenset({"sort", "argsort", "stable_argsort", "argpartition", "take_along_axis"})
 #: rows whose results NumPy does not let one write to
 READ_ONLY = frozenset({"broadcast_to", "diagonal", "imag", "may_share"})
 #: rows of which an operand says places
 OF_PLACES = frozenset({"take_items", "delete"})
-#: integers that every dtype of integers with a sign holds
+#: integers that every signed integer dtype can hold
 SMALL = range(-128, 128)
 #: ``np.float64`` and its like
 CALLS_OF_DTYPES = frozenset(f"np.{dtype.__name__}" for dtype in DTYPE_CALLS)
 #: rows that give numbers where NumPy's functions give arrays without axes
 NUMBERED = frozenset({"tensordot", "reshape"})
-#: rows whose results NumPy gives as a named tuple
+#: rows whose results NumPy returns as a named tuple
 RESULTS = {
     "eigh": type(np.linalg.eigh(np.eye(1))), "svd": type(np.linalg.svd(np.eye(1))), "qr": type(np.linalg.qr(np.eye(1))),
     "slogdet": type(np.linalg.slogdet(np.eye(1))), "eig": type(np.linalg.eig(np.eye(1))),
@@ -87,7 +87,7 @@ def call_row(ctx: Lowering, spelled: spelling.Spelling, args: list[Binding], kwa
         out = ctx.apply(Static(form), bound.args, {}, node)
         return Tup(out.items, RESULTS[bound.row]) if isinstance(out, Tup) else out
     out = apply_row(ctx, bound.row, bound.args, {**bound.settings, **more}, node)
-    if bound.row in NUMBERED and isinstance(out, Num) and out is not bound.args[0]:  # the row gives a number, NumPy an array without axes
+    if bound.row in NUMBERED and isinstance(out, Num) and out is not bound.args[0]:  # the row returns a number, NumPy an array without axes
         return ctx.make(ctx.call("to_array", out.operand, dtype=None))
     if spelled.name in CALLS_OF_DTYPES and isinstance(out, Ref) and getattr(ctx.type_of(out), "shape", None) == ():
         return ctx.make(ctx.call("take", ctx.read(out, node), index=""))  # ``np.float64`` of an array without axes is a number
@@ -104,7 +104,7 @@ def check_words(ctx: Lowering, saying: Callable[..., Any], name: str, words: fro
 
 
 def without_places(ctx: Lowering, argument: Binding) -> Binding:
-    """An argument that may say places: an empty list says none, and is no array of floats."""
+    """An argument that may hold indices: an empty list holds none, and is no array of floats."""
     says_none = isinstance(argument, Obj) and held_items(argument, ctx.state) == []
     return ctx.make(ctx.call("zeros", ZERO, dtype="i64")) if says_none else argument
 
@@ -124,14 +124,14 @@ def check_split(ctx: Lowering, name: str, whole: Binding, settings: dict[str, An
 
 
 def overlap(sections: Any) -> bool:
-    """May the parts of a split between these places overlap?  They do where a place stands before the one in front of it."""
+    """Whether the parts of a split at these indices may overlap: they do if an index is less than the one before it."""
     if not isinstance(sections, tuple | list) or not all(isinstance(k, int) for k in sections):
         return False
     return list(sections) != sorted(sections) or len(sections) > 1 and min(sections) < 0
 
 
 def form_by_shape(ctx: Lowering, name: str, args: list[Any]) -> Callable[..., Any] | None:
-    """The composition that says a call of a row for operands of these shapes, where the derivative of the row does not hold for them."""
+    """The composition for a row's operands of these shapes, for which the row's own derivative does not hold."""
     if name == "solve" and len(args) == 2:
         matrices, vector = (getattr(ctx.type_of(a), "rank", None) if isinstance(a, Binding) else None for a in args)
         return products.solve_columns if vector == 1 and matrices is not None and matrices > 2 else None
@@ -142,13 +142,13 @@ def form_by_shape(ctx: Lowering, name: str, args: list[Any]) -> Callable[..., An
 
 
 def apply_row(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any], node: ast.AST) -> Binding:
-    """Append a row's op; say what the result shares memory with."""
+    """Append a row's op, and record which memory its result shares."""
     if name == "copy" and isinstance(args[0], Ref) and getattr(ctx.type_of(args[0]), "layout", "?") in ("F", "N"):
         name = "copy_rows"
     if name in OF_ALL and settings["axis"] is None and isinstance(args[0], Ref):
         flat = args[0] if getattr(ctx.type_of(args[0]), "rank", None) == 1 else ctx.make(ctx.call("flatten", ctx.read(args[0], node)))
         args, settings = [flat, *args[1:]], {**settings, "axis": -1}
-    if name == "diag" and getattr(ctx.type_of(args[0]), "rank", None) == 2:  # of a matrix it is a view
+    if name == "diag" and getattr(ctx.type_of(args[0]), "rank", None) == 2:  # for a matrix it is a view
         name, settings = "diagonal", {"offset": settings["k"], "axis1": 0, "axis2": 1}
     row = ROWS[name]
     path = view_step(ctx, name, args, settings)

@@ -1,4 +1,4 @@
-"""A call that looks at the running function, such as ``eval`` or ``locals`` -> a refusal that says what to write in its place."""
+"""A call that inspects the running function, such as ``eval`` or ``locals`` -> a refusal that says what to write instead."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ READERS: tuple[Any, ...] = (
     eval, exec, compile, locals, globals, dir, breakpoint, input, inspect.currentframe, inspect.stack, inspect.trace, sys._getframe,
     sys._current_frames, sys.exc_info, traceback.extract_stack, traceback.format_stack, traceback.print_stack, traceback.walk_stack,
 )  # fmt: skip
-#: what some do in other words than that they read the variables of the running function
+#: actions of readers that do not read the variables of the running function
 DOES = {
     "breakpoint": "stops the program for a debugger",
     "compile": "makes code while the function runs",
     "input": "waits for what somebody types",
 }
-SHOWN = 8  #: how many variables a hint lists
+SHOWN = 8  #: the most variables that a hint lists
 
 
 def of_frames(word: str) -> Any:
-    """The lowering of a call of a reader: what reads or runs a frame of Python's finds none in a derivative."""
+    """The lowering of a call of a reader, which refuses it: a derivative is another function than the one whose frame it inspects."""
     does = DOES.get(word, "reads the variables of the running function")
 
     def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
@@ -42,7 +42,7 @@ def of_frames(word: str) -> Any:
 
 
 def written_out(ctx: Lowering, word: str, node: ast.AST) -> str | None:
-    """What to write in the place of a text that is run, or of the variables that are read; None where the call does not tell."""
+    """The replacement for a text that is run, or for variables that are read; None where the call does not determine it."""
     if word in ("eval", "exec") and isinstance(node, ast.Call) and len(node.args) == 1 and isinstance(node.args[0], ast.Constant):
         return text_written_out(word, node.args[0].value)
     bound = [name for (frame, name), held in ctx.state.names.items() if frame is ctx.frame and is_name(name) and held != MISSING]
@@ -53,7 +53,7 @@ def written_out(ctx: Lowering, word: str, node: ast.AST) -> str | None:
 
 
 def text_written_out(word: str, text: Any) -> str | None:
-    """The code that a literal text holds, if it is of one line."""
+    """The code of a literal text, if it is one line."""
     try:
         tree = ast.parse(text.strip(), mode=word)
     except (AttributeError, SyntaxError, ValueError):

@@ -1,8 +1,9 @@
-"""Objects that may be one: a name that is one of two objects by path, by round or by an index that is computed.
+"""May-alias objects: a name that is one of two objects by path, by iteration or by a dynamic index.
 
-Such a name is bound to an object of its own, which holds what the chosen one holds; ``State.kin`` has a bool for each pair of objects
-that may be one, which says whether they are. Reading asks nothing. A store to one of them is a store to each of the others where the
-bool is true. ``is`` is the bool.
+Such a name is bound to an object of its own, which holds the content of the chosen one.
+``State.kin`` holds a bool for each pair of objects that may be one: true where they are. A read
+needs no test. A store to one of them is also a store to each of the others where the bool is true.
+``is`` is the bool.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from symgrad.ir.core import FALSE, TRUE, Const, Operand
 
 @entered(SPREAD, "changed")
 def spread(ctx: Lowering, key: HeapKey, before: Any) -> None:
-    """Let objects that may be one that was changed hold what it holds now, where they are it."""
+    """Give objects that may be the changed one its new content, on the condition that they are it."""
     done: set[HeapKey] = set()
-    while (other := next_of(ctx, key, done)) is not None:  # where one is stored in another, a join makes new ones that may be it too
+    while (other := next_of(ctx, key, done)) is not None:  # where one is stored in another, a join creates further objects that may be it
         done.add(other)
         if len(done) > MOST:
             raise UnsupportedSyntax(
@@ -44,12 +45,12 @@ def spread(ctx: Lowering, key: HeapKey, before: Any) -> None:
             branch(ctx, same, held_by(ctx, key, before, other), lambda: None, [], ctx.builder.loc)
 
 
-#: objects that one may be
+#: the most objects that one may be
 MOST = 200
 
 
 def next_of(ctx: Lowering, key: HeapKey, done: set[HeapKey]) -> HeapKey | None:
-    """The next object that can be reached and may be the one that was changed."""
+    """The next reachable object that may be the changed one."""
     left = [other for other in ctx.state.kin.get(key, ()) if other not in done]
     live = reached(ctx.state) | ctx.arguments.keys() if left else set()
     return next((other for other in left if other in live), None)
@@ -60,7 +61,7 @@ def held_by(ctx: Lowering, key: HeapKey, before: Any, other: HeapKey) -> Callabl
 
 
 def hold_the_same(ctx: Lowering, key: HeapKey, before: Any, other: HeapKey) -> None:
-    """Give an object what another one, which it is here, has been given; the caller's own too, where nothing stands for the other one."""
+    """Give an object its alias's new content; also the caller's object, if the alias has no handle."""
     own = ctx.state.heap[other]
     ctx.state.heap[other] = what_it_holds(ctx, key, before, own)
     if ctx.storing is not None and ctx.storing.is_outside(other) and not ctx.storing.is_outside(key):
@@ -68,7 +69,7 @@ def hold_the_same(ctx: Lowering, key: HeapKey, before: Any, other: HeapKey) -> N
 
 
 def what_it_holds(ctx: Lowering, key: HeapKey, before: Any, own: Any) -> Any:
-    """What an object that held ``own`` holds once it, as another name for ``key``, has been changed."""
+    """The content of an object that held ``own``, after a change through its alias ``key``."""
     content = ctx.state.heap[key]
     if isinstance(content, Ref):
         copy = ctx.make(ctx.call("list_slice", ctx.read(content), Const(None), Const(None), Const(None)))
@@ -90,7 +91,7 @@ def what_it_holds(ctx: Lowering, key: HeapKey, before: Any, own: Any) -> Any:
 
 
 def are_one(state: State, a: Binding, b: Binding) -> Operand | None:
-    """A bool that says whether two objects of the heap are one; None where nobody knows."""
+    """A bool that says whether two objects of the heap are the same; None where that is unknown."""
     if not isinstance(a, Obj) or not isinstance(b, Obj):
         return None
     if a.key is not b.key and {a.key, b.key} & state.twins:

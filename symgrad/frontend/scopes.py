@@ -1,4 +1,4 @@
-"""What names a piece of source binds, and in which function they live: asked of the tree alone."""
+"""Scopes: the names that a piece of source binds, and the function each belongs to, from the syntax tree alone."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ def assigned(nodes: Iterable[ast.AST], augmented: bool = True) -> set[str]:
     return set(names_bound(tuple(nodes), augmented))
 
 
-@lru_cache(maxsize=256)  # trees are not changed, and the body of a loop is lowered until its types settle
+@lru_cache(maxsize=256)  # trees never change, and a loop's body is lowered until its types settle
 def names_bound(nodes: tuple[ast.AST, ...], augmented: bool) -> frozenset[str]:
-    """The names that ``assigned`` returns, cached for statements that have been asked for before."""
+    """The result of ``assigned``, cached."""
     bound: set[str] = set()
     stack: list[ast.AST] = list(nodes)
     while stack:
@@ -50,14 +50,14 @@ def parameters(arguments: ast.arguments) -> list[str]:
     return plain + [a.arg for a in (arguments.vararg, arguments.kwarg) if a is not None]
 
 
-@lru_cache(maxsize=256)  # trees are not changed
+@lru_cache(maxsize=256)  # trees never change
 def local_names(node: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
-    """Names that live in an activation of a function."""
+    """The names that are local to an activation of a function."""
     names = set(parameters(node.args))
     if isinstance(node, ast.FunctionDef):
         names |= assigned(node.body)
         todo: list[ast.AST] = list(node.body)
-        while todo:  # what a nested function declares is its own affair
+        while todo:  # declarations in a nested function do not count
             inner = todo.pop()
             if isinstance(inner, ast.Global | ast.Nonlocal):
                 names -= set(inner.names)
@@ -98,5 +98,5 @@ def body_nodes(function: ast.FunctionDef | ast.Lambda) -> Iterator[ast.AST]:
 
 @lru_cache(maxsize=256)
 def yields(function: ast.FunctionDef | ast.Lambda) -> bool:
-    """Is a function a generator or a coroutine?"""
+    """Whether a function is a generator or a coroutine."""
     return any(isinstance(n, ast.Yield | ast.YieldFrom | ast.Await) for n in body_nodes(function))

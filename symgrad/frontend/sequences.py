@@ -1,7 +1,8 @@
-"""Items of lists of any length that have parts: tuples, dicts and instances, put together to one value and taken apart again.
+"""Structured items of lists of any length: tuples, dicts and instances, packed into one value and unpacked again.
 
-A list of such items is a value of type ``List(Struct)``. What is read out of it is an object of its own that must not be changed, and
-what is put into it must not be changed from then on: which of several names stand for one object is not followed through a list.
+A list of such items is a value of type ``List(Struct)``. An object read from it is a new object
+that must not be changed, and an object put into it must not be changed from then on: aliases are
+not tracked through a list.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ from symgrad.ir.core import FALSE, UNDEF, Call, Operand, Value
 from symgrad.ir.types import UNDEFINED, Array, List, Scalar, Struct, Type
 
 DIFFERENT = "the items of a list are of different kinds"
-FEW = 8  #: so many items are gone over one by one where they are known
+FEW = 8  #: up to this many static items are unrolled
 
 
 def has_parts(ctx: Lowering, binding: Binding) -> bool:
-    """Is it a tuple, a dict or an instance, or a list with one in it?"""
+    """Whether the binding is a tuple, a dict or an instance, or a list with one in it."""
     match binding:
         case Tup():
             return not isinstance(binding, View)
@@ -41,7 +42,7 @@ def has_parts(ctx: Lowering, binding: Binding) -> bool:
 
 
 def form_of(ctx: Lowering, binding: Binding) -> Skeleton:
-    """The form of an item, in which each object is one of its own."""
+    """The form of an item, in which each object is a distinct one."""
     return _anew(ctx, ctx.skeleton(binding, ctx.state))
 
 
@@ -50,7 +51,7 @@ def _anew(ctx: Lowering, form: Skeleton) -> Skeleton:
         if form.anew is None:
             raise UnsupportedSyntax("an object that is made on some paths only goes into a list", ctx.builder.loc, "make it on every path")
         return _anew(ctx, form.anew)
-    if is_of_row(form) and form.anew is not None:  # the tuple holds the list, wherever that stands
+    if is_of_row(form) and form.anew is not None:  # the tuple holds the list itself, not its place in the outer list
         return _anew(ctx, form.anew)
     if form.form in ("broken", "missing"):
         raise UnsupportedSyntax(DIFFERENT, ctx.builder.loc, "let all of them have the same parts")
@@ -58,7 +59,7 @@ def _anew(ctx: Lowering, form: Skeleton) -> Skeleton:
 
 
 def own_lists(form: Skeleton) -> Skeleton:
-    """The same form in which a list of any length is one of its own, not one that is known."""
+    """The same form, in which a list of any length is an object of its own, not a fixed one."""
     if form.form == "same" and isinstance(form.same, Obj) and form.anew is not None and form.anew.same[2] is None:
         return form.anew
     return replace(form, items=tuple(map(own_lists, form.items))) if form.items else form
@@ -71,17 +72,17 @@ def of_any_length(ctx: Lowering, binding: Binding) -> Skeleton | None:
 
 
 def untyped(form: Skeleton) -> Skeleton:
-    """A form without the types of its values: two items of one list have the same."""
+    """A form without the types of its values, which is equal for any two items of one list."""
     return replace(form, type=UNDEFINED, items=tuple(map(untyped, form.items)), anew=None)
 
 
 def put_together(ctx: Lowering, binding: Binding, form: Skeleton) -> Value:
-    """An item with parts as one value."""
+    """Pack a structured item into one value."""
     ctx.parted = True
     parts = operands_of(ctx, binding, form)
     if any(part is UNDEF for part in parts):
         raise UnsupportedSyntax("what goes into a list may share memory with what was written to", ctx.builder.loc, "append a copy")
-    parts = parts or [FALSE]  # a list has a length, whatever it holds
+    parts = parts or [FALSE]  # the list needs at least one part for its length
     hold(ctx, binding)
     out = Value(Struct(tuple(part.type for part in parts), untyped(form)))
     ctx.builder.append(Call([out], ctx.builder.loc, "struct_of", parts, {}))
@@ -89,7 +90,7 @@ def put_together(ctx: Lowering, binding: Binding, form: Skeleton) -> Value:
 
 
 def hold(ctx: Lowering, binding: Binding) -> None:
-    """Note that a list of any length holds something: an object that is changed now would be another one there."""
+    """Record that a list of any length holds the objects in a binding: a later change of them would miss the list's copy."""
     held = objects_around(binding, ctx.state)
     kinds = [key.exact.__name__ for key in held if key.kind == "list" and key.exact is not None]
     if kinds or holds_view(binding):
@@ -103,7 +104,7 @@ def hold(ctx: Lowering, binding: Binding) -> None:
 
 
 def takes_over(ctx: Lowering, content: Ref, item: Binding) -> bool:
-    """Does a list that alone holds the lists in it alone hold this one too, once it is in it?  Names of it see it there from then on."""
+    """Whether a list that alone holds its inner lists also alone holds this one after it is added. Its names then see it there."""
     state = ctx.state
     if isinstance(item, Ref):
         return content.location in state.owning and is_alone(state, item)
@@ -120,7 +121,7 @@ def takes_over(ctx: Lowering, content: Ref, item: Binding) -> bool:
 
 
 def is_alone(state: State, array: Ref) -> bool:
-    """Is it an array with memory of its own, which neither the caller nor a list holds?"""
+    """Whether the array has memory of its own, which neither the caller nor a list holds."""
     location, type_ = array.location, state.memory[array.location].type
     is_own = not array.path and not location.outside and not location.read_only and isinstance(type_, Array) and bool(type_.rank)
     shares_none = location not in state.bases and location not in state.stale and location not in state.stored_arrays
@@ -128,7 +129,7 @@ def is_alone(state: State, array: Ref) -> bool:
 
 
 def see_within(ctx: Lowering, content: Ref, item: Binding, index: Operand) -> None:
-    """Let a list that went into a list of lists be seen there; of an array note where it stands."""
+    """Let a list that was added to a list of lists be seen there; for an array, record its place."""
     if isinstance(item, Ref):
         ctx.links[item.location] = Link(content.location, index, {ctx.state.memory[content.location]})
     if isinstance(item, Obj) and isinstance(ctx.state.heap[item.key], Ref):
@@ -136,17 +137,17 @@ def see_within(ctx: Lowering, content: Ref, item: Binding, index: Operand) -> No
 
 
 def is_plain(key: HeapKey) -> bool:
-    """Is it a list of Python's own class?"""
+    """Whether the object is a plain Python list."""
     return key.kind == "list" and key.cls is None and key.exact is None
 
 
 def is_of_caller(ctx: Lowering, state: State, key: HeapKey) -> bool:
-    """Does the caller hold an object: is it an argument, or stored in one?"""
+    """Whether the caller holds an object: an argument, or an object stored in one."""
     return key in ctx.arguments or key in state.handles
 
 
 def owns_items(ctx: Lowering, state: State, key: HeapKey) -> bool:
-    """Does a list of known items alone hold the lists that are in it?"""
+    """Whether a list of static items alone holds the lists in it."""
     content = state.heap[key]
     if isinstance(content, Ref) or not is_plain(key) or key in state.twins:
         return False
@@ -161,13 +162,13 @@ def owns_items(ctx: Lowering, state: State, key: HeapKey) -> bool:
 
 
 def holds_view(binding: Binding) -> bool:
-    """Is it a view of a dict, or a tuple with one in it?"""
+    """Whether the binding is a view of a dict, or a tuple with one in it."""
     return isinstance(binding, View) or isinstance(binding, Tup) and any(map(holds_view, binding.items))
 
 
 @entered(PARTS, "taken apart")
 def taken_apart(ctx: Lowering, value: Operand) -> Binding:
-    """The binding of an item that has parts."""
+    """Unpack a structured item into a binding."""
     type_ = value.type
     assert isinstance(type_, Struct)
     if ctx.holes:
@@ -182,7 +183,7 @@ def taken_apart(ctx: Lowering, value: Operand) -> Binding:
 
 
 def item_value(ctx: Lowering, binding: Binding, node: ast.AST | None = None) -> Operand:
-    """The operand that goes into a list of any length for one item."""
+    """The operand of one item for a list of any length."""
     if ctx.sequences and has_parts(ctx, binding):
         return put_together(ctx, binding, form_of(ctx, binding))
     operand = ctx.read(binding, node)
@@ -191,9 +192,10 @@ def item_value(ctx: Lowering, binding: Binding, node: ast.AST | None = None) -> 
 
 
 def shares(ctx: Lowering, binding: Binding, ref: Ref) -> None:
-    """Note that the arrays in what went into a list are the same arrays there, and may share memory with what those may share it with.
+    """Record that arrays added to a list are the same arrays there, and may alias there what they may alias here.
 
-    What holds them too is noted itself, for the array may be one that was read out of another list and is forgotten afterwards.
+    Those aliases are recorded themselves: the array may have been read from another list, and be
+    dropped afterwards.
     """
     for location in memory_within(binding, ctx.state):
         if location is not ref.location:
@@ -205,7 +207,7 @@ def shares(ctx: Lowering, binding: Binding, ref: Ref) -> None:
 
 @entered(PARTS, "listed")
 def listed(ctx: Lowering, items: Sequence[Binding], node: ast.AST | None = None) -> Operand:
-    """A list value with the given items, some of which have parts."""
+    """A list value of the given items, some of which are structured."""
     if not ctx.sequences or not any(has_parts(ctx, item) for item in items):
         for item in items:
             hold(ctx, item)
@@ -217,7 +219,7 @@ def listed(ctx: Lowering, items: Sequence[Binding], node: ast.AST | None = None)
 
 
 def alike(types: Sequence[Type]) -> bool:
-    """Are values of one class: numbers of one type, arrays of one dtype and rank, lists of these?"""
+    """Whether all types are one class: numbers of one type, arrays of one dtype and rank, lists of these."""
     first = types[0]
     match first:
         case Scalar():
@@ -230,7 +232,7 @@ def alike(types: Sequence[Type]) -> bool:
 
 
 def sequence_of(ctx: Lowering, items: Sequence[Binding], node: ast.AST) -> Ref | None:
-    """Many items that are known one by one as a list of any length; None where they are not alike."""
+    """Many static items as a list of any length; None where their forms differ."""
     try:
         forms = [form_of(ctx, item) for item in items]
     except UnsupportedSyntax:

@@ -1,4 +1,4 @@
-"""What is one of several constants (``OneOf``), such as a mode that changes: tests of its place among them, and what is made of each."""
+"""Enumerated constants (``OneOf``), such as a mode that changes: tests of the index among them, and operations on each constant."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from symgrad.ir.core import FALSE, TRUE, Const, Operand
 
 
 def possible(ctx: Lowering, binding: OneOf) -> list[int]:
-    """The places that no test on this path has ruled out."""
+    """The indices that no test on this path has excluded."""
     return [k for k in range(len(binding.values)) if ctx.state.known.get((binding.place, k)) is not False]
 
 
 def is_at(ctx: Lowering, binding: OneOf, place: int) -> Operand:
-    """Is it this one of them?"""
+    """A test whether the value is the constant at an index."""
     test = ctx.call("equal", binding.place, Const(place))
     ctx.decided.table[test] = ({(binding.place, place): False}, {(binding.place, place): True})
     return test
 
 
 def among(ctx: Lowering, binding: OneOf, chosen: Iterable[int], node: ast.AST) -> Operand:
-    """Is it one of the constants at the chosen places?"""
+    """A test whether the value is one of the constants at the chosen indices."""
     left = possible(ctx, binding)
     places = [k for k in chosen if k in left]
     others = [k for k in left if k not in places]
@@ -41,7 +41,7 @@ def among(ctx: Lowering, binding: OneOf, chosen: Iterable[int], node: ast.AST) -
 
 
 def each(ctx: Lowering, binding: Binding, node: ast.AST, use: Callable[[Binding], Binding]) -> Binding:
-    """What is made of a constant, or of one of two values of different classes, for whichever of them it is."""
+    """Apply ``use`` to each constant of a ``OneOf``, or to both sides of a ``Choice``, and join the results."""
     if isinstance(binding, Choice) and not is_function(binding):
         held = binding
         return choose(ctx, held.test, node, lambda: each(ctx, held.then, node, use), lambda: each(ctx, held.orelse, node, use))
@@ -59,22 +59,22 @@ def each(ctx: Lowering, binding: Binding, node: ast.AST, use: Callable[[Binding]
 
 
 def is_function(binding: Binding) -> bool:
-    """Is it a function, or one of several?"""
+    """Whether the binding is a function, or one of several."""
     return is_function(binding.then) and is_function(binding.orelse) if isinstance(binding, Choice) else not is_value(binding)
 
 
 def is_value(binding: Binding) -> bool:
-    """Is it a number, an array, a tuple or an object of the heap, or one of several of which one is?"""
+    """Whether the binding is a number, array, tuple or object of the heap, or a choice with one among them."""
     return isinstance(binding, Num | Ref | Tup | Obj | Maybe) or isinstance(binding, Choice) and not is_function(binding)
 
 
 def is_one_of_kinds(binding: Binding) -> bool:
-    """Is it one of two values of different classes?"""
+    """Whether the binding is one of two values of different classes."""
     return isinstance(binding, Choice) and not is_function(binding)
 
 
 def asked(ctx: Lowering, binding: Binding, node: ast.AST, question: Callable[[Binding], Binding]) -> Binding:
-    """A test of a constant, whichever it is; where each answer is known, it is a test of the place."""
+    """The answer of a predicate on a ``OneOf``; if it is static for each constant, a test of the index."""
     if not isinstance(binding, OneOf):
         return each(ctx, binding, node, question)
     answers = {k: question(binding.values[k]) for k in possible(ctx, binding)}

@@ -1,4 +1,4 @@
-"""The shared state is what all constructs of one lowering read and write: where ops go, what names are bound to, what is refused."""
+"""The shared state of one lowering, which all constructs read and write: the insertion point, bindings of names, refusals."""
 
 from __future__ import annotations
 
@@ -24,68 +24,68 @@ from symgrad.ops.build import Builder
 from symgrad.signature import QUESTIONS
 from symgrad.text import root_of
 
-#: libraries that are written in Python for a good part, and whose source is read where a derivative passes through it
+#: libraries written largely in Python, whose source is lowered where a derivative passes through it
 READABLE = ("scipy", "numpy.polynomial")
 
 
 def is_readable(value: Any) -> bool:
-    """Does a function or class come from a library whose source is read?"""
+    """Whether a function or class comes from a library whose source is read."""
     module = getattr(value, "__module__", None) or ""
     return any(module == home or module.startswith(f"{home}.") for home in READABLE)
 
 
-#: modules whose variables stay as they are
+#: modules whose variables never change
 UNCHANGED = ("scipy.", "numpy.polynomial.", "symgrad.ops.composed.", "symgrad.functional.", "symgrad.implicit")
 
 
 @dataclass
 class SharedState:
-    """Everything that lowering one function shares."""
+    """The state that lowering one function shares."""
 
     builder: Builder
     frame: Frame
     state: State = field(default_factory=State)
     captured: dict[Any, Captured] = field(default_factory=dict)
-    tuple_classes: dict[type, None] = field(default_factory=dict)  #: classes of the user's that tuples among the arguments are of
-    storages: dict[HeapKey, type] = field(default_factory=dict)  #: what base classes see of instances that were given, by their classes
-    arguments: dict[HeapKey, str] = field(default_factory=dict)  #: lists, dicts and instances that were given, by the path to them
-    identities: set[str] = field(default_factory=set)  #: of which of them it matters whether they are one object with another
-    stored: set[str] = field(default_factory=set)  #: which of them are changed
-    standing: dict[HeapKey, set[str]] = field(default_factory=dict)  #: of which of them an object may be, by paths
-    outside: dict[str, None] = field(default_factory=dict)  #: the expressions of the objects that were reached from outside
-    storing: Storing | None = None  #: carries out on the caller's objects what is done to those that are followed
+    tuple_classes: dict[type, None] = field(default_factory=dict)  #: user classes of tuples among the arguments
+    storages: dict[HeapKey, type] = field(default_factory=dict)  #: classes of passed instances, by their storages
+    arguments: dict[HeapKey, str] = field(default_factory=dict)  #: lists, dicts and instances that were passed, by their paths
+    identities: set[str] = field(default_factory=set)  #: paths of arguments whose identity with another object matters
+    stored: set[str] = field(default_factory=set)  #: paths of arguments that are changed
+    standing: dict[HeapKey, set[str]] = field(default_factory=dict)  #: the arguments that an object may be, by path
+    outside: dict[str, None] = field(default_factory=dict)  #: the expressions of objects that were read from outside
+    storing: Storing | None = None  #: applies changes of tracked objects to the caller's objects
     arrays: dict[str, Ref | Obj] = field(default_factory=dict)  #: captured memory, by the text that reads it
-    followed: dict[Same, tuple[str, Ref | Obj]] = field(default_factory=dict)  #: what is read from outside at first, with its expression
+    followed: dict[Same, tuple[str, Ref | Obj]] = field(default_factory=dict)  #: initial reads from outside, with their expressions
     namespaces: set[Same] = field(default_factory=set)  #: dicts in which names are looked up: of modules, functions and instances
-    read_dicts: set[Same] = field(default_factory=set)  #: dicts from outside that are read as they are
-    owned: dict[str, Ref] = field(default_factory=dict)  #: arrays that objects among the arguments hold, by their paths
+    read_dicts: set[Same] = field(default_factory=set)  #: dicts from outside that are read as dicts
+    owned: dict[str, Ref] = field(default_factory=dict)  #: arrays inside objects among the arguments, by their paths
     texts: dict[Value, str] = field(default_factory=dict)  #: inputs of the program, by the expression that reads them
     pins: Mapping[str, Any] = field(default_factory=dict)  #: integers whose value is part of the signature
     refusals: list[SymgradError] = field(default_factory=list)
-    literals: dict[Operand, int] = field(default_factory=dict)  #: integers of NumPy's that are made of one that is known, as in np.int64(1)
-    on_trial: bool = False  #: what is refused here is not refused for good
+    literals: dict[Operand, int] = field(default_factory=dict)  #: integers of NumPy's whose value is static, as in np.int64(1)
+    on_trial: bool = False  #: refusals are provisional
     no_grad: frozenset[str] = frozenset()
     derive: Callable[..., Any] | None = None
     caught: list[tuple[type, Loc]] = field(default_factory=list)  #: exception classes that are refused where they are raised
-    watchers: tuple[Any, ...] = ()  #: what sees the exceptions that are raised here, outermost first: see ``exceptions``
-    edges: list[Any] = field(default_factory=list)  #: to these, in the blocks that are being built
-    raisables: list[Any] = field(default_factory=list)  #: what they may be
-    handling: list[Any] = field(default_factory=list)  #: the exceptions that handlers around have taken
-    is_silent: bool = False  #: a message was left out that its logger does not take
-    loggers_change: bool = False  #: the function changes which messages are taken
-    keeps: list[Loc] = field(default_factory=list)  #: where functions are called whose results are kept
-    loops: dict[Loc, tuple[str, ...]] = field(default_factory=dict)  #: the loops of the program, with the variables that they go over
+    watchers: tuple[Any, ...] = ()  #: the handlers around the current op, outermost first: see ``exceptions``
+    edges: list[Any] = field(default_factory=list)  #: exception edges in the blocks that are being built
+    raisables: list[Any] = field(default_factory=list)  #: the exceptions of these edges
+    handling: list[Any] = field(default_factory=list)  #: the exceptions that enclosing handlers have caught
+    is_silent: bool = False  #: a message was omitted that its logger discards
+    loggers_change: bool = False  #: the function changes the levels of loggers
+    keeps: list[Loc] = field(default_factory=list)  #: call sites of memoised functions
+    loops: dict[Loc, tuple[str, ...]] = field(default_factory=dict)  #: the loops of the program, with their loop variables
     stack: list[Any] = field(default_factory=list)
-    forms: dict[Any, Any] = field(default_factory=dict)  #: what loops carried when they were last lowered
+    forms: dict[Any, Any] = field(default_factory=dict)  #: loop-carried forms of each loop at its last lowering
     recursive: dict[Any, Any] = field(default_factory=dict)
-    too_deep: set[Any] = field(default_factory=set)  #: functions that call themselves in forms without end, while they are lowered
-    assigned_outside: Mapping[Any, Any] = field(default_factory=dict)  #: functions and owners of attributes, by what is assigned to
-    assigned_reads: int = 0  #: how often one of these has been read
-    recursive_sites: frozenset[Any] = frozenset()  #: functions that have turned out to call themselves
-    closed: dict[Func, list[Value]] = field(default_factory=dict)  #: what each function of the program reads from around it
-    completed: set[Any] = field(default_factory=set)  #: calls that hand this on already
-    notes: Notes | None = None  #: what is told of decisions, if somebody asked
-    unroll: bool = False  #: loops of a known number of rounds are written out
+    too_deep: set[Any] = field(default_factory=set)  #: functions that recurse with ever new forms of arguments, while they are lowered
+    assigned_outside: Mapping[Any, Any] = field(default_factory=dict)  #: functions and owners of attributes, by the assigned name
+    assigned_reads: int = 0  #: how often one of these was read
+    recursive_sites: frozenset[Any] = frozenset()  #: functions that proved to be recursive
+    closed: dict[Func, list[Value]] = field(default_factory=dict)  #: the free variables of each function of the program
+    completed: set[Any] = field(default_factory=set)  #: calls that already pass these free variables
+    notes: Notes | None = None  #: remarks about decisions, if they were requested
+    unroll: bool = False  #: loops of a static number of iterations are unrolled
     mixed: Mixed = field(default_factory=Mixed)  #: numbers that may be of several classes
     doubtful: set[Operand] = field(default_factory=lambda: {UNDEF})  #: values of names that some branch does not bind
     decided: Decided = field(default_factory=Decided)  #: what tests say of names that may be None
@@ -106,46 +106,46 @@ class SharedState:
     factories: dict[str, Binding] = field(default_factory=dict)  #: what makes missing items, by the pools of ``growing_inner``
     #: where dicts are created that get keys which are computed, or (False) that may be followed as such dicts: see ``growing_dicts``
     growing_sites: dict[Any, bool] = field(default_factory=dict)
-    read_sources: frozenset[Same] = frozenset()  #: functions and classes of libraries whose source is read
-    met_sources: set[Same] = field(default_factory=set)  #: those that are called, and not read
-    sequences: bool = False  #: lists of any length may hold what has parts, and many items known one by one become such a list
-    parted: bool = False  #: that was done
-    looped: bool = False  #: it is asked for what a loop goes over
-    rounds: int = 0  #: how many rounds of loops have been written out
-    statements: int = 0  #: and how many statements in them
-    nested: int = 0  #: in how many branches and loops the current block stands
-    going: list[Going] = field(default_factory=list)  #: for each loop around, what it goes over
-    unresolved: int = 0  #: how often a path ended at a recursive call whose result was not known yet
-    bodies: int = 0  #: in how many bodies of functions that call themselves the current block stands
-    passes_over: bool = False  #: a loop whose round ends at such a call goes on as if it had no rounds
+    read_sources: frozenset[Same] = frozenset()  #: library functions and classes whose source is lowered
+    met_sources: set[Same] = field(default_factory=set)  #: library functions and classes that are called without that
+    sequences: bool = False  #: lists of any length may hold structured items, and many static items become such a list
+    parted: bool = False  #: a structured item was packed
+    looped: bool = False  #: an iterable of a loop is being evaluated
+    rounds: int = 0  #: the number of unrolled iterations
+    statements: int = 0  #: and of the statements in them
+    nested: int = 0  #: nesting depth of the current block in branches and loops
+    going: list[Going] = field(default_factory=list)  #: the iterable of each enclosing loop
+    unresolved: int = 0  #: how often a path ended at a recursive call whose result was unknown
+    bodies: int = 0  #: nesting depth of the current block in bodies of recursive functions
+    passes_over: bool = False  #: a loop whose body ends at such a call is lowered as if it had no iterations
     external_names: dict[str, Any] = field(default_factory=dict)
-    relied: dict[tuple[str, str, Any], Any] = field(default_factory=dict)  #: what was read of what is outside: see ``Relied``
+    relied: dict[tuple[str, str, Any], Any] = field(default_factory=dict)  #: the reads from outside: see ``Relied``
     keeps_text: bool = False  #: values keep the text of the user's expressions, for a derivative that is read and never run
-    views: dict[Any, Any] = field(default_factory=dict)  #: then also those that are bound to names
-    reserved: frozenset[str] = frozenset({"np", "math"})  #: names that no object of the user's may have in emitted text
+    views: dict[Any, Any] = field(default_factory=dict)  #: with ``keeps_text``: also the views bound to names
+    reserved: frozenset[str] = frozenset({"np", "math"})  #: names that no user object may have in emitted text
 
-    # -------------------------------------------------------------- places
+    # -------------------------------------------------------------- locations
 
     def loc(self, node: ast.AST | None) -> Loc:
-        """The place of a node in the user's file."""
+        """The location of a node in the user's file."""
         place = self.frame.place or self.frame.called_at
         if place is not None:
             return place
         return self.frame.source.loc(node) if node is not None and hasattr(node, "lineno") else self.builder.loc
 
     def refuse(self, kind: type[SymgradError], what: str, node: ast.AST | None = None, hint: str | None = None) -> SymgradError:
-        """An error of a kind at a node, to be raised."""
+        """An error of the given kind at a node, to be raised by the caller."""
         return kind(what, self.loc(node), hint)
 
     def note_refusal(self, error: SymgradError) -> None:
-        """Note what is refused, and go on to report all of it at once, if it is to be reported."""
+        """Record a refusal and go on, so that all are reported at once; give up early if another attempt follows."""
         self.refusals.append(error)
         if not self.on_trial and (self.unroll or self.unsure and not self.tagged or self.parted):
             raise GivenUp from None
 
     @contextmanager
     def trial(self) -> Iterator[list[SymgradError]]:
-        """Lower something for what it tells: what is refused meanwhile stands in the list, and is forgotten."""
+        """Lower something provisionally: its refusals are collected in the list and then discarded."""
         kept, outer = self.refusals, self.on_trial
         self.refusals, self.on_trial = [], True
         try:
@@ -154,15 +154,15 @@ class SharedState:
             self.refusals, self.on_trial = kept, outer
 
     def rely(self, text: str, value: Any, aspect: str = "itself") -> None:
-        """Note that the program contains what an expression read; ``aspect`` says what of it.
+        """Record that the program depends on the value of an expression; ``aspect`` says on which property of it.
 
-        Compositions of ours do not change, nor do the libraries whose source is read.
+        Our own compositions do not change, nor do the libraries whose source is read.
         """
         if self.frame.place is None and not self.is_of_library(text):
             self.relied[text, aspect, value if aspect in QUESTIONS else None] = value
 
     def is_of_library(self, text: str) -> bool:
-        """Does an expression read something of a composition of ours, or of a library whose source is read?"""
+        """Whether an expression reads a composition of ours, or a library whose source is read."""
         owner = self.external_names.get(root_of(text))
         return (getattr(owner, "__module__", None) or "").startswith(UNCHANGED)
 
@@ -170,13 +170,13 @@ class SharedState:
 
     @contextmanager
     def inside(self, block: Block) -> Iterator[Block]:
-        """Build in a block of its own; nobody in the program sees what is raised there."""
+        """Emit into a block of its own, outside all handlers."""
         with self.builder.inside(block), self.unwatched():
             yield block
 
     @contextmanager
     def unwatched(self) -> Iterator[None]:
-        """What is raised meanwhile is seen by the caller alone."""
+        """Leave all handlers: only the caller sees exceptions raised inside."""
         watchers, self.watchers = self.watchers, ()
         try:
             yield

@@ -1,4 +1,4 @@
-"""Bindings without their values: what loops and recursive functions need to know before their body has been lowered."""
+"""Abstract bindings, without values: what loops and recursive functions need before their body is lowered."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ NO_OBJECTS: Mapping[HeapKey, Any] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Skeleton:
-    """The form of a binding: what it is made of, with types for values.
+    """The form of a binding: its structure, with types for values.
 
     ``form`` is "num", "array", "tuple", "object" (one that is another from round to round: ``same`` is its kind, class and keys;
     a list of any length has ``None`` for keys, and one item; a list that is seen in a list of lists has the memory of that one for
@@ -55,16 +55,16 @@ class Skeleton:
     type: Type = UNDEFINED
     items: tuple[Skeleton, ...] = ()
     same: Any = None
-    #: of an object that is "same", or seen in a list of lists: its form if it were not
+    #: of a "same" object, or one inside a list of lists: its form as an object of its own
     anew: Skeleton | None = field(default=None, compare=False)
-    sites: tuple[Any, ...] = field(default=(), compare=False)  #: where a dict may have been created
+    sites: tuple[Any, ...] = field(default=(), compare=False)  #: places that may have created a dict
 
 
 NOTHING = Skeleton("missing")
-SEVERAL = 24  #: constants of which something may be one
+SEVERAL = 24  #: the most constants of one "oneof"
 DIFFERENT = "it is bound to different kinds of things on different paths"
-PRESENT = Skeleton("num", BOOL)  #: the bool beside what may be absent
-PLACE = Skeleton("num", INT)  #: the place among constants
+PRESENT = Skeleton("num", BOOL)  #: the bool beside a value that may be absent
+PLACE = Skeleton("num", INT)  #: the index among constants
 
 
 def skeleton(binding: Binding, state: State, type_of: Any, above: tuple[HeapKey, ...] = (), views: bool = False) -> Skeleton:
@@ -154,18 +154,18 @@ def _bound_by_value(form: Skeleton) -> Skeleton:
 
 
 def row_of(location: Location, whole: Skeleton) -> Skeleton:
-    """The form of a list that is seen in the list of lists that alone holds it: its index; ``whole`` is its form elsewhere."""
+    """The form of a list inside the list of lists that alone holds it: its index; ``whole`` is its form elsewhere."""
     kind, cls, _, exact = whole.same
     return Skeleton("object", items=(PLACE,), same=(kind, cls, location, exact), anew=whole)
 
 
 def is_of_row(form: Skeleton) -> bool:
-    """Is it the form of a list that is seen in a list of lists?"""
+    """Whether the form is that of a list inside a list of lists."""
     return form.form == "object" and isinstance(form.same[2], Location)
 
 
 def rows_in(form: Skeleton, owning: Container[Location]) -> Skeleton:
-    """A form in which a list is seen in a list of lists only where that alone holds it."""
+    """A form in which a list is inside a list of lists only if the outer list alone holds it."""
     if is_of_row(form) and form.same[2] not in owning:
         assert form.anew is not None
         return form.anew
@@ -175,12 +175,12 @@ def rows_in(form: Skeleton, owning: Container[Location]) -> Skeleton:
 
 
 def decided(operand: Operand, state: State) -> bool | None:
-    """What a bool is on the path of a state, if that is known."""
+    """The value of a bool on the path of a state; None if it is unknown."""
     return bool(operand.value) if isinstance(operand, Const) else state.known.get(operand)
 
 
 def settled(binding: Binding, state: State) -> Binding:
-    """What something that may be absent, or one of several, is on the path of a state, if that is known."""
+    """A binding that may be absent, or one of several, resolved by the path conditions of a state where possible."""
     if isinstance(binding, OneOf):
         left = [v for k, v in enumerate(binding.values) if state.known.get((binding.place, k)) is not False]
         sure = [v for k, v in enumerate(binding.values) if state.known.get((binding.place, k))]
@@ -197,7 +197,7 @@ def _is_absent(value: Skeleton) -> bool:
 
 
 def constants_of(binding: Binding) -> tuple[Static, ...]:
-    """The functions that tests which have been made choose among, if each of them is known while compiling."""
+    """The functions among which evaluated tests choose, if each of them is static."""
     if not isinstance(binding, Choice):
         return (binding,) if isinstance(binding, Static) else ()
     sides = [constants_of(side) for side in (binding.then, binding.orelse)]
@@ -205,7 +205,7 @@ def constants_of(binding: Binding) -> tuple[Static, ...]:
 
 
 def _constants(form: Skeleton) -> tuple[Static, ...]:
-    """The constants that a form stands for, if it is one of constants alone: texts, members of enumerations, None, functions."""
+    """The constants that a form stands for, if it has no other values: texts, enumeration members, None, functions."""
     if form.form == "oneof":
         return form.same  # type: ignore[no-any-return]
     if form.form == "same" and isinstance(form.same, Static):
@@ -215,7 +215,7 @@ def _constants(form: Skeleton) -> tuple[Static, ...]:
 
 
 def _merged_constants(a: Skeleton, b: Skeleton) -> Skeleton:
-    """The form of one of the constants of two forms; those of the first keep their places."""
+    """The form of one of the constants of two forms; those of the first keep their indices."""
     values = tuple(dict.fromkeys([*_constants(a), *_constants(b)]))
     return Skeleton("oneof", same=values) if len(values) <= SEVERAL else Skeleton("num", type_of_texts(a, b))
 
@@ -227,7 +227,7 @@ def _opaque(value: Skeleton) -> bool:
 
 
 def type_of_texts(*forms: Skeleton) -> Type:
-    """The type of what is a text on every path, known or not; unknown if it is something else on one of them."""
+    """The type of a value that is a text on every path, static or dynamic; unknown if it is not a text on one of them."""
     constants = [value.value for form in forms for value in _constants(form)]
     types = [form.type for form in forms if not _constants(form)]
     is_text = all(isinstance(value, str) and not isinstance(value, enum.Enum) for value in constants)
@@ -262,7 +262,7 @@ def merge(a: Skeleton, b: Skeleton, anew: bool = False) -> Skeleton:
 
 
 def beside_growing(a: Skeleton, b: Skeleton) -> tuple[Any, ...]:
-    """Where a dict of known keys is created whose place is taken by one that gets computed keys."""
+    """The places that create a dict of static keys, for which a dict with dynamic keys is substituted."""
     if "broken" in (a.form, b.form):
         return a.sites if a.form == "broken" else b.sites
     one, two = (x if x.form == "object" else x.anew for x in (a, b))
@@ -271,7 +271,7 @@ def beside_growing(a: Skeleton, b: Skeleton) -> tuple[Any, ...]:
 
 
 def of_both_sites(a: Skeleton, b: Skeleton) -> Skeleton:
-    """The first of two forms that are equal, in which dicts may have been created where those of the second were, too."""
+    """The first of two equal forms, with the creation places of dicts of both."""
     if a is b:
         return a
     sites = a.sites if a.sites == b.sites else tuple(dict.fromkeys([*a.sites, *b.sites]))
@@ -282,7 +282,7 @@ def of_both_sites(a: Skeleton, b: Skeleton) -> Skeleton:
 
 
 def _merged_maybe(a: Skeleton, b: Skeleton, anew: bool) -> Skeleton:
-    """The form of what may be absent, where at least one of two forms says so."""
+    """The form of a value that may be absent, if at least one of two forms may be."""
     if any(x.form == "maybe" and x.same == MISSING for x in (a, b)):
         one, two = (x.items[0] if x.form == "maybe" and x.same == MISSING else x for x in (a, b))
         return or_missing(merge(one, two, anew))
@@ -293,7 +293,7 @@ def _merged_maybe(a: Skeleton, b: Skeleton, anew: bool) -> Skeleton:
 
 
 def maybe(inner: Skeleton, absent: Binding) -> Skeleton:
-    """The form of what is absent on some paths.  What may be anything may be None as it is, and so may a text among others."""
+    """The form of a value that is absent on some paths. A value of unknown class, or a text among others, may be None without it."""
     if inner.form == "same" and isinstance(inner.same, Obj):
         inner = inner.anew or Skeleton("broken", same=DIFFERENT)
     if inner.form in ("broken", "missing", "maybe"):
@@ -314,12 +314,12 @@ def merged_item(a: Skeleton, b: Skeleton) -> Skeleton:
 
 
 def or_missing(form: Skeleton) -> Skeleton:
-    """The form of an attribute or key that is there on some paths only."""
+    """The form of an attribute or key that exists on some paths only."""
     return Skeleton("broken", same=DIFFERENT) if form.form == "maybe" and form.same != MISSING else maybe(form, MISSING)
 
 
 def _merged_objects(a: Skeleton, b: Skeleton) -> Skeleton | None:
-    """The form of an object that is one or the other; None where they are not alike."""
+    """The form of an object that is one or the other; None where their structures differ."""
     one, two = (x if x.form == "object" else x.anew for x in (a, b))
     if one is None or two is None or (*one.same[:2], one.same[3]) != (*two.same[:2], two.same[3]):
         return None
@@ -358,7 +358,7 @@ def leaves(form: Skeleton) -> list[Skeleton]:
 
 
 def leaf_names(form: Skeleton, name: str) -> list[str]:
-    """A name for each value that a form is made of: those in objects are called after their places too."""
+    """A name for each value in a form; a value in an object is also named for its key."""
     match form.form, form.same:
         case "tuple", _:
             return [n for item in form.items for n in leaf_names(item, name)]
@@ -375,7 +375,7 @@ def leaf_names(form: Skeleton, name: str) -> list[str]:
 
 
 def item_of(binding: Binding, form: Skeleton, heap: Mapping[HeapKey, Any]) -> list[Binding]:
-    """What a tuple or object holds, item by item as its form has them; nothing for each where it is none of the form."""
+    """The parts of a tuple or object, one for each item of its form; ``MISSING`` for each if it does not have the form."""
     if form.form == "maybe":
         return [MISSING if binding == form.same else _inner(binding)]
     binding = _inner(binding)
@@ -396,12 +396,12 @@ def item_of(binding: Binding, form: Skeleton, heap: Mapping[HeapKey, Any]) -> li
 
 
 def _inner(binding: Binding) -> Binding:
-    """What something is where it is not absent."""
+    """The binding without ``Maybe``."""
     return binding.inner if isinstance(binding, Maybe) else binding
 
 
 def rebuild(form: Skeleton, values: list[Value], state: State, name: str | None, loc: Loc) -> Binding:
-    """A binding of a form, made of values (taken from the front of the list)."""
+    """A binding of a form, built from values (taken from the front of the list)."""
     match form.form:
         case "num":
             return Num(values.pop(0))
@@ -476,7 +476,7 @@ def sure_arrays(binding: Binding, form: Skeleton) -> list[Ref | None]:
 
 
 def with_arrays(binding: Binding, refs: Mapping[Location, Ref]) -> Binding:
-    """The same with other arrays in the places of some."""
+    """The same binding with some arrays replaced."""
     if isinstance(binding, Tup):
         return Tup(tuple(with_arrays(item, refs) for item in binding.items), binding.kind)
     return refs.get(binding.location, binding) if isinstance(binding, Ref) else binding

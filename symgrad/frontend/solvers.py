@@ -1,4 +1,4 @@
-"""Roots, fixed points and minima that SciPy finds: what each function is given, the equation that it solves, and what it returns."""
+"""Roots, fixed points and minima that SciPy finds: the arguments of each function, the equation that it solves, and its result."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from symgrad.ops.composed.equations import first_of, first_vector_of, moved_by, 
 
 #: the factor of a derivative where a solver raises if it does not converge
 SURE = Const(1.0)
-#: the types of what solvers return that return a number or an array
+#: the result types of solvers that return a number or an array
 PLAIN: dict[str, Type] = {
     **dict.fromkeys(("brentq", "brenth", "bisect", "ridder"), FLOAT), **dict.fromkeys(("toms748", "newton"), NUMBER),
     "fsolve": Array("f64", (Dim("?"),), "C"), "odeint": Array("f64", (Dim("?"), Dim("?")), "C"),
 }  # fmt: skip
-#: methods of ``minimize`` whose result lies on a bound exactly, if it does
+#: methods of ``minimize`` whose result is exactly on a bound if the minimum is
 ON_BOUNDS = (None, "l-bfgs-b", "tnc", "slsqp", "nelder-mead", "powell")
 
 
@@ -36,7 +36,7 @@ ON_BOUNDS = (None, "l-bfgs-b", "tnc", "slsqp", "nelder-mead", "powell")
 
 
 def of_bracket(solving: Solving) -> Binding:
-    """``brentq`` and its like: a root between two ends, which have no derivative."""
+    """``brentq`` and the like: a root between two ends, which have no derivative."""
     if solving.known("full_output", False):
         raise solving.refuse("full_output=True is not followed where a derivative is taken", "call scipy.optimize.root_scalar")
     type_ = NUMBER if solving.name == "toms748" else FLOAT
@@ -54,7 +54,7 @@ def of_newton(solving: Solving) -> Binding:
 
 
 def newton_of_each(solving: Solving) -> Binding:
-    """``newton`` from a vector: a root of an equation of its own for each element."""
+    """``newton`` from a vector: one independent equation and root for each element."""
     type_ = start(solving, "x0")
     if not solving.known("disp", True):
         raise solving.refuse("disp=False is not followed for a vector where a derivative is taken", "leave it out")
@@ -67,7 +67,7 @@ def newton_of_each(solving: Solving) -> Binding:
 
 
 def number(solving: Solving, word: str, type_: Type, functions: dict[str, Enclosed]) -> Binding:
-    """A root that is returned as a number; a solver that is told not to raise reports whether it has converged."""
+    """A root that is returned as a number; with ``disp=False`` the solver reports whether it has converged."""
     equation, hint = functions[word], solving.unknown(solving.bound[word], 0, "x")
     if solving.known("disp", True):
         return solving.solution(solving.call(functions, {}, type_, hint), SURE, equation)
@@ -89,7 +89,7 @@ def of_root_scalar(solving: Solving) -> Binding:
 
 
 def equation_of(solving: Solving, word: str, type_: Type, said: Callable[..., Any] | None = None) -> Enclosed:
-    """The user's function as an equation of one number, or what a composition makes of that function."""
+    """The user's function as an equation of one number, or a composition ``said`` of that function."""
     of = solving.bound[word]
 
     def results(value: Binding) -> list[Operand]:
@@ -104,7 +104,7 @@ def equation_of(solving: Solving, word: str, type_: Type, said: Callable[..., An
 
 
 def valid(solving: Solving, result: Operand, success: str | int, message: str | int) -> Value:
-    """The factor of the derivative of a solution, by what the solver says of its success."""
+    """The factor of a solution's derivative, by the solver's report of success."""
     return solving.ctx.call("convergence", solving.part(result, success), solving.part(result, message))
 
 
@@ -118,7 +118,7 @@ def check_number(solving: Solving, word: str, hint: str) -> None:
 
 
 def start(solving: Solving, word: str) -> Array:
-    """The type of the vector that SciPy makes of a start."""
+    """The type of the vector to which SciPy converts a start."""
     ctx = solving.ctx
     vector = solving.bound[word]
     for function in (np.asarray, np.atleast_1d):
@@ -126,13 +126,13 @@ def start(solving: Solving, word: str) -> Array:
     type_ = ctx.type_of(vector)
     if not isinstance(type_, Array) or type_.rank != 1 or type_.kind == "complex":
         raise solving.refuse(f"{word}= must be a real number or vector where a derivative is taken", "ravel it")
-    if type_.dtype in ("f16", "f32") and solving.name in ("minimize", "fixed_point"):  # SciPy searches in that precision then
+    if type_.dtype in ("f16", "f32") and solving.name in ("minimize", "fixed_point"):  # SciPy then searches in that precision
         raise solving.refuse(f"{word}= must be in double precision where a derivative is taken", "call astype(float)")
     return Array("f64", type_.shape, "C")
 
 
 def of_fsolve(solving: Solving) -> Binding:
-    """``fsolve``: a vector, or with ``full_output`` that and what SciPy says of it."""
+    """``fsolve``: a vector; with ``full_output`` also SciPy's report."""
     type_ = start(solving, "x0")
     written, equation = system(solving, "func", type_)
     result = solving.call({"func": written, **solving.derivatives(type_, "fprime")}, {"full_output": Num(TRUE)}, hint="result")
@@ -156,7 +156,7 @@ def of_root(solving: Solving) -> Binding:
 
 
 def system(solving: Solving, word: str, type_: Array, gives_more: bool = False) -> tuple[Enclosed, Enclosed]:
-    """The user's function as it is called, and as an equation of a vector; if it ``gives_more`` the first of what it gives."""
+    """The user's function as it is called, and as an equation of a vector; if it ``gives_more``, its first result."""
     of = solving.bound[word]
     written = solving.as_written(word, [("x", type_)], "equations")
     (out,) = written.func.body.yields
@@ -168,7 +168,7 @@ def system(solving: Solving, word: str, type_: Array, gives_more: bool = False) 
 
 
 def of_fixed_point(solving: Solving) -> Binding:
-    """``fixed_point``: what a function does not move."""
+    """``fixed_point``: a value that the function maps to itself."""
     is_number = is_real_number(solving.bound["x0"])
     type_: Type = NUMBER if is_number else start(solving, "x0")
     of = solving.bound["func"]
@@ -211,7 +211,7 @@ def of_minimize(solving: Solving) -> Binding:
 
 
 def least(solving: Solving, result: Operand, x: Binding, objective: Enclosed) -> Binding:
-    """What the objective is at the minimum."""
+    """The objective at the minimum."""
     (out,) = objective.func.body.yields
     if not isinstance(out.type, Scalar) and not (isinstance(out.type, Array) and out.type.rank == 0):
         return unread("fun", "let the function return one number")
@@ -236,7 +236,7 @@ def bounds(solving: Solving) -> list[Binding]:
     return vectors
 
 
-#: what is done with a call, by the module and name of the function
+#: the lowering of a call, by the module and name of the function
 SOLVERS: dict[str, dict[str, Callable[[Solving], Binding]]] = {
     "scipy.optimize": {
         **dict.fromkeys(("brentq", "brenth", "bisect", "ridder", "toms748"), of_bracket),
@@ -250,8 +250,8 @@ SOLVERS: dict[str, dict[str, Callable[[Solving], Binding]]] = {
 def call_solver(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding | None:
     """A call of one of SciPy's solvers; None for all other functions.
 
-    If the user's function cannot be followed, and the result is a number or an array, SciPy is called with that function itself, and a
-    derivative is refused where it is needed.
+    If the user's function cannot be lowered, and the result is a number or an array, SciPy is
+    called with that function itself, and a derivative is refused where it is needed.
     """
     lower = in_scipy(function, SOLVERS)
     if lower is None or ctx.derive is None:
@@ -275,14 +275,14 @@ def call_solver(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[
 
 
 def is_pinned(refusal: SymgradError) -> bool:
-    """Would the function be followed if an integer were known?"""
+    """Whether the function could be lowered if an integer were static."""
     return any(error.pin for error in refusal.errors)
 
 
 def as_it_is(
     ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST, refusal: SymgradError
 ) -> Binding:
-    """A call of a solver with the user's function itself, of which a derivative is refused."""
+    """A call of a solver with the user's function itself; its derivative is refused."""
     with ctx.trial() as refusals:
         try:
             opaque(ctx, function, function.__name__, args, kwargs, node)

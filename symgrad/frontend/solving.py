@@ -1,7 +1,7 @@
-"""Calls of SciPy's solvers: the user's function becomes a function of the program, and the result a value with a derivative.
+"""Calls of SciPy's solvers: the user's function becomes a function of the program, and the result a differentiable value.
 
-The call stays what it is. What it is given in the place of the user's function is that function as it was read, with all that it reads
-from around it as arguments. Behind the call stands ``implicit``, which says of which equation the result is the solution.
+The call itself stays. Its function argument is replaced by that function as lowered, with its free
+variables as arguments. After the call, ``implicit`` says which equation the result solves.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from symgrad.ops.composed.equations import Result, part_of
 from symgrad.runtime.solvers import convergence, differentiated_by, integrated, reached
 from symgrad.text import is_name
 
-#: the types of the attributes of results that have no derivative
+#: the types of the result attributes that have no derivative
 TYPES: dict[str, Type] = {
     **dict.fromkeys(("success", "converged"), BOOL), **dict.fromkeys(("message", "flag", "method"), Object("str")),
     **dict.fromkeys(("status", "nfev", "njev", "nhev", "nit", "nlu", "iterations", "function_calls"), INT),
 }  # fmt: skip
-#: what objects that SciPy returns have besides: methods of dicts, and attributes of single methods
+#: other attributes of SciPy's results: methods of dicts, and attributes of single methods
 OTHERS = """
     get keys values items copy pop popitem setdefault update clear jac jac_inv hess hess_inv fun fjac r qtf cov_x ipvt final_simplex
     direc allvecs maxcv nhev_total constr grad lagrangian_grad optimality v tr_radius cg_niter constr_violation
@@ -43,14 +43,14 @@ NUMBER = Scalar("float", "any")
 
 @dataclass(slots=True)
 class Enclosed:
-    """A function of some unknowns, lowered on parameters of its own, and the values that it reads from around it."""
+    """A function of some unknowns, lowered with parameters of its own, and the values of its free variables."""
 
     func: Func
     count: int  #: of its unknowns
     held: list[Value]
 
     def reading(self, values: Sequence[Value]) -> Func:
-        """The same with all these values as parameters behind the unknowns."""
+        """The same function with all these values as parameters after the unknowns."""
         inside = dict(zip(self.held, self.func.body.args[self.count :], strict=True))
         self.func.body.args[self.count :] = [inside.get(v) or Value(v.type, v.name) for v in values]
         self.held = list(values)
@@ -59,7 +59,7 @@ class Enclosed:
 
 @dataclass(slots=True)
 class Solving:
-    """A call of one of SciPy's solvers: the arguments by name, as they were written."""
+    """A call of one of SciPy's solvers, with its arguments by name, as they were written."""
 
     ctx: Lowering
     node: ast.AST
@@ -70,7 +70,7 @@ class Solving:
 
     @classmethod
     def of(cls, ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Solving:
-        """Find out which argument is which."""
+        """Bind the arguments to their names."""
         name = function.__name__
         try:
             bound = inspect.signature(function).bind(*args, **kwargs)
@@ -87,7 +87,7 @@ class Solving:
         return UnsupportedSyntax(f"{self.name}: {what}", self.ctx.loc(self.node), hint)
 
     def known(self, word: str, otherwise: Any = None) -> Any:
-        """The value of an argument that is known while compiling."""
+        """The value of an argument that must be static."""
         if word not in self.bound:
             return otherwise
         values = known_value(self.bound[word])
@@ -96,14 +96,14 @@ class Solving:
         return values[0]
 
     def check_absent(self, *words: str, hint: str) -> None:
-        """Refuse arguments that are not followed."""
+        """Refuse arguments that are not supported."""
         for word in words:
             if word in self.bound and known_value(self.bound[word]) != [None]:
                 raise self.refuse(f"{word}= is not followed where a derivative is taken", hint)
 
     @property
     def args(self) -> list[Binding]:
-        """What the user's function is given after its unknowns."""
+        """The arguments of the user's function after its unknowns."""
         held = self.bound.get("args", Tup(()))
         if isinstance(held, Tup):
             return list(held.items)
@@ -141,22 +141,22 @@ class Solving:
         return Enclosed(func, len(unknowns), held)
 
     def as_written(self, word: str, unknowns: Sequence[tuple[str, Type]], otherwise: str) -> Enclosed:
-        """The user's function as SciPy calls it, whatever it returns."""
+        """The user's function as SciPy calls it, with any result."""
         of = self.bound[word]
         named = [(self.unknown(of, place, name), type_) for place, (name, type_) in enumerate(unknowns)]
         return self.enclosed(of, named, self.spoken(of, otherwise), lambda value: [with_tuples_in(self.ctx, value, self.node)])
 
     def derivatives(self, unknown: Type, *words: str) -> dict[str, Enclosed]:
-        """The functions for derivatives that the user passes to SciPy; they serve its search alone."""
+        """The derivative functions that the user passes to SciPy; only its search uses them."""
         unknowns = {word: [("x", unknown), ("p", unknown)] if word == "hessp" else [("x", unknown)] for word in words}
         return {word: self.as_written(word, unknowns[word], word) for word in words if self.is_function(word)}
 
     def derivatives_of_rate(self, word: str, unknowns: Sequence[tuple[str, Type]]) -> dict[str, Enclosed]:
-        """The Jacobian of a rate that the user hands to SciPy, if it is a function."""
+        """The Jacobian of a rate that the user passes to SciPy, if it is a function."""
         return {word: self.as_written(word, unknowns, word)} if self.is_function(word) else {}
 
     def is_function(self, word: str) -> bool:
-        """Is an argument a function?"""
+        """Whether an argument is a function."""
         held = self.bound.get(word)
         return isinstance(held, Fun | Bound | Derivative | Partial) or isinstance(held, Static | External) and callable(held.value)
 
@@ -170,7 +170,7 @@ class Solving:
         return otherwise
 
     def unknown(self, of: Binding, place: int, otherwise: str) -> str:
-        """The name that the user's function has for an unknown."""
+        """The name of an unknown in the user's function."""
         try:
             names = names_of(self.ctx, of, self.node)
         except (UnsupportedSyntax, TypeError, ValueError):
@@ -181,7 +181,7 @@ class Solving:
 
     def call(self, functions: dict[str, Enclosed], more: dict[str, Binding] | None = None, type_: Type | None = None,
              hint: str | None = None) -> Value:  # fmt: skip
-        """The call itself, with functions of the program in the place of the user's."""
+        """The call itself, with functions of the program in place of the user's."""
         ctx = self.ctx
         union = list(dict.fromkeys(v for one in functions.values() for v in one.held))
         replaced: dict[str, Operand] = {}
@@ -199,13 +199,13 @@ class Solving:
         return ctx.call("solver", function, *operands, hint=hint, names=tuple(words[len(order) :]), type=type_)
 
     def leading(self, positional: list[str]) -> list[str]:
-        """Those arguments by position in front of which no other has gone."""
+        """The leading positional arguments, up to the first whose predecessor was removed."""
         parameters = list(inspect.signature(self.function).parameters)
         count = next((k for k, word in enumerate(positional) if parameters[k] != word), len(positional))
         return positional[:count]
 
     def operand(self, held: Binding) -> Operand:
-        """An argument as SciPy is given it."""
+        """An argument as SciPy takes it."""
         if isinstance(held, Obj) and held.key.kind == "dict" and not isinstance(self.ctx.state.heap[held.key], Ref):
             entries = dict(self.ctx.state.entries(held.key))
             if held.key.cls is None and all(isinstance(word, str) for word in entries):
@@ -230,7 +230,7 @@ class Solving:
         return self.ctx.new_object("record", [("reported", Num(result)), *fields.items(), *others.items()], Result)
 
     def settings(self, words: Sequence[str]) -> list[Operand]:
-        """The values of keywords with which integrals and solutions for derivatives are computed too.
+        """The values of keywords that also apply to the integrals and solutions of the derivatives.
 
         They have no derivative, which ``adjoint/solutions.py`` and ``trajectories.py`` say; where places of breaks have one it is refused
         (``BREAKS`` in ``adjoint/calling.py``).
@@ -253,30 +253,30 @@ def items_of(solving: Solving, held: Binding) -> list[Binding] | None:
 
 
 def is_none(held: Binding) -> bool:
-    """Is a binding None?"""
+    """Whether a binding is None."""
     return isinstance(held, Static) and held.value is None
 
 
 def is_value(held: Binding) -> bool:
-    """Is it a number or an array, or what may be one?"""
+    """Whether the binding is a number or an array, or may be one."""
     return isinstance(held, Num | Ref)
 
 
 def is_real_number(held: Binding) -> bool:
-    """Is it one number that is surely not complex?"""
+    """Whether the binding is one number that is certainly not complex."""
     return isinstance(held, Num) and isinstance(held.operand.type, Scalar) and held.operand.type.kind != "complex"
 
 
 @special(part_of)
 def attribute_of_result(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """An attribute of what a solver has returned."""
+    """An attribute of a solver's result."""
     result, name = ctx.read(args[0], node), unwrap(args[1])
     return Num(ctx.call("solved", result, part=name, type=TYPES[name]))
 
 
 @special(convergence, integrated, reached)
 def asked_by_the_result(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """A question to a solver, which its result asks already where it has a derivative."""
+    """A check of a solver's success, which the result already contains if it has a derivative."""
     return Static(None)
 
 

@@ -1,4 +1,4 @@
-"""Orders of lists of any length: of tuples by their parts, of texts, and of dicts whose keys are computed by their keys or items."""
+"""Sorting of lists of any length: of tuples by their parts, of texts, and of dicts with dynamic keys by their keys or items."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from symgrad.ops.composed import growing_views
 from symgrad.ops.composed.bisecting import Compared
 from symgrad.ops.composed.sorting import first_by_columns, first_by_places, ordered_by_columns, ordered_by_places, parts_at
 
-#: by the order of what an item is chosen or put in order
+#: the sort keys as columns
 Columns = list[Binding]
 
 
 def lists_of_growing(ctx: Lowering, iterable: Binding, key: Binding, node: ast.AST) -> tuple[Binding, Binding] | None:
-    """The keys of a dict and its items, where its keys are put in order by its items: ``sorted(d, key=d.get)``."""
+    """The keys of a dict and its items, where its keys are sorted by its items: ``sorted(d, key=d.get)``."""
     if not isinstance(key, Bound) or key.name not in ("get", "__getitem__"):
         return None
     if not isinstance(iterable, Obj) or not is_growing(iterable) or not is_growing(key.owner):
@@ -40,7 +40,7 @@ def lists_of_growing(ctx: Lowering, iterable: Binding, key: Binding, node: ast.A
 
 
 def keys_of_items(ctx: Lowering, iterable: Binding, node: ast.AST) -> Binding | None:
-    """The keys of a dict whose items are put in order, as pairs: no two have the same key, so that the items do not count."""
+    """The keys of a dict whose items are sorted as pairs: all keys differ, so the values never decide."""
     if not isinstance(iterable, Obj) or iterable.key.cls is not growing_views.GrowingItems:
         return None
     viewed = dict(ctx.state.entries(iterable.key))["viewed"]
@@ -48,7 +48,7 @@ def keys_of_items(ctx: Lowering, iterable: Binding, node: ast.AST) -> Binding | 
 
 
 def listed_in_order(ctx: Lowering, iterable: Binding, keys: Binding | None, backwards: Binding, node: ast.AST) -> Binding | None:
-    """A list of any length in the order of tuples or texts; None where ``keys`` hold other things."""
+    """A list of any length, sorted as tuples or texts; None where ``keys`` hold other things."""
     items = sequence(ctx, iterable, node)
     keys = items if keys is None else keys
     if (columns := columns_of(ctx, keys, node)) is not None:
@@ -59,7 +59,7 @@ def listed_in_order(ctx: Lowering, iterable: Binding, keys: Binding | None, back
 
 
 def first_in_order(ctx: Lowering, iterable: Binding, keys: Binding | None, smaller: bool, node: ast.AST) -> Binding | None:
-    """The least or largest of a list of any length by the order of tuples or texts; None where ``keys`` hold other things."""
+    """The least or largest of a list of any length, compared as tuples or texts; None where ``keys`` hold other things."""
     items = sequence(ctx, iterable, node)
     keys, backwards = items if keys is None else keys, Num(Const(not smaller))
     if (columns := columns_of(ctx, keys, node)) is not None:
@@ -78,7 +78,7 @@ def item_type(ctx: Lowering, items: Binding) -> Type | None:
 
 
 def columns_of(ctx: Lowering, items: Binding, node: ast.AST) -> Columns | None:
-    """An array of each number in the tuples that a list of any length holds; None where it holds other things."""
+    """One array for each number in the tuples of a list of any length; None where the list holds other things."""
     type_ = item_type(ctx, items)
     if not isinstance(type_, Struct) or not all(isinstance(part, Scalar) and part.kind != "complex" for part in type_.items):
         return None
@@ -95,19 +95,19 @@ def columns_of(ctx: Lowering, items: Binding, node: ast.AST) -> Columns | None:
 
 
 def paths_in(form: Skeleton, path: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:
-    """The ways to the numbers in a tuple of tuples; of a form with other parts there are fewer than its values."""
+    """The paths to the numbers in nested tuples; a form with other parts has fewer paths than values."""
     if form.form == "tuple" and form.same is None:
         for place, item in enumerate(form.items):
             yield from [(*path, place)] if item.form == "num" else paths_in(item, (*path, place))
 
 
 def is_exact(part: Type) -> bool:
-    """Is it a text or an integer, and no float, which may be a nan?"""
+    """Whether the type is a text or an integer, not a float, which may be a nan."""
     return part == TEXT or isinstance(part, Scalar) and part.kind in ("int", "bool")
 
 
 def places_of(ctx: Lowering, items: Binding, backwards: Binding, node: ast.AST) -> Binding | None:
-    """The places of the texts, or of the tuples with texts, that a list of any length holds, in order; None where it holds other things."""
+    """The sorted indices of a list of any length of texts, or of tuples with texts; None for a list of other things."""
     type_ = item_type(ctx, items)
     columns: list[Operand] = []
     if type_ == TEXT:
@@ -122,7 +122,7 @@ def places_of(ctx: Lowering, items: Binding, backwards: Binding, node: ast.AST) 
 
 
 def comparing(ctx: Lowering, key: Binding, node: ast.AST) -> Binding | None:
-    """The function by which ``functools.cmp_to_key`` compares; None of any other key."""
+    """The comparison function of ``functools.cmp_to_key``; None for any other key."""
     if not isinstance(key, Partial) or key.function != Static(Compared):
         return None
     check_comparing(ctx, key.args[0], node)
@@ -130,7 +130,7 @@ def comparing(ctx: Lowering, key: Binding, node: ast.AST) -> Binding | None:
 
 
 def check_comparing(ctx: Lowering, function: Binding, node: ast.AST) -> None:
-    """Refuse a function that compares items, if it does more: which items Python compares is not known."""
+    """Refuse a comparison function with side effects: the pairs that Python compares are not known."""
     held = (
         function.node
         if isinstance(function, Fun)
@@ -144,7 +144,7 @@ def check_comparing(ctx: Lowering, function: Binding, node: ast.AST) -> None:
 
 
 def may_change(part: ast.AST) -> bool:
-    """Does a statement do more than bind variables of its own function?"""
+    """Whether a statement does more than bind variables of its own function."""
     if isinstance(part, ast.Expr):
         return not isinstance(part.value, ast.Constant)
     is_stored = isinstance(part, ast.Subscript | ast.Attribute) and not isinstance(part.ctx, ast.Load)
@@ -152,7 +152,7 @@ def may_change(part: ast.AST) -> bool:
 
 
 def is_def(value: Any) -> bool:
-    """Is it a function written in Python?"""
+    """Whether the value is a function written in Python."""
     return isinstance(value, types.FunctionType)
 
 

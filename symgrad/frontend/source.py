@@ -1,7 +1,7 @@
-"""A function object to its text and syntax tree, with absolute line numbers, or a clear refusal.
+"""A function object to its source text and syntax tree, with absolute line numbers, or a clear refusal.
 
-The text is looked up by the function's own code object (wrappers are not looked through, they are
-functions like others) and compiled again: only if that gives the same code is the text believed.
+The text is looked up by the function's own code object (wrappers are not unwrapped: they are
+functions like others) and compiled again. It is accepted only if that gives the same code.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from symgrad.location import Loc
 from symgrad.text import is_dotted, is_name
 from symgrad.tracebacks import boundary
 
-#: file names that unrelated texts go by
-LAMBDA = "__symgrad_lambda__"  #: the name of a function whose text is a lambda, while it is made
+#: file names that unrelated texts share
+LAMBDA = "__symgrad_lambda__"  #: the name of a function whose text is a lambda, while it is defined
 SHARED = ("<string>", "<stdin>", "<console>", "<input>", "<unknown>")
 
 
 @dataclass(slots=True)
 class Source:
-    """The text and tree of one function, and what its names stand for."""
+    """The text and tree of one function, and the values of its names."""
 
     function: types.FunctionType
     node: ast.FunctionDef | ast.Lambda  #: decorators stripped; line numbers are those of the file
@@ -57,7 +57,7 @@ class Source:
 
     @property
     def globals(self) -> dict[str, Any]:
-        """The function's own globals, alive."""
+        """The function's own globals: the live dict, no copy."""
         return self.function.__globals__
 
     @property
@@ -77,7 +77,7 @@ class Source:
         return self.lines[number - 1] if 0 < number <= len(self.lines) else ""
 
     def loc(self, node: ast.AST) -> Loc:
-        """Where a node stands; columns count characters."""
+        """The location of a node; columns count characters."""
         line = getattr(node, "lineno", self.node.lineno)
         text = self.line(line)
         start, end = getattr(node, "col_offset", 0), getattr(node, "end_col_offset", None)
@@ -85,7 +85,7 @@ class Source:
         return Loc(self.file, line, _characters(text, start), _characters(text, end) if one_line and end is not None else len(text), text)
 
     def read_name(self, name: str, in_cells: bool = True) -> Any:
-        """What a name that is not local stands for now: cell, global, builtin; ``NameError`` as Python has it."""
+        """The current value of a name that is not local: cell, global, builtin; raises ``NameError`` as Python does."""
         if in_cells and name in self.cells:
             try:
                 return self.cells[name].cell_contents
@@ -104,13 +104,13 @@ class Source:
         return f"_{self.class_name.lstrip('_')}{name}"
 
 
-# ------------------------------------------------------------------ the way in
+# ------------------------------------------------------------------ entry points
 
 
 def plain_function(function: Any) -> types.FunctionType:
-    """The Python function behind a method, a cached function, one that numba compiles, or an object of ours that behaves exactly like one.
+    """The Python function behind a method, a cached function, a numba function, or an object of ours that behaves exactly like one.
 
-    Nothing else is looked through: what a wrapper does to its function may matter.
+    No other wrapper is unwrapped: it may change the function's result.
     """
     while not isinstance(function, types.FunctionType):
         if isinstance(function, types.MethodType | staticmethod | classmethod):
@@ -123,30 +123,30 @@ def plain_function(function: Any) -> types.FunctionType:
 
 
 def not_python(value: Any) -> SourceNotFound:
-    """The refusal of what is not a Python function."""
+    """The refusal of a callable that is not a Python function."""
     name = describe(value)
     hint = f"write lambda x: {name}(x)" if is_dotted(name) else "pass a function that is written in Python"
     return SourceNotFound(f"{name} is not a Python function", hint=hint)
 
 
 def stands_for_its_function(value: Any) -> bool:
-    """Does a wrapper compute what its function computes?  One that keeps results, one that numba compiles as it stands, one of ours."""
+    """Whether a wrapper computes the same as its function: a cache, numba's compiler without conversions, or one of ours."""
     kind = type(value)
     same = kind is functools._lru_cache_wrapper or getattr(kind, "symgrad_transparent", False)
     return same or numba_kind(value) in COMPILED and not converts(value)
 
 
 def seen_through(value: Any) -> types.FunctionType | None:
-    """The Python function that an object stands for.
+    """The Python function that an object wraps without a change.
 
-    What any other wrapper does may matter, whatever it says that it wraps.
+    Any other wrapper may change the result, whatever its ``__wrapped__`` says.
     """
     wrapped = getattr(value, "__wrapped__", None) if stands_for_its_function(value) else None
     return wrapped if isinstance(wrapped, types.FunctionType) else None
 
 
 def describe(function: Any) -> str:
-    """How a callable is named in a message."""
+    """The name of a callable in a message."""
     return str(getattr(function, "__qualname__", None) or getattr(function, "__name__", None) or repr(function))
 
 
@@ -161,7 +161,7 @@ def read(function: Callable[..., Any]) -> Source:
     plain = plain_function(function)
     code = plain.__code__
     where = Loc(code.co_filename, code.co_firstlineno)
-    unlike = False  # is there a text, which is another one?
+    unlike = False  # whether there is a text, but another one
     for text in texts_of_file(plain):
         place = locate(text, plain)
         if place is not None:
@@ -177,7 +177,7 @@ def read(function: Callable[..., Any]) -> Source:
 
 
 def without_source(function: types.FunctionType, where: Loc) -> SourceNotFound:
-    """The refusal of a function whose text is nowhere, with the line that defines it from its text."""
+    """The refusal of a function without a source text, with the line that defines it from its text."""
     what = f"Python has kept no source of {describe(function)} ({where.file})"
     loaded = str(function.__globals__.get("__file__", ""))
     if loaded.endswith(".pyc"):
@@ -189,7 +189,7 @@ def without_source(function: types.FunctionType, where: Loc) -> SourceNotFound:
 def definition(function: types.FunctionType) -> str:
     """A line to paste, which defines a function from its text; the dots stand for its body.
 
-    Names of its module and of the functions around it are handed over where it reads any.
+    The line passes the globals and free variables that the function reads, if any.
 
     >>> definition(lambda x: x / 2)
     'symgrad.from_source("lambda x: ...")'
@@ -210,7 +210,7 @@ def definition(function: types.FunctionType) -> str:
 
 
 def stale(function: types.FunctionType, where: Loc) -> StaleSource:
-    """The refusal of a text that is not the function's, with the line that makes them one again."""
+    """The refusal of a text that no longer matches the function, with the line that reloads it."""
     what = f"the text of {describe(function)} is not what was compiled"
     if not os.path.exists(where.file):
         return StaleSource(f"{what}: another text is kept under its name", where, "run the cell again")
@@ -222,14 +222,14 @@ def stale(function: types.FunctionType, where: Loc) -> StaleSource:
 
 
 class Dots:
-    """A default value that has no short text."""
+    """A default value without a short text."""
 
     def __repr__(self) -> str:
         return "..."
 
 
 def header(function: types.FunctionType) -> str:
-    """The first line of a function's definition, as far as it can be known without its text.
+    """The first line of a function's definition, as far as it is known without the text.
 
     >>> header(lambda x, *, order=2: x), header(header)
     ('lambda x, *, order=2:', 'def header(function):')
@@ -247,7 +247,7 @@ def header(function: types.FunctionType) -> str:
 
 
 def text_of(function: types.FunctionType) -> str | None:
-    """The whole text of the file, cell or prompt in which a function is written; None where it is not to be found."""
+    """The whole text of the file, cell or prompt that defines a function; None if it is not available."""
     near = (text for text in texts_of_file(function) if locate(text, function) is not None)
     return next(near, None) or next((text for text in texts_elsewhere(function) if locate(text, function, exactly=True)), None)
 
@@ -297,7 +297,7 @@ def from_source(text: str, name: str | None = None, globals: dict[str, Any] | No
 
 
 def run_text(tree: ast.Module, text: str, file: str, namespace: dict[str, Any]) -> None:
-    """Run a text as a module, under the name of a file that there need not be; the sources of its functions are found later."""
+    """Run a text as a module under a file name, which need not exist; so the sources of its functions are found later."""
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     namespace.setdefault(KEPT, {})[file] = text
     exec(compile(tree, file, "exec", dont_inherit=True), namespace)

@@ -52,7 +52,7 @@ def assign(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
     height = len(ctx.state.operands)
     value = evaluated(ctx, node.value, is_named) if ctx.keeps_text else ctx.evaluate(node.value)
     if len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript):
-        ctx.handing = height  # what stores the value in an object has the last use for it
+        ctx.handing = height  # the operation that stores the value in an object is its last use
     for target in node.targets:
         bind(ctx, target, value)
         if ctx.keeps_text and isinstance(target, ast.Name):
@@ -86,11 +86,11 @@ def augmented(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
             value = ctx.evaluate(node.value)
             of_array = isinstance(owner, Ref) and isinstance(ctx.type_of(owner), Array)
             unsure = of_array and isinstance(old, Ref) and getattr(ctx.type_of(old), "shape", ()) is None
-            # a view or a copy: to write the result back is right for both
+            # a view or a copy: writing the result back is right for both
             result = binary(ctx, type(node.op), old, value, node) if unsure else in_place(ctx, old, value, node, begun)
             is_view = isinstance(old, Ref) and isinstance(owner, Ref) and old.location is owner.location
             if result is not None or not is_view and not is_changed_there(owner, old):
-                # an index that copies is written back, as Python does
+                # a result of an index that copies is written back, as Python does
                 store_item(ctx, owner, index, result if result is not None else old, node.target)
             cut_stored(ctx, node.target)
         case ast.Attribute():
@@ -98,12 +98,12 @@ def augmented(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
             old = attribute_of(ctx, owner, ctx.frame.source.mangle(node.target.attr), node.target)
             ctx.hold(old)
             result = in_place(ctx, old, ctx.evaluate(node.value), node)
-            # what was changed in place is assigned, too: a setter is called
+            # a value that was changed in place is assigned, too: a setter is called
             store_attribute(ctx, owner, node.target, old if result is None else result)
 
 
 def in_full(node: ast.AugAssign) -> str:
-    """An augmented assignment as the assignment that makes a new value.
+    """The assignment of a new value that an augmented assignment stands for.
 
     >>> in_full(ast.parse("a[i] *= b + c").body[0])
     'a[i] = a[i] * (b + c)'
@@ -122,7 +122,7 @@ def combined(ctx: Lowering, old: Binding, value: Binding, node: ast.AugAssign, b
 
 
 def is_asked_first(ctx: Lowering, value: Binding) -> bool:
-    """Has a value an addition of its own, which Python asks before it makes a list longer?"""
+    """Whether a value defines an addition that Python calls before it extends a list."""
     type_ = ctx.type_of(value)
     if isinstance(type_, Scalar) and type_.dtype == "any":
         what = "whether this is a number of Python's or of NumPy's is not known: a list takes neither, and NumPy makes an array"
@@ -131,24 +131,24 @@ def is_asked_first(ctx: Lowering, value: Binding) -> bool:
 
 
 def in_place_of_base(ctx: Lowering, old: Obj, value: Binding, node: ast.AugAssign, begun: Beginning | None) -> Binding | None:
-    """The same of an instance whose class leaves it to a list or dict: that is changed where it is, or else there is a new value."""
-    if isinstance(node.op, ast.Add) and issubclass(old.key.cls, list):  # whatever the other operand says of it
+    """The same for an instance whose class inherits it from a list or dict, which changes in place; or a new value."""
+    if isinstance(node.op, ast.Add) and issubclass(old.key.cls, list):  # whatever ``__radd__`` of the other operand says
         ctx.apply_method(as_base(ctx, old), "extend", [value], node)
         return None
     repeats = isinstance(node.op, ast.Mult) and all(defined_by_base(old.key.cls, word) for word in ("__mul__", "__rmul__"))
-    if not (repeats or isinstance(node.op, ast.BitOr)):  # Python asks for a product before it changes a list
+    if not (repeats or isinstance(node.op, ast.BitOr)):  # Python tries a product before it changes a list
         return combined(ctx, old, value, node, begun)
     return in_place(ctx, as_base(ctx, old), as_base(ctx, value) if isinstance(node.op, ast.BitOr) else value, node, begun)
 
 
 def in_place(ctx: Lowering, old: Binding, value: Binding, node: ast.AugAssign, begun: Beginning | None = None) -> Binding | None:
-    """``old op= value``; None where memory was changed, else what the target is to be bound to."""
+    """``old op= value``; None if memory was changed, else the new binding of the target."""
     old = argument(ctx, old, node)
     if is_derived(old) and own_method(ctx, old, f"__i{OWN_OPERATORS.get(type(node.op))}__") is None:
         return in_place_of_base(ctx, old, value, node, begun)
     if isinstance(old, External) and isinstance(old.value, list | dict):
         change_outside(ctx, old)
-    if isinstance(old, Obj) and (old.key.cls is tuple or old.key.exact is frozenset):  # which nobody can change
+    if isinstance(old, Obj) and (old.key.cls is tuple or old.key.exact is frozenset):  # these are immutable
         return binary(ctx, type(node.op), old, value, node)
     if isinstance(old, Obj) and old.key.kind == "list" and isinstance(node.op, ast.Add):
         if is_asked_first(ctx, value):
@@ -196,7 +196,7 @@ def in_place(ctx: Lowering, old: Binding, value: Binding, node: ast.AugAssign, b
 
 
 def check_cast(ctx: Lowering, type_: Array, value: Any, node: ast.AST) -> None:
-    """NumPy refuses to put the float result of an augmented assignment into integers; so do we, before it runs."""
+    """Refuse at compile time, as NumPy does at run time, to store the float result of an augmented assignment in integers."""
     kind = getattr(value.type, "kind", None)
     if type_.kind in ("int", "bool") and kind in ("float", "complex") or type_.kind == "float" and kind == "complex":
         word = "complex" if kind == "complex" else "float"
@@ -206,9 +206,9 @@ def check_cast(ctx: Lowering, type_: Array, value: Any, node: ast.AST) -> None:
 
 
 def keep_shape(ctx: Lowering, type_: Array, value: Any) -> None:
-    """Give the result of an operation in place the shape of its target, where the operation itself raises if that is another one.
+    """Give the result of an in-place operation its target's shape, if the operation itself raises for any other shape.
 
-    Where an extent of the target may be 1, the result may be larger, and it is the store that raises.
+    If an extent of the target may be 1, the result may be larger; then the store raises.
     """
     last = ctx.builder.block.ops[-1] if ctx.builder.block.ops else None
     value_type = value.type
@@ -248,7 +248,7 @@ def pass_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
     pass
 
 
-#: decorators that leave what a function computes as it is
+#: decorators that do not change the function's result
 UNSEEN = (*KEEPS, functools.wraps)
 
 
@@ -265,7 +265,7 @@ def nested(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
 
 
 def decorator_of(ctx: Lowering, node: ast.expr) -> Binding:
-    """What decorates a function; of a call of one of those that are not seen, the function that is called."""
+    """The decorator; for a call of one in ``UNSEEN``, the function that is called."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
         held = ctx.evaluate(node.func)
         if (known := known_value(held)) and known[0] in UNSEEN:
@@ -296,7 +296,7 @@ def import_from(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
 
 @statement(ast.Nonlocal)
 def nonlocal_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
-    """The names are not local to the frame, so that assignment finds their home; one that has none is outside of the program."""
+    """Exclude the names from the frame's locals, so that assignment finds their home; one without a home is outside the program."""
     global_(ctx, node, rest)
 
 

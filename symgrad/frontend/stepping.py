@@ -1,10 +1,10 @@
-"""Iterators: recipes that are fused with the loop over them, and records with a position where they are used in several places.
+"""Iterators: recipes that are fused with the loop over them, and records with a position where several places use one.
 
-Making an iterator gives a recipe, an ``Iter`` or a ``Generator``, whose key is its identity. The first loop over it is fused: a counted
-loop, or the generator's body with the consumer's in it. From then on the heap says that it is used. Whatever asks for a used one
-raises ``NeedsState`` with the place where it was made; lowering starts again, and what is made there is a record of a class of
-``ops.composed.stepping`` or ``without_lookahead``, which every consumer moves on. So fusion is what happens where the heap shows that
-nobody can tell.
+Creating an iterator gives a recipe, an ``Iter`` or a ``Generator``, whose key is its identity. The first loop over it
+is fused: a counted loop, or the generator's body with the consumer's in it. From then on the heap marks it as used. A
+second use raises ``NeedsState`` with the place of creation. Lowering restarts, and that place creates a record of a
+class of ``ops.composed.stepping`` or ``without_lookahead``, which every consumer advances. So fusion happens only
+where it cannot be observed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from symgrad.ir.types import List, Scalar
 from symgrad.ops.composed import iterating, shared_reading, stepping, without_lookahead
 
 FRESH, USED = Static("fresh"), Static("used")
-#: recipes that become generators when something goes over them: the text that says them
+#: recipes that become generators when they are iterated over, with their source texts
 TEXTS: dict[Any, Callable[..., Any]] = {
     map: iterating.mapped, filter: iterating.kept, itertools.filterfalse: iterating.dropped, itertools.starmap: iterating.starmap,
     itertools.takewhile: iterating.takewhile, itertools.dropwhile: iterating.dropwhile, itertools.chain: iterating.chain,
@@ -46,18 +46,18 @@ TEXTS: dict[Any, Callable[..., Any]] = {
     iter: iterating.called, itertools.product: iterating.product_of_two, itertools.combinations: iterating.pairs_of,
 }  # fmt: skip
 
-#: the classes of records, and what each is in Python
+#: the classes of records, and the Python class of each
 CLASSES: dict[type, type] = stepping.CLASSES | without_lookahead.CLASSES | shared_reading.CLASSES
 
 
 def site_of(ctx: Lowering, node: ast.AST) -> Any:
-    """The place in the source where an iterator is made."""
+    """The place in the source where an iterator is created."""
     place = tuple(getattr(node, name, 0) for name in ("lineno", "col_offset", "end_lineno", "end_col_offset"))
     return (ctx.frame.source.file, *place)
 
 
 def iterator(ctx: Lowering, kind: Any, parts: tuple[Any, ...], node: ast.AST) -> Binding:
-    """A new iterator: a recipe, or a record where lowering has found that a recipe will not do."""
+    """A new iterator: a recipe, or a record where an earlier attempt has shown that a recipe does not suffice."""
     key = HeapKey("iterator", site_of(ctx, node))
     ctx.state.heap[key] = (("state", FRESH),)
     recipe = Iter(kind, parts, key)
@@ -65,7 +65,7 @@ def iterator(ctx: Lowering, kind: Any, parts: tuple[Any, ...], node: ast.AST) ->
 
 
 def use(ctx: Lowering, key: HeapKey) -> None:
-    """Note that a recipe is gone over; it must not have been before."""
+    """Mark a recipe as iterated over; raise ``NeedsState`` if it is marked already."""
     content = ctx.state.heap.get(key)
     if isinstance(content, Ref) or content is None or dict(content).get("state") != FRESH:
         raise NeedsState(frozenset({key.cls}))
@@ -73,22 +73,22 @@ def use(ctx: Lowering, key: HeapKey) -> None:
 
 
 def is_record(binding: Any) -> bool:
-    """Is it an iterator with a position?"""
+    """Whether the binding is an iterator with a position."""
     return isinstance(binding, Obj) and binding.key.kind == "record" and binding.key.cls in CLASSES
 
 
 def is_iterator(binding: Any) -> bool:
-    """Is it an iterator, in whatever form?"""
+    """Whether the binding is an iterator in any form."""
     return isinstance(binding, Generator) or isinstance(binding, Iter) and binding.key is not None or is_record(binding)
 
 
-#: an iterable of each class, of which Python says the class of its iterators
+#: an empty iterable of each class, from which Python gives the class of its iterators
 ITERABLES: tuple[Any, ...] = ([], (), {}, set(), "", range(0), collections.deque(), {}.keys(), {}.values(), {}.items())
 EMPTY: dict[type, Any] = {type(empty): empty for empty in ITERABLES}
 
 
 def class_of_iterator(binding: Any, type_of: Callable[[Binding], type]) -> type | None:
-    """The class of an iterator in Python; None for everything else."""
+    """The Python class of an iterator; None for every other binding."""
     if is_record(binding):
         held: type = CLASSES[binding.key.cls]
         return held
@@ -104,11 +104,11 @@ def class_of_iterator(binding: Any, type_of: Callable[[Binding], type]) -> type 
     return names.get(binding.kind) or (binding.kind if isinstance(binding.kind, type) else type(iter([])))
 
 
-# ------------------------------------------------------------------ going over one
+# ------------------------------------------------------------------ iteration
 
 
 def begin(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
-    """What something is to the one consumer that goes over it now: a container, a recipe without a key, or a generator."""
+    """The form of an iterable for its one consumer: a container, a recipe without a key, or a generator."""
     ctx.check_position(binding)
     binding = stepped(ctx, own_iterator(ctx, binding, node), node)
     if is_record(binding):
@@ -150,20 +150,20 @@ def begin(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
 
 
 def held_now(ctx: Lowering, pools: list[Binding]) -> tuple[Any, ...]:
-    """What arrays and lists hold: ``itertools.product`` and ``combinations`` read them when they are called."""
+    """The contents of arrays and lists: ``itertools.product`` and ``combinations`` read them when they are called."""
     contents = [ctx.state.heap[pool.key] if isinstance(pool, Obj) else pool for pool in pools]
     return tuple(ctx.state.memory[held.location] if isinstance(held, Ref) else held for held in contents)
 
 
 def sites_of(ctx: Lowering, binding: Binding, node: ast.AST) -> frozenset[Any]:
-    """Where what a loop goes over would have to get a position, for the loop to see what its body does to a list."""
+    """The places whose iterables must get a position, so that the loop observes its body's changes of a list."""
     if isinstance(binding, Iter) and binding.key is not None:
         return frozenset({binding.key.cls})
     return frozenset({site_of(ctx, node)}) if isinstance(binding, Obj) and binding.key.kind == "list" else frozenset()
 
 
 def with_position(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
-    """What a loop goes over: of a list that the body of the loop changes, an iterator with a position."""
+    """The iterable of a loop; for a list that the loop's body changes, an iterator with a position."""
     is_changed = isinstance(binding, Obj) and sites_of(ctx, binding, node) & ctx.stateful
     return record(ctx, binding, node) if is_changed else binding
 
@@ -209,7 +209,7 @@ def stepped(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
 
 
 def never_iterable(ctx: Lowering, binding: Binding) -> str | None:
-    """The class of what cannot be gone over: a number, a function, an instance of a class that says nothing of it."""
+    """The class name of a binding that is certainly not iterable: a number, a function, an instance without ``__iter__``."""
     match binding:
         case Num(operand) if isinstance(operand.type, Scalar):
             return operand.type.kind
@@ -225,7 +225,7 @@ def never_iterable(ctx: Lowering, binding: Binding) -> str | None:
 
 
 def runs(ctx: Lowering, binding: Binding) -> bool:
-    """Does going over this recipe run a function of the user's, or is there only one place where it can be taken on?"""
+    """Whether iterating over this recipe runs user code, or can be resumed at one place only."""
     match binding:
         case Generator():
             return True
@@ -240,7 +240,7 @@ def runs(ctx: Lowering, binding: Binding) -> bool:
 
 
 def begin_zip(ctx: Lowering, whole: Iter, parts: tuple[Binding, ...], node: ast.AST) -> Binding:
-    """Counted loops fuse; a generator beside them is run where it stands; all else has a position each."""
+    """Fuse counted loops; inline one generator beside them; otherwise give each part a position."""
     parts = tuple(stepped(ctx, own_iterator(ctx, part, node), node) for part in parts)
     if len(parts) == 0:
         return Tup(())
@@ -257,12 +257,12 @@ def begin_zip(ctx: Lowering, whole: Iter, parts: tuple[Binding, ...], node: ast.
 
 
 def endless(part: Binding) -> bool:
-    """Is it ``itertools.count`` or ``repeat`` without an end, of which an item is known by its place?"""
+    """Whether the binding is ``itertools.count``, or ``repeat`` without an end: its items are functions of their index."""
     return isinstance(part, Iter) and (part.kind is itertools.count or part.kind is itertools.repeat and part.parts[1] == Static(None))
 
 
 def taken(ctx: Lowering, part: Binding) -> Binding:
-    """A recipe that something goes over now."""
+    """A recipe, marked as iterated over."""
     assert isinstance(part, Iter)
     assert part.key is not None
     use(ctx, part.key)
@@ -348,7 +348,7 @@ def record(ctx: Lowering, binding: Binding, node: ast.AST) -> Obj:
 
 @special(stepping.positioned)
 def positioned(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """What a ``for`` statement of a generator goes over, if it is left and entered again."""
+    """The iterable of a ``for`` statement in a generator that is suspended and resumed."""
     return record(ctx, args[0], node)
 
 
@@ -358,7 +358,7 @@ def tells(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: 
 
 
 def tells_all(ctx: Lowering, binding: Binding, node: ast.AST) -> bool:
-    """Do an iterator and those below it have ``left`` and ``take``?  Their classes alone say so."""
+    """Whether an iterator and those it reads have ``left`` and ``take``, which their classes decide."""
     if not is_record(binding):
         raise UnsupportedSyntax("this iterator is used in several places", ctx.loc(node), "make it a list")
     assert isinstance(binding, Obj)
@@ -388,7 +388,7 @@ def backwards(ctx: Lowering, inner: Binding, node: ast.AST) -> Obj:
 
 
 def adapted(ctx: Lowering, kind: Any, parts: list[Binding], node: ast.AST) -> Obj:
-    """An iterator of another one, with a position."""
+    """An iterator over another one, with a position."""
 
     def new(cls: type, *args: Binding) -> Obj:
         return new_record(ctx, cls, list(args), node)
@@ -438,7 +438,7 @@ def adapted(ctx: Lowering, kind: Any, parts: list[Binding], node: ast.AST) -> Ob
 
 
 def held_by(ctx: Lowering, binding: Binding) -> list[Binding] | None:
-    """The items of a tuple or list of known structure."""
+    """The items of a tuple or list of static structure."""
     if isinstance(binding, Tup):
         return list(binding.items)
     if not isinstance(binding, Obj) or binding.key.kind != "list":

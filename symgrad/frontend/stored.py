@@ -1,10 +1,10 @@
-"""What a function stores in lists, dicts and instances that it was given: statements where they stand, as in a plain call.
+"""Stores of a function in lists, dicts and instances that it was passed: emitted in program order, as in a plain call.
 
-A *handle* is an operand that stands for an object of the caller's: of one that was given its path, read when the function begins; of
-one that was made in the function and then stored in such an object what was made for it. What is done to the object that the
-program follows is done to the handle at once, so that an exception leaves what Python leaves. Arrays that were passed stay as they were;
-others are written to beside the copy that the program follows. What is stored must be something that emitted code can make: numbers,
-arrays, texts, lists, tuples, dicts and sets of these, objects that were given, and instances of plain classes.
+A *handle* is an operand for an object of the caller's: the path of an argument, or the emitted copy of an object that
+was created here and then stored in an argument. Every change of the tracked object is applied to the handle at once,
+so that an exception leaves what Python leaves. Arrays that were passed keep their contents; others are written to
+beside the tracked copy. A stored value must be one that emitted code can build: numbers, arrays, texts, lists,
+tuples, dicts and sets of these, objects that were passed, and instances of plain classes.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ from symgrad.ir.types import Array, List, Object, Scalar, Struct
 from symgrad.runtime.support import instance_of, refill
 from symgrad.text import root_of
 
-#: where the errors of this module point: the statement that is being lowered
+#: the location of this module's errors: the statement that is being lowered
 HERE = ast.Pass()
-#: the type of an operand that is an array from outside, which the function writes to
+#: the type of an operand that is an array from outside, to which the function writes
 FROM_OUTSIDE = Object("array")
 #: builtins that emitted text calls by their own names
 BY_NAME = (setattr, delattr, tuple, dict, set, frozenset, slice)
@@ -62,7 +62,7 @@ BY_NAME = (setattr, delattr, tuple, dict, set, frozenset, slice)
 
 @dataclass(slots=True)
 class Storing:
-    """Carries out on the caller's objects what the program does to the objects that it follows."""
+    """Applies the program's changes of tracked objects to the caller's objects."""
 
     ctx: Lowering
     inputs: list[tuple[Value, str]]
@@ -73,11 +73,11 @@ class Storing:
     # -------------------------------------------------------------- handles
 
     def is_outside(self, key: HeapKey) -> bool:
-        """Can the caller see an object?"""
+        """Whether the caller can see an object."""
         return key in self.ctx.arguments or key in self.ctx.state.handles
 
     def known_handle(self, key: HeapKey) -> Operand | None:
-        """The operand that stands for an object of the caller's; None where it is not known which one it is."""
+        """The handle of an object of the caller's; None where it depends on the path which object it is."""
         if key in self.ctx.state.handles:
             return self.ctx.state.handles[key]
         if key not in self.paths:
@@ -89,7 +89,7 @@ class Storing:
         return self.handles[key]
 
     def handle(self, key: HeapKey) -> Operand:
-        """The operand that stands for an object of the caller's, which is about to be changed."""
+        """The handle of an object of the caller's that is about to be changed."""
         handle = self.known_handle(key)
         if handle is None:
             what = "what is changed here is, depending on the path taken, another object of those that the function was given or has stored"
@@ -97,10 +97,10 @@ class Storing:
         self.ctx.stored |= self.ctx.standing.get(key, set()) | ({self.paths[key]} if key in self.paths else set())
         return handle
 
-    # -------------------------------------------------------------- what is done to objects
+    # -------------------------------------------------------------- changes of objects
 
     def changed(self, key: HeapKey, before: Any) -> None:
-        """Do to an object of the caller's what the program has done to the one that it follows."""
+        """Apply a change of a tracked object to the caller's object."""
         if not self.is_outside(key):
             return
         after = self.ctx.state.heap[key]
@@ -124,7 +124,7 @@ class Storing:
                 self.where_present(binding, lambda held, name=name: self.put(key, name, held))
 
     def where_present(self, binding: Binding, do: Any) -> None:
-        """Do something with what may be missing on some paths, where it is there."""
+        """Apply ``do`` to a binding that may be missing, on the paths where it exists."""
         if not (isinstance(binding, Maybe) and binding.absent == MISSING):
             do(binding)
             return
@@ -150,13 +150,13 @@ class Storing:
         self.call(self.setter(key), self.handle(key), self.key_operand(name), stored)
 
     def setter(self, key: HeapKey) -> Any:
-        """The function that stores an attribute or item, past what the class of an instance says."""
+        """The function that stores an attribute or item, bypassing the class of an instance."""
         if key.kind == "record":
             return setattr if from_class(self.ctx, key.cls, "__setattr__") is object.__setattr__ else object.__setattr__
         return store_in_base if self.ctx.storages else operator.setitem
 
     def remover(self, key: HeapKey) -> Any:
-        """The function that deletes an attribute or item; None of an element of a set."""
+        """The function that deletes an attribute or item; None for an element of a set."""
         if key.kind == "record":
             return delattr if from_class(self.ctx, key.cls, "__delattr__") is object.__delattr__ else object.__delattr__
         return None if key.cls is set else delete_in_base if self.ctx.storages else operator.delitem
@@ -168,7 +168,7 @@ class Storing:
         return self.ctx.constant(name, None if isinstance(name, str | int | float | bool | None) else owner_name(self.ctx, name))
 
     def list_changed(self, key: HeapKey, before: Any, after: Any) -> None:
-        """Do to a list of the caller's what turns what it held into what it holds now."""
+        """Apply the change from the old to the new content of a list to the caller's list."""
         if isinstance(after, Ref):
             self.list_became_value(key, before, after)
         elif isinstance(before, Ref) or key.exact is not None:
@@ -177,7 +177,7 @@ class Storing:
             self.spliced(key, [b for _, b in before], [b for _, b in after])
 
     def spliced(self, key: HeapKey, old: list[Binding], new: list[Binding]) -> None:
-        """Replace the part of a list that is another one."""
+        """Replace the part of a list that differs."""
         first = next((k for k, (a, b) in enumerate(zip(old, new, strict=False)) if a is not b), min(len(old), len(new)))
         rest = zip(old[first:][::-1], new[first:][::-1], strict=False)
         last = next((k for k, (a, b) in enumerate(rest) if a is not b), min(len(old), len(new)) - first)
@@ -196,7 +196,7 @@ class Storing:
             self.call(self.setter(key), self.handle(key), part, self.ctx.call("list_of", *come))
 
     def list_became_value(self, key: HeapKey, before: Any, after: Ref) -> None:
-        """A list is one value from now on: what was known of it, written down, or something else."""
+        """Apply a list's change from static items to one value to the caller's list."""
         version = self.ctx.state.memory[after.location]
         maker = self.maker(version)
         if maker is not None and maker.name == "list_of" and isinstance(before, tuple) and len(maker.args) == len(before):
@@ -207,7 +207,7 @@ class Storing:
         self.refilled(key, version)
 
     def replaced(self, location: Location, old: Operand) -> None:
-        """What a list or array in memory holds is another value now."""
+        """Apply a new version of a list or array in memory to the caller's objects."""
         state = self.ctx.state
         if isinstance(state.memory[location].type, Array):
             self.check_outside(location)
@@ -219,7 +219,7 @@ class Storing:
                 self.list_replaced(key, old, state.memory[location])
 
     def list_replaced(self, key: HeapKey, old: Operand, new: Operand) -> None:
-        """Do to a list of the caller's what an op does to the list that the program follows."""
+        """Apply an op on a tracked list to the caller's list."""
         maker = self.maker(new)
         match maker:
             case Call(name="list_append", args=[before, item]) if before is old:
@@ -236,7 +236,7 @@ class Storing:
                 self.refilled(key, new)
 
     def refilled(self, key: HeapKey, version: Operand) -> None:
-        """Give a list of the caller's all that another one holds, or put it in order: its items stay what they are."""
+        """Give a list of the caller's the items of another list, or sort it: its items stay the same objects."""
         if self.descending is not None and not self.ctx.storages:
             function = self.ctx.call("opaque_attribute", self.handle(key), attribute="sort")
             self.ctx.call("opaque", function, self.descending, names=("reverse",))
@@ -245,7 +245,7 @@ class Storing:
 
     @contextmanager
     def sorting(self, descending: Operand | None) -> Iterator[None]:
-        """What is done to a list inside puts it in order, as the method does without a key; with one the operand is None."""
+        """Mark changes of a list inside as sorting without a key; with a key the operand is None."""
         self.descending = descending
         yield
         self.descending = None
@@ -261,27 +261,27 @@ class Storing:
         self.call(operator.setitem, Const(names, owner_name(self.ctx, names, "module_names")), Const(name), self.value(value))
 
     def attribute_stored(self, owner: Any, name: str, value: Binding, word: str | None = None) -> None:
-        """Assign to an attribute of a class, function or cell, or delete it; ``word`` is what emitted text calls the owner."""
+        """Assign to an attribute of a class, function or cell, or delete it; ``word`` names the owner in emitted text."""
         holder = Const(owner, owner_name(self.ctx, owner, word))
         if isinstance(value, Missing):
             self.call(delattr, holder, Const(name))
         else:
             self.call(setattr, holder, Const(name), self.value(value))
 
-    # -------------------------------------------------------------- what is done to arrays
+    # -------------------------------------------------------------- changes of arrays
 
     def array_stored(self, ref: Ref, value: Operand, last: Step | None) -> None:
-        """An array is written to, which stands for one from outside, or of which the caller may hold what was made for it."""
+        """Apply a store to the caller's copies of an array; the first store to an array from outside restarts lowering."""
         self.check_outside(ref.location)
         if ref.location in self.ctx.state.stored_arrays:
             self.array_changed(ref.location, ref.path if last is None else (*ref.path, last), value)
 
     def check_outside(self, location: Location) -> None:
-        """Start again where an array from outside is written to for the first time; refuse what may or may not share memory with one."""
+        """Restart at the first store to an array from outside; refuse a store to an array that only may share memory with one."""
         if self.array_from_outside(location) is not None:
             return
         others = (location, *self.ctx.state.partners.get(location, ()))
-        outside = (*self.ctx.owned.items(), *reversed(self.ctx.arrays.items()))  # of one array the first expression that reads it
+        outside = (*self.ctx.owned.items(), *reversed(self.ctx.arrays.items()))  # for each array, the first expression that reads it
         known = {held.location: text for text, held in outside if isinstance(held, Ref)}
         if texts := frozenset(known[other] for other in others if other in known and self.array_from_outside(other) is None):
             raise StoredOutside(texts)
@@ -293,12 +293,12 @@ class Storing:
                 raise UnsureAlias(what, self.ctx.builder.loc, f"write to {name} itself, by an index, or to a copy of it")
 
     def array_from_outside(self, location: Location) -> Operand | None:
-        """The operand that is an array from outside, of which the program follows a copy; None for any other array."""
+        """The operand of an array from outside, which the program tracks as a copy; None for any other array."""
         held = self.ctx.state.stored_arrays.get(location) or ()
         return next((operand for _, operand in held if operand.type == FROM_OUTSIDE), None)
 
     def array_changed(self, location: Location, path: tuple[Step, ...] = (), value: Operand = NONE) -> None:
-        """Let the caller's arrays hold what the program's array holds now, which has changed at a path, where a number may be stored."""
+        """Update the caller's arrays after a store to the program's array at a path; a stored number is stored directly."""
         held = self.ctx.state.stored_arrays[location]
         if held is None:
             self.ctx.unsure = True
@@ -314,9 +314,10 @@ class Storing:
                 self.call(np.copyto, array, self.ctx.read(Ref(location, place)))
 
     def store_outside(self, array: Operand, location: Location, path: tuple[Step, ...], value: Operand) -> None:
-        """Store in an array from outside what has been stored in the array that the program follows.
+        """Store in an array from outside what was stored in the tracked array.
 
-        But for numbers that is read there: what was stored may have been a part of the same array.
+        A number is stored directly. Any other value is read back from the tracked array, because it
+        may have been a part of the same array.
         """
         held = self.ctx.state.memory[location].type
         indices = [o.type for step in path for o in step.operands if isinstance(o.type, Array)]
@@ -333,7 +334,7 @@ class Storing:
 
     def call(self, function: Any, *operands: Operand, effect: bool = True) -> Operand:
         name = function.__name__ if function in BY_NAME else owner_name(self.ctx, function)
-        with self.ctx.unwatched():  # the program's own store has been looked at
+        with self.ctx.unwatched():  # the program's own store is already watched
             return self.ctx.call("opaque" if effect else "opaque_pure", Const(function, name), *operands, names=())
 
     def method(self, key: HeapKey, name: str, *operands: Operand) -> None:
@@ -345,9 +346,9 @@ class Storing:
             self.ctx.call("opaque", self.ctx.call("opaque_attribute", self.handle(key), attribute=name), *operands, names=())
 
     def of_operand(self, operand: Operand) -> Operand:
-        """What goes into a list of any length, as the caller is to hold it: an array or list as a copy that nobody writes to."""
+        """An item for a list of any length, as the caller holds it: an array or list as a copy that nobody writes to."""
         if isinstance(operand.type, Struct) and all(isinstance(part, Scalar) for part in operand.type.items):
-            return self.value(taken_apart(self.ctx, operand))  # a tuple of numbers; any other object may be held elsewhere too
+            return self.value(taken_apart(self.ctx, operand))  # a tuple of numbers; any other object may have other references
         if not isinstance(operand.type, Array | List):
             return operand
         for location, version in self.ctx.state.memory.items():
@@ -389,7 +390,7 @@ class Storing:
         raise UnsupportedSyntax(what, self.ctx.builder.loc, "store numbers, arrays, lists, tuples or dicts of these")
 
     def array(self, binding: Ref, location: Location) -> Operand:
-        """An array that was given is stored itself; of what was computed a copy, which is written to whenever the array is."""
+        """The operand of an array: a passed array itself; of a computed array a copy, which later stores update too."""
         held = self.ctx.state.stored_arrays.get(location, ())
         known = next((copy for path, copy in held or () if path == binding.path), None)
         if known is not None:
@@ -410,7 +411,7 @@ class Storing:
         return copy
 
     def new_object(self, binding: Obj, key: HeapKey) -> Operand:
-        """A list, dict, set or instance that was made in the function."""
+        """A list, dict, set or instance that was created in the function."""
         content = self.ctx.state.heap[key]
         if key.kind == "list" and key.exact in (None, collections.deque) and key.cls in (None, tuple):
             items = self.list_of(binding)
@@ -432,7 +433,7 @@ class Storing:
         return self.value(Broken("it is of a class of its own"))
 
     def new_instance(self, key: HeapKey, storage: Obj) -> Operand:
-        """An instance of a class that derives from a list or dict: what is done to its storage is done to the instance, too."""
+        """An instance of a class that derives from a list or dict: changes of its storage apply to the instance, too."""
         entries = dict(self.ctx.state.entries(key))
         del entries[STORAGE]
         if storage.key.exact not in (None, collections.OrderedDict) or storage.key.doubtful:

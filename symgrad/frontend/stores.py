@@ -1,4 +1,4 @@
-"""Subscripts that are written to or deleted: parts of arrays, items of lists and dicts."""
+"""Subscripts that are stored to or deleted: parts of arrays, items of lists and dicts."""
 
 from __future__ import annotations
 
@@ -84,12 +84,12 @@ def store_item(ctx: Lowering, owner: Binding, node: ast.expr | Index, value: Bin
 
 
 def is_changed_there(owner: Binding, old: Binding) -> bool:
-    """Is an array, which was changed in place, still the item of a list or dict that it was read from?  To store it there does nothing."""
+    """Whether an array that was changed in place is still the item it was read from: storing it there again has no effect."""
     return isinstance(old, Ref) and (is_dict(owner) or is_growing(owner) or isinstance(owner, Obj) and owner.key.kind == "list")
 
 
 def done(_: None) -> Binding:
-    """What a store gives."""
+    """The result of a store."""
     return ABSENT
 
 
@@ -122,7 +122,7 @@ def store_result(ctx: Lowering, out: Ref, value: Binding, node: ast.AST) -> Bind
 
 
 def check_axes(ctx: Lowering, target: Type, result: Operand, node: ast.AST) -> None:
-    """A store leaves out leading axes of extent 1, computing in place does not: NumPy never takes a result of more axes."""
+    """Refuse a result with more axes than its target: a store drops leading axes of extent 1, an in-place ufunc does not."""
     axes, most = getattr(result.type, "rank", None), getattr(target, "rank", None)
     if axes is not None and most is not None and axes > most:
         raise ShapeMismatch(
@@ -131,7 +131,7 @@ def check_axes(ctx: Lowering, target: Type, result: Operand, node: ast.AST) -> N
 
 
 def store_flat(ctx: Lowering, target: Ref, index: Index, value: Binding, node: ast.AST) -> None:
-    """``x.flat[index] = value``: counted by rows; NumPy repeats a value that is too short, which is refused when it runs."""
+    """``x.flat[index] = value``: in row-major order. NumPy repeats a value that is too short, which is refused at run time."""
     if not isinstance(ctx.type_of(value), Scalar) and getattr(ctx.type_of(value), "rank", 1) != 1:
         value = in_a_row(ctx, value) if isinstance(value, Ref) else value
     if is_in_a_row(ctx, target):
@@ -148,7 +148,7 @@ def store_flat(ctx: Lowering, target: Ref, index: Index, value: Binding, node: a
 
 
 def places_of(ctx: Lowering, target: Ref, node: ast.AST) -> Binding:
-    """The places of all elements of an array, counted by rows."""
+    """The flat indices of all elements of an array, row-major."""
     return ctx.apply(Static(np.arange, "np.arange"), [ctx.apply(Static(np.size, "np.size"), [target], {}, node)], {}, node)
 
 
@@ -206,19 +206,19 @@ def store_list(ctx: Lowering, owner: Obj, index: Index, value: Binding, node: as
 
 
 def bounds_of(index: Index) -> tuple[Binding | None, ...]:
-    """The bounds of a slice, as it is written between the brackets or as an object."""
+    """The bounds of a slice, from brackets or from a ``slice`` object."""
     (held,) = index.bindings
     return held if isinstance(held, tuple) else tuple(map(Num, index.operands))
 
 
 def replace_part(ctx: Lowering, owner: Obj, bounds: Any, others: Binding, node: ast.AST) -> None:
-    """Put other items in the place of a slice of a list of any length."""
+    """Replace a slice of a list of any length with other items."""
     start, stop = (Static(None) if part is None else part for part in bounds[:2])
     become_value(ctx, owner, ctx.apply(Static(with_part), [as_list(ctx, owner), start, stop, others], {}, node), node)
 
 
 def check_changed(ctx: Lowering, owner: Obj, index: Index, node: ast.AST) -> None:
-    """Raise what Python raises where a list, deque or tuple is changed at such a place."""
+    """Raise what Python raises for such an index into a list, deque or tuple that is stored to."""
     name = exact_class(ctx, owner, node).__name__
     if owner.key.cls is tuple:
         fail(ctx, TypeError, "'tuple' object does not support item assignment or deletion")
@@ -229,7 +229,7 @@ def check_changed(ctx: Lowering, owner: Obj, index: Index, node: ast.AST) -> Non
 
 
 def delete_item(ctx: Lowering, owner: Binding, target: ast.Subscript) -> None:
-    """``del owner[...]`` on a list or dict of known structure."""
+    """``del owner[...]`` on a list or dict of static structure."""
     owner = as_base(ctx, owner, "__delitem__")
     if isinstance(owner, Obj) and owner.key.kind == "record":
         ctx.apply_method(owner, "__delitem__", [held_item(ctx, target.slice, target)], target)

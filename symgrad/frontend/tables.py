@@ -1,7 +1,8 @@
-"""The tables of constructs, filled by the modules beside this one.
+"""The tables of constructs, filled by the sibling modules.
 
-``STATEMENTS`` and ``EXPRESSIONS`` go by the node, ``CALLS`` by what a binding is, ``METHODS`` by the kind of owner and name,
-``SPECIAL`` by the callable itself. ``Lowering``, which they share, looks them up.
+The keys: of ``STATEMENTS`` and ``EXPRESSIONS`` the syntax node, of ``CALLS`` the kind of binding, of ``METHODS`` the
+kind of owner and the name, of ``SPECIAL`` the callable itself. ``Lowering``, which all constructs share, looks them
+up.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any, TypeVar
 
 from symgrad.frontend.bindings import Binding
 
-Lowering = Any  #: the state, which is above the tables
+Lowering = Any  #: the state, which is in a layer above the tables
 Lower = Callable[[Lowering, Any], Binding]
 LowerStatement = Callable[[Lowering, Any, list[ast.stmt]], bool | None]
 Special = Callable[[Lowering, list[Binding], dict[str, Binding], ast.AST], Binding]
@@ -24,13 +25,14 @@ EXPRESSIONS: dict[type[ast.AST], Lower] = {}
 STATEMENTS: dict[type[ast.AST], LowerStatement] = {}
 CALLS: dict[type[Binding], Call] = {}
 METHODS: dict[tuple[str, str], Method] = {}
-#: what is done when an object or array is changed that others may be, before an op is made, and where a block with exceptions ends
+#: hooks for three events: a change of an object or array that may be aliased, a new op, the end of
+#: a block with exceptions
 SPREAD: dict[str, Callable[..., Any]] = {}
-#: items of lists that have parts: how they are put together to one value, and taken apart
+#: packing and unpacking of structured items of lists
 PARTS: dict[str, Callable[..., Any]] = {}
-#: callables that are neither rows nor the user's: builtins, and NumPy functions that take lists
+#: callables that are neither rows nor user functions: builtins, and NumPy functions that take lists
 SPECIAL: dict[Any, Special] = {}
-#: the way out where something is called that is no function
+#: the hint for a call of something that is no function
 PLAIN = "call a plain function or method in its place"
 
 
@@ -55,7 +57,7 @@ def statement(*kinds: type[ast.AST]) -> Callable[[LowerStatement], LowerStatemen
 
 
 def callee(*kinds: type[Binding]) -> Callable[[Call], Call]:
-    """Enter a function into the table of what can be called."""
+    """Enter a function into the table of calls."""
     return entered(CALLS, *kinds)
 
 

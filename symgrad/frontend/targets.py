@@ -55,7 +55,7 @@ def bind(ctx: Lowering, target: ast.expr, value: Binding) -> None:
 
 
 def cut_stored(ctx: Lowering, target: ast.expr) -> None:
-    """A store through a name in ``no_grad`` carries no derivative either."""
+    """Cut the derivative of a store through a name in ``no_grad``, too."""
     root = target
     while isinstance(root, ast.Subscript | ast.Attribute):
         root = root.value
@@ -115,13 +115,13 @@ def store_attribute(ctx: Lowering, owner: Binding, target: ast.Attribute, value:
 
 
 def keeps_memory_in_shape(ctx: Lowering, owner: Ref, type_: Array) -> bool:
-    """Can the shape of an array be assigned to? Its one name is bound to a reshaped view then."""
+    """Whether the shape of an array can be assigned to: its one name is then bound to a reshaped view."""
     in_rows = type_.rank == 1 or type_.layout == "C"
     return in_rows and not owner.path and is_held_by(ctx, owner, 2)  # the name, and the operand of the assignment
 
 
 def store_part(ctx: Lowering, owner: Ref, type_: Array, target: ast.Attribute, value: Binding) -> None:
-    """``z.real = value`` and ``z.imag = value``: every element is written to; a real array is its own real part."""
+    """``z.real = value`` and ``z.imag = value``: writes every element; a real array is its own real part."""
     if target.attr == "flat":
         ctx.apply(Static(np.put, "np.put"), [owner, places_of(ctx, owner, target), value], {}, target)
         return
@@ -134,12 +134,12 @@ def store_part(ctx: Lowering, owner: Ref, type_: Array, target: ast.Attribute, v
         fail(ctx, TypeError, "array does not have imaginary part to set")
     part = attribute_of(ctx, owner, target.attr, target)
     assert isinstance(part, Ref)
-    if not (isinstance(value, Ref) and value.location is part.location and value.path == part.path):  # else it is there already
+    if not (isinstance(value, Ref) and value.location is part.location and value.path == part.path):  # else the value is already there
         store_array(ctx, part, Index("e", (), ()), value, target)
 
 
 def check_holds_none(ctx: Lowering, owner: Binding, attr: str) -> None:
-    """Raise what Python raises where an attribute is assigned to of something that takes none: a method, a named tuple."""
+    """Raise what Python raises for an assignment to an attribute of a method or a named tuple."""
     match owner:
         case Bound(function=types.FunctionType()):
             fail(ctx, AttributeError, f"'method' object has no attribute {attr!r}")
@@ -148,7 +148,7 @@ def check_holds_none(ctx: Lowering, owner: Binding, attr: str) -> None:
 
 
 def check_has_attribute(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> None:
-    """Raise what Python raises where a new attribute is given to a number, an array or a container, which have no ``__dict__``."""
+    """Raise what Python raises for a new attribute of a number, an array or a container, which have no ``__dict__``."""
     match owner:
         case Num(operand) if not isinstance(operand.type, Scalar):
             return
@@ -167,12 +167,12 @@ def check_has_attribute(ctx: Lowering, owner: Binding, attr: str, node: ast.AST)
         fail(ctx, AttributeError, f"{name!r} object has no attribute {attr!r}")
 
 
-#: what enters an attribute and does nothing else
+#: setters that store the attribute and have no other effect
 DIRECT = (object.__setattr__, BaseException.__setattr__, types.SimpleNamespace.__setattr__)
 
 
 def own_setter(ctx: Lowering, owner: Obj, name: str, value: Binding, node: ast.AST) -> bool:
-    """Does the class say what assigning to an attribute does?  A property's setter is called."""
+    """Assign by a property's setter or another setter of the class; return whether there is one."""
 
     if from_class(ctx, owner.key.cls, "__setattr__") not in DIRECT:
         return set_by_class(ctx, owner, name, value, node)
@@ -180,7 +180,7 @@ def own_setter(ctx: Lowering, owner: Obj, name: str, value: Binding, node: ast.A
 
 
 def delete_attribute(ctx: Lowering, owner: Binding, target: ast.Attribute) -> None:
-    """``del owner.name`` of an instance made in the function: what its class says, or the attribute is gone."""
+    """``del owner.name`` of an instance that was created in the function: by its class's method, or by removing the attribute."""
     name = ctx.frame.source.mangle(target.attr)
     change_outside(ctx, owner)
     if isinstance(owner, Static) and can_be_assigned(owner.value):
@@ -207,7 +207,7 @@ def delete_attribute(ctx: Lowering, owner: Binding, target: ast.Attribute) -> No
 
 
 def deleted_by_descriptor(ctx: Lowering, owner: Obj, name: str, node: ast.AST) -> bool:
-    """Is there a property or another descriptor in the class that is told?"""
+    """Delete by a property or another descriptor of the class; return whether there is one."""
     cls = owner.key.cls
     held = entry_of_class(ctx, cls, name)
     rely_on_entry(ctx, cls, name, "type")
@@ -227,7 +227,7 @@ def deleted_by_descriptor(ctx: Lowering, owner: Obj, name: str, node: ast.AST) -
 
 
 def set_directly(ctx: Lowering, owner: Obj, name: str, value: Binding, node: ast.AST) -> None:
-    """Enter an attribute in what an instance holds."""
+    """Store an attribute in the instance itself, without its class's methods."""
     home = namespace_of(ctx, owner) if is_derived(owner) else owner
     if home is not owner:
         ctx.apply(Static(operator.setitem), [home, Static(name), value], {}, node)
@@ -255,7 +255,7 @@ def set_by_class(ctx: Lowering, owner: Obj, name: str, value: Binding, node: ast
 
 @special(object.__setattr__)
 def set_as_object(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """``object.__setattr__(self, name, value)``, past what the class says."""
+    """``object.__setattr__(self, name, value)``, which bypasses the class's own ``__setattr__``."""
     owner, name = definite(ctx, args[0], node), args[1]
     if not isinstance(owner, Obj) or owner.key.kind != "record" or not isinstance(name, Static) or not isinstance(name.value, str):
         raise UnsupportedSyntax("object.__setattr__ takes an instance made in the function, and a name that is known", ctx.loc(node))
@@ -265,7 +265,7 @@ def set_as_object(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding]
 
 
 def set_by_descriptor(ctx: Lowering, owner: Obj, name: str, value: Binding, node: ast.AST) -> bool:
-    """Is there a property or another descriptor in the class that is told?"""
+    """Assign by a property or another descriptor of the class; return whether there is one."""
     cls = owner.key.cls
     held = entry_of_class(ctx, cls, name)
     rely_on_entry(ctx, cls, name, "type")

@@ -1,4 +1,4 @@
-"""Methods of texts that are known, called with what is known: they are carried out while compiling."""
+"""Methods of static texts with static arguments: evaluated at compile time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from symgrad.ir.core import Const
 
 
 def text_method(ctx: Lowering, value: Any, args: list[Binding], kwargs: dict[str, Binding]) -> Binding | None:
-    """The result of a method of a text; None where ``value`` is no such method, where an operand is not known, and where Python raises."""
+    """The result of a text's method; None if ``value`` is no such method, an operand is dynamic, or Python raises."""
     if not (isinstance(value, types.BuiltinMethodType) and isinstance(value.__self__, str)):
         return None
     positional, named = [known_value(a) for a in args], {k: known_value(a) for k, a in kwargs.items()}
@@ -20,7 +20,7 @@ def text_method(ctx: Lowering, value: Any, args: list[Binding], kwargs: dict[str
         return None
     try:
         result = value(*[k for (k,) in positional], **{name: k for name, (k,) in named.items()})
-    except Exception:  # the call stays, and raises when it is reached
+    except Exception:  # the call stays in the program and raises when it is reached
         return None
     return as_binding(ctx, result)
 

@@ -1,4 +1,4 @@
-"""Differential equations that SciPy solves: what ``solve_ivp`` and ``odeint`` are given, and the states as values with derivatives."""
+"""Differential equations that SciPy solves: the arguments of ``solve_ivp`` and ``odeint``, and the states as differentiable values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from symgrad.ir.core import NONE, ONE, TRUE, ZERO, Const, Operand, Value
 from symgrad.ir.types import Array, Dim, Scalar, is_float
 from symgrad.ops.composed.equations import swapped_rate_of, vector_of
 
-#: keywords of ``solve_ivp`` and ``odeint`` that the sensitivities are computed with too
+#: keywords of ``solve_ivp`` and ``odeint`` that also apply to the computation of the sensitivities
 KEPT = {
     "solve_ivp": ("method", "rtol", "atol", "max_step", "min_step", "first_step"),
     "odeint": ("rtol", "atol", "tcrit", "h0", "hmax", "hmin", "mxstep", "mxhnil", "mxordn", "mxords"),
@@ -47,7 +47,7 @@ def of_solve_ivp(solving: Solving) -> Binding:
 
 
 def times_of(solving: Solving, raw: Value, start: Operand, end: Operand) -> Operand:
-    """The times of the states, of which those that the program names have derivatives."""
+    """The times of the states; the times that the program names are differentiable."""
     ctx, node = solving.ctx, solving.node
     named = solving.bound.get("t_eval", Static(None))
     if not is_none(named):
@@ -64,7 +64,7 @@ def times_of(solving: Solving, raw: Value, start: Operand, end: Operand) -> Oper
 
 
 def of_odeint(solving: Solving) -> Binding:
-    """``odeint``: the states, in rows, which have derivatives, and with ``full_output`` the solver's report."""
+    """``odeint``: the differentiable states, in rows, and with ``full_output`` the solver's report."""
     ctx = solving.ctx
     initial, type_ = vector(solving, "y0")
     times, own = vector(solving, "t")
@@ -95,7 +95,7 @@ def trajectory(solving: Solving, operands: list[Operand], equation: Enclosed) ->
 
 
 def canonical(solving: Solving, word: str, type_: Array, written: Enclosed | None, said: Any) -> Enclosed:
-    """The user's function as one of time and state that gives a vector."""
+    """The user's function as a function of time and state that returns a vector."""
     if written is not None:
         (rate,) = written.func.body.yields
         if isinstance(rate.type, Array) and rate.type.rank == 1:

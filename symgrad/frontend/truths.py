@@ -1,4 +1,4 @@
-"""Truth values, and what evaluates one of its parts only: ``and``, ``or``, ``a if test else b``."""
+"""Truth values, and expressions that evaluate some of their parts only: ``and``, ``or``, ``a if test else b``."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from symgrad.ir.types import Array, Object, Scalar, Unknown
 
 
 def truth(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
-    """What ``if`` asks: a bool operand, constant where it is known."""
+    """The condition of ``if``: a bool operand, constant where it is known."""
     if is_one_of_kinds(binding):
         return truth(ctx, each(ctx, binding, node, lambda value: Num(truth(ctx, value, node))), node)
     for word in ("__bool__", "__len__"):
@@ -75,11 +75,11 @@ def truth(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
             ctx.rely(text, bool(value), "truth")
             return Const(bool(value))
         case Bound(owner=Num(operand=held), name=name, function=None) if isinstance(held.type, Unknown | Object):
-            return ctx.call("opaque_attribute", held, attribute=name)  # which may be no method
+            return ctx.call("opaque_attribute", held, attribute=name)  # the attribute may be no method
         case Fun() | Bound() | Generator() | Partial():
             return Const(True)
         case Ref() if isinstance(type_ := ctx.type_of(binding), Array) and type_.shape:
-            truth_value = ctx.apply(Static(bool, "bool"), [binding], {}, node)  # which raises, whatever becomes of it
+            truth_value = ctx.apply(Static(bool, "bool"), [binding], {}, node)  # this call raises, whatever its result is used for
             return ctx.read(truth_value, node)
         case Iter(kind="range", parts=parts):
             return (
@@ -91,14 +91,14 @@ def truth(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
 
 
 def as_bool(ctx: Lowering, test: Operand) -> Operand:
-    """A test as a bool of Python's, where the value can be seen: those of NumPy are of another class."""
+    """A test as a Python bool where the value can be observed: NumPy's bools are of another class."""
     if isinstance(test, Const):
         return Const(bool(test.value))
     return test if is_python_bool(Num(test)) else ctx.call("number", test, kind="bool")
 
 
 def unconverted(ctx: Lowering, test: Operand) -> Operand:
-    """What has just been made a bool of Python's, for ``if``, which asks for none."""
+    """A bool before its conversion to a Python bool: ``if`` needs no conversion."""
     last = ctx.builder.block.ops[-1] if ctx.builder.block.ops else None
     if isinstance(last, Call) and last.name == "number" and last.outs == [test] and getattr(last.args[0].type, "kind", None) == "bool":
         return last.args[0] if isinstance(last.args[0].type, Scalar) else test
@@ -127,12 +127,12 @@ def both(ctx: Lowering, nodes: list[ast.expr], is_and: bool, node: ast.AST) -> B
     outcome = choose_in_turn(ctx, test, node, *((rest, lambda: left)[:: 1 if is_and else -1]))
     match others:
         case [Num(Const(bool(value)))] if value is not is_and and is_python_bool(left):
-            return others[0]  # on the other path it is the same bool
+            return others[0]  # the other path yields the same bool
     return outcome
 
 
 def is_python_bool(binding: Binding) -> bool:
-    """Is it a bool of Python's, which is the constant wherever it is false, or true?"""
+    """Whether the binding is a Python bool, which equals the constant ``False`` or ``True`` by its truth."""
     type_ = binding.operand.type if isinstance(binding, Num) else None
     return isinstance(type_, Scalar) and type_.kind == "bool" and type_.dtype is None
 

@@ -1,4 +1,4 @@
-"""A ``try`` statement becomes a body under a watcher, a clause for each ``except``, and what ``finally`` does on every way out."""
+"""``try`` statements: a body under a watcher, a clause for each ``except``, and ``finally`` on every way out."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def try_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
 
 
 def failed_import(ctx: Lowering, body: list[ast.stmt]) -> ImportError | None:
-    """What the imports that a block begins with raise: whether a module is there is known while compiling."""
+    """The exception of the imports at the beginning of a block, if one fails: at compile time a module's existence is known."""
     for node in body:
         if not isinstance(node, ast.Import | ast.ImportFrom):
             return None
@@ -41,14 +41,14 @@ def failed_import(ctx: Lowering, body: list[ast.stmt]) -> ImportError | None:
 
 
 def caught_by(ctx: Lowering, handler: ast.ExceptHandler) -> tuple[type, ...]:
-    """The classes of exceptions that a handler is for."""
+    """The exception classes that a handler catches."""
     if handler.type is None:
         return (BaseException,)
     return classes_in(ctx, ctx.evaluate(handler.type), handler.type)
 
 
 def handler_of(ctx: Lowering, handler: ast.ExceptHandler) -> Callable[[frozenset[int]], None]:
-    """Lowers the body of a handler."""
+    """Return a function that lowers the body of a handler."""
     frame, name = ctx.frame, handler.name
 
     def body(kinds: frozenset[int]) -> None:
@@ -68,7 +68,7 @@ def handler_of(ctx: Lowering, handler: ast.ExceptHandler) -> Callable[[frozenset
 
 
 def with_finally(ctx: Lowering, node: ast.Try, rest: list[ast.stmt]) -> bool:
-    """``try`` with ``finally``: what is done on the way out is done on all ways."""
+    """``try`` with ``finally``: the final body is lowered on every way out."""
     inner: list[ast.stmt] = node.body
     if node.handlers:
         inner = [ast.copy_location(ast.Try(node.body, node.handlers, node.orelse, []), node)]

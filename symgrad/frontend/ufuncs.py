@@ -1,4 +1,4 @@
-"""Methods of NumPy's universal functions: ``np.add.at``, ``np.add.reduce`` and their like."""
+"""Methods of NumPy's universal functions: ``np.add.at``, ``np.add.reduce`` and the like."""
 
 from __future__ import annotations
 
@@ -20,33 +20,33 @@ from symgrad.frontend.rows import apply_row
 from symgrad.ir.core import Const
 from symgrad.ops.composed.applying import accumulated_by, at_each, logaddexp_reduce, outer_of, reduced_at, reduced_by
 
-#: methods of ufuncs that are functions of their own, but for the axis, which is 0 where none is given
+#: methods of ufuncs that equal a function, except for the axis, which defaults to 0
 SAID: dict[tuple[str, str], Callable[..., object]] = {
     ("reduce", "add"): np.sum, ("reduce", "multiply"): np.prod, ("reduce", "maximum"): np.max, ("reduce", "minimum"): np.min,
     ("reduce", "logical_and"): np.all, ("reduce", "logical_or"): np.any, ("reduce", "logaddexp"): logaddexp_reduce,
     ("accumulate", "add"): np.cumsum, ("accumulate", "multiply"): np.cumprod,
 }  # fmt: skip
-#: those of them that take a dtype
+#: those functions that take a dtype
 TYPED = (np.sum, np.prod, np.cumsum, np.cumprod, logaddexp_reduce)
 #: the rows of ``accumulate`` and ``reduceat``
 RUNNING = {("accumulate", "maximum"): "running_max", ("accumulate", "minimum"): "running_min", ("reduceat", "add"): "sum_from"}
-#: the parameters of the methods in NumPy's order; the functions that say them may have another
+#: the parameters of the methods in NumPy's order; the functions above may have another order
 PARAMETERS: dict[str, tuple[str, ...]] = {
     "reduce": ("array", "axis", "dtype", "out", "keepdims", "initial", "where"), "accumulate": ("array", "axis", "dtype", "out"),
     "reduceat": ("array", "indices", "axis", "dtype", "out"),
 }  # fmt: skip
-#: which of them are arrays
+#: the parameters that are arrays
 OPERANDS = ("array", "indices")
-#: ufuncs that may go along several axes at once, beside those with an identity
+#: ufuncs that may reduce several axes at once, besides those with an identity
 REORDERED = ("maximum", "minimum", "fmax", "fmin")
-#: ufuncs whose ``reduce`` is not one element after the other where the elements lie side by side: NumPy's own answer depends on the layout
+#: ufuncs whose ``reduce`` along a contiguous axis is not sequential: NumPy's own result depends on the layout
 BY_LAYOUT = ("power", "arctan2")
-#: the methods of any other ufunc
+#: the methods of every other ufunc
 IN_TURN: dict[str, Callable[..., object]] = {"reduce": reduced_by, "accumulate": accumulated_by, "reduceat": reduced_at}
 
 
 def ufunc_method(ctx: Lowering, ufunc: np.ufunc, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """``np.add.at``, ``np.add.reduce`` and their like."""
+    """``np.add.at``, ``np.add.reduce`` and the like."""
     if name == "at" and not kwargs and len(args) == ufunc.nin + 1 and isinstance(args[0], Ref):
         if ufunc.__name__ in ("add", "subtract"):
             return add_at(ctx, args[0], args[1], args[2], ufunc.__name__ == "subtract", node)
@@ -59,7 +59,7 @@ def ufunc_method(ctx: Lowering, ufunc: np.ufunc, name: str, args: list[Binding],
 
 
 def along_axes(ctx: Lowering, ufunc: np.ufunc, name: str, arguments: dict[str, Binding], node: ast.AST) -> Binding:
-    """A method that goes along an axis, with its arguments by name."""
+    """A method that runs along an axis, with its arguments by name."""
     key = (name, ufunc.__name__)
     arrays = [arguments[word] for word in OPERANDS if word in arguments]
     said = {word: bound for word, bound in arguments.items() if word not in OPERANDS}

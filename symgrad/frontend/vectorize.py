@@ -26,7 +26,7 @@ class Vectorized(Binding):
     """A function that is called for each element."""
 
     function: Binding
-    as_float: bool = False  #: the results are made floats
+    as_float: bool = False  #: the results are converted to floats
 
 
 @special(np.vectorize)
@@ -37,7 +37,7 @@ def vectorize(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], no
 
 
 def from_outside(ctx: Lowering, value: np.vectorize, node: ast.AST) -> Binding:
-    """One made outside the function."""
+    """A ``np.vectorize`` object that was created outside the function."""
     as_float = value.otypes is not None and [np.dtype(t) for t in value.otypes] == [np.dtype(float)]
     if not (as_float or value.otypes is None) or value.excluded or value.signature is not None:
         raise UnsupportedArgument(
@@ -80,11 +80,11 @@ def element_of(of: Type) -> Type:
 def check_kinds(
     ctx: Lowering, name: str, function: Binding, args: list[Binding], node: ast.AST, rows: dict[Ref, Value] | None = None
 ) -> None:
-    """NumPy gives all results the first one's dtype: an integer first would truncate the others. ``rows`` are arguments that are arrays."""
+    """Refuse results of several dtypes: NumPy casts all to the first one's. ``rows`` are arguments that are arrays."""
     entry = ctx.state
     ctx.state = entry.copy()
     try:
-        with ctx.trial(), ctx.inside(Block()) as scratch:  # what is refused comes again where it is called
+        with ctx.trial(), ctx.inside(Block()) as scratch:  # a refusal here is repeated at the call itself
             ctx.state.memory.update({row.location: value for row, value in (rows or {}).items()})
             result = ctx.apply(function, [*(rows or {}), *args], {}, node)
             pure = not changed(entry, ctx.state)
@@ -105,8 +105,8 @@ def check_kinds(
 
 
 def changed(entry: State, after: State) -> bool:
-    """Is anything that was there before another thing now?"""
-    names = {key: bound for key, bound in entry.names.items() if key[0] is not None}  # without what says how a path goes on
+    """Whether a name, array or object that existed at ``entry`` has changed."""
+    names = {key: bound for key, bound in entry.names.items() if key[0] is not None}  # without the exit codes of paths
     pairs = ((names, after.names), (entry.memory, after.memory), (entry.heap, after.heap))
     return any(key in late and late[key] is not early[key] for early, late in pairs for key in early)  # type: ignore[index]
 

@@ -1,8 +1,10 @@
-"""Keeps the text of the user's expressions beside the values that they are lowered to.
+"""Source text of the user's expressions, kept beside the values that they are lowered to.
 
-A derivative that is read and never run shows the user's statements as they were written. Where an expression is plain, its value is
-given to an ``as_written`` op, with its text and the values of the names in it. The text has to mean in Python what the ops mean: it
-holds operators, indices, and functions of NumPy, ``math`` and arrays, all of them pure; everything else is printed from its ops.
+A derivative that is read and never run shows the user's statements as they were written. The value
+of a plain expression becomes the operand of an ``as_written`` op, with its text and the values of
+the names in it. The text must mean in Python what the ops mean: it holds operators, indices, and
+functions of NumPy, ``math`` and arrays, all of them pure. Every other expression is printed from
+its ops.
 """
 
 from __future__ import annotations
@@ -27,22 +29,22 @@ from symgrad.text import is_name
 PLAIN = (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Subscript, ast.Slice, ast.Constant, ast.Tuple, ast.List)
 #: attributes of arrays
 ATTRIBUTES = frozenset({"T", "shape", "size", "ndim"})
-#: methods of arrays that leave them alone
+#: methods of arrays that do not modify them
 METHODS = frozenset({
     "sum", "mean", "prod", "std", "var", "max", "min", "argmax", "argmin", "all", "any", "dot", "copy", "reshape", "ravel", "flatten",
     "transpose", "cumsum", "cumprod", "clip", "astype", "item", "trace",
 })  # fmt: skip
 #: builtin functions of numbers
 FUNCTIONS = {"abs": abs, "float": float, "int": int, "len": len, "max": max, "min": min, "round": round}
-#: modules whose functions are kept, by their usual names
+#: modules whose functions may appear in the text, by their usual names
 MODULES = {"np": np, "math": math, "np.linalg": np.linalg}
-#: arguments that make a function change what it is given
+#: arguments that make a function modify its operands
 CHANGING = frozenset({"out", "where"})
 
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """Where the lowering of an expression began: in which block, behind how many ops, and which arrays there were."""
+    """The point where the lowering of an expression began: the block, the count of its ops, and the arrays that existed."""
 
     block: Block
     length: int
@@ -51,7 +53,7 @@ class Beginning:
 
 @dataclass(frozen=True, slots=True)
 class NamedView:
-    """The value of a view that has a name: of which array in which state, and in which block."""
+    """The value of a named view: the array, its version, and the block."""
 
     held: Binding
     location: Location
@@ -60,23 +62,23 @@ class NamedView:
     value: Value
 
     def stands(self, ctx: Lowering) -> bool:
-        """Does the name still show that?"""
+        """Whether the name still denotes that value."""
         return self.version is ctx.state.memory.get(self.location) and self.block is ctx.builder.block
 
 
 def begin(ctx: Lowering) -> Beginning | None:
-    """The place where an expression begins; None where its text is not kept."""
+    """The point where an expression begins; None where its text is not kept."""
     return Beginning(ctx.builder.block, len(ctx.builder.block.ops), frozenset(ctx.state.memory)) if ctx.keeps_text else None
 
 
 def evaluated(ctx: Lowering, node: ast.expr, is_named: bool = False) -> Binding:
-    """The value of an expression, with its text if that is to be kept and can be. What is only read gets none unless it ``is_named``."""
+    """The value of an expression, with its text where possible. A name or subscript gets no text unless it ``is_named``."""
     begun = begin(ctx) if is_named or not isinstance(node, ast.Name | ast.Subscript) else None
     return as_written(ctx, node, ctx.evaluate(node), begun)
 
 
 def name_view(ctx: Lowering, name: str, held: Binding) -> None:
-    """Give a view that is bound to a name a value of that name, for the texts that read it before the array is written to."""
+    """Give a view that is bound to a name a value of that name, for texts that read it before the next store to the array."""
     if ctx.keeps_text and isinstance(ctx.type_of(held), Array) and memory_of(held)[1]:
         value = ctx.read(held)
         if isinstance(value, Value) and value.name is None:
@@ -86,7 +88,7 @@ def name_view(ctx: Lowering, name: str, held: Binding) -> None:
 
 
 def as_written(ctx: Lowering, node: ast.expr, held: Binding, begun: Beginning | None, is_augmented: bool = False) -> Binding:
-    """The value ``held`` of an expression whose evaluation began at ``begun``, with its text if that can be kept."""
+    """The value ``held`` of an expression whose evaluation began at ``begun``, with its text where possible."""
     if begun is None or ctx.builder.block is not begun.block or not all(map(is_pure, begun.block.ops[begun.length :])):
         return held
     if not is_float(ctx, held, begun.known):
@@ -114,7 +116,7 @@ def is_pure(op: Op) -> bool:
 
 
 def is_float(ctx: Lowering, held: Binding, known: Container[Any]) -> bool:
-    """Is it a float, of which the program asks nothing more, or an array of floats that did not exist before?"""
+    """Whether the value is a float that is bound on every path, or an array of floats created since ``known``."""
     type_ = ctx.type_of(held)
     if isinstance(type_, Scalar):
         return type_.kind == "float" and ctx.read(held) not in ctx.doubtful
@@ -125,7 +127,7 @@ def is_float(ctx: Lowering, held: Binding, known: Container[Any]) -> bool:
 
 
 def memory_of(held: Binding) -> tuple[Location, tuple[Step, ...]]:
-    """The memory of an array, and the path of the view of it that the binding is."""
+    """The array's location, and the path of the view that the binding is."""
     array = cast("Ref", held)
     return array.location, array.path
 
@@ -138,13 +140,13 @@ class Spelling:
         self.reads: dict[str, Operand] = {}
 
     def text(self, node: ast.expr) -> str | None:
-        """The expression as text, None if it is not plain."""
+        """The expression as text; None if it is not plain."""
         tree = self.spelled(node)
         clash = {"np", "math"} & self.reads.keys()
         return None if tree is None or clash else ast.unparse(tree)
 
     def spelled(self, node: Any) -> Any:
-        """A copy of a node with modules by their usual names; None if something in it is not plain."""
+        """A copy of a node with modules by their usual names; None if a part of it is not plain."""
         match node:
             case ast.Name(id=name):
                 return self.name(name, node)
@@ -172,8 +174,8 @@ class Spelling:
         return type(node)(**fields)
 
     def name(self, name: str, node: ast.Name) -> ast.expr | None:
-        """A variable whose value is a number or an array, or a number of the module's."""
-        if not is_name(name):  # of the reader's own, such as what is sent to a generator
+        """A variable whose value is a number or an array, or a number global of the module."""
+        if not is_name(name):  # a name of the frontend's own, such as the value sent to a generator
             return None
         if name not in self.reads:
             home = self.ctx.home(name)
@@ -185,14 +187,14 @@ class Spelling:
         return ast.Name(name)
 
     def attribute(self, node: ast.Attribute) -> ast.expr | None:
-        """What an array says of itself, or a number of a module."""
+        """An attribute of an array, or a number of a module."""
         if (path := self.module(node.value)) is not None:
             return ast.parse(f"{path}.{node.attr}", mode="eval").body
         base = self.spelled(node.value) if node.attr in ATTRIBUTES else None
         return None if base is None else ast.Attribute(base, node.attr)
 
     def function(self, node: ast.expr) -> ast.expr | None:
-        """A function of a module, a builtin of numbers, or a method of an array."""
+        """A function of a module, a builtin function of numbers, or a method of an array."""
         match node:
             case ast.Name(id=name) if self.ctx.home(name) is None:
                 (value,) = known_value(self.ctx.evaluate(node)) or [None]
@@ -205,7 +207,7 @@ class Spelling:
         return None
 
     def module(self, node: ast.expr) -> str | None:
-        """The usual name of the module that an expression names, if it is one of those whose functions are kept."""
+        """The usual name of the module that an expression denotes, if it is one of ``MODULES``."""
         root = node
         while isinstance(root, ast.Attribute):
             root = root.value

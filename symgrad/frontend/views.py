@@ -1,4 +1,4 @@
-"""Calls that only rearrange an array, as steps of a view path: writing through them reaches the array itself."""
+"""Calls that only rearrange an array, as steps of a view path: a write through the view reaches the array itself."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from symgrad.ir.core import Const, Operand
 from symgrad.ir.types import Array, Dim, Extent, Scalar, is_plural
 from symgrad.ops.arrays import number_kept
 
-#: rows that give a number of NumPy's itself, each with the setting that says axes
+#: rows that return a NumPy number unchanged, each with its setting for axes
 OF_NUMBERS = {"transpose": "axes", "squeeze": "axis", "reshape": ""}
 #: rows that give views which NumPy lets nobody write to
 READ_ONLY = frozenset({"broadcast_to", "diagonal"})
@@ -23,7 +23,7 @@ FULL = (Const(None), Const(None), Const(None))
 
 
 def axes_of(value: Any, rank: int) -> list[int] | None:
-    """The axes a setting names, counted from 0; None if it is something else."""
+    """The axes that a setting names, counted from 0; None if it is something else."""
     items = value if isinstance(value, tuple) else (value,)
     return [k % rank for k in items] if rank and all(isinstance(k, int) and -rank <= k < rank for k in items) else None
 
@@ -75,7 +75,7 @@ def step_of(name: str, type_: Array, settings: dict[str, Any]) -> Step | None:
 
 
 def split_views(ctx: Lowering, name: str, ref: Any, settings: dict[str, Any]) -> list[Binding]:
-    """The parts of an array, as views of it, where it is known how many they are."""
+    """The parts of an array, as views of it, if their number is static."""
     type_ = ctx.type_of(ref) if isinstance(ref, Ref) else None
     axes = axes_of(settings["axis"], len(type_.shape)) if isinstance(type_, Array) and type_.shape else None
     if not axes or not isinstance(type_, Array) or not type_.shape:
@@ -87,7 +87,7 @@ def split_views(ctx: Lowering, name: str, ref: Any, settings: dict[str, Any]) ->
 
 
 def cuts_of(ctx: Lowering, name: str, ref: Ref, axis: int, extent: Extent, sections: Any) -> list[Operand]:
-    """Where the parts begin, and the end; nothing where they cannot be told."""
+    """The bounds of the parts, the end included; empty where they are unknown."""
     if isinstance(sections, tuple | list) and all(isinstance(k, int) for k in sections):
         return [Const(0), *map(Const, sections), Const(extent if isinstance(extent, int) else None)]
     if not isinstance(sections, int) or sections < 1:
@@ -106,7 +106,7 @@ def cuts_of(ctx: Lowering, name: str, ref: Ref, axis: int, extent: Extent, secti
 
 
 def view_step(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any]) -> Binding | None:
-    """The view that a step of a path expresses: writing through it reaches the array itself. Of a NumPy number it is that number."""
+    """The view that a step of a path expresses: writes through it reach the array itself. For a NumPy number: the number."""
     if len(args) == 1 and isinstance(args[0], Num) and name in OF_NUMBERS and settings.get(OF_NUMBERS[name]) in (None, ()):
         return args[0] if isinstance(number_kept(ctx.type_of(args[0])), Scalar) else None
     if not args or not isinstance(args[0], Ref):
@@ -128,13 +128,13 @@ def view_step(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any
     by_rows = root in ("C", "CF") and (type_.layout in ("C", "CF") or is_piece_of_vector(ctx, args[0]))
     if name in ("reshape", "ravel") and by_rows and set(settings.get("order", "C") or "C") <= {"C"}:
         operands = tuple(row_operand(ctx, a, ast.Pass()) for a in args[1:])
-        if not all(isinstance(o.type, Scalar) for o in operands):  # an array may say several extents
+        if not all(isinstance(o.type, Scalar) for o in operands):  # an array may hold several extents
             return None
         view = Ref(args[0].location, (*args[0].path, Step(f".{name}:{len(operands)}" if operands else f".{name}", operands)))
         if operands and not fits(type_, operands):
             ctx.look(view)
             if view.location not in ctx.state.stale:
-                ctx.read(view)  # Python looks now whether there is such a shape, whatever is read of it later
+                ctx.read(view)  # Python checks the shape now, even if the view is never read
         return view
     if name == "reshape" and (step := along_axes(ctx, type_, args[1:])) is not None:
         return Ref(args[0].location, (*args[0].path, step))
@@ -177,7 +177,7 @@ def is_same(one: Extent, other: Extent) -> bool:
 
 
 def fits(type_: Array, operands: tuple[Operand, ...]) -> bool:
-    """Are there surely as many elements as a shape asks for?"""
+    """Whether the array certainly has as many elements as the requested shape."""
     asked = [o.value if isinstance(o, Const) else None for o in operands]
     if asked == [-1]:
         return True
@@ -189,13 +189,13 @@ def fits(type_: Array, operands: tuple[Operand, ...]) -> bool:
 
 
 def is_piece_of_vector(ctx: Lowering, ref: Ref) -> bool:
-    """Is it a slice of a vector without gaps?  Its elements lie one after the other, as those of the vector do."""
+    """Whether the view is a slice of a vector without gaps, so that its elements are contiguous if the vector's are."""
     steps = [step.operands[2] if step.spec == "s" else None for step in ref.path]
     slices = all(isinstance(step, Const) and step.value in (None, 1) for step in steps)
     return slices and getattr(ctx.state.memory[ref.location].type, "rank", None) == 1
 
 
 def is_surely_copied(type_: Array) -> bool:
-    """Does ``ravel`` copy?  It does what does not lie by rows: an array by columns with two extents that are not 1, one with gaps."""
+    """Whether ``ravel`` copies: it does if the array is not row-major (column-major with two extents other than 1) or has gaps."""
     plural = [e for e in type_.shape or () if is_plural(e)]
     return type_.layout == "N" or type_.layout == "F" and len(plural) > 1
