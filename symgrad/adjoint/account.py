@@ -1,4 +1,4 @@
-"""Tells ``func.notes`` what the adjoint decided: what is active, which derivatives were taken, what is kept or computed again, and why."""
+"""Emits remarks on what the adjoint decided: active values, derivatives taken, and what is saved or recomputed, with reasons."""
 
 from __future__ import annotations
 

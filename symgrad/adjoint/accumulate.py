@@ -1,8 +1,8 @@
-"""Holds the cotangent of each value while the sweep goes back: nothing yet, something shared, or a buffer of its own.
+"""Accumulates cotangents during the reverse sweep: none yet, a shared contribution, or a buffer that the cotangent owns.
 
-A first contribution is kept as it is; the next is added in place if the buffer is owned. Inside a
-reversed loop a value of outside is carried; inside a reversed branch it is looked up and joined after.
-Where a value may stand for a name that has none, nobody can be asked for its form: its cotangent begins as the number 0.
+The first contribution is stored as it is. Each further one is added in place if the cotangent owns its buffer.
+Inside a reversed loop the cotangent of an outer value is loop-carried; inside a reversed branch it is looked up
+and joined afterwards. A value that may be unbound has no known shape: its cotangent begins as the number 0.
 """
 
 from __future__ import annotations

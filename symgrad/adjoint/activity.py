@@ -1,6 +1,6 @@
-"""Says which values carry a derivative: they depend on an active input and an active result depends on them.
+"""Activity analysis: a value is active if it depends on an active input and an active result depends on it.
 
-Both halves are closures over one table of dependences, so loops are at their fixed point by themselves.
+Both conditions are closures over one dependence table, so loops are at their fixed point without iteration.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""What the backward half would compute of values of the forward half, and that half has computed: ``sin(x)`` for the slope of ``cos(x)``.
+"""Common-subexpression elimination across the two halves: the backward half reuses what the forward half has computed.
 
-Works in place, while the backward half reads the other's values as if they were all still there: how such a value is had is planned
-once, with all its uses.
+For example, the slope of ``cos(x)`` needs ``sin(x)``. Works in place, while the backward half still reads
+primal values as if all were live; the plan then chooses once, for all uses of such a value together, how it is
+obtained.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reverses calls of functions of the program: of a pair, the forward function is called, and then the backward one."""
+"""Reverses calls of functions of the program: the forward function of a pair is called, and later the backward one."""
 
 from __future__ import annotations
 

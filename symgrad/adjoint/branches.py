@@ -1,4 +1,4 @@
-"""Reverses branches: the same test, each side reversed; cotangents of outer values touched on either side are joined."""
+"""Reverses branches: the same test, each side reversed; cotangents of outer values changed on either side are joined."""
 
 from __future__ import annotations
 

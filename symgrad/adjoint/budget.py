@@ -1,4 +1,4 @@
-"""How many snapshots a loop keeps: as many as were asked for, or as many as fit into memory, from the shapes that its arrays have then."""
+"""The number of snapshots of a checkpointed loop: as requested, or as many as fit into memory, from the shapes at run time."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Lets the reverse of a call run the function again instead of reading what it has saved: ``symgrad.checkpoint``.
+"""``symgrad.checkpoint``: the reverse of a call runs the function again instead of reading saved values.
 
-The frontend puts a mark before and behind what it reads of such a function. What stands between becomes a branch that is always taken, so
-that the sweep reverses it as a block of its own. To the plan the reverse is one call that reads what the function reads.
+The frontend marks the begin and the end of such a function's ops. The ops between become a branch that is
+always taken, which the sweep reverses as a block of its own. To the plan the reverse is one call that reads the
+function's inputs.
 """
 
 from __future__ import annotations

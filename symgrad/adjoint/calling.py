@@ -1,4 +1,4 @@
-"""What the derivatives of solutions are written with: functions of the program in place, and handed to SciPy's integrators."""
+"""Building blocks for the derivatives of solutions: inlining functions of the program, and calls of SciPy's integrators with them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Calls of other functions of the program: each is replaced by a pair, made once for each set of active arguments and results.
+"""Replaces calls of other functions of the program by forward and backward pairs, one per set of active arguments and results.
 
-Forward gives the results and one box of residuals (a tape with one entry); backward takes the box and
-cotangents. A pair is entered before it is filled, so that a function may call itself.
+Forward returns the results and a box of residuals (a tape with one entry); backward takes the box and the
+cotangents. A pair is registered before it is filled, so that a function may be recursive.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Lets the reverse of a loop run the rounds again instead of reading what each has saved.
+"""Checkpointing of loops: the reverse of a loop runs iterations again instead of reading what each has saved.
 
-The forward half keeps the state before some rounds: the values that a round starts from. The reverse of round ``t`` takes the last
-snapshot that was kept, runs the rounds from there to ``t``, keeping snapshots on the way where there is room again, and then round ``t``
-with its reverse, which is planned as a function of its own. Works in place, after the sweep and before the plan: to the plan, the whole
-reversed loop is one call that reads what stands outside of the loop.
+The forward half takes snapshots: the loop-carried values before some iterations. The reverse of iteration ``t``
+starts from the last snapshot, runs the iterations up to ``t`` (taking snapshots where there is room again), and
+then runs ``t`` with its reverse, which is planned as a function of its own. Works in place, between sweep and
+plan: to the plan the whole reversed loop is one call that reads values from outside the loop.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is refused before a function is differentiated, with names and places a user understands."""
+"""Refuses, before differentiation, what has no derivative, with names and places that a user understands."""
 
 from __future__ import annotations
 

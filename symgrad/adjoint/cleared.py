@@ -1,7 +1,8 @@
-"""Removes stores that clear cotangents which nobody reads again, and those that leave a cotangent as it was. Works in place.
+"""Dead-store elimination of cotangent zeroing: removes stores that clear unread cotangents or leave a cotangent unchanged.
 
-The cotangent of what a store writes is read and then cleared. Where each round of a reversed loop reads and clears cells of its
-own, and nobody reads the cotangent after the loop, it may as well stay. ``x[...] = x + v`` clears it and adds the same again.
+Works in place. The cotangent of a stored value is read and then cleared. Where each iteration of a reversed
+loop reads and clears cells of its own, and nothing reads the cotangent after the loop, it need not be cleared.
+``x[...] = x + v`` clears the cotangent and adds the same back.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What computing a value a second time costs beside keeping it, for each kind of op and each target.
+"""Cost model for recomputing a value instead of saving it, for each kind of op and each target.
 
-Costs of numbers are counted in additions. An item of a tape is written, kept in memory meanwhile, and read: for the
-interpreter the time of two to five additions, the more the more rounds there are; for a kernel that of a dozen.
-Arrays are kept by reference, which costs no time but all their memory, so cheap arithmetic on them is always done again.
+Scalar costs are counted in additions. A tape entry is written, held in memory and read: for the interpreter the
+time of two to five additions, more with more iterations; for a kernel that of a dozen. Arrays are saved by
+reference, which costs no time but keeps all their memory: cheap array arithmetic is always recomputed.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Which place on its tape each round of a loop has, and how many places that takes; nothing where the rounds are not counted.
+"""The tape slot of each iteration of a loop, and the number of slots; nothing where iterations are not counted.
 
-``range(0, n)`` has the places of its indices. ``range(k + 1, n)`` has ``n - (k + 1)`` places, which a kernel lays out as arrays
-with room for the most; the interpreter's stacks are no slower than counting. The rounds of ``range(0, n, 128)`` are counted too:
-the loop over the rows of a Jacobian has such a range. A place can be read in several rounds, and be differentiated again; a stack cannot.
+``range(0, n)`` has its indices as slots. ``range(k + 1, n)`` has ``n - (k + 1)``, which a kernel lays out as
+arrays with room for the maximum; the interpreter's stacks are no slower than counting. ``range(0, n, 128)`` is
+counted too: the loop over rows of a Jacobian has this form. A slot can be read in several iterations and
+differentiated again; a stack cannot.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Takes ``custom_vjp`` out of a gradient: the user's backward function, as IR, takes the place of ``custom_backward``.
+"""Expands ``custom_vjp`` in a gradient: the user's backward function, as IR, replaces ``custom_backward``.
 
-What is left is ordinary, so a second derivative is that of what forward and backward compute. The same is done with the derivatives of
-solutions of equations (``solutions.py``), but these stay solutions, so that a second derivative asks for the first one's again.
+The result is ordinary IR, so a second derivative differentiates what forward and backward compute. Derivatives
+of solutions of equations are expanded likewise (``solutions.py``), but the solutions stay, so that a second
+derivative uses the first derivative's rule again.
 """
 
 from __future__ import annotations

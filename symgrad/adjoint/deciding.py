@@ -1,7 +1,7 @@
-"""A function and an op of it that is refused -> the expression of an integer or bool, read on entry, by which the op may not be reached.
+"""A refused op -> the integer or bool expression, read on entry, whose value may make the op unreachable.
 
-Where such values alone decide the branch around the op, the refusal names the first: the code is then made for its value, and an op in
-the branch that is not taken stands there no more.
+Where only such values decide the branch around the op, the refusal names the first one. The code is then
+specialised to its value, and a branch that is not taken, with the op in it, is gone.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the backward half reads of the forward half, where, and at what time."""
+"""Liveness for the reverse sweep: the primal values that the backward half reads, where and when."""
 
 from __future__ import annotations
 

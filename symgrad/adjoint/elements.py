@@ -1,4 +1,4 @@
-"""The elements of several numbers and arrays, numbered one after the other: the rows, or the columns, of Jacobians."""
+"""Numbers the elements of several numbers and arrays consecutively: the rows, or the columns, of Jacobians."""
 
 from __future__ import annotations
 

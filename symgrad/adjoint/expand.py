@@ -1,7 +1,7 @@
-"""Instantiates a row's derivative: expression text over params and outputs -> ops at the builder's insertion point.
+"""Instantiates a row's derivative: expression text over parameters and outputs -> ops at the builder's insertion point.
 
 Names are operands, lists of operands (entered as ``*rest``) or settings; functions are rows; operators stand
-for rows. ``fit(g, shape_of(x))`` sums a cotangent to a shape, by types where they decide.
+for rows. ``fit(g, shape_of(x))`` sums a cotangent to a shape, decided by types where possible.
 """
 
 from __future__ import annotations

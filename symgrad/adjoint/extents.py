@@ -1,7 +1,7 @@
-"""Reads off the types of a function which of its integers stand for which extents.
+"""Recovers from a function's types which of its integers equal which extents.
 
-The builder that made the function knew; with this the builder of the backward half does too, so that
-``y[:k]`` has one shape in both.
+The builder that made the function knew these equalities. With them the builder of the backward half infers the
+same shape for ``y[:k]``.
 """
 
 from __future__ import annotations

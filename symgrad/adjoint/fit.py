@@ -1,6 +1,6 @@
-"""Puts a cotangent into the space of the value it belongs to: its shape, by summing, its dtype, and among real or complex numbers.
+"""Unbroadcast and cast: brings a cotangent into the space of its value: its shape, its dtype, and the real or complex numbers.
 
-What types decide is said with ``sum``; only where they do not, ``unbroadcast`` decides while running.
+Sums are used where types decide the shape; otherwise ``unbroadcast`` decides at run time.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Runs the reverse of each round of a loop right behind the round, where the rounds meet in sums only.
+"""Fuses a loop with its reverse: each iteration is reversed right after it, where iterations interact through sums only.
 
-Such a loop needs no tape: what a round has computed is still there when its reverse reads it. The cotangents that a reversed
-round starts from must be known before the loop, and what it hands to the next one may only be added to. Works in place, while
-the backward half reads the values of the forward half as if they were all still there; a round with its reverse is then a
-function of its own, for which it is planned how its values are had.
+Such a loop needs no tape: the values of an iteration are live when its reverse reads them. The incoming
+cotangents of an iteration must be known before the loop, and those passed to the next one may only be added to.
+Works in place, while the backward half reads primal values as if all were live. An iteration with its reverse
+then becomes a function of its own, with its own plan.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""What the branches that were taken say of other bools, by the values that these are made of.
+"""Path conditions: what the outcomes of enclosing tests imply about other bools, through the bools' definitions.
 
-Behind ``stopped = failed or late`` a block for which neither holds is one for which ``stopped`` does not, though no test says so.
+Behind ``stopped = failed or late``, a block in which neither holds implies ``not stopped``, though no test says
+so.
 """
 
 from __future__ import annotations

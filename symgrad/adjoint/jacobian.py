@@ -1,8 +1,8 @@
-"""The Jacobian: the IR of a function -> the IR of the derivatives of all elements of its results, in rows.
+"""The Jacobian in reverse mode: the IR of a function -> the IR of the derivatives of all result elements, in rows.
 
-The forward half runs once. The backward half is linear in its seeds, so what of it does not depend on them is computed before the
-rows; the rest runs for many seeds at once, with one more axis (``together``), or, where that cannot be done, in a loop, once for each
-element of the results, with a seed that is one there and zero elsewhere.
+The forward half runs once. The backward half is linear in its seeds, so its seed-independent part is computed
+before the rows. The rest runs for many seeds at once, with a leading seed axis (``together``), or else in a
+loop, once per result element, with a one-hot seed.
 """
 
 from __future__ import annotations

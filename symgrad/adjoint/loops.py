@@ -1,4 +1,4 @@
-"""Reverses loops: the same rounds, last first. Carried are the cotangents of the loop's own slots and of outer values."""
+"""Reverses loops: the same iterations, last first. Loop-carried are the cotangents of the loop's slots and of outer values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which values of a function may share memory, where that memory is written to, and what was overwritten when.
+"""Alias analysis for the adjoint: which values may share memory, where it is written to, and what was overwritten when.
 
 A *class* joins values connected by ops that consume or borrow, by loops, and by branches. A class can be
 *undone* if each store has an inverse and each loop and branch only passes its buffers on.

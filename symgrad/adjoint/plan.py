@@ -1,6 +1,7 @@
-"""Decides how each value of the forward half that the backward half reads is to be had there.
+"""Chooses how the backward half obtains each primal value that it reads: live, saved, restored or recomputed.
 
-Alive, the reversed index, still standing in an array, computed again, undone, carried backwards, or saved: in this order.
+The choices in order: live, the reversed index, read back from an array, recomputed, undone, carried backwards,
+saved.
 """
 
 from __future__ import annotations

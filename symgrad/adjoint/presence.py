@@ -1,6 +1,7 @@
-"""Says, while the program runs, whether a name has a value: what is saved of one that may have none is None there.
+"""Definedness at run time in the adjoint: whether a name is bound; an unbound name is saved as None.
 
-A bool stands beside the name where a branch or a loop decides it; the test of the branch itself, where that says it.
+A bool accompanies the name where a branch or loop decides it; the branch's own test serves where it is
+equivalent.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Removes from the backward half what no gradient needs: ops, results of branches, and what loops carry for themselves only."""
+"""Dead-code elimination in the backward half: ops, branch results and loop-carried values that no gradient needs."""
 
 from __future__ import annotations
 

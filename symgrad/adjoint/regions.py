@@ -1,7 +1,7 @@
-"""Which part of an array an op reads or writes, and whether a later store may touch what was read.
+"""Access regions: the part of an array that an op reads or writes, and whether a later store may overlap it.
 
-Only what is proved counts as apart: paths whose integers are sums of loop indices, extents and other
-integers, compared axis by axis.
+Only proved disjointness counts: index paths whose integers are sums of loop indices, extents and other integers
+are compared axis by axis.
 """
 
 from __future__ import annotations

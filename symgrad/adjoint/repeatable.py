@@ -1,4 +1,4 @@
-"""What of a block must run again for its reverse, and whether it may: a second run must give what the first one gave."""
+"""The ops of a block that must run again for its reverse, and whether they may: a second run must give the same values."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The adjoint: the IR of a function -> the IR of its gradient.
 
-The forward half is the function itself. The backward half is written here as if all values of the
-forward half were still there; ``tape`` then makes that true.
+The forward half is the function itself. The backward half is written here as if all primal values were still
+live; ``tape`` then makes them available.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reverses calls of rows: the row's derivative for each active operand, and who may call the memory its own afterwards."""
+"""Reverses calls of rows: applies the row's derivative for each active operand, and tracks who owns the memory afterwards."""
 
 from __future__ import annotations
 

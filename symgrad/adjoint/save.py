@@ -1,7 +1,7 @@
-"""Extends the forward half by what saves the values that the backward half cannot have otherwise.
+"""Tape insertion: extends the forward half by ops that save the values which the backward half cannot obtain otherwise.
 
-A block inside loops has one tape: one push for all its values each time it runs. Where a loop's rounds are counted
-from the start, its tape has a place for each, made just before the loop.
+A block inside loops has one tape, with one push for all its values each time it runs. Where a loop's iterations
+are counted from the start, its tape has a slot for each and is created just before the loop.
 """
 
 from __future__ import annotations

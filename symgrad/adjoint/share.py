@@ -1,4 +1,4 @@
-"""Removes the copies that were made in case a cotangent is written to, where in the end nobody reads what is overwritten."""
+"""Copy elision: removes copies that protect a cotangent from overwriting where nothing reads the overwritten value."""
 
 from __future__ import annotations
 

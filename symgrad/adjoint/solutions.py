@@ -1,10 +1,10 @@
-"""Derivatives of solutions that solvers return: the op of a derivative -> the function that computes it, as IR.
+"""Derivatives of solver solutions: the op of a derivative -> the function that computes it, as IR.
 
-Roots, by the implicit function theorem: where ``r(x, a) == 0`` says what ``x`` is, ``dr/dx dx + dr/da da == 0``. So the cotangent of
-``x`` is solved for with the transposed Jacobian of ``r``, and then pulled back through ``r`` to ``a`` (Krantz and Parks, The Implicit
-Function Theorem, 2002; Christianson, Reverse accumulation and implicit functions, 1998). Integrals, by Leibniz's rule: the integral
-of the derivative, and the integrand at the ends. What is written reads the solution as a value that has a derivative, and integrals
-in it are such values themselves, so that all may be differentiated again.
+Roots use the implicit function theorem: ``r(x, a) == 0`` gives ``dr/dx dx + dr/da da == 0``. The cotangent of
+``x`` is solved for with the transposed Jacobian of ``r``, then pulled back through ``r`` to ``a`` (Krantz and
+Parks, The Implicit Function Theorem, 2002; Christianson, Reverse accumulation and implicit functions, 1998).
+Integrals use Leibniz's rule: the integral of the derivative, and the integrand at the ends. The emitted ops
+treat the solution, and integrals in it, as differentiable values, so all may be differentiated again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which of the values that a reversed loop carries are sums: a round only adds to them, and it does not matter which comes first."""
+"""Reductions in reversed loops: the loop-carried values to which iterations only add, in any order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One walk backwards over a function: its state, and the table of what reverses each kind of op."""
+"""The reverse sweep: one walk backwards over a function, its state, and the table of reversal functions by kind of op."""
 
 from __future__ import annotations
 

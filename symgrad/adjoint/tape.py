@@ -1,7 +1,7 @@
-"""Makes every value that the backward half reads available there: the plan carried out.
+"""Carries out the plan: makes every primal value that the backward half reads available there.
 
-The forward half gets the ops that save; the backward half those that get or pop what was saved, read it
-back from arrays, undo stores, compute again and carry.
+The forward half gains ops that save. The backward half gains ops that get or pop saved values, read them back
+from arrays, undo stores, recompute values and carry them through loops.
 """
 
 from __future__ import annotations

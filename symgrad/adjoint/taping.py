@@ -1,4 +1,4 @@
-"""Reverses what goes over tapes: a derivative of a derivative pushes where the first one popped, and the other way round."""
+"""Reverses tape ops: a second derivative pushes where the first one popped, and pops where it pushed."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""The backward half for many seeds at once: a block that is linear in its arguments -> the same with one more axis, in front.
+"""Batches the backward half over many seeds: a block linear in its arguments -> the same with one more leading axis.
 
-What depends on the arguments has the axis; the rest is computed as before. Branches and loops are passed through where no test depends
-on the arguments, as it is in backward halves; a function that is applied has another form for each set of arguments with the axis.
+Values that depend on the arguments have the axis; the rest is computed as before. Branches and loops are kept
+where no test depends on the arguments, as in backward halves. A called function is rewritten once for each set
+of arguments with the axis.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""The derivatives of solutions of differential equations, by their sensitivity equations, as calls of the same solver.
+"""Derivatives of ODE solutions by their sensitivity equations, as calls of the same solver.
 
-Where ``dy/dt = f(t, y, a)``, the matrix ``s = dy/da`` solves ``ds/dt = df/dy s + df/da``, and ``dy/dy0`` the same without the last term,
-from the unit matrix (Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I, section I.14). They are solved together
-with ``y``, forwards in time, to the same tolerances: no step goes backwards, so stiff systems stay stable. The solution moves with the
-time at which it is read by ``f``, and with the time at which it starts by ``-dy/dy0 f``.
+Where ``dy/dt = f(t, y, a)``, the matrix ``s = dy/da`` solves ``ds/dt = df/dy s + df/da``; ``dy/dy0`` solves the
+same without the last term, from the identity matrix (Hairer, Norsett and Wanner, Solving Ordinary Differential
+Equations I, section I.14). They are integrated together with ``y``, forwards in time, to the same tolerances:
+no step goes backwards, so stiff systems stay stable. The derivative by the read time is ``f``, by the start
+time ``-dy/dy0 f``.
 """
 
 from __future__ import annotations

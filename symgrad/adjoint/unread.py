@@ -1,8 +1,8 @@
-"""Where cotangents are exactly zero because the values were not chosen: by ``where``, or by a branch.
+"""Masks of exactly zero cotangents: of values that ``where`` or a branch did not choose.
 
-A mask is a set of conditions, on one side of each of which the cotangent is zero. It follows the cotangent through rows that
-move elements or sum them: the row's own derivative, applied to ones where the cotangent may be other than zero, is positive
-where the new cotangent may be.
+A mask is a set of conditions, on one side of each of which the cotangent is zero. It is propagated through rows
+that move elements or sum them: the row's own derivative, applied to ones where the cotangent may be nonzero, is
+positive where the new cotangent may be nonzero.
 """
 
 from __future__ import annotations

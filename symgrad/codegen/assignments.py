@@ -1,4 +1,4 @@
-"""An op that is no branch and no loop becomes an expression, or the statements that assign its results."""
+"""Emission of ops without blocks: an expression, or the statements that assign the results."""
 
 from __future__ import annotations
 

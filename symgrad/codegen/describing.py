@@ -1,4 +1,4 @@
-"""Names for values that have none, after what they are: ``exp_x``, ``product``, ``x_shape``. For text that is read."""
+"""Descriptive names for unnamed values: ``exp_x``, ``product``, ``x_shape``. For text that is read."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""Reads and writes single elements of an array in loops through a ``memoryview`` of it that is made before the loop.
+"""Accesses single array elements in loops through a ``memoryview`` that is created before the loop.
 
-``x[i] = x.item(i) + x.item(i - 1)`` becomes ``x_cells[i] = x_cells[i] + x_cells[i - 1]``, with ``x_cells = memoryview(x)`` before
-the loop. It is the array's own memory and gives Python's floats, as ``item`` does, in half the time of NumPy's indexing: for
-arrays that are used as a whole in between, which cannot be lists while the loop runs.
+``x[i] = x.item(i) + x.item(i - 1)`` becomes ``x_cells[i] = x_cells[i] + x_cells[i - 1]``, with ``x_cells =
+memoryview(x)`` before the loop. It shares the array's memory and yields Python floats, as ``item`` does, in
+half the time of NumPy's indexing. For arrays that are used as a whole in between, and so cannot be lists while
+the loop runs.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Turns one op and the expressions of its operands into Python: an expression or statements.
+"""Emission of one op over its operands' expressions: a Python expression or statements.
 
-Rows give the text; it is parsed once and filled in. Literals, index paths and the text of settings
-are made here. Names that the text uses are collected by ``Names``.
+Rows supply the text, which is parsed once and filled in. Literals, index paths and the text of settings are
+built here. ``Names`` collects the names that the text uses.
 """
 
 from __future__ import annotations

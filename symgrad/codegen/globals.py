@@ -1,4 +1,4 @@
-"""The names that the text of a function takes from its module, entered before its variables are named."""
+"""Collects the module-level names that a function's text uses, before its variables are named."""
 
 from __future__ import annotations
 

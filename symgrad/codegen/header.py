@@ -1,4 +1,4 @@
-"""What an emitted function looks like from outside: its name, its parameters, what it does with its results."""
+"""The interface of an emitted function: its name, its parameters, and the template of its results."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The statements of a kernel -> the same, said so that numba compiles them sooner. Works in place.
+"""Rewrites a kernel's statements so that numba compiles them faster. Works in place.
 
-Each ``raise`` is an end of its own, at which numba frees whatever is alive there, and for ``in``, ``max`` and ``min`` it compiles
-functions that it then calls.
+Each ``raise`` is an exit at which numba frees all live values. ``in``, ``max`` and ``min`` make it compile
+functions, and call them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Which values are printed in place of their one use, and which get a statement of their own.
+"""Chooses which values are printed inline at their one use, and which get a statement of their own.
 
-A value is nested if it is used once, in the same block, no op between changes what it reads or has
-an effect, no variable it reads is given a new value in between, and the line stays short. Of two ops
-that may raise different exceptions the first stays the first.
+A value is nested if it is used once, in the same block, no op between changes what it reads or has a side
+effect, no variable it reads is reassigned in between, and the line stays short. Two ops that may raise
+different exceptions keep their order.
 """
 
 from __future__ import annotations

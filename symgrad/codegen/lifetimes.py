@@ -1,4 +1,4 @@
-"""Says when the variable of each value is in use: liveness on the structured program."""
+"""Liveness on the structured program: when the variable of each value is in use."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Which values may share memory, and which memory each op reads and writes.
+"""Alias analysis for emission: which values may share memory, and which memory each op reads and writes.
 
-Turns a block tree into classes of values (joined by views, stores, joins of control flow and
-containers), on the safe side: values of one class may share, values of two never do. Layout asks
-it whether a read may be printed later than it stands.
+Computes conservative classes of values, joined by views, stores, joins of control flow and containers: values
+of different classes never share memory. Layout uses it to decide whether a read may be printed later than its
+place.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Turns emitted functions into the text of a module that needs nothing of symgrad.
+"""Turns emitted functions into the text of a module that does not import symgrad.
 
-Imports are written for modules, functions of the runtime are copied in with what they call, and
-anything else that has no spelling is refused by name. ``python file.py`` compares with differences.
+Modules are imported; functions of the runtime are copied with their callees; anything else that cannot be
+written as text is refused by name. ``python file.py`` compares the derivative with finite differences.
 """
 
 from __future__ import annotations

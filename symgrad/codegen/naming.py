@@ -1,7 +1,7 @@
-"""Gives every value that is not nested a Python variable.
+"""Variable assignment: gives every value that is not nested a Python variable.
 
-Values that must share a variable (stores, loop slots) are joined first, then those whose joining saves an
-assignment, where lifetimes allow; at last each class takes the user's name if that is free meanwhile.
+Values that must share a variable (stores, loop slots) are coalesced first, then those whose coalescing saves an
+assignment, where lifetimes allow. Finally each class takes the user's name if that is free.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""A function as loops over numbers -> a kernel that numba compiles, and the plain Python function that calls it.
+"""Emission for numba: a function as loops over numbers -> a kernel, and the plain Python function that calls it.
 
-Only what differs from the NumPy target is here: the decorator, the imports of a file of its own, and the
-rerun: whatever the kernel raises, the NumPy function is called with the same arguments, and
-raises what Python raises, or gives the right result.
+Only the differences from the NumPy target are here: the decorator, the imports of a saved file, and the
+fallback. If the kernel raises anything, the NumPy function is called with the same arguments, and raises what
+Python raises or returns the right result.
 """
 
 from __future__ import annotations

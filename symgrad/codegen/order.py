@@ -1,4 +1,4 @@
-"""Which exceptions each op may raise, by kinds that a handler can tell apart: their order must stay as the user wrote it."""
+"""The exceptions that each op may raise, by classes that a handler can distinguish: their order must be preserved."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The halves of a pullback as ``loops`` makes them -> two kernels, and the Python function that calls the first and hands out the second.
+"""The halves of a pullback as loops -> two kernels, and a Python function that calls the first and returns the second.
 
-Whatever the first raises, the NumPy function is called in its place; whatever the second raises, the NumPy code of both halves
-runs from the start (``Again``), on arguments that the caller has kept: nobody but kernels can read what these hand over.
+If the first kernel raises, the NumPy function is called instead. If the second raises, the NumPy code of both
+halves runs from the start (``Again``) on saved arguments, because only kernels can read the residuals.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Turns a ``Func`` into Python source: the user's statements, then, for a gradient, its backward half.
+"""Emission: a ``Func`` -> Python source: the user's statements, then, for a gradient, its backward half.
 
-Layout says what is nested, naming gives variables, expressions spell the ops, the writer makes statements of
-them; here the functions of a program are put together and printed, with the names that their module needs.
+``layout`` chooses what is nested, ``naming`` the variables, ``expressions`` spells the ops, and ``writer``
+builds statements. This module combines the functions of a program and prints them, with the names that their
+module needs.
 """
 
 from __future__ import annotations

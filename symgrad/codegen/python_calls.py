@@ -1,4 +1,4 @@
-"""Calls of functions of Python that cannot be seen into, as Python writes them: operators between their operands, sets, keywords."""
+"""Emission of opaque calls in Python's own syntax: operators, set displays, keyword arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keeps which names are in use when, and finds names that are free."""
+"""Tracks which names are in use when, and finds free names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels -> a piece of a saved module: where numba is installed it takes the place of the NumPy function of the same name."""
+"""Kernels as a piece of a saved module: where numba is installed they replace the NumPy function of the same name."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Turns an ``ast`` tree into text: the only place that prints Python.
 
-astor does the printing, through a subclass that mends what it gets wrong on today's Python. The
-tree is rebuilt first (astor writes on the nodes and trips over shared ones), and the text is parsed
-again and compared with the tree; where the two differ ``ast.unparse`` prints instead.
+astor prints, through a subclass that corrects its output for current Python versions. The tree is copied first,
+because astor writes to the nodes and fails on shared ones. The text is parsed again and compared with the tree;
+if they differ, ``ast.unparse`` prints instead.
 """
 
 from __future__ import annotations

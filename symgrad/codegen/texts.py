@@ -1,4 +1,4 @@
-"""What emission gives: source texts, with what has to be known to load them."""
+"""The results of emission: source texts, with the data needed to load them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small trees of Python that the writer builds statements from."""
+"""Constructors of small Python syntax trees, for the writer's statements."""
 
 from __future__ import annotations
 

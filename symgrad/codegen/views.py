@@ -1,4 +1,4 @@
-"""Makes the slices of an array that every round of a loop would make alike once, before the loop.
+"""Loop-invariant code motion of slices: a slice that every iteration would create is created once, before the loop.
 
 for t in range(n):                          A_view = A[1:-1]
     A[1:-1] = 0.5 * A[1:-1]        ->       for t in range(n):

@@ -1,4 +1,4 @@
-"""Writes one function: control flow becomes ``for``, ``while``, ``if``, ``break`` and ``return`` again, ops statements."""
+"""Emission of one function: control flow becomes ``for``, ``while``, ``if``, ``break`` and ``return`` again, ops become statements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Types as expressions of the guard: a value is what a signature says if they all hold."""
+"""Types as expressions of the guard: a value matches its part of the signature if all of them hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One signature and the code for it; whether that still holds for what is passed and for what is outside."""
+"""One signature and its code; and whether both still hold for the arguments and for captured objects."""
 
 from __future__ import annotations
 

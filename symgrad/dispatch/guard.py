@@ -1,6 +1,6 @@
-"""The function that stands in front of the code: it tests types with plain expressions and calls the right one.
+"""The guard, a function in front of the code: it tests types with plain expressions and calls the matching code.
 
-What no test accepts goes the slow way.
+Arguments that no test accepts take the slow path.
 """
 
 from __future__ import annotations

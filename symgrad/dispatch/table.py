@@ -1,7 +1,7 @@
-"""Calls of a derived function to the code generated for their signature.
+"""Dispatch of calls of a derived function to the code generated for their signature.
 
-A ``Table`` keeps one compiled function a signature, with a guard in front. What no test of the guard accepts goes
-the slow way: bind, find the signature, look it up, compile. Failures are not kept.
+A ``Table`` holds one compiled function per signature, with a guard in front. Calls that no test of the guard
+accepts take the slow path: bind, find the signature, look it up, compile. Failures are not cached.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What was tried until there was code for a call: kept with that code, for the next signature and for other derivatives of the function."""
+"""The record of attempts that led to the code for a call; reused for the next signature and for the function's other derivatives."""
 
 from __future__ import annotations
 

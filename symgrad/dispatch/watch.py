@@ -1,4 +1,4 @@
-"""Tests that what the code has read of the outside world is still so, made from the record of what was read."""
+"""Tests that captured objects, as the code has read them, are unchanged; made from the record of those reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which values have memory that can be changed, and which hold others: asked of types."""
+"""Type predicates: which values have mutable memory, and which contain other values."""
 
 from __future__ import annotations
 

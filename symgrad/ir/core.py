@@ -1,8 +1,8 @@
-"""What a program is: values, calls, loops, branches, functions.
+"""The program representation: values, calls, loops, branches, functions.
 
-Structured SSA. Every op computes new values from old ones and has no other effect than those
-its row declares; control flow is ops that hold blocks. There is no graph and no phi: a block
-receives its arguments and ends by yielding operands.
+Structured SSA. Every op computes new values from old ones and has no effects other than those that its row
+declares. Control flow is ops that contain blocks. There is no flow graph and no phi: a block takes arguments
+and ends by yielding operands.
 """
 
 from __future__ import annotations

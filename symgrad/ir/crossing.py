@@ -1,4 +1,4 @@
-"""How a list crosses between Python and a kernel, which takes and gives arrays."""
+"""The representation of a list that is passed between Python and a kernel, which takes and returns arrays."""
 
 from __future__ import annotations
 

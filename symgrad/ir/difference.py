@@ -1,7 +1,8 @@
-"""Two functions of the IR -> the unified diff of their texts, with names that stand for the same value in both.
+"""Unified diff of two IR functions, with the same names for corresponding values.
 
-Printing numbers names anew, so that one op more would change every line below it. Here lines that agree but for numbers
-are matched first; the second text takes its names from them, and what is new in it gets numbers that the first has not.
+Printing numbers values anew, so one added op would change every later line. Lines equal up to these numbers are
+matched first. The second text takes its names from the matches; its new values get numbers that the first text
+does not use.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A function of the IR -> plain data that says all of it: equal data, the same function, to the last column of a place.
+"""Complete serialisation: an IR function -> plain data; equal data means the same function, down to source columns.
 
-``show`` prints what a reader wants; here nothing is left out, and what has no plain form is refused (``Unfaithful``):
-an object of the user's, a row that the user declared.
+``show`` prints for a reader; here nothing is omitted. What has no plain form is refused (``Unfaithful``): a
+user's object, or a row that the user declared.
 """
 
 from __future__ import annotations

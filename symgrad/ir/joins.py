@@ -1,4 +1,4 @@
-"""Where paths meet: the values behind branches and at the head and end of loops, and what comes from where."""
+"""Join points (phis): the values after branches and at the head and end of loops, with their incoming operands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where each value and op of a function stands: in which block, at which place there, and in what order all are evaluated."""
+"""Positions in a function: the block of each value and op, its place there, and the order of evaluation."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Numbers that may be of a narrower class than their type says: 3 on one path and 1.5 on another is a ``float`` of the IR.
+"""Numbers that may be of a narrower class than their type: 3 on one path and 1.5 on another is a ``float`` of the IR.
 
-What is computed of such a number alone may be an integer too. So no rewrite may put one in the place of a float, as ``x`` for ``1.0 * x``.
+A value computed from such numbers alone may be an integer too. So no rewrite may replace a float by one, as in
+``1.0 * x`` -> ``x``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Reads the text form of the IR back: text -> ``Func``, the inverse of ``show``.
+"""Parser: the text form of the IR -> ``Func``, the inverse of ``show``.
 
-A line is scanned from left to right, blocks by their indentation. What is wrong is told with its line.
+A line is scanned from left to right, blocks by their indentation. Errors name their line.
 """
 
 from __future__ import annotations

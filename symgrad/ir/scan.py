@@ -1,4 +1,4 @@
-"""Scans the words of the IR's text form: names, numbers, literals and types. ``parse`` reads the lines."""
+"""Scanner of the IR's text form: names, numbers, literals and types. ``parse`` reads the lines."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Prints a function of the IR as text that ``parse`` reads back.
+"""Printer: an IR function -> text that ``parse`` reads back.
 
-The form is described in ``docs/ir.md``. Names are given here: ``h.0`` and ``h.1`` are the first and
-second value called ``h``, ``%0`` is the first that has no name. Two runs print the same text.
+The form is described in ``docs/ir.md``. Names are assigned here: ``h.0`` and ``h.1`` are the first and second
+value called ``h``, ``%0`` is the first unnamed value. The output is deterministic.
 """
 
 from __future__ import annotations

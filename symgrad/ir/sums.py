@@ -1,7 +1,7 @@
-"""Integers as sums of symbols: extents and indices as they are compared.
+"""Integers as linear combinations of symbols, for comparing extents and indices.
 
-A sum ``2*i - j + 3`` is ``{i: 2, j: -1, ONE: 3}``; a fact is a sum that is not negative. A goal follows from facts if
-it is a sum of them with positive factors, and a number that is not negative (Farkas' lemma).
+``2*i - j + 3`` is ``{i: 2, j: -1, ONE: 3}``; a fact is a combination that is not negative. A goal follows from
+facts if it is a nonnegative combination of them plus a nonnegative number (Farkas' lemma).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What is known of a value before it exists: its kind, dtype, rank and extents.
+"""The static types of values: kind, dtype, rank and extents.
 
-Types are immutable and compared by value. ``join`` is the least type that covers two;
-``Unknown`` covers everything and is allowed wherever a value is only read.
+Types are immutable and compared by value. ``join`` is the least type that covers two; ``Unknown`` covers
+everything and is allowed wherever a value is only read.
 """
 
 from __future__ import annotations

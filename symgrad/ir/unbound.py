@@ -1,7 +1,7 @@
-"""Which values may stand for a name that has no value, and where such a value is sure to have one.
+"""Definedness analysis: which values may stand for an unbound name, and where such a value is surely bound.
 
-A name that a branch binds, or a loop that may have no rounds, is unbound on the other path: the branch yields ``undef``
-there, the loop begins with it. Python raises only where such a name is read.
+A name bound in one branch, or in a loop that may run zero times, is unbound on the other path: the branch
+yields ``undef`` there, and the loop begins with it. Python raises only where such a name is read.
 """
 
 from __future__ import annotations

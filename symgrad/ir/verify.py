@@ -1,7 +1,8 @@
-"""Checks that a function of the IR is well formed and that every store may be done in place.
+"""Verifier: a function of the IR is well formed, and every store may be done in place.
 
-First the structure: each value is defined once, before its uses and in their scope; counts agree; rows exist. Then memory: nothing
-reads a value after an op has consumed the memory it lives in. If both hold, codegen may print each store in place, and each view as one.
+First structure: each value is defined once, before its uses and in their scope; counts agree; rows exist. Then
+memory: nothing reads a value after an op has consumed its memory. If both hold, codegen may print each store in
+place, and each view as a view.
 """
 
 from __future__ import annotations

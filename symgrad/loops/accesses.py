@@ -1,4 +1,4 @@
-"""What ops read and write, as ``Writer`` wrote them: which memory, and at which index."""
+"""Memory accesses of ops as ``Writer`` emits them: which memory is read or written, and at which index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""table: rows that read arrays, copy them or ask for their shape, as forms; and what the tables of all topics ask of an op."""
+"""table: rows that read arrays, copy them or ask for their shape, as forms; and questions about ops that all tables share."""
 
 from __future__ import annotations
 

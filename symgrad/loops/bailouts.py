@@ -1,4 +1,4 @@
-"""Tests on which a kernel is left, so that the NumPy code runs, and what they ask: are numbers Python's own?"""
+"""Bail-outs: tests on which a kernel is left so that the NumPy code runs; and whether numbers are Python's own."""
 
 from __future__ import annotations
 

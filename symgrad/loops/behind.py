@@ -1,9 +1,10 @@
-"""Calls for their effect in the body of a function -> a function of their own, which runs behind the kernel. Works in place.
+"""Moves calls with side effects out of a function's body into one that runs after the kernel. Works in place.
 
     def f(x): t = sum(x); print("total", t); return t * t     ->     def f(x): t = sum(x); return t * t, t
                                                                      def effects(t): print("total", t)
 
-A kernel that raises has done nothing, and the NumPy code does all from the start; so what is done behind the kernel is done once, in order.
+A kernel that raises has had no effect, and the NumPy code runs everything from the start. So effects run once,
+in order.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Names that are unbound on some paths: a bool is carried beside each, and where one is read unbound the kernel is left.
+"""Definedness in kernels: a bool accompanies each possibly unbound name, and the kernel is left where an unbound one is read.
 
-Python raises there. numba would read whatever is in the register. On tapes such a name stands as something that nobody reads:
-the backward half asks for it only where the forward half had it.
+Python raises there; numba would read an arbitrary register. On tapes such a name is saved as a placeholder: the
+backward half reads it only where it is bound in the forward half.
 """
 
 from __future__ import annotations

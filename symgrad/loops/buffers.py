@@ -1,6 +1,7 @@
-"""Takes arrays over from those that die, and makes what each round needs once, before the loop. Works in place, before ``versions``.
+"""Buffer reuse and hoisted allocation in kernels. Works in place, before ``versions``.
 
-An array that a round makes anew and hands on takes the memory of the one that it replaces, if that is not read any more.
+An array that an iteration creates and carries to the next one takes the memory of its predecessor, if that is
+dead. An array that each iteration creates is allocated once, before the loop.
 """
 
 from __future__ import annotations

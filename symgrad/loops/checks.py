@@ -1,7 +1,7 @@
-"""Checks to where they are made once: before the loops that would repeat them, and as soon as what they ask of is known. Works in place.
+"""Code motion of checks: out of loops that would repeat them, and up to where their operands are known. Works in place.
 
-A kernel that leaves frees the arrays that it has made, so a check in the middle of a loop over many arrays is long; before
-they are made it is short. A check may be stricter than need be: a loop without rounds would not have made it.
+A kernel that is left frees its arrays, so a check inside a loop over many arrays is long code; before they are
+created it is short. A check may be stricter than necessary: a loop that runs zero times would not have made it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Lays arrays out by columns that inner loops go through by columns. Works in place, on what ``Writer`` wrote, before ``versions``.
+"""Layout assignment: stores arrays by columns where inner loops run along columns. Works in place, before ``versions``.
 
     q = empty((m, n)); for k: for i: q[i, k] = ...     ->     q = empty((n, m)); for k: for i: q[k, i] = ...
 
-Only arrays that are made here and accessed element by element. What is handed out is copied by rows at the end.
+Only for arrays that the kernel creates and accesses element by element. Returned arrays are copied to rows at
+the end.
 """
 
 from __future__ import annotations

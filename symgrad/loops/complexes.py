@@ -1,8 +1,8 @@
-"""Complex numbers, one at a time: each row applied to such numbers -> ops that mean under numba what Python and NumPy mean.
+"""Lowering of complex scalars: each row -> ops that mean under numba what Python and NumPy mean.
 
-numba raises for a divisor of zero, and the kernel is left then. What is not finite of a function or a power makes the kernel leave, too:
-Python may raise there (``cmath`` outside its domain, numbers that are too large), and numba's functions have no value for large numbers
-where NumPy's have one (``np.tanh(710 + 1j)``).
+numba raises for a zero divisor, and the kernel is then left. It is also left where a function or a power is not
+finite: Python may raise there (``cmath`` outside its domain, overflow), and numba's functions fail for large
+numbers where NumPy's do not (``np.tanh(710 + 1j)``).
 """
 
 from __future__ import annotations

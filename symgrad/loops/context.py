@@ -1,6 +1,6 @@
-"""What a function is while it is lowered: what each value has become, and how arrays are given memory.
+"""The state of one function's lowering: the lowered form of each value, and the allocation of arrays.
 
-The rules of all topics are given a ``Context``; ``lower.py`` adds the walk.
+The rules of all topics receive a ``Context``; ``lower.py`` adds the walk.
 """
 
 from __future__ import annotations

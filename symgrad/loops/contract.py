@@ -1,6 +1,6 @@
-"""Makes arrays smaller that only one loop uses: what each round writes and reads of them needs no axis for the rounds.
+"""Array contraction: drops the loop's axis from arrays that one loop alone uses, where each iteration needs its own part only.
 
-An array of which nothing is left is a number. An element that was just stored is not read back. Works in place.
+An array without axes left becomes a scalar. Also forwards stores to loads of the same element. Works in place.
 """
 
 from __future__ import annotations

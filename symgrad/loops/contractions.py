@@ -1,7 +1,7 @@
 """table: sums of products over named axes: ``einsum``, ``tensordot``, and products of stacks of matrices.
 
-Each operand says a label for each of its axes. What is a product of matrices for each place of the rest goes to BLAS; all else is a
-reduction of the product, which has an axis for each label.
+Each operand has a label for each of its axes. A matrix product for each index of the remaining axes goes to
+BLAS; everything else is a reduction of the product, which has an axis for each label.
 """
 
 from __future__ import annotations

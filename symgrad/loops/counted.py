@@ -1,4 +1,4 @@
-"""Lists that are only counted: zeros take the place of their items, of whatever kind these are."""
+"""Lists of which only the length is read hold zeros in the place of their items."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Lists of numbers among the arguments and results of a kernel: they cross as arrays. Works in place, before the walk.
+"""Lists of numbers among a kernel's arguments and results are passed as arrays. Works in place, before the walk.
 
     def g(c): ...; return c_grad   ->   def g(c_array): c = list_from(c_array); ...; return array_of(c_grad)
 
-A list of lists crosses as two arrays: the lengths of its lists, and the numbers in all of them. The caller makes the arrays of the list,
-and a list of the arrays that it is handed (``crosses`` tells of which it does so).
+A list of lists is passed as two arrays: the lengths of its lists, and all their numbers. The caller converts
+lists to arrays and returned arrays to lists, where ``crosses`` says so.
 """
 
 from __future__ import annotations

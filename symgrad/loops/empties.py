@@ -1,4 +1,4 @@
-"""Lists that are empty at first, or hold such lists: they get the types of what comes into them."""
+"""Type inference for lists that are empty at first, or hold such lists: from the items added later."""
 
 from __future__ import annotations
 

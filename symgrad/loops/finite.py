@@ -1,10 +1,10 @@
-"""Asks of a sum, not of each number that goes into it, whether all is finite. Works in place.
+"""Coalesced finiteness checks: tests a sum instead of each of its terms. Works in place.
 
 for k: total = plus(total, t * t)                      for k: total = plus(total, t * t)
        unsure = plus(unsure, t * 0.0)           ->     unsure = plus(unsure, total * 0.0)
 
-What is added to, multiplied or summed with an infinity or with what is no number is never finite again. A sum of finite numbers
-that overflows is asked of in vain: the kernel leaves, and the NumPy code gives the same.
+An infinity or nan stays non-finite under addition, multiplication and summation. A sum of finite numbers that
+overflows is a false alarm: the kernel is left, and the NumPy code gives the same.
 """
 
 from __future__ import annotations

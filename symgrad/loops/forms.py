@@ -1,7 +1,7 @@
-"""What an array is inside loops: its extents, and a function that writes the element at an index.
+"""Arrays inside loops, as forms: the extents, and a function that emits the element at an index.
 
-A ``Form`` is either memory or a recipe. A recipe is written out wherever its elements are read, until it is
-given memory of its own (``store``); those that read it then read the memory.
+A ``Form`` is memory or a recipe. A recipe is emitted at each read of its elements until it is given memory
+(``store``); later reads use the memory.
 """
 
 from __future__ import annotations

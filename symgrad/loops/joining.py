@@ -1,4 +1,4 @@
-"""table: rows that join arrays, and lists of numbers that are written out."""
+"""table: rows that join arrays, and list displays of numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A function -> where what it stores to arrays stands, so that a list may keep views as they are: nothing is stored behind them."""
+"""Finds stores to arrays that may run after a view is created: without any, a list may hold the view without a copy."""
 
 from __future__ import annotations
 

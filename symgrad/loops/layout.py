@@ -1,4 +1,4 @@
-"""table: rows that lay the elements of an array out anew, as forms."""
+"""table: rows that rearrange the elements of an array, as forms."""
 
 from __future__ import annotations
 

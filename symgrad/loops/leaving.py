@@ -1,9 +1,10 @@
-"""A branch that prints, logs or calls another function of Python for its effect -> one that leaves the kernel. Works in place.
+"""Turns a branch that prints, logs or calls Python for a side effect into one that leaves the kernel. Works in place.
 
     if error > limit: print(f"large: {error:.2f}")     ->      if error > limit: <leave>
 
-A kernel has no effects, so its caller can run the NumPy code instead, from the start, and that prints. A kernel that always came to such
-a call would be of no use, so only branches are looked at. What was computed for the call alone goes, its texts above all.
+A kernel has no side effects; its caller then runs the NumPy code from the start, which prints. A kernel that
+always reached such a call would be useless, so only branches are converted. Ops that served only the call, such
+as its text, become dead.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""table: lists of lists that cross between Python and a kernel, as the lengths of their lists and all numbers."""
+"""table: lists of lists passed between Python and a kernel, as the lengths of their lists and all numbers."""
 
 from __future__ import annotations
 

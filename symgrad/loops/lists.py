@@ -1,6 +1,7 @@
-"""Lists that grow, shrink or are long: lists of numba's, of numbers, of arrays by rows, or of such lists.
+"""Lists that grow, shrink or are long, as numba lists: of numbers, of arrays with rows first, or of such lists.
 
-A list that is written out and only read is the tuple of its numbers (``joining``); it becomes a list where one is needed.
+A list display that is only read stays the tuple of its numbers (``joining``); it becomes a list where one is
+needed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A derivative as array statements -> the same as ``for`` loops over numbers, which numba compiles well.
+"""Array-to-loop lowering: a derivative as array statements -> ``for`` loops over numbers, which numba compiles well.
 
-The walk over a function: control flow stays, numbers are computed as they are, and what is an array is a ``Form``:
-a recipe for its elements, written out in the loops that read it, or memory.
+The walk over a function keeps control flow and computes numbers directly. An array becomes a ``Form``: a recipe
+for its elements, emitted in the loops that read it, or memory.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""table: rows that make arrays of numbers, as forms."""
+"""table: rows that create arrays of numbers, as forms."""
 
 from __future__ import annotations
 

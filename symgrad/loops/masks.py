@@ -1,4 +1,4 @@
-"""Boolean masks between brackets: the places where they hold, as arrays of integers."""
+"""Boolean-mask subscripts: converts a mask to the integer indices where it holds."""
 
 from __future__ import annotations
 

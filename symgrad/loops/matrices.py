@@ -1,4 +1,4 @@
-"""Matrices that are handed on whole: as memory, seen from the side if that is how they lie."""
+"""Matrices passed whole to library routines: as memory, transposed if stored that way."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Merges loop nests that stand beside one another, where each round of the second needs of the first only the same round.
+"""Loop fusion: merges neighbouring loop nests where each iteration of the second needs only the same one of the first.
 
     for i: t[i] = exp(x[i])           for i:
     for i: total += t[i]        ->        t[i] = exp(x[i]); total += t[i]
 
-Works in place, on what ``Writer`` wrote. Outer loops are merged first, then what stands in them.
+Works in place, on what ``Writer`` emits. Outer loops are merged first, then their bodies.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""table: what is sorted, line by line along an axis."""
+"""table: sorting, line by line along an axis."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Lists as arrays: what is saved of them, and what one kernel hands to another, which can take no lists; and lists made of them again.
+"""Packs lists into arrays, for tapes and for passing between kernels, which take no lists; and unpacks them.
 
-Of numbers that are saved together there is an array for each; of arrays one with their extents, and one with all their elements; of lists
-one with their lengths, and those of all their items.
+Numbers saved together take one array each; arrays take one array of extents and one of all elements; lists take
+one array of lengths and the arrays of all their items.
 """
 
 from __future__ import annotations

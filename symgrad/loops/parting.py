@@ -1,10 +1,10 @@
-"""A pullback that was lowered as one function -> its halves: parameters -> results and residuals; residuals and seeds -> gradients.
+"""Splits a pullback lowered as one function: parameters -> results and residuals; residuals and seeds -> gradients.
 
     t = exp(x); g = seeds(t); return g * t   ->   def forward(x): t = exp(x); return t, copy(t)
                                                   def backward(t, g): return g * t
 
-What the second half reads of the first is handed over, as numbers and as arrays that nobody else has (``packed`` makes such of
-lists). It may be called any number of times, so it writes to copies; extents, and integers made of them, it computes again.
+The second half receives what it reads of the first as numbers and as arrays that nothing else references (``packed`` converts lists). It
+may be called any number of times, so it writes to copies. Extents, and integers computed from them, are recomputed.
 """
 
 from __future__ import annotations

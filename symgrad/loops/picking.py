@@ -1,4 +1,4 @@
-"""table: elements picked along an axis by their numbers, and where numbers stand among sorted ones."""
+"""table: gathering elements along an axis by index, and searching sorted arrays."""
 
 from __future__ import annotations
 

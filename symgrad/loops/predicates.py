@@ -1,10 +1,10 @@
-"""Boolean masks as predicates: what a mask chooses is computed over the whole of the mask, and counts where the mask holds.
+"""Boolean masks as predicates: computes a masked selection over the whole array and keeps it where the mask holds.
 
     x[m].sum()         ->      where(m, x, 0).sum()
     g[m] += v          ->      g += where(m, v, -0.0)
 
-Loops over the whole run in vector registers, where a loop over places that a mask names does not. What is dear to compute,
-or is read otherwise than by sums and stores through the same mask, stays as it is. Works in place, before the walk.
+Loops over the whole array vectorise; loops over a mask's indices do not. Selections that are expensive, or used
+otherwise than by sums and stores through the same mask, stay as they are. Works in place, before the walk.
 """
 
 from __future__ import annotations

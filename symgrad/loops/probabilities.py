@@ -1,7 +1,7 @@
-"""Functions of SciPy that numba has not, said in those that it has, as SciPy computes them.
+"""SciPy functions that numba lacks, composed of functions that it has, by SciPy's formulas.
 
-Each takes ``call``, which appends a row and gives its value, and ``words``, what stands before the names of ``exp``, ``log`` and
-``log1p``: nothing for one number, ``vector_`` in loops that are to be vectorised.
+Each takes ``call``, which appends a row and returns its value, and ``words``, the prefix of the names ``exp``,
+``log`` and ``log1p``: empty for a scalar, ``vector_`` in loops to be vectorised.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""table: products of matrices and vectors, and what numba's linear algebra does."""
+"""table: products of matrices and vectors, and numba's linear algebra."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Arrays of which types say no shape, because one path gives the number zero for one: zeros of that shape take its place.
+"""Infers array shapes that types leave open because one path yields the number zero; zeros of that shape replace it.
 
-The adjoint begins cotangents as the number 0.0, which NumPy adds to an array of any shape. A kernel needs the shape of each array. For the
-cotangent of a list an empty list takes its place, which ``in_form`` fills with zeros.
+The adjoint begins cotangents as 0.0, which NumPy adds to an array of any shape; a kernel needs each array's
+shape. For the cotangent of a list the zero becomes an empty list, which ``in_form`` fills with zeros.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What cannot be compiled: the whole function then runs as NumPy code. Why not, in words that users know."""
+"""Refusals of the compiler: the whole function then runs as NumPy code, with the reason in the user's terms."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Lets what is read of an array that is turned back as a whole be read from the tape. Works in place, before the walk.
+"""Reads the restored content of a whole array from the tape instead of the array. Works in place, before the walk.
 
     for i, last first: old = get(tape, i); x.2 = set_at(x.1, old); y = sin(x.2)     ->     ...; y = sin(old)
 
-A store that nobody reads then goes, and the array, if the loop carries it for nothing else.
+A store that becomes unread is removed, and the array too if the loop carries it for nothing else.
 """
 
 from __future__ import annotations

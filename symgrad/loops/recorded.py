@@ -1,9 +1,10 @@
-"""What a function prints in loops and branches -> lists of what it prints, and a loop behind them that prints. Works in place.
+"""Records printing in loops and branches: lists of the printed values, and a later loop that prints them. Works in place.
 
     for v in x: print(f"{v:.3f}")   ->   for v in x: events.append(0); v_shown.append(v)
                                          for k in range(len(events)): print(f"{v_shown[k]:.3f}")
 
-A kernel has no effects: the loop behind is taken out of it (``behind``). One that raises has printed nothing; the NumPy code does all anew.
+A kernel has no side effects: the printing loop is moved out of it (``behind``). A kernel that raises has
+printed nothing; the NumPy code then runs everything from the start.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """table: reductions, as loops that run along memory.
 
-Sums may be taken in any order (``plus``); the axes are looped over in the order in which most of what is read lies.
+Sums may be taken in any order (``plus``); the loop order is the one in which most reads are contiguous.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Keeps for each round of a loop what both halves of a gradient reduce arrays to, so that the backward half need not do it again.
+"""Saves per-iteration array reductions that both halves of a gradient compute, for the backward half. Works in place.
 
     for i: n = count_nonzero(x > i); ...              for i: n = count_nonzero(x > i); kept[i] = n; ...
     for i, last first: n = count_nonzero(x > i)  ->   for i, last first: n = kept[i]
 
-What is computed element by element is cheap to compute again, a pass over an array is not. Works in place, before the walk.
+Element-wise values are cheap to recompute; a pass over an array is not. Runs before the walk.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""table: what each row becomes in loops. A rule is given the op and answers with what its results are.
+"""table: the lowering rule of each row. A rule takes the op and returns the forms of its results.
 
-Rows that are applied element by element need no rule: ``pointwise`` says which they are.
+Rows applied element by element need no rule: ``pointwise`` identifies them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""table: what runs along an axis: sums and products so far, and those that derivatives of products need."""
+"""table: scans along an axis: cumulative sums and products, and the scans in the derivatives of products."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Numbers, one at a time: each row applied to scalars -> ops that mean under numba what Python and NumPy mean.
+"""Lowering of real scalars: each row -> ops that mean under numba what Python and NumPy mean.
 
-Where Python raises (a division of Python floats by zero, a function of ``math`` outside its domain), and
-where its integers grow beyond 62 bits, the kernel bails out, and the caller runs the NumPy code instead.
+Where Python raises (division of Python floats by zero, ``math`` functions outside their domain), and where its
+integers exceed 62 bits, the kernel bails out, and the caller runs the NumPy code instead.
 """
 
 from __future__ import annotations

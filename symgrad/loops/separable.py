@@ -1,6 +1,7 @@
-"""Which ops of a block may be run strip by strip along an axis: their elements meet nowhere but in numbers that are folded along it.
+"""Tiling legality: which ops of a block can run strip by strip: elements interact only in reductions along the axis.
 
-Everything else is *early*, since it needs nothing of the strips, or *late*. Loops of the program may have ops of all three kinds.
+Every other op is *early* if it needs nothing of the strips, else *late*. Loops of the program may have ops of
+all three kinds.
 """
 
 from __future__ import annotations

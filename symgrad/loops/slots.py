@@ -1,7 +1,7 @@
-"""Tapes with a place for each round as arrays: of the rounds, of the inner rounds, and of what is saved.
+"""Slot tapes as arrays: axes for the iterations, for the inner iterations, and for the saved value.
 
-What has no extents that are known before the loop is kept in a list of arrays. The tape of an inner loop is the part of the
-outer one's arrays that belongs to the round; where its rounds vary, there is room for the most.
+A value without extents known before the loop is saved in a list of arrays. An inner loop's tape is the part of
+the outer one's arrays for the iteration; where its iteration count varies, there is room for the maximum.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Stores that add shifts of one array to another, gathered in one loop: the adjoint of a stencil.
+"""Gathers additions to shifted parts of one array in one loop: the adjoint of a stencil.
 
     x[:-2] += 2 * t;  x[1:-1] += t;  x[2:] -= t     ->     x[i] += 2 * p[i + 2] + p[i + 1] - p[i]
 
-``p`` is the array with zeros around it, so that no shift leaves it. Loops that add to neighbours do not run in vector registers
-together, and each reads and writes all of ``x``.
+``p`` is the array padded with zeros, so that every shift stays inside. Separate loops that add to neighbours do
+not vectorise, and each reads and writes all of ``x``.
 """
 
 from __future__ import annotations

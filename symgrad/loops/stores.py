@@ -1,4 +1,4 @@
-"""table: rows that write to an array in place, as loops over what is written."""
+"""table: rows that write to an array in place, as loops over the written part."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-"""Runs loops over long vectors strip by strip, so that a strip stays in the cache for all that its elements go through.
+"""Tiling of loops over long vectors: runs them strip by strip, so that a strip stays in cache for all its ops.
 
     for j: for i in range(n): r[i] -= x[j] * p[i]     ->     for low in range(0, n, 256): for j: for i: r[i] -= x[j] * p[low + i]
 
-Arrays that only the strips use are as long as a strip. What loops of the program fold along the axis is kept for each round,
-and what is made of it follows in a second loop. Works in place, on what ``Writer`` wrote, before ``versions``.
+Arrays used only inside the strips are as long as one strip. Values that program loops reduce along the axis are
+saved per iteration, and ops on them follow in a second loop. Works in place, on what ``Writer`` emits, before
+``versions``.
 """
 
 from __future__ import annotations

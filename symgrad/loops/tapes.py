@@ -1,7 +1,7 @@
-"""Tapes as lists: of tuples for all numbers saved together, and one for each array; shapes that the arguments say are not saved.
+"""Tapes as lists: one of tuples for all numbers saved together, one for each array; shapes implied by arguments are not saved.
 
-A list of numbers is saved as an array, a list of lists as several (``packed``). An inner tape is saved by parts: its entries are
-appended to the lists of the outer tape, and the numbers of its entries are saved beside them.
+A list of numbers is saved as an array, a list of lists as several (``packed``). An inner tape is saved in
+parts: its entries are appended to the lists of the outer tape, with their number.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Texts and sets that are computed, in kernels: a text is the list of the codes of its characters, a set a list of its elements.
+"""Strings and sets in kernels: a string is the list of its character codes, a set the list of its elements.
 
     t = "ACGT"[i]; t == "A"      ->      t = [codes[i]]; t == [65]
 
-An element may stand in the list of a set several times. Any other question to a text or a set is left as it is, and refused by the walk.
-Works in place, before the walk.
+A set's list may hold an element several times. Other ops on strings and sets are left as they are, and the walk
+refuses them. Works in place, before the walk.
 """
 
 from __future__ import annotations

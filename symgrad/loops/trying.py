@@ -1,10 +1,10 @@
-"""Operations whose exceptions the program looks at -> the same without that: a kernel leaves where one of them raises. Works in place.
+"""Removes handlers around ops that may raise: the kernel is left where one raises. Works in place, before the walk.
 
     try: c = np.linalg.cholesky(a)
     except np.linalg.LinAlgError: c = ...     ->      c = np.linalg.cholesky(a)     # leaves the kernel where this raises
 
-Kernels leave wherever NumPy code raises, and that then runs from the start, handlers and all. The operation gets a reader, so that it is
-carried out even if nothing else reads it; one that is not there any more is looked at as before.
+A kernel is left wherever NumPy code raises; that code then runs from the start, with its handlers. The op gets
+a reader, so that it runs even if unread; a test of an op that no longer exists stays as it is.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Where each value is used in a block, as it stands when it is asked: which ops, in which loops.
+"""Def-use index of a block: the ops that use each value, and the loops around them, at the time of construction.
 
-One walk makes the index, so that a pass can look at what concerns one array without going through the rest. It belongs to the
-pass that made it, which makes a new one after rewriting what it asks about.
+One walk builds the index, so that a pass can examine one array without walking everything. It belongs to the
+pass that built it, which builds a new one after rewriting the ops in question.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Gives every store its version: from handles, which stand for a content of the moment, to SSA form. Works in place.
+"""SSA construction: replaces handles, which denote the current content, by a version for each store. Works in place.
 
-A loop carries what is stored in it, a branch hands it on.
+A loop carries the handles stored to in it; a branch yields them.
 """
 
 from __future__ import annotations

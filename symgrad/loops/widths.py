@@ -1,7 +1,7 @@
-"""Numbers of which the types say only that they are floats: how wide they are, where narrow ones occur.
+"""Float-width inference: the width of floats whose types leave it open, in programs with narrow floats.
 
-The adjoint carries cotangents as such. Kernels compute them in 64 bits, so where one is narrow its type must say so; where a
-number is narrow on one path and wide on another there is no kernel.
+The adjoint carries cotangents with open width. Kernels compute in 64 bits, so a narrow one's type must say so.
+A number that is narrow on one path and wide on another has no kernel.
 """
 
 from __future__ import annotations

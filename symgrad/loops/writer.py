@@ -1,7 +1,7 @@
-"""Writes loops: scalar ops at an insertion point, loop nests, stores.
+"""Builder of loop code: scalar ops at an insertion point, loop nests, stores.
 
-What is written is not yet in SSA form: an array or a running number is a ``handle`` that stands for its
-content of the moment, a store (``set_at``, ``add_at``, ``let``) gives nothing. ``versions.py`` gives every store its version.
+Its output is not yet in SSA form: an array or a running number is a ``handle`` for its current content, and a
+store (``set_at``, ``add_at``, ``let``) has no result. ``versions.py`` gives every store its version.
 """
 
 from __future__ import annotations

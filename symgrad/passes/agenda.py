@@ -1,4 +1,4 @@
-"""What is still to be looked at of a list, when looking goes through it again and again until nothing changes."""
+"""A worklist over a list, for analyses that walk it repeatedly until a fixed point."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Replaces small arrays of known lengths by their elements, as numbers: scalar replacement of aggregates. Works in place.
+"""Scalar replacement of aggregates: replaces small arrays of known lengths by their elements, as numbers. Works in place.
 
-``y = np.array([a, b]); for ...: y = y + h * f(y)`` carries two numbers in its loop, ``y_0`` and ``y_1``, and so does the adjoint
-that is made of it: tapes hold numbers, cotangents are numbers. Arrays that are computed of one another are replaced together or
-not at all, by what that costs; only loops are worth it. Where such an array is read as a whole it is made of the numbers, and
-where one comes from elsewhere its elements are read.
+``y = np.array([a, b]); for ...: y = y + h * f(y)`` carries two numbers in its loop, ``y_0`` and ``y_1``, and so
+does its adjoint: tapes hold numbers, cotangents are numbers. Arrays computed from one another are replaced
+together or not at all, by cost; only arrays in loops pay. Where such an array is read as a whole, it is built
+from the numbers; where one is defined elsewhere, its elements are read.
 """
 
 from __future__ import annotations

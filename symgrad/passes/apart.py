@@ -1,4 +1,4 @@
-"""One tape for each saved value, instead of one of tuples: what is written to a file reads back as plain lists.
+"""Tape splitting: one tape for each saved value instead of one of tuples. Saved files then use plain lists.
 
 push(tape, h, t)  ->  push(h_tape, h); push(t_tape, t)
 """

@@ -1,7 +1,8 @@
-"""Computes the rounds of a batch at once, where rows have rules for that: ``results[k] = f(x[k])`` becomes ``results = f(x)``.
+"""Vectorises loops over a batch where rows have batching rules: ``results[k] = f(x[k])`` becomes ``results = f(x)``.
 
-Each value of the loop's body gets a batch axis, first, unless all examples share it. A loop with anything in it that has no rule stays as
-it is. What is raised may come earlier than in the loop, so that ``Func.guarded`` asks for the loop then. Works in place.
+Each value of the loop's body gets a leading batch axis, unless all examples share it. A loop with an op that
+has no rule stays as it is. Exceptions may be raised earlier than in the loop; ``Func.guarded`` then runs the
+loop. Works in place.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Leaves lists what loops made lists of cells, where nothing but cells is read and written between the loops. Works in place.
+"""List-layout propagation: lists stay lists between loops where only single cells are accessed. Works in place.
 
 d = np.array(d)                 ->      d[n] += u[n]
 d[n] += u[n]

@@ -1,7 +1,7 @@
-"""Reads a slice as a view where nobody writes to the array while the slice is read. Works in place.
+"""Copy elision: reads a slice as a view where nothing writes to the array while the slice is live. Works in place.
 
-``t = take(g, p)`` allocates, ``view(g, p)`` does not. A slice that is read often is copied still unless its last axis is whole
-runs of memory, since a copy is read faster.
+``t = take(g, p)`` allocates, ``view(g, p)`` does not. A slice that is read often is still copied unless its
+last axis is contiguous in memory, because a copy is read faster.
 """
 
 from __future__ import annotations

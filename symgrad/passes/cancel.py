@@ -1,8 +1,8 @@
-"""Cuts the derivative of a maximum that cancels, as in ``m + log(sum(exp(x - m)))``. Works in place.
+"""Cuts the derivative of a stabilising maximum that cancels, as in ``m + log(sum(exp(x - m)))``. Works in place.
 
-Each value computed from the maximum ``m`` is followed as ``v + c*m`` or ``v * exp(c*m)`` with ``v`` free
-of ``m``. If every one ends in values that are free of it, the result does not depend on ``m`` at all, and
-``m`` is taken of ``stop_gradient(x)``. Where only ``where(isfinite(m), m, 0.0)`` is read, that is followed.
+Each value computed from the maximum ``m`` is tracked as ``v + c*m`` or ``v * exp(c*m)`` with ``v`` free of
+``m``. If all results are free of ``m``, the derivative by ``m`` is zero, and ``m`` is computed from
+``stop_gradient(x)``. Where only ``where(isfinite(m), m, 0.0)`` is read, that value is tracked instead.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Turns arrays that a loop reads and writes by single elements only into lists of Python floats while the loop runs.
+"""Array-to-list: arrays that a loop accesses by single elements only become lists of Python floats while the loop runs.
 
-``s += x.item(i)`` in a loop becomes ``l = x.tolist()`` before it and ``s += l[i]``. The loop, or one inside it, must count
-along each axis, so that what converting costs is paid back; of an axis whose places all have literal numbers (coordinates) it
-is taken to be short. Works in place.
+``s += x.item(i)`` in a loop becomes ``l = x.tolist()`` before it and ``s += l[i]``. The loop, or one inside it,
+must count along each axis, so that the conversion pays; an axis indexed by literals only (coordinates) is
+assumed to be short. Works in place.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""table: ops that an expert would write instead, for ``fold``: the same result with less work.
+"""table: strength reduction for ``fold``: ops that an expert would write instead, with the same result for less work.
 
-Unlike ``identities.py`` an entry may need several ops, the last of which has the results of the op
-replaced. What touches the user's own arithmetic is done in the backward half only.
+Unlike in ``identities.py``, an entry may need several ops, the last of which has the results of the replaced
+op. Rewrites that touch the user's own arithmetic are done in the backward half only.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Identities of complex numbers, which ``fold`` applies: op -> an operand or an op that gives the same, or None."""
+"""Identities of complex numbers, which ``fold`` applies: op -> an equivalent operand or op, or None."""
 
 from __future__ import annotations
 

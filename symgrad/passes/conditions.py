@@ -1,9 +1,10 @@
-"""Makes one op of ``and`` and ``or`` whose second side may as well be computed always. Works in place.
+"""If-conversion of ``and`` and ``or`` whose second operand may always be evaluated. Works in place.
 
 if a -> c: b = less(i, n); yield b          b = less(i, n)
 else: yield a                        ->     c = both(a, b)
 
-A condition that is an op can be had again where the sweep goes back, moved out of loops, and told from others.
+A condition that is an op can be recomputed in the backward half, hoisted out of loops, and compared with
+others.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""table: sums of products that are broadcast, as products of matrices, for ``leaner``.
+"""table: sums of broadcast products rewritten as matrix products, for ``leaner``.
 
 (g[:, None, :] * b[None, :, :]).sum(2)                      ->      g.dot(b.T)
 np.broadcast_to(g[:, None, :], shape) * b * w               ->      g[:, None, :] * b * w
 
-The products are the same, but are added in another order, and no array is made that holds them all.
+The products are the same but are added in another order, and the array of all products is never allocated.
 """
 
 from __future__ import annotations

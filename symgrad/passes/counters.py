@@ -1,9 +1,10 @@
-"""Reads integers of arrays as Python's where they only say places or how often a loop runs. Works in place.
+"""Reads integers of arrays as Python integers where they serve only as indices or loop bounds. Works in place.
 
 for j in range(p[i], p[i + 1]):                 for j in range(p.item(i), p.item(i + 1)):
     s += v.item(j) * x.item(k[j])      ->           s += v.item(j) * x.item(k.item(j))
 
-In loops only. What is computed of them may be larger than NumPy's integers, so that those of which more is computed stay.
+In loops only. Values computed from them may exceed NumPy's integers, so integers with other uses stay as they
+are.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Computes once what stands twice in a scope. Works in place.
+"""Common-subexpression elimination: computes once what occurs twice in a scope. Works in place.
 
-Ops with an effect are left alone, but for checks of numbers that were passed before. So are results whose memory is written to,
-or of which two would be handed to the caller: there each needs its own.
+Ops with a side effect are left alone, except checks of numbers that have passed before. So are results whose
+memory is written to, or two of which would be returned to the caller: each needs its own memory.
 """
 
 from __future__ import annotations

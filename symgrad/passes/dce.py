@@ -1,9 +1,9 @@
-"""Removes what nobody needs: ops, carried values, results of branches. Works in place.
+"""Dead-code elimination: removes unneeded ops, loop-carried values and branch results. Works in place.
 
-Needed is what the function returns, what an op with an effect reads, and what these are computed
-from. A carried value that only feeds itself is not; neither is a chain of stores whose last
-version nobody reads. An op that may raise goes too: where that is part of what the user's function does,
-``observed`` has put a reader behind it.
+Needed are the function's results, the operands of ops with a side effect, and everything that these are
+computed from. A loop-carried value that only feeds itself is dead, and so is a chain of stores whose last
+version nothing reads. An op that may raise is removed too: where the exception is part of the user's function,
+``observed`` has given it a reader.
 """
 
 from __future__ import annotations

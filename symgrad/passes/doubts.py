@@ -1,6 +1,6 @@
-"""Tells ``func.notes`` where types did not decide: ops that are there only because something could not be proved.
+"""Emits remarks where types did not decide: ops that are present only because something could not be proved.
 
-Changes nothing. ``DOUBTS`` names the ops, what could not be proved, and what the user could change.
+Changes nothing. ``DOUBTS`` lists the ops, what could not be proved, and what the user could change.
 """
 
 from __future__ import annotations

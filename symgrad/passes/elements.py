@@ -1,8 +1,8 @@
-"""table: what rows do to small arrays of which each element is a number of its own.
+"""table: element-wise forms of rows on small arrays, for scalar replacement (``aggregates``).
 
-``add(x, y)`` of arrays of two elements is two sums of numbers. The elements of an array stand in a NumPy array of operands, so
-that slices, transposes, joins and broadcasting are NumPy's own. Numbers keep the types that the array had: what was
-computed of Python's numbers alone and stored to an array of ``f64`` is one of NumPy's afterwards, which divides by zero.
+``add(x, y)`` of arrays of two elements is two sums of numbers. The elements of an array are held in a NumPy
+array of operands, so that NumPy itself does slices, transposes, joins and broadcasting. Numbers keep the types
+of the array: a Python number stored to an array of ``f64`` becomes a NumPy number, which divides by zero.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What ``cheaper.py`` does about signs, factors and powers of one; and what it asks of an op before it replaces it.
+"""table: strength reduction of signs, factors and powers of one, for ``cheaper.py``; and its legality tests.
 
-What touches the user's own arithmetic is done in the backward half only.
+Rewrites that touch the user's own arithmetic are done in the backward half only.
 """
 
 from __future__ import annotations

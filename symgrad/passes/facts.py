@@ -1,6 +1,6 @@
-"""What passes ask of a function: who computes a value, how often it is read, and whose memory is written to.
+"""Analyses shared by passes: definitions, use counts, and coarse alias classes with their writes.
 
-Memory is told coarsely: values that may share it, at any time, are in one class.
+Aliasing is flow-insensitive: values that may share memory at any time are in one class.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Stores what is added first to a place of a new cotangent, which is zero there. Works in place.
+"""Accumulate-to-assign: the first addition to a part of a new, zero cotangent becomes an assignment. Works in place.
 
     g = np.zeros(n); g[:k] += u; g[k:] += v      ->      g = np.zeros(n); g[:k] = u; g[k:] = v
 
-Only the backward half is touched, and only places that are proved apart from all that were written before.
+Only the backward half is changed, and only parts that are proved disjoint from all parts written before.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Computes what is known while compiling and applies the identities of ``identities.py``. Works in place.
+"""Constant folding, and the identities of ``identities.py``. Works in place.
 
-No identity makes two names share memory that somebody writes to or hands to the caller; where one
-would, it is not applied. What is no longer read is left to ``dce``.
+An identity is not applied where two names would then share memory that is written to or returned to the caller.
+Operands that become unread are left to ``dce``.
 """
 
 from __future__ import annotations

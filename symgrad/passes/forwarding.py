@@ -1,7 +1,7 @@
-"""Lets the backward half read what was stored instead of the array that it was stored to. Works in place.
+"""Store-to-load forwarding: the backward half reads the stored value instead of the array. Works in place.
 
-``y.1 = set_at(y.0, v, i); take(y.1, i)`` reads ``v``. Stores that nobody reads then are left to ``dce``.
-The result is to be printed, not to be differentiated.
+``y.1 = set_at(y.0, v, i); take(y.1, i)`` reads ``v``. Stores that become unread are left to ``dce``. The result
+is for emission, not for differentiation.
 """
 
 from __future__ import annotations

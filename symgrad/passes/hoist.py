@@ -1,7 +1,7 @@
-"""Moves cheap ops that every round of a loop would do alike to before the loop. Works in place.
+"""Loop-invariant code motion of cheap ops. Works in place.
 
-Only what cannot raise is moved, since a loop may have no rounds: shapes, extents, comparisons and
-sums and products of scalars, none of them of a name that may have no value.
+Only ops that cannot raise are moved, because a loop may run zero times: shapes, extents, comparisons, and sums
+and products of scalars, none of them of a possibly unbound name.
 """
 
 from __future__ import annotations

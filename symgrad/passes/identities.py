@@ -1,7 +1,7 @@
-"""table: what an op may be replaced with, for ``fold``: another operand, or another op with the same result.
+"""table: algebraic identities for ``fold``: an op -> another operand, or another op with the same result.
 
-Each entry is exact, or changes nothing but the sign of a zero cotangent. Whether the memory of the two
-may be shared is not asked here; ``fold`` asks it of every entry.
+Each entry is exact, or changes only the sign of a zero cotangent. ``fold`` checks for every entry whether the
+two values may share memory; entries do not.
 """
 
 from __future__ import annotations

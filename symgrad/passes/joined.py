@@ -1,4 +1,4 @@
-"""Joins the reverse of a branch with the branch, where it stands right behind it. Works in place.
+"""Branch fusion: joins a branch with its reverse where the reverse directly follows it. Works in place.
 
 if test: a = f(x)          ->     if test: a = f(x); g = h(a)
 if test: g = h(a)

@@ -1,4 +1,4 @@
-"""Keeps on tapes only what somebody takes off them and could not read elsewhere. Works in place.
+"""Dead-code elimination on tapes: a tape holds only values that are read from it and not available elsewhere. Works in place.
 
 put(tape, i, a, b, shape); a, _, shape = get(tape, i)     ->     put(tape, i, a); a = get(tape, i)
 """

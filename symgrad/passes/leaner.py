@@ -1,4 +1,4 @@
-"""table: forms of the backward half that take NumPy fewer walks through memory, for NumPy only. Works in place.
+"""table: peephole rewrites of the backward half for NumPy: fewer passes over memory. Works in place.
 
 (a * b).sum()                         ->      np.vdot(a, b)
 a @ b                                 ->      a.dot(b)

@@ -1,9 +1,9 @@
-"""Computes before a loop what every round of it computes alike, of the function that is differentiated. Works in place.
+"""Loop-invariant code motion before differentiation: computes loop-invariant ops of the primal before their loop. Works in place.
 
-Then nothing of it is kept for each round, and its derivative is taken once, of the sum of the rounds' cotangents.
-
-A loop may have no rounds, and then nothing may be raised: ``Func.guarded`` names what may be, and where it is, the function
-as it was read runs in the place of this one. Halves of pullbacks have nothing to run instead; of these only what cannot raise is moved.
+Nothing of them is then saved per iteration, and their derivative is taken once, of the summed cotangents. A
+loop may run zero times, and then must not raise: ``Func.guarded`` lists the possible exceptions, and if one is
+raised, the original function runs instead. Halves of pullbacks have no such fallback: there only ops that
+cannot raise are moved.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Turns masks into the indices of what they choose, where they are used more than once in the backward half. Works in place.
+"""Replaces boolean masks by the indices where they hold, if the backward half uses them more than once. Works in place.
 
-``g[mask] += v`` looks through the mask twice, and what it chooses is mostly little. The first read by the mask stays as it is
-where the lengths are not known to agree, since NumPy then looks whether they do. For printing, not for differentiating.
+``g[mask] += v`` scans the mask twice, and few of its elements usually hold. The first read by the mask stays
+where the lengths are not known to agree, so that NumPy still checks them. For emission, not for
+differentiation.
 """
 
 from __future__ import annotations

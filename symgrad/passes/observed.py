@@ -1,9 +1,9 @@
-"""Keeps what may raise though nothing reads its result: exceptions are part of what a function does. Works in place.
+"""Keeps ops that may raise though nothing reads their result: exceptions are part of the function's behaviour. Works in place.
 
-Behind such an op an ``evaluated`` is put, an effect that reads the result. It is the first pass on a function as it was read;
-dead code that cannot raise is left to ``dce``. Views are made anew wherever they are read: only the one that is made where the program
-takes the part has an ``evaluated``, which is put there when the program is read. It goes where that part of the array is read
-or written to later: that raises as well. So does what is done to an item of a list that was read from a list of lists.
+Each such op gets a reader, the side effect ``evaluated``. This is the first pass on a lowered function; dead
+code that cannot raise is left to ``dce``. Views are created anew at each read: only the view created where the
+program takes the part has an ``evaluated``, put there by the frontend. It is removed where that part is read or
+written to later, because that raises as well. The same holds for items of a list read from a list of lists.
 """
 
 from __future__ import annotations

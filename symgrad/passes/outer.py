@@ -1,8 +1,9 @@
-"""Sums outer products over the rounds of a reversed loop as one product of matrices after it. Works in place.
+"""Batching of outer products: sums those of a reversed loop as one matrix product after it. Works in place.
 
-``W_grad += g[:, None] * h`` in a loop becomes ``columns.append(g); rows.append(h)`` there and ``W_grad += np.array(columns).T @
-np.array(rows)`` after it. Only where the loop takes arrays off a tape or reads an array row by row, so that memory that grows
-with the rounds is in use anyway, and only in the backward half. The result is to be printed, not to be differentiated.
+``W_grad += g[:, None] * h`` in a loop becomes ``columns.append(g); rows.append(h)`` there and ``W_grad +=
+np.array(columns).T @ np.array(rows)`` after it. Only in the backward half, and only where the loop pops arrays
+from a tape or reads an array row by row: memory proportional to the iterations is then in use anyway. For
+emission, not for differentiation.
 """
 
 from __future__ import annotations

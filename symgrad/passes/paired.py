@@ -1,9 +1,9 @@
-"""Products of all pairs of rows, or columns, of matrices in two loops -> one product of matrices before them. Works in place.
+"""Batching of dot products: products of all pairs of matrix rows or columns in two loops -> one matrix product before them.
 
     for i in range(m): for j in range(i, m): c = z[:, i] @ z[:, j]    ->    p = z.T @ z; for i ...: for j ...: c = p[i, j]
 
-Run before differentiating, so that the adjoint is products of matrices too. Only where the loops go through at least half of all pairs,
-and the products are finite, which ``Func.guarded`` sees to.
+Runs before differentiation, so that the adjoint consists of matrix products too. Requires loops over at least
+half of all pairs, and finite products, which ``Func.guarded`` checks.
 """
 
 from __future__ import annotations

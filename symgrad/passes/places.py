@@ -1,4 +1,4 @@
-"""Tells where in a function each value is read, and where its memory is read for the last time."""
+"""Uses and last uses: where each value is read, and where its memory is read for the last time."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Prepares a function for text that is read: asks arrays for their shape by the name they have there, and repeats what is cheap.
+"""Prepares a function for readable text: shapes are read from the variable's current value, and cheap ops are repeated.
 
-The result is to be printed, not to be run fast. Both work in place.
+The result is printed, not run for speed. Works in place.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Makes the tapes that each round of a loop fills and empties once, before the loop. Works in place, for what is run.
+"""Hoisted allocation of tapes: a tape that each iteration fills and empties is created once, before the loop. Works in place.
 
 for i in range(n): t = tape(); ...     ->     t = tape(); for i in range(n): ...
 
-A round that begins with an empty tape takes off no more than it has put there, and reads no place that it has not written.
+For code that is run, not printed. An iteration that begins with an empty tape pops no more than it has pushed,
+and reads no slot that it has not written.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Which extents of the arguments would have to be related for the program's shapes to be known.
+"""Extent equations: relations between the arguments' extents that would make the program's shapes known.
 
-Where ``x * w[:n]`` stands, the slice lies inside ``w`` and is as long as ``x`` if ``w.shape[0]`` is large enough and ``n`` is
-``x.shape[0]``: nothing else is likely. Such equations are collected where types leave it open whether something is
-broadcast, or what a loop carries, and solved for extents of the arguments. Whoever has arguments can look
-whether they hold, and have the function made for them.
+In ``x * w[:n]`` the slice lies inside ``w`` and is as long as ``x`` if ``w.shape[0]`` is large enough and ``n``
+is ``x.shape[0]``: nothing else is likely. Such equations are collected where types leave broadcasting or a
+loop-carried shape open, and solved for extents of the arguments. The caller can test whether they hold, and
+have the function specialised for them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The body of a loop over a batch -> the same ops on values that have a batch axis.
+"""Vectorisation of a batch loop's body: the same ops on values that have a batch axis.
 
-``Rounds`` goes through a block: ops of rows by the rules of these, loops and branches by their blocks. A branch whose test is another
-one for each example is computed for the examples that take it, and for no other.
+``Rounds`` walks a block: rows by their batching rules, loops and branches by their blocks. A branch whose test
+differs between examples is computed only for the examples that take it.
 """
 
 from __future__ import annotations

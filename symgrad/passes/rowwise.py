@@ -1,8 +1,8 @@
-"""Says of single ops whether they can be done for some rows of arrays at a time: ``exp(x)``, ``x.max(1)``, ``x - m[:, None]``.
+"""Legality of row tiling: whether an op can run on some rows of arrays at a time: ``exp(x)``, ``x.max(1)``, ``x - m[:, None]``.
 
-An array is *along* where its first axis counts the rows of what is looked at. An op that keeps that axis, and does for each row
-what needs nothing of other rows, makes an array that is along; an op that sums over the rows makes what adds up over parts.
-Which extents are equal to the number of rows is told by the types, and left to be looked at where the types leave it open.
+An array is *along* if its first axis counts the rows in question. An op that keeps that axis, and computes each
+row without other rows, yields an array that is along; an op that sums over the rows yields partial sums. Types
+tell which extents equal the number of rows; where they leave it open, run-time tests decide.
 """
 
 from __future__ import annotations

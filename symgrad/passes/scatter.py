@@ -1,8 +1,9 @@
-"""Adds to cells that may be named twice through one index that counts all elements, which NumPy does several times as fast. Works in place.
+"""Flattened scatter-add: adds at repeated indices through one flat index, several times as fast in NumPy. Works in place.
 
     np.add.at(x, (i, j), v)      ->      scatter_add(x, (i, j), v)
 
-Not for a vector and a vector of places, where ``np.add.at`` is fast by itself. The result is to be printed, not differentiated.
+Not for a vector with a vector of indices, where ``np.add.at`` is fast by itself. For emission, not for
+differentiation.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tapes with a place for each round as stacks: what is written to a file reads back as lists that grow and shrink.
+"""Slot tapes to stack tapes: saved files then use lists that grow and shrink.
 
 t = slots(n); put(t, i, h); h = get(t, i)  ->  t = tape(); push(t, h); h = pop(t)
 """

@@ -1,9 +1,9 @@
-"""Computes long chains of ops on large arrays some rows at a time, so that what is in between stays in the cache. Works in place.
+"""Tiling: runs long chains of ops on large arrays some rows at a time, so that temporaries stay in cache. Works in place.
 
     t = x * y; t = np.exp(t); z = t + x      ->      for k in range(0, n, 8192): ... z[k:k + 8192] = t + x[k:k + 8192]
 
-What is smaller takes the statements as they stood: which way is decided at each call. Sums over everything add up the sums of the
-parts. The result is printed, not differentiated.
+Smaller arrays run the original statements; each call decides. Total sums add up the tiles' partial sums. For
+emission, not for differentiation.
 """
 
 from __future__ import annotations

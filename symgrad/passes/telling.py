@@ -1,4 +1,4 @@
-"""What the passes that end in print tell ``func.notes``: how code that runs differs from what was written, and what kept it from that."""
+"""Remarks of the passes before emission: how the emitted code differs from the source, and what prevented a rewrite."""
 
 from __future__ import annotations
 

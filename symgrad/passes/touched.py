@@ -1,6 +1,6 @@
-"""Tells which part of an array an op touches, where arrays are only passed on, changed and looked at by index.
+"""Access regions of ops on arrays that are only passed on, written to and indexed.
 
-An array that goes another way as well (into a list, through ``reshape`` or a branch that chooses a part of it) is *unsure*.
+An array with any other use (in a list, through ``reshape``, or a branch that chooses a part of it) is *unsure*.
 """
 
 from __future__ import annotations

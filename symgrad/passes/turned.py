@@ -1,6 +1,6 @@
-"""Adds in order what is added in reverse: ``x[:k] += v[::-1]`` for ``x[:k][::-1] += v``, which takes a third less. Works in place.
+"""Reversal canonicalisation: ``x[:k] += v[::-1]`` for ``x[:k][::-1] += v``, which takes a third less time. Works in place.
 
-Only in the backward half: what the user wrote stays as it is.
+Only in the backward half: the user's own statements stay as they are.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Lets scalar arithmetic run on Python floats where it ran on NumPy's scalars, whose every operation costs several times as much.
+"""Unboxing: scalar arithmetic on Python floats instead of NumPy scalars, whose operations cost several times as much.
 
-Elements of arrays are read as ``x.item(i)``, results of NumPy functions go through ``float``, and what is computed of these
-alone are Python floats. Where Python raises and NumPy does not (division by zero, domains, overflow of a power) the emitted
-function starts again in the plain form: ``func.guarded`` asks for that. Works in place.
+Array elements are read as ``x.item(i)``, results of NumPy functions go through ``float``, and values computed
+from these alone are Python floats. Where Python raises and NumPy does not (division by zero, domains, overflow
+of a power), the emitted function restarts in its plain form, as ``func.guarded`` requests. Works in place.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Leaves out zeroing that nobody can see: of cells of a cotangent that are neither read nor added to afterwards. Works in place.
+"""Dead-store elimination of zeroing: cells of a cotangent that are neither read nor added to afterwards. Works in place.
 
     for j in reversed(range(1, n)): t = g[j].copy(); g[j] = 0; g[j - 1] += 2 * t      ->      ... t = g[j].copy(); g[j - 1] += 2 * t
 
-Which cells those are is told by the indices, which are compared as sums of loop indices and extents.
+Cells are identified by their indices, compared as sums of loop indices and extents.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Drops operands that an op's text does not mention, for printing: what only served them need not be computed.
+"""Drops operands that an op's emitted text does not mention; values computed only for them become dead.
 
-``matmul_left(g, b, shape)`` prints as ``g @ b.T`` where the ranks are known; the shape is then read by nobody. The solution of an
-equation is what the solver gives, whatever equation that is.
-The result is to be printed, not to be differentiated.
+``matmul_left(g, b, shape)`` prints as ``g @ b.T`` where the ranks are known, so nothing reads the shape. The
+solution of an equation comes from the solver and does not read the equation. For emission, not for
+differentiation. Works in place.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Lets the user's own text compute what it was kept for; the ops that it was lowered to are dead then. Works in place."""
+"""Emits the user's own text for the expressions that kept it; the ops lowered from it become dead. Works in place."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-"""Zeroes slices of cotangents only where that is needed, and as late as possible. Works in place.
+"""Sinks the zeroing of cotangent slices to its latest place, and removes it where it is not needed. Works in place.
 
     t = g[p].copy(); g[p] = 0; g[q] += u; g[p] += t      ->      t = g[p].copy(); g[q] += u
     t = g[p].copy(); g[p] = 0; u = 2 * t                 ->      t = g[p].copy(); u = 2 * t; g[p] = 0
 
-So ``t`` may be a view (``borrow``). Only the backward half is touched, where the order of sums is ours.
+``t`` may then be a view (``borrow``). Only the backward half is changed, where the order of sums is the
+compiler's choice.
 """
 
 from __future__ import annotations

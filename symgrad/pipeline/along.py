@@ -1,4 +1,4 @@
-"""The derivative in a direction: a job -> the function that computes value and tangent, and one that hands it out for its arguments."""
+"""The directional derivative: a job -> the function that computes value and tangent, and its wrapper for the user's arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The loops that a derivative is to run again -> their places in the program, with the number of snapshots of each."""
+"""The loops that ``checkpoints`` selects -> their places in the program, with their numbers of snapshots."""
 
 from __future__ import annotations
 

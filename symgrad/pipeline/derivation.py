@@ -1,6 +1,6 @@
-"""The stages: a job -> the IR of its derivative, and how that becomes texts.
+"""The stages: a job -> the IR of its derivative, and the methods that turn it into texts.
 
-Everything that rewrites IR is imported here and not before, so that what is found on the disk needs none of it.
+Every module that rewrites IR is imported here, and only on demand: a hit of the disk cache needs none of them.
 """
 
 from __future__ import annotations

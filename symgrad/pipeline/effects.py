@@ -1,4 +1,4 @@
-"""A function as it was read -> what is to be known before it is run beside its derivative: its effects, the dtypes inside, cuts."""
+"""Properties of a lowered function for running it beside its derivative: side effects, inner dtypes, cut derivatives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A job and its IR -> texts, and modules of their own."""
+"""A job and its IR -> texts, and saved modules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a result does not depend on an argument: the operation that ends its derivative, with the place of that operation."""
+"""Explains why a result does not depend on an argument: the op that ends its derivative, and its place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One compilation: what was asked for, what was read, the IR after each stage, and the structure of what is returned."""
+"""One compilation: the request, the lowered function, the IR after each stage, and the structure of the result."""
 
 from __future__ import annotations
 

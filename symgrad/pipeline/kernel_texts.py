@@ -1,4 +1,4 @@
-"""How the texts of kernels are made of a derivative; the stages for kernels, a third of all, are imported where they are needed."""
+"""A derivative -> texts of kernels. The kernel stages, a third of all modules, are imported on demand."""
 
 from __future__ import annotations
 

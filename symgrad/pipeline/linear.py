@@ -1,7 +1,7 @@
-"""The derivative as a linear function: a job -> the function that gives value and residuals, and the linear function of tangents.
+"""The derivative as a linear map: a job -> a function that returns value and residuals, and the linear function of tangents.
 
-The linear function is the backward half of the pullback transposed: that half is linear in the seeds, so its own reverse with respect to
-them takes tangents of arguments to those of results, and reads nothing but residuals.
+The linear function is the transposed backward half of the pullback. That half is linear in the seeds, so its
+own reverse by the seeds maps tangents of arguments to those of results, and reads only residuals.
 """
 
 from __future__ import annotations

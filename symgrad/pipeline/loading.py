@@ -1,4 +1,4 @@
-"""Texts -> a function that is called, with what can be asked of it; the stages run when something is asked that texts do not say."""
+"""Texts -> a callable function with its inspection methods; stages run on demand, when the texts do not hold the answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A gradient as array statements -> the same as loops over numbers, of which numba makes kernels: the stages, and the walk between."""
+"""A gradient as array statements -> loops over numbers, which numba compiles to kernels: the stages, with the walk between them."""
 
 from __future__ import annotations
 

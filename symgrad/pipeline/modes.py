@@ -1,7 +1,7 @@
-"""A function -> the IR of its Jacobians, by rows or by columns, as ``mode`` says.
+"""A function -> the IR of its Jacobians, by rows (reverse mode) or by columns (forward mode), as ``mode`` says.
 
-``"auto"`` is by columns where the arguments hold fewer numbers than the results. What types do not tell is read off the arguments, and
-is part of the signature of the code then.
+``"auto"`` chooses columns where the arguments hold fewer numbers than the results. Sizes that types leave open
+are read from the arguments, and become part of the code's signature.
 """
 
 from __future__ import annotations

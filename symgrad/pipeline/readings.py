@@ -1,4 +1,4 @@
-"""What reading a function came to, signature by signature, for every derivative of it: lowered once, and as its first passes leave it."""
+"""Cache of lowered functions by signature, shared by all derivatives of a function: after lowering, and after the first passes."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Every pass, and the order in which they run for each target. ``python -m symgrad passes`` prints this page.
 
-A pass is a record of ``PASSES``. A stage names passes in order; ``PIPELINES`` names the stages of each target, top to bottom.
+A pass is a record of ``PASSES``. A stage lists passes in order; ``PIPELINES`` lists the stages of each target,
+top to bottom.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Runs passes. The only place that calls one: it times the call, verifies what the pass leaves, and holds it to what it declares."""
+"""The pass runner, the only caller of passes: it times each call, verifies the IR after it, and checks the declared properties."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Texts that an earlier process has made of the same job, on the disk: found by a digest of all that they are made from.
+"""Disk cache: texts that an earlier process generated for the same job, found by a digest of all inputs.
 
-What is read back is data and source texts, checked in form, never pickles; anything that is not as it was written is made anew.
+The cache holds data and source texts, checked in form, never pickles; an invalid record is regenerated.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A job -> the function that gives, for arguments, the frame of a sparse Jacobian: see ``symgrad/sparsity/frame.py``."""
+"""A job -> the function that returns, for arguments, the frame of a sparse Jacobian: see ``symgrad/sparsity/frame.py``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A target: a way to run derivatives other than as NumPy code, as a record. The table of targets is ``symgrad/targets.py``."""
+"""A target as a record: a way to run derivatives other than as NumPy code. ``symgrad/targets.py`` holds the table of targets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An argument that holds the weights of a function's results -> parameters of what is differentiated, tested on entry."""
+"""An argument that holds the weights of a function's results -> parameters of the differentiated function, checked on entry."""
 
 from __future__ import annotations
 

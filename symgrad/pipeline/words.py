@@ -1,4 +1,4 @@
-"""A job -> words of its texts: the parameters, the docstring, the lines of the user's source that comments quote."""
+"""A job -> words of its texts: the parameters, the docstring, the quoted lines of the user's source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The arguments in ``wrt`` beside what the function does with them: the result may not depend on one, or two may be one object."""
+"""Checks of the arguments in ``wrt``: a result that does not depend on one, and two arguments that are one object."""
 
 from __future__ import annotations
 

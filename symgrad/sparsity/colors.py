@@ -1,9 +1,10 @@
-"""A pattern -> colours of its columns, rows or variables: what has one colour is computed by one sweep, and read off apart.
+"""Colours the columns, rows or variables of a sparsity pattern: each colour needs one sweep, and entries are read off separately.
 
-Columns may have one colour where no row has an entry in two of them (Curtis, Powell and Reid 1974). Of a symmetric matrix each entry,
-or its mirror image, must be alone in its row among the columns of its colour: a star colouring (Coleman and More 1984; Gebremedhin,
-Manne and Pothen, "What color is your Jacobian?", SIAM Review 47, 2005). Both are greedy, in the order of the columns and from the
-fullest one on, and the better one is taken. A set of colours is an integer with a bit for each.
+Columns may share a colour where no row has an entry in two of them (Curtis, Powell and Reid 1974). In a
+symmetric matrix each entry, or its mirror image, must be alone in its row among the columns of its colour: a
+star colouring (Coleman and More 1984; Gebremedhin, Manne and Pothen, "What color is your Jacobian?", SIAM
+Review 47, 2005). Both are greedy, tried in column order and fullest first; the better one wins. A set of
+colours is an integer bit set.
 """
 
 from __future__ import annotations

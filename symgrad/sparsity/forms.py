@@ -1,7 +1,7 @@
-"""The form of a value, with sets in the places of its numbers: what runs beside each value while the pattern is found.
+"""Forms of values for the pattern: the structure of a value with the number of a set in the place of each of its numbers.
 
-Beside a number stands the number of a set, beside an array an array of such numbers that lies in memory as it does, so that views and
-copies are the same, beside a list a list. What is no number that a derivative goes through has the empty set.
+The form of a number is a set number; of an array, an array of set numbers with the same memory layout, so that
+views and copies match; of a list, a list. A number through which no derivative passes has the empty set.
 """
 
 from __future__ import annotations

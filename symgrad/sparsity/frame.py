@@ -1,4 +1,4 @@
-"""What a sparse Jacobian needs of one call: the values of the IR's parameters, and how trees are taken apart and put together."""
+"""What a sparse Jacobian needs of one call: the IR parameters' values, and flattening and rebuilding of trees."""
 
 from __future__ import annotations
 

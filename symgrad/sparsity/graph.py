@@ -1,7 +1,8 @@
-"""Sets of input elements, each the union of others, by number: a graph that grows while a function runs, and is read at the end.
+"""Union graph: numbered sets of input elements, each the union of others, built during the run and read at its end.
 
-Number 0 is the empty set, numbers 1 to n are the sets of one element. A union gets a new number and edges to its parts; what it holds
-is computed only at the end, and only for the sets that the results need, so that a union costs the same however large it is.
+Number 0 is the empty set, numbers 1 to n are the singletons. A union gets a new number and edges to its parts.
+Contents are computed only at the end, and only for the sets that results need, so that a union's cost does not
+depend on its size.
 """
 
 from __future__ import annotations

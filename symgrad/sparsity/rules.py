@@ -1,8 +1,8 @@
-"""What the results of an operation depend on: a rule for each row that is not elementwise, and one for all others.
+"""Dependence rules: a rule for each row that is not elementwise, and one for all others.
 
-Where there is no rule, each element of a result depends on all elements of all operands that the row has a derivative for. That is
-always right, and dense. Rules say less where less is true for all values of the operands; only what chooses elements by index, branches
-and loops depends on values, those of the run at hand.
+Without a rule, each element of a result depends on all elements of all operands for which the row has a
+derivative: always correct, and dense. Rules are sparser where that holds for all values of the operands. Only
+index selection, branches and loops depend on values, those of the current run.
 """
 
 from __future__ import annotations

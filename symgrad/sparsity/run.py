@@ -1,4 +1,4 @@
-"""Runs the IR of a function for arguments, with sets of input elements beside its values -> the pattern of its Jacobian."""
+"""Interprets the IR of a function on sets of input elements beside its values -> the pattern of its Jacobian."""
 
 from __future__ import annotations
 

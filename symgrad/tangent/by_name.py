@@ -1,4 +1,4 @@
-"""Lets tangents read the user's variable where they read what the user's text has computed for it, in text that is read."""
+"""Lets tangents read the user's variable instead of the value that the user's text has computed for it, for readable text."""
 
 from __future__ import annotations
 

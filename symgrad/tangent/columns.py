@@ -1,7 +1,7 @@
-"""The Jacobian by forward mode: the IR of a function -> the IR that computes its results and the tangents of all of them in one sweep.
+"""The Jacobian by forward mode: the IR of a function -> the IR that computes its results and all their tangents in one sweep.
 
-The tangents of the push-forward have one more axis, in front: one place for each element of the arguments, with the tangent that is one
-there and zero elsewhere. What does not depend on tangents is computed once, as before.
+The tangents of the push-forward have a leading axis over all elements of the arguments, each place with a
+one-hot tangent. Ops that do not depend on tangents are computed once, as before.
 """
 
 from __future__ import annotations

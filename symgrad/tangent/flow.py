@@ -1,4 +1,4 @@
-"""Writes the tangents of branches, loops and calls of functions: they are handed on beside the values."""
+"""Tangents of branches, loops and calls of functions: they are yielded beside the values."""
 
 from __future__ import annotations
 

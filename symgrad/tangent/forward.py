@@ -1,7 +1,7 @@
-"""One walk forwards over a function: its state, and the table of what writes the tangent of each kind of op.
+"""The forward sweep: one walk over a function, its state, and the table of tangent functions by kind of op.
 
-The tangent of a value is written beside it, by ops that do with tangents what the program does with values: what stores to an array
-stores the tangent to the array of tangents. So nothing is kept, and memory is shared and overwritten as it is among the values.
+The tangent of a value is emitted beside it, by ops that mirror the program: a store to an array stores the
+tangent to the tangent array. So nothing is saved, and tangents share and overwrite memory as the values do.
 """
 
 from __future__ import annotations

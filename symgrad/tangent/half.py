@@ -1,4 +1,4 @@
-"""The backward half of a pullback -> its transpose, which takes tangents of arguments to those of results."""
+"""The backward half of a pullback -> its transpose, which maps tangents of arguments to those of results."""
 
 from __future__ import annotations
 

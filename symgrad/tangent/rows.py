@@ -1,4 +1,4 @@
-"""Writes the tangents of calls of rows: by partials, by the row applied to tangents, by a push-forward, or by the pullback transposed."""
+"""Tangents of calls of rows: by partials, by the row applied to tangents, by a push-forward, or by the transposed pullback."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Moves tangents that only one side of a branch reads into that side: where the other is taken they cost nothing.
+"""Code sinking: moves tangents that only one side of a branch reads into that side; the other side does not pay for them.
 
-So a branch keeps a slope away that is infinite, or that Python refuses to compute: ``r = sqrt(x)``, read where ``r > 0`` only.
+A branch thus guards a slope that is infinite, or that Python refuses to compute: ``r = sqrt(x)``, read where
+``r > 0`` only.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
-"""The push-forward of a row that has a pullback only: the pullback is linear in the cotangents of the results, so its own reverse with
-respect to them takes tangents of operands to tangents of results.
+"""The push-forward of a row that has only a pullback, by transposition.
+
+The pullback is linear in the cotangents of the results, so its own reverse by them maps tangents of operands to
+those of results.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Two results of one call -> how far they are apart, part by part.
+"""Compares two results of one call, part by part.
 
-Containers have the same class and the same keys; arrays the same shape and dtype; numbers are of one kind. Floating numbers agree to
-rounding, by the largest of their array; NaN and infinities are equal to themselves; all else is equal exactly.
+Containers must have the same class and keys; arrays the same shape and dtype; numbers the same kind.
+Floating-point numbers agree up to rounding, relative to the largest of their array; NaN and infinities equal
+themselves; everything else must be exactly equal.
 """
 
 from __future__ import annotations

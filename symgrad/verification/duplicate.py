@@ -1,7 +1,8 @@
-"""Arguments of a call -> copies of them, or what they hold, for a run of the user's function that nobody sees.
+"""Copies the arguments of a call, and snapshots their contents, for an unobserved run of the user's function.
 
-What is one object stays one, and arrays lie in memory as they did. What carries no number (functions, modules, texts, objects of
-libraries) is handed on as it is: what a function does to one is an effect, which the frontend knows. Iterators cannot be copied.
+Shared objects stay shared, and arrays keep their memory layout. Objects without numbers (functions, modules,
+strings, library objects) are passed as they are: changing one is a side effect, which the frontend knows.
+Iterators cannot be copied.
 """
 
 from __future__ import annotations

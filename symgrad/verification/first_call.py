@@ -1,8 +1,8 @@
-"""The first call of a signature: what generated code computes beside what the user's function returns for the same arguments.
+"""The first call of a signature: compares the generated code's result with the user's function on the same arguments.
 
-The function runs once, where nobody sees it: its arguments hold afterwards what they held, and NumPy's warnings are left out. Of a
-function that stores something in its arguments, what copies of them hold afterwards is compared too. Functions with other effects are
-not run; a difference that rounding explains is none.
+The function runs once, unobserved: its arguments are unchanged afterwards, and NumPy's warnings are suppressed.
+If it stores to its arguments, their contents afterwards are compared too, on copies. Functions with other side
+effects are not run. A difference that rounding explains does not count.
 """
 
 from __future__ import annotations

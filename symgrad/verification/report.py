@@ -1,6 +1,7 @@
-"""A difference between generated code and the user's function -> the error, with a text to send.
+"""A difference between generated code and the user's function -> the error, with a report to send.
 
-The text holds the program, the types of the arguments and the versions, and no numbers of the user's but the two results.
+The report holds the program, the types of the arguments and the versions, and no user numbers except the two
+results.
 """
 
 from __future__ import annotations

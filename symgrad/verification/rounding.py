@@ -1,7 +1,7 @@
-"""Whether rounding alone may explain that two results differ: the function itself, for arguments moved by a few units in the last place.
+"""Whether rounding alone may explain a difference: evaluates the function with its arguments moved by a few ulps.
 
-Where the function's own result moves as much, there is nothing that a comparison could say: sums that cancel, choices that a last digit
-decides, chaotic recurrences, functions that give something else each time. It is asked for only where results differ.
+Where the function's own result moves as much, a comparison is meaningless: cancelling sums, choices decided by
+a last digit, chaotic recurrences, nondeterministic functions. Evaluated only where results differ.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""A gradient against the function itself: the derivative in one direction, by a complex step or by differences at two steps.
+"""Checks a gradient against the function: the derivative in one direction, by a complex step or by differences at two steps.
 
-What the complex step confirms is right. Otherwise differences of fourth order decide, where those at two steps agree with each other,
-and the slopes on both sides; near kinks, in noise, and where the function raises nothing is said.
+A gradient that the complex step confirms is right. Otherwise fourth-order differences decide, where those at
+two steps agree with each other and with the one-sided slopes. Near kinks, in noise, and where the function
+raises there is no verdict.
 """
 
 from __future__ import annotations
