@@ -17,7 +17,7 @@ Known = dict[Hashable, Value]
 
 
 def not_again(whole: Scope, scopes: Mapping[Block, Scope]) -> None:
-    """Replace ops by values that the forward half has computed, in the reversed block or around it; ``whole``: the function's scope."""
+    """Replace ops by values that the forward half computes, in this or an enclosing reversed block; ``whole``: the function's scope."""
     known: dict[Block, Known] = {}
     table: dict[Value, Operand] = {}
     for reverse, scope in scopes.items():
@@ -34,7 +34,7 @@ def not_again(whole: Scope, scopes: Mapping[Block, Scope]) -> None:
 
 
 def made_before(op: Call, scope: Scope | None, known: dict[Block, Known]) -> Value | None:
-    """The value of the forward half that the op computes once more."""
+    """The primal value that the op would recompute."""
     key = key_of(op)
     while key is not None and scope is not None:
         if scope.block not in known:
@@ -47,7 +47,7 @@ def made_before(op: Call, scope: Scope | None, known: dict[Block, Known]) -> Val
 
 
 def key_of(op: Call) -> Hashable | None:
-    """Equal for ops that compute the same elements; None for what is as cheap to compute as to have."""
+    """A key that is equal for ops that compute the same elements; None for ops as cheap to compute as to read."""
     row = ROWS[op.name]
     if not row.elementwise or row.cheap or row.consumes or row.effect or len(op.outs) != 1:
         return None

@@ -23,19 +23,19 @@ Key = tuple[Func, tuple[int, ...], tuple[int, ...]]
 
 @dataclass(slots=True)
 class Pairs:
-    """The pairs made so far; ``differentiate`` makes a gradient with seeds."""
+    """The forward and backward pairs created so far; ``differentiate`` creates a gradient with seeds."""
 
     differentiate: Callable[[Func, Sequence[int], Sequence[int], Pairs], Func]
     pairs: dict[Key, tuple[Func, Func]] = field(default_factory=dict)
 
     def pair(self, func: Func, wrt: tuple[int, ...], active_results: tuple[int, ...], loc: Loc) -> tuple[Func, Func]:
-        """Forward and backward of ``func``."""
+        """The forward and backward function of ``func``."""
         key = (func, wrt, active_results)
         if key not in self.pairs:
             if writes_to_params(func, set()):
                 raise NoDerivative(f"{func.name} is called and writes to its argument", loc, hint="let it return a new array")
             self.pairs[key] = pair = (Func(f"{func.name}_forward", loc=func.loc), Func(f"{func.name}_backward", loc=func.loc))
-            pair[0].shares = (*shares_of(func), ())  # the box is memory of its own
+            pair[0].shares = (*shares_of(func), ())  # the box has memory of its own
             whole = self.differentiate(func, wrt, active_results, self)
             first, second = split_pullback(whole, values=len(func.body.yields), seeds=len(active_results), parts=True)
             count = len(first.body.yields) - len(func.body.yields)
@@ -46,7 +46,7 @@ class Pairs:
 
 
 def boxed(source: Func, target: Func, count: int) -> None:
-    """``source`` with its last ``count`` results in one box."""
+    """Move the last ``count`` results of ``source`` into one box, and make the result the body of ``target``."""
     body = source.body
     own = len(body.yields) - count
     with (builder := Builder(body)).at(source.loc):
@@ -56,7 +56,7 @@ def boxed(source: Func, target: Func, count: int) -> None:
 
 
 def unboxed(source: Func, target: Func, count: int) -> None:
-    """``source`` with its first ``count`` parameters in one box, which is left as it is."""
+    """Move the first ``count`` parameters of ``source`` into one box, which is not changed."""
     body = source.body
     items = body.args[:count]
     fresh = [Value(item.type, item.name) for item in items]
@@ -74,7 +74,7 @@ def unboxed(source: Func, target: Func, count: int) -> None:
 
 
 def writes_to_params(func: Func, seen: set[Func]) -> bool:
-    """May the function, or one that it calls, write to what it is given?"""
+    """Whether the function, or one that it calls, may write to its parameters."""
     if func in seen:
         return False
     seen.add(func)

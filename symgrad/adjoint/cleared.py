@@ -21,7 +21,7 @@ WRITING = ("set_at", "add_at", "add_written")
 
 
 def cleared(block: Block, indices: Mapping[For, Value]) -> bool:
-    """Remove such stores from a backward half; False if there are none."""
+    """Remove dead clearing stores from a backward half; False if there are none."""
     sums = Sums.of(block)
     table: dict[Value, Operand] = {}
     for op in walk(block):
@@ -40,7 +40,7 @@ def cleared(block: Block, indices: Mapping[For, Value]) -> bool:
 
 
 def remove(block: Block, gone: set[Value]) -> None:
-    """Remove the ops that give these values."""
+    """Remove the ops that define these values."""
     for op in block.ops:
         for inner in op.blocks:
             remove(inner, gone)
@@ -48,7 +48,7 @@ def remove(block: Block, gone: set[Value]) -> None:
 
 
 def restored(op: Call, sums: Sums, table: dict[Value, Operand]) -> None:
-    """``t = take_written(g, p); set_at(g, 0, p); add_at(g, t, p)`` leaves ``g`` as it was."""
+    """Match ``t = take_written(g, p); set_at(g, 0, p); add_at(g, t, p)``, which leaves ``g`` unchanged."""
     before, added = op.args[:2]
     store, read = sums.makers.get(before), sums.makers.get(added)
     if not (isinstance(store, Call) and store.name == "set_at" and isinstance(read, Call) and read.name == "take_written"):
@@ -62,7 +62,7 @@ def restored(op: Call, sums: Sums, table: dict[Value, Operand]) -> None:
 
 
 def has_distinct_rounds(loop: For) -> bool:
-    """Are the loop's indices different places of an axis, whatever its length?"""
+    """Whether the loop's indices are distinct places of an axis, whatever its length."""
     start, stop, step = number(loop.start), number(loop.stop), number(loop.step)
     if step is None or step == 0:
         return False
@@ -71,21 +71,21 @@ def has_distinct_rounds(loop: For) -> bool:
 
 @dataclass(slots=True)
 class Cells:
-    """The cells of one array in which each round of the loops around reads and writes: in all places the loop's index is on one axis."""
+    """The cells of one array that each iteration of the enclosing loops accesses: each loop's index is on the same axis in all paths."""
 
     sums: Sums
     indices: Mapping[For, Value]
-    again: bool = False  #: may a round read what it has written, and leave something there?
+    again: bool = False  #: may an iteration read a cell that it has written, and leave a value there?
     axes: dict[For, int] = field(default_factory=dict)
     stores: list[Call] = field(default_factory=list)
 
     def are_apart(self, loop: For, k: int) -> bool:
-        """Are the cells that different rounds of a loop read and write in one slot different ones?"""
+        """Whether different iterations of a loop access different cells in one slot."""
         self.again = True
         return loop in self.indices and has_distinct_rounds(loop) and self.follow(loop.body, loop.carried[k], [loop]) == k
 
     def follow(self, block: Block, value: Value, loops: list[For]) -> int | None:
-        """The place among what a block yields where an array arrives of which cells are read, and then written; else None."""
+        """The yield index of an array whose cells are read and then written; None if it has other uses."""
         first = True
         while True:
             links: list[Op | None] = []
@@ -122,7 +122,7 @@ class Cells:
             first = False
 
     def is_own(self, op: Call, path: list[Operand], loops: list[For]) -> bool:
-        """Does the path contain the index of each of the loops, on the axis where all other paths have it?"""
+        """Whether the path has the index of each loop on the axis where all other paths have it."""
         positions: dict[Operand, int] = {}
         at = 0
         for axis, letter in enumerate(op.settings.get("index", "e")):

@@ -17,13 +17,13 @@ from symgrad.ir.sums import ONE, Sum, combined
 from symgrad.ops.affine import Round
 from symgrad.ops.build import Builder
 
-#: the longest step of a loop whose indices are places, of which the interpreter leaves some empty: a kilobyte for each round
+#: the longest step of a loop whose indices serve as slots, leaving some empty in the interpreter: a kilobyte per iteration
 SPARSEST = 128
 
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many places there are, as a term or as two whose difference it is, and the index that has the first, if that is not 0."""
+    """The number of slots, as a term or a difference of two, and the index of the first slot if that is not 0."""
 
     many: Operand
     less: Operand = ZERO
@@ -31,18 +31,18 @@ class Count:
     step: int = 1
 
     def total(self, build: Builder) -> Operand:
-        """Append what computes the number of places."""
+        """Append the ops that compute the number of slots."""
         return self.many if self.less is ZERO else build.call("subtract", self.many, self.less)
 
     def place(self, build: Builder, index: Operand, first: Operand | None) -> Operand:
-        """Append what computes the place of a round, from where it is read."""
+        """Append the ops that compute the slot of an iteration, where it is read."""
         if first is None:
             return index
         return build.call("subtract", index, first) if self.step == 1 else build.call("subtract", first, index)
 
 
 def count_of(plan: Plan, block: Block) -> Count | None:
-    """The places for the rounds of the loop that a block is the body of."""
+    """The slots for the iterations of the loop whose body the block is."""
     op = plan.layout.owners[block][2]
     if not isinstance(op, For) or op.until:
         return None
@@ -65,12 +65,12 @@ def count_of(plan: Plan, block: Block) -> Count | None:
 
 
 def cancels(first: Sum, last: Sum) -> bool:
-    """Is the difference smaller than the difference of what each may be at most and at least?"""
+    """Whether symbols cancel: the difference is then smaller than the difference of the two terms' bounds."""
     return any(first.get(symbol, 0) * count > 0 for symbol, count in last.items() if symbol != ONE)
 
 
 def is_foreseen(plan: Plan, block: Block) -> bool:
-    """Is it known before the outermost loop how many rounds the loop of a block, and those around it, have at most?"""
+    """Whether an upper bound of this loop's iterations, and of the enclosing loops', is known before the outermost loop."""
     while not plan.layout.static(block):
         block, _, op = plan.layout.owners[block]
         if not isinstance(op, For) or op.until or not all(is_sum(plan, o) for o in (op.start, op.stop)):
@@ -79,7 +79,7 @@ def is_foreseen(plan: Plan, block: Block) -> bool:
 
 
 def is_sum(plan: Plan, operand: Operand) -> bool:
-    """Is it a sum or difference of indices of loops and of integers from outside all loops?"""
+    """Whether it is a sum or difference of loop indices and of integers defined outside all loops."""
     if not isinstance(operand, Value):
         return type(operand.value) is int
     block = plan.layout.places[operand][0]

@@ -10,14 +10,14 @@ from symgrad.ir.layout import Layout
 from symgrad.ir.types import Array, Scalar
 from symgrad.ops.declare import ROWS
 
-#: rows that are not elementwise and make an array that is all their own
+#: rows that are not elementwise and create an array that they own
 MAKING = frozenset({"zeros_of", "zeros_like", "copy"})
-#: rows that are done with what they read
+#: rows that keep no reference to their operands
 PASSING = frozenset({"take", "sum", "dot", "matmul", "accumulate", "add_at", "set_at"}) | MAKING
 
 
 def share(block: Block, copies: Sequence[Value]) -> None:
-    """Replace, in place, each of ``copies`` that may as well be its source."""
+    """Replace, in place, each of ``copies`` that is unnecessary by its source."""
     func = Func("", block)
     layout = Layout()
     layout.enter(block)
@@ -41,7 +41,7 @@ def share(block: Block, copies: Sequence[Value]) -> None:
 
 
 def is_last_read(source: Value, copy: Call, layout: Layout) -> bool:
-    """Was the copied array created in this block, do its readers keep no alias of it, and is it read no more after the copy?"""
+    """Whether the copied array is created in this block, has no aliases, and is dead after the copy."""
     home, at = layout.places[copy.outs[0]]
     if layout.places[source][0] is not home or not isinstance(source.type, Array) or source.type != copy.outs[0].type:
         return False
@@ -53,14 +53,14 @@ def is_last_read(source: Value, copy: Call, layout: Layout) -> bool:
 
 
 def is_of_its_own(op: Call) -> bool:
-    """Are the results arrays and numbers that share memory with nothing?"""
+    """Whether the results are arrays and numbers that share memory with nothing."""
     row = ROWS[op.name]
     plain = row.alias == "fresh" and not row.consumes and not row.effect and not row.statement
     return plain and bool(row.pullbacks or row.partials) and all(isinstance(o.type, Array | Scalar) for o in op.outs)
 
 
 def is_given_up(source: Value, copy: Call, layout: Layout) -> bool:
-    """Does a round of a loop copy what it was given when nobody reads that any more, and hand the copy on in its place?"""
+    """Whether a loop iteration copies a dead loop-carried array and yields the copy in its place."""
     home, at = layout.places[copy.outs[0]]
     if home not in layout.owners or source not in home.args[1:] or not isinstance(source.type, Array):
         return False
@@ -85,7 +85,7 @@ def is_given_up(source: Value, copy: Call, layout: Layout) -> bool:
 
 
 def taken_over(operand: Operand, block: Block, layout: Layout) -> list[Value]:
-    """A value and those whose memory it has taken over by stores in this block and that nobody else keeps, the earliest last."""
+    """A value and those whose memory it has taken over by stores in this block and that have no other references, the earliest last."""
     values: list[Value] = []
     while isinstance(operand, Value) and operand in layout.places and layout.places[operand][0] is block:
         op = layout.op_of(operand)
@@ -97,18 +97,18 @@ def taken_over(operand: Operand, block: Block, layout: Layout) -> list[Value]:
 
 
 def readers(block: Block, value: Value) -> set[Op]:
-    """The ops of a block that read a value, themselves or in what they hold."""
+    """The ops of a block that read a value, directly or in their blocks."""
     return {op for op in block.ops if value in op.operands or any(value in inner.operands for b in op.blocks for inner in walk(b))
             or any(value in b.yields for b in op.blocks)}  # fmt: skip
 
 
 def passed(value: Value, block: Block, but: Op | None = None) -> bool:
-    """Do all ops that read a value, ``but`` one, leave no second way to its memory?"""
+    """Whether no reader of a value, except ``but``, creates an alias of it."""
     return all(isinstance(op, Call) and (is_made(op) or op.name in PASSING) for op in readers(block, value) if op is not but)
 
 
 def is_made(op: Call) -> bool:
-    """Is the result an array of its own?"""
+    """Whether the result is a new array."""
     row = ROWS[op.name]
     return row.elementwise and row.alias == "fresh" and not row.consumes or op.name in MAKING
 
