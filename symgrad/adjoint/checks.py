@@ -205,7 +205,7 @@ def refuse_unknown(op: Call, varied: set[Value], methods: dict[Value, str]) -> N
     if op.name == "touched":
         raise UnknownFunction("an array that carries a derivative is given to a function without a rule, which may change it", op.loc)
     hint = None if called is None else instead_of(called.value)
-    known = [] if called is not None and callable(called.value) else [s.name for s in CALLABLES.values()]  # names that exist are spelled right
+    known = [] if called is not None and callable(called.value) else [s.name for s in CALLABLES.values()]  # no spelling hint if it exists
     raise UnknownFunction(f"{name} has no rule", op.loc, hint, name=name, known=known)
 
 

@@ -242,7 +242,7 @@ class Availability:
         state = frame.current.pop(store.outs[0])
         old = [self.old(frame, store)] if saving else []
         with self.builder.inside(Block([], frame.ops)), self.builder.at(store.loc):
-            if self.plan.memory.nested and old and isinstance(old[0].type, List):  # it may be changed inside the list that it is restored to
+            if self.plan.memory.nested and old and isinstance(old[0].type, List):  # the list may change it in place
                 old = [self.builder.call("copy", old[0], hint="old")]
             if row == "set_at":
                 index = store.settings.get("index", "e")

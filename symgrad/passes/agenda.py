@@ -12,7 +12,7 @@ T = TypeVar("T", bound=Hashable)
 
 @dataclass(slots=True)
 class Agenda(Generic[T]):
-    """Items in order, all of them due at first. A walk gives those that are due, in order, and those that become due behind where it is.
+    """A worklist over items in order, all due at first. A walk yields the due items, including those that become due ahead of it.
 
     >>> agenda = Agenda("abcd")
     >>> [agenda.note("c") or agenda.note("a") if item == "b" else item for item in agenda.walk()]
@@ -24,8 +24,8 @@ class Agenda(Generic[T]):
     items: Sequence[T]
     places: dict[T, int] = field(init=False)
     due: set[int] = field(init=False)
-    ahead: list[int] = field(default_factory=list)  #: due in the walk that is under way, as a heap
-    place: int | None = None  #: where that is
+    ahead: list[int] = field(default_factory=list)  #: due in the current walk, as a heap
+    place: int | None = None  #: the position of the current walk
 
     def __post_init__(self) -> None:
         self.places = {item: k for k, item in enumerate(self.items)}
@@ -35,7 +35,7 @@ class Agenda(Generic[T]):
         return bool(self.due)
 
     def note(self, item: object) -> None:
-        """An item is due; what is no item is let pass."""
+        """Make an item due; other objects are ignored."""
         place = self.places.get(item)  # type: ignore[arg-type]
         if place is not None and place not in self.due:
             self.due.add(place)
@@ -43,7 +43,7 @@ class Agenda(Generic[T]):
                 heappush(self.ahead, place)
 
     def walk(self) -> Iterator[T]:
-        """What is due, in order."""
+        """The due items, in order."""
         self.ahead, self.place = sorted(self.due), -1
         while self.ahead:
             self.place = heappop(self.ahead)

@@ -16,12 +16,12 @@ from symgrad.passes.facts import halves_kept, holds
 from symgrad.passes.places import Places
 from symgrad.passes.telling import tell
 
-#: rows that make an array of a list, or one of zeros that may begin as a list
+#: rows that create an array from a list, or zeros that may begin as a list
 MAKING = frozenset({"array_of_cells", "array_of_lists", "zeros_of"})
 
 
 def between(func: Func) -> Func:
-    """Leave lists lists between loops, in place."""
+    """Keep arrays as lists between loops, in place."""
     if holds(func, "to_list", "array_of_cells", "array_of_lists"):
         with halves_kept(func):
             _Between(func).block(func.body)
@@ -75,7 +75,7 @@ class _Between:
             table[last.outs[0]] = last.args[0]
 
     def chain(self, root: Call, block: Block) -> tuple[list[Call], list[Call], Call | None] | None:
-        """The stores to an array in its own block, its reads, and the op that turns it into a list at the end; None for other uses."""
+        """The stores to an array in its own block, its reads, and the final op that turns it into a list; None if it has other uses."""
         stores: list[Call] = []
         reads: list[Call] = []
         current, last = root.outs[0], None
@@ -103,7 +103,7 @@ class _Between:
             current = following.outs[0]
 
     def is_read_only(self, value: Value) -> bool:
-        """Does a list stay as it is, so that it may be read whenever an array made of it was?"""
+        """Whether a list is never written to, so that it may be read instead of an array made from it."""
         return value not in self.places.yielded and all(
             isinstance(op, Call) and (op.name in MAKING or op.name.startswith("cell")) for op in self.places.readers.get(value, ())
         )

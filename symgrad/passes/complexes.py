@@ -12,7 +12,7 @@ from symgrad.passes.identities import Rewrite, call, equal_shape, is_number, pla
 
 
 def spread_one(op: Call, facts: Facts) -> Operand | None:
-    """``spread(1.0, shape) * z`` is ``z``, an array of complex numbers of that shape; only cotangents and tangents are spread."""
+    """``spread(1.0, shape) * z`` is ``z``, a complex array of that shape; only cotangents and tangents are spread."""
     for spread, other in (op.args, op.args[::-1]):
         source = plain_spread(spread, facts)
         is_one = isinstance(source, Const) and type(source.value) in (int, float, complex) and source.value == 1
@@ -31,11 +31,11 @@ def squared_modulus(op: Call, facts: Facts) -> Call | None:
     return call("squared_modulus", op, [maker.args[0]], via=maker.settings["via"])
 
 
-#: what is tried before an operand that is spread is taken as it is
+#: rewrites tried before a spread operand is replaced by its source
 FIRST: dict[str, tuple[Rewrite, ...]] = {
     "multiply": (spread_one, squared_modulus), **dict.fromkeys(("power", "square"), (squared_modulus,)),
 }  # fmt: skip
-#: all identities that hold of complex operands
+#: all identities that hold for complex operands
 OF_COMPLEX: frozenset[Any] = ALIKE | {spread_one}
 
 __all__ = ["FIRST", "OF_COMPLEX"]

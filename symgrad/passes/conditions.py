@@ -39,7 +39,7 @@ def visit(block: Block, notes: Notes | None) -> None:
 
 
 def said(op: If) -> list[Op] | None:
-    """The ops that compute what a branch chooses, if it is ``and`` or ``or``."""
+    """The ops that compute a branch's result, if the branch is ``and`` or ``or``."""
     if len(op.outs) != 1 or not is_truth(op.test):
         return None
     for name, second, other, value in (("both", op.then, op.orelse, False), ("either", op.orelse, op.then, True)):
@@ -51,12 +51,12 @@ def said(op: If) -> list[Op] | None:
 
 
 def is_truth(operand: Operand) -> bool:
-    """Is it a bool, of which it is known whose?"""
+    """Whether it is a bool, known to be Python's or NumPy's."""
     return isinstance(operand.type, Scalar) and operand.type.kind == "bool" and operand.type.dtype != "any"
 
 
 def is_harmless(op: Op) -> bool:
-    """Is the op cheap, and sure to succeed?"""
+    """Whether the op is cheap, and surely succeeds."""
     return isinstance(op, Call) and cannot_raise(op)
 
 

@@ -24,7 +24,7 @@ LETTERS = "ijklmnop"
 
 @dataclass(slots=True)
 class Factor:
-    """An array, and which axis of a product each of its axes is broadcast to."""
+    """An array, and the axis of the product to which each of its axes is broadcast."""
 
     array: Operand
     axes: list[int]
@@ -36,12 +36,12 @@ class Factor:
         return self.array.type.shape
 
     def extents(self) -> dict[int, Extent]:
-        """Of the axes of the product along which the array has more than one element, or may have."""
+        """The product axes along which the array has, or may have, more than one element."""
         return {axis: extent for axis, extent in zip(self.axes, self.shape, strict=True) if extent != 1}
 
 
 def only_summed(func: Func) -> set[Operand]:
-    """What nothing but sums is computed of, so that it need not be made if the sums are computed otherwise."""
+    """The values read by sums only, which need not be computed if the sums are rewritten."""
     others: set[Operand] = set(func.body.yields)
     summed: set[Operand] = set()
     for op in walk(func.body):
@@ -52,7 +52,7 @@ def only_summed(func: Func) -> set[Operand]:
 
 
 def sum_of_broadcast(op: Call, facts: Facts, summed: set[Operand]) -> list[Call] | None:
-    """The sum of a product that is broadcast is a product of matrices."""
+    """The sum of a broadcast product is a matrix product."""
     maker, out, product = facts.calls(op.args[0], "multiply"), op.outs[0].type, op.args[0].type
     if maker is None or op.args[0] not in summed or not (is_late(op, facts) and is_late(maker, facts) and facts.is_steady(maker)):
         return None
@@ -72,7 +72,7 @@ def sum_of_broadcast(op: Call, facts: Facts, summed: set[Operand]) -> list[Call]
     words = ["".join(LETTERS[k] for k in axes) for axes in (a.axes, b.axes, kept)]
     inner = new("contract", op, out, [a.array, b.array], subscripts=f"{words[0]},{words[1]}->{words[2]}")
     last = inner
-    if len(kept) != len(shape_of_type(out) or ()):  # the axes of extent 1 are put in again
+    if len(kept) != len(shape_of_type(out) or ()):  # restores the axes of extent 1
         if not kept or not isinstance(out, Array) or out.shape is None or facts.is_stored(op.outs[0]) or facts.is_returned(op.outs[0]):
             return None
         index = "".join("s" if k in kept else "n" for k in range(rank) if op.settings["keepdims"] or k not in over)
@@ -84,12 +84,12 @@ def sum_of_broadcast(op: Call, facts: Facts, summed: set[Operand]) -> list[Call]
 
 
 def pays(a: Factor, b: Factor) -> bool:
-    """Is a product of matrices faster?  Products of arrays that are not broadcast run strip by strip, with what stands around them."""
+    """Whether a matrix product is faster. Products without broadcasting are tiled together with neighbouring ops instead."""
     return not len(a.axes) == len(b.axes) == len({*a.axes, *b.axes})
 
 
 def factor_of(operand: Operand, rank: int, facts: Facts) -> Factor | None:
-    """The array that an operand of a product of this rank is a view of, with axes added, or broadcast."""
+    """The array that an operand of a product of this rank is a view of, with axes added or broadcast."""
     shape = shape_of_type(operand.type)
     if not shape or getattr(operand.type, "dtype", None) != "f64":
         return None
@@ -100,7 +100,7 @@ def factor_of(operand: Operand, rank: int, facts: Facts) -> Factor | None:
 
 
 def behind(factor: Factor, facts: Facts) -> Factor | None:
-    """The factor whose array the array of ``factor`` is a view of; None if it is no such view."""
+    """The factor whose array the array of ``factor`` is a view of; None if there is none."""
     maker = facts.calls(factor.array, "view") or facts.calls(factor.array, "spread") or facts.calls(factor.array, "mT")
     if maker is None or not isinstance(maker.args[0].type, Array) or maker.args[0].type.shape is None or maker.args[0].type.dtype != "f64":
         return None
@@ -118,7 +118,7 @@ def behind(factor: Factor, facts: Facts) -> Factor | None:
 
 
 def is_settled(factor: Factor, product: Shape) -> bool:
-    """Do types say along which axes the array is broadcast?"""
+    """Whether types decide along which axes the array is broadcast."""
     return all(is_plural(extent) or same_extent(extent, product[axis]) for axis, extent in factor.extents().items())
 
 
@@ -134,7 +134,7 @@ def squeezed(factor: Factor, op: Call) -> tuple[Factor, list[Call]]:
 
 
 def spread_later(op: Call, facts: Facts) -> list[Call] | None:
-    """A product with what is broadcast is computed before it is broadcast, where it is smaller then."""
+    """Multiply before broadcasting, where the product is smaller then."""
     out = op.outs[0].type
     if not is_late(op, facts) or not isinstance(out, Array) or not out.shape:
         return None

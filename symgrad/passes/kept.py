@@ -13,12 +13,12 @@ from symgrad.notes import Notes
 from symgrad.passes.facts import Facts, Node, has_memory, holds
 from symgrad.passes.telling import tell
 
-#: rows of tapes: where among the operands, or the results, what is kept begins
+#: rows of tapes: the position among operands, or results, of the first saved value
 FILLING, EMPTYING = {"push": 1, "put": 2}, {"pop": 1, "get": 0}
 
 
 def kept(func: Func) -> Func:
-    """Narrow the tapes of a function, in place; those that come from outside or leave stay as they are."""
+    """Narrow the tapes of a function, in place; tapes that are parameters or results stay as they are."""
     if not holds(func, *FILLING):
         return func
     narrower = _Narrower(Facts(func), {value for op in func.body.ops for value in op.outs}, func.notes)
@@ -35,13 +35,13 @@ def kept(func: Func) -> Func:
 
 @dataclass(slots=True)
 class _Narrower:
-    """What fills and empties each tape."""
+    """The ops that fill and empty each tape."""
 
     facts: Facts
-    outer: set[Value]  #: what the function itself computes, outside of loops and branches
+    outer: set[Value]  #: values defined at the function's top level
     notes: Notes | None
     groups: dict[Node, list[Call]] = field(default_factory=dict)
-    whole: set[Node] = field(default_factory=set)  #: tapes that more is done with
+    whole: set[Node] = field(default_factory=set)  #: tapes with other uses
     table: dict[Value, Operand] = field(default_factory=dict)
     gone: set[Op] = field(default_factory=set)
 
@@ -54,7 +54,7 @@ class _Narrower:
         self.keep([*func.params, *func.body.yields])
 
     def keep(self, operands: list[Operand]) -> None:
-        """What holds these is left alone."""
+        """Exclude the tapes among these operands."""
         self.whole.update(self.facts.find((o, False)) for o in operands if isinstance(o, Value) and isinstance(o.type, Tape))
 
     def narrow(self, ops: list[Call]) -> None:
@@ -68,7 +68,7 @@ class _Narrower:
             items = {op.args[FILLING[op.name] + k] for op in filling}
             outs = [op.outs[EMPTYING[op.name] + k] for op in emptying]
             if len(items) == 1 and items <= self.outer and not any(map(has_memory, outs)):
-                self.table.update(dict.fromkeys(outs, items.pop()))  # the same in every round
+                self.table.update(dict.fromkeys(outs, items.pop()))  # the same in every iteration
             elif any(self.facts.count.get(out) for out in outs):
                 keep.append(k)
         if len(keep) == width:
@@ -91,7 +91,7 @@ class _Narrower:
             op.outs = op.outs[:start] + [op.outs[start + k] for k in keep]
 
     def sweep(self, block: Block) -> None:
-        """Remove what fills and empties tapes on which nothing is left."""
+        """Remove the ops that fill and empty tapes without items."""
         if self.gone:
             block.ops = [op for op in block.ops if op not in self.gone]
             for op in block.ops:

@@ -19,12 +19,12 @@ from symgrad.passes.hoist import called, cannot_raise
 from symgrad.passes.unbox import NUMBERS, may_start_again
 
 NOTHING: frozenset[str] = frozenset()
-#: what is raised where there is no such item; what numbers raise, and operands that do not fit, is ``NUMBERS``
+#: raised by a missing item; arithmetic and mismatched operands raise ``NUMBERS``
 PLACES = frozenset({"LookupError"})
 
 
 def lift(func: Func, guarded: bool = True) -> Func:
-    """Move what loops compute alike in each round before them, in place; ``guarded``: may that be something that can raise?"""
+    """Hoist loop-invariant ops, in place; ``guarded``: ops that may raise are hoisted too."""
     if holds(func, For, While):
         with halves_kept(func):
             _Lifter(func, guarded and may_start_again(func)).block(func.body)
@@ -32,7 +32,7 @@ def lift(func: Func, guarded: bool = True) -> Func:
 
 
 class _Lifter:
-    """What is known of the function while its loops are gone through, from the inside out."""
+    """The analyses of a function while its loops are visited, innermost first."""
 
     def __init__(self, func: Func, risky: bool) -> None:
         self.func, self.risky = func, risky
@@ -69,7 +69,7 @@ class _Lifter:
         return calls
 
     def alike(self, block: Block, inside: set[Value]) -> dict[Value, Call]:
-        """The ops of a loop's block that are the same in every round, by their results."""
+        """The loop-invariant ops of a loop's block, by their results."""
         handed, varying = {*block.yields}, {*inside}
         invariant: dict[Value, Call] = {}
         for op in block.ops:
@@ -79,7 +79,7 @@ class _Lifter:
         return invariant
 
     def taken(self, block: Block, alike: dict[Value, Call]) -> list[Call]:
-        """Take the calls that are worth it out of the block, with the calls whose results they read."""
+        """Remove the calls that are worth hoisting from the block, with the calls that they depend on."""
         pending = [op for op in alike.values() if is_work(op)]
         chosen = set(pending)
         while pending:
@@ -93,7 +93,7 @@ class _Lifter:
         return moved
 
     def may_move(self, op: Call) -> bool:
-        """Does the op give the same wherever it stands, in memory that nobody writes to?"""
+        """Whether the op gives the same result at any place, in memory that nothing writes to."""
         row = ROWS[op.name]
         if not is_pure(row) or row.consumes or op.name in DISTINCT or op.name in USER_ROWS or not op.outs:
             return False
@@ -104,19 +104,19 @@ class _Lifter:
 
 
 def values(op: Op) -> list[Value]:
-    """What an op reads, but for constants."""
+    """The operands of an op other than constants."""
     return [operand for operand in op.operands if isinstance(operand, Value)]
 
 
 def is_work(op: Call) -> bool:
-    """Does the op compute a float or an array, or read a number, so that doing it once saves time?"""
+    """Whether the op computes a float or an array, or reads a number, so that hoisting it saves time."""
     if ROWS[op.name].alias != "fresh":
         return False
     return all(isinstance(out.type, Array) or isinstance(out.type, Scalar) and out.type.kind == "float" for out in op.outs)
 
 
 def raised(op: Call) -> frozenset[str]:
-    """The classes of what the op may raise, whatever its operands are."""
+    """The classes of exceptions that the op may raise for any operands."""
     if cannot_raise(op):
         return NOTHING
     if op.name in ("list_take", "table_take"):
@@ -132,7 +132,7 @@ def raised(op: Call) -> frozenset[str]:
 
 
 def subscripted(op: Call) -> frozenset[str]:
-    """The exceptions that a path of subscripts may raise: items that are not there, steps of zero, shapes that do not fit."""
+    """The exceptions that a path of subscripts may raise: missing items, zero steps, mismatched shapes."""
     errors, at = NOTHING, 1
     for step, count in steps(op.settings["index"]):
         operands, at = op.args[at : at + count], at + count
