@@ -20,10 +20,10 @@ from symgrad.passes.dce import Marks, is_reader
 
 
 def observed(func: Func) -> Func:
-    """Let every op that may raise be read.
+    """Give every op that may raise a reader.
 
-    The result of such an op is read by another that is kept, or by an ``evaluated`` put behind it. The same is done in the functions that
-    it calls: of one without results, what may raise in it is an effect then.
+    The reader of its result is another op that is kept, or an inserted ``evaluated``. The same is done in
+    called functions: for one without results, an op that may raise counts as a side effect.
     """
     for each in [*applied(func.body)[::-1], func]:
         substitute(each.body, decided(each.body))
@@ -34,7 +34,7 @@ def observed(func: Func) -> Func:
 
 
 def decided(body: Block) -> dict[Value, Operand]:
-    """The results of branches that are the same on both sides: later passes know them, and then nobody reads the test."""
+    """The branch results that both sides agree on: later passes replace them, and the test may then be unread."""
     table: dict[Value, Operand] = {}
     for op in walk(body):
         if isinstance(op, If):
@@ -50,7 +50,7 @@ class _Observer:
     counts: dict[Value, int] = field(default_factory=dict)
 
     def block(self, block: Block) -> None:
-        """The ops of a block, the last first: an op that is kept keeps what it reads."""
+        """Process the ops of a block, last first: a kept op keeps its operands."""
         for op in block.ops:
             if isinstance(op, Call):
                 self.makers.update(dict.fromkeys(op.outs, op))
@@ -68,12 +68,12 @@ class _Observer:
                     self.marks.also(reader, self.marks.parent[op])
                     ops.append(reader)
                 elif op.name == "view" and not self.counts.get(op.outs[0]):
-                    continue  # removed at once, so that whoever reads the part later does so there
+                    continue  # removed at once, so that later reads of the part raise instead
             ops.append(op)
         block.ops = ops[::-1]
 
     def is_idle(self, reader: Call, later: list[Op]) -> bool:
-        """Is it of no use that a value is evaluated there?"""
+        """Whether evaluating the value there is unnecessary."""
         (value,) = reader.args
         maker = self.makers.get(value) if isinstance(value, Value) else None
         if maker is None or self.raises(maker, later):
@@ -84,7 +84,7 @@ class _Observer:
         return True
 
     def raises(self, op: Call, later: list[Op]) -> bool:
-        """May the op raise, and none of the later ones in its stead?"""
+        """Whether the op may raise, and no later op raises in its place."""
         if not may_raise(op, self.makers, self.rounds):
             return False
         if op.name not in ("view", "list_take"):
@@ -95,7 +95,7 @@ class _Observer:
 
 
 def is_part_of(op: Op, view: Call) -> bool:
-    """Does an op read or write to what a view shows, or to a part of that, in an array of the same shape?"""
+    """Whether an op accesses the part that a view selects, or a part of that, in an array of the same shape."""
     if not isinstance(op, Call) or op.name not in PATHS or not has_shape_of(op.args[0], view.args[0]):
         return False
     path, own = steps(op.settings["index"]), steps(view.settings["index"])
@@ -104,17 +104,17 @@ def is_part_of(op: Op, view: Call) -> bool:
 
 
 def is_of_item(op: Op, read: Call) -> bool:
-    """Does an op read or store a number in the list that stands at the same place of the same list?"""
+    """Whether an op reads or stores a number in the list at the same index of the same list."""
     return isinstance(op, Call) and op.name in ("table_take", "table_set") and all(map(is_same, op.args[:2], read.args))
 
 
 def has_shape_of(a: Operand, b: Operand) -> bool:
-    """Are the two arrays of one shape?"""
+    """Whether the two arrays have one shape."""
     return isinstance(a.type, Array) and isinstance(b.type, Array) and a.type.shape is not None and a.type.shape == b.type.shape
 
 
 def is_same(a: Operand, b: Operand) -> bool:
-    """Are the two one operand?"""
+    """Whether two operands are the same value or equal constants."""
     return a is b or isinstance(a, Const) and isinstance(b, Const) and a.key() == b.key()
 
 

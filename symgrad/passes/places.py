@@ -9,13 +9,13 @@ from symgrad.ir.verify import MAY_RETURN_OPERAND
 from symgrad.ops.declare import ROWS, USER_ROWS
 from symgrad.passes.facts import BORROWED, KEEPING
 
-#: rows that keep their operands, or may give them back in a way that is not followed
+#: rows that keep their operands, or may return them in an untracked way
 UNSURE = (KEEPING | BORROWED) - MAY_RETURN_OPERAND
 
 
 @dataclass(slots=True)
 class Places:
-    """Where each value is read: the op of its own block that holds the reader, as its number there."""
+    """The uses of each value: the op of the value's own block that is, or contains, the reader, and its index there."""
 
     readers: dict[Value, list[Op]] = field(default_factory=dict)
     yielded: set[Value] = field(default_factory=set)
@@ -24,7 +24,7 @@ class Places:
 
     @staticmethod
     def of(func: Func) -> Places:
-        """The places of a function."""
+        """The uses in a function."""
         places = Places()
         places.enter(func.body, None)
         return places
@@ -41,7 +41,7 @@ class Places:
         self.yielded.update(y for y in block.yields if isinstance(y, Value))
 
     def holder(self, op: Op, block: Block) -> Op | None:
-        """The op of ``block`` that is ``op``, or holds it."""
+        """The op of ``block`` that is, or contains, ``op``."""
         current: Op | None = op
         while current is not None:
             home, owner = self.above[current]
@@ -51,9 +51,9 @@ class Places:
         return None
 
     def last(self, value: Value, block: Block, unchanged: bool = False) -> int | None:
-        """The number of the last op of ``block`` that reads the memory of a value made there.
+        """The index of the last op of ``block`` that reads the memory of a value defined there.
 
-        None if it is handed on, or (``unchanged``) overwritten.
+        None if the block yields it, or (``unchanged``) it is overwritten.
         """
         last, pending, seen = -1, [value], {value}
         while pending:

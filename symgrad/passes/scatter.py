@@ -17,7 +17,7 @@ from symgrad.passes.telling import tell
 
 
 def scatter(func: Func) -> Func:
-    """Let rows and cells be added by number, in place."""
+    """Let rows and cells be added by flat index, in place."""
     for op in walk(func.body):
         if isinstance(op, Call) and op.name == "add_at" and not op.settings["distinct"]:
             place = op.args[2:]
@@ -36,7 +36,7 @@ def scatter(func: Func) -> Func:
 
 
 def by_number(op: Call) -> bool:
-    """Do arrays of integers say the first axes, and is that more than the places of a vector?"""
+    """Whether integer arrays index the first axes, other than a vector by one vector."""
     x, place = op.args[0].type, op.args[2:]
     if not isinstance(x, Array) or not x.rank or x.layout not in ("?", "C", "CF") or set(op.settings["index"]) != {"i"}:
         return False

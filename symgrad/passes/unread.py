@@ -35,7 +35,7 @@ def unread(func: Func) -> Func:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hole(Const):
-    """An operand that is not needed any more; its type still says how the op is printed."""
+    """The placeholder of a dropped operand; its type still decides how the op is printed."""
 
     shown: Type = UNKNOWN
 
@@ -45,7 +45,7 @@ class Hole(Const):
 
 
 def drop(op: Call, row: Row) -> None:
-    """Replace the operands of one op."""
+    """Replace the unmentioned operands of one op."""
     said = text(op, row, [a.type for a in op.args])
     for place, operand in enumerate(op.args):
         param = row.params[min(place, len(row.params) - 1)].lstrip("*")

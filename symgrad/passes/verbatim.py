@@ -6,7 +6,7 @@ from symgrad.ir.core import Call, Func, walk
 
 
 def verbatim(func: Func) -> Func:
-    """Make each ``as_written`` a ``written``: an op that reads what the text reads, and not the value that the ops have computed."""
+    """Make each ``as_written`` a ``written``: an op on the operands of the user's text instead of the value of the lowered ops."""
     for op in walk(func.body):
         if isinstance(op, Call) and op.name == "as_written":
             op.name, op.args = "written", op.args[1:]
