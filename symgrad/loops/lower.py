@@ -99,7 +99,7 @@ class Lowering(Context):
         if not isinstance(form, Form):
             return
         if form.memory is not None:
-            form.cells |= {self.facts.find((value, False))}  # it may be a view of an operand, with which it then shares stores
+            form.cells |= {self.facts.find((value, False))}  # the memory may have been allocated without a value
             return
         self.home.setdefault(form, frame.block)
         often = self.facts.count.get(value, 0) > 1 and form.cost > CHEAP
