@@ -210,7 +210,7 @@ def power(build: Builder, op: Call, args: Args) -> list[Operand]:
             bail_out(build, build.call("less", args[1], Const(0)))
         elif args[1].value < 0:
             raise OutOfReach("a negative power of an integer", op.loc)
-        bail_out(build, build.call("greater", args[1], Const(64)))  # only -1, 0 and 1 have larger powers; large exponents lose their parity as floats
+        bail_out(build, build.call("greater", args[1], Const(64)))  # only -1, 0 and 1 have larger powers, which floats lose the parity of
         return counted(build, op, args)
     by_math = op.settings.get("via") == "math"
     results = again(build, plainly(op), args) if by_math else again(build, op, args)
