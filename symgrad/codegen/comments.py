@@ -14,7 +14,7 @@ CUT = 40
 INDENT = 4  #: of the body of a function
 COLUMN = 47
 LAST_COLUMN = 64
-#: sections before which a blank line stands, where the first has been printed
+#: sections preceded by a blank line, if one of these sections has been printed
 AFTER = {"forward": ("backward",)}
 
 Lines = Callable[[str, int], str]
@@ -22,9 +22,10 @@ Lines = Callable[[str, int], str]
 
 @dataclass(slots=True)
 class Mark:
-    """What is known of one emitted statement.
+    """The marks of one emitted statement.
 
-    Where it comes from, is it backward, has its function no halves, does it write or read a tape, does a section begin.
+    Its source location, whether it is in the backward half, whether its function has no halves, whether it
+    accesses a tape, and the section that it begins.
     """
 
     loc: Loc = NOWHERE
@@ -35,7 +36,7 @@ class Mark:
 
 
 def statements(body: list[ast.stmt], above: tuple[ast.stmt, ...] = ()) -> Iterator[tuple[ast.stmt, tuple[ast.stmt, ...]]]:
-    """Every statement in order of the text, with those that it stands in."""
+    """Every statement in text order, with its enclosing statements."""
     for statement in body:
         yield statement, above
         for name in ("body", "orelse"):
@@ -57,9 +58,9 @@ def quote(loc: Loc, lines: Lines) -> str:
 def annotate(
     text: str, printed: list[ast.stmt], read: list[ast.stmt], marks: dict[ast.stmt, Mark], lines: Lines | None, notes: Notes | None = None
 ) -> tuple[str, list[Tie]]:
-    """Text with its comments, and where its lines come from.
+    """Add comments to a text, and return where its lines come from.
 
-    ``printed`` are the statements that were printed, ``read`` the same read from the text; without
+    ``printed`` are the statements that were printed, ``read`` the same statements parsed from the text. Without
     ``lines`` no comments are added.
     """
     rows = text.splitlines()
@@ -69,7 +70,7 @@ def annotate(
         mark = marks.get(statement)
         if mark is None:
             continue
-        headed = any(marks[s].loc.line == mark.loc.line for s in above if s in marks)  # its line stands at the head of the block
+        headed = any(marks[s].loc.line == mark.loc.line for s in above if s in marks)  # its line is quoted at the head of the block
         first = mark.backward and mark.loc.line not in (0, last) and not headed
         last = last if headed else mark.loc.line or last
         marked.setdefault(twin.lineno, (mark, first))

@@ -15,16 +15,17 @@ from dataclasses import dataclass, field
 from symgrad.codegen.views import BeforeLoops, Views, bound_by
 from symgrad.ir.types import Array, Scalar, Type
 
-#: operators that are the same on Python's floats, which never raise
+#: operators that are the same on Python floats and never raise there
 PLAIN = (ast.Add, ast.Sub, ast.Mult)
 
 
 def with_memory(
     body: list[ast.stmt], types: Mapping[str, list[Type]], taken: set[str], maker: ast.expr
 ) -> tuple[list[ast.stmt], list[ast.stmt]]:
-    """The statements, with the views and the memory that loops use created before the loops; and the statements that were added.
+    """Create the views and memoryviews that loops use before the loops; return all statements, and the added ones.
 
-    ``types`` are the types of the values of each variable, ``taken`` all names in use, ``maker`` names ``memoryview``.
+    ``types`` are the types of the values of each variable, ``taken`` all names in use, ``maker`` names
+    ``memoryview``.
     """
     ranks = {name: {t.rank or 0 if isinstance(t, Array) else 0 for t in possible} for name, possible in types.items()}
 
@@ -40,24 +41,24 @@ def with_memory(
 
 @dataclass(slots=True)
 class Elements(BeforeLoops):
-    """Elements of the variables of one function that are arrays of float64, or ``integers`` that are read only, of this rank."""
+    """Element accesses of variables that are float64 arrays, or read-only ``integers`` arrays, of one rank."""
 
     arrays: Mapping[str, int] = field(kw_only=True)
     integers: Mapping[str, int] = field(kw_only=True)
-    numbers: set[str] = field(kw_only=True)  #: variables that are integers
-    maker: ast.expr = field(kw_only=True)  #: what names ``memoryview``
-    stores: set[ast.AST] = field(default_factory=set)  #: places that are written to
+    numbers: set[str] = field(kw_only=True)  #: integer variables
+    maker: ast.expr = field(kw_only=True)  #: the name of ``memoryview``
+    stores: set[ast.AST] = field(default_factory=set)  #: subscripts that are written to
     suffix = "cells"
 
     def rebinds(self, node: ast.AST) -> Iterator[str]:
         return bound_by(node, {*self.arrays, *self.integers})
 
     def before(self, loop: ast.For | ast.While) -> list[ast.stmt]:
-        """As for others, where the loop may have many rounds."""
+        """As in the base class, if the loop may run many iterations."""
         return [] if isinstance(loop, ast.For) and not has_variables(loop.iter) else super(Elements, self).before(loop)
 
     def source(self, node: ast.AST, bound: set[str]) -> tuple[str, ast.expr] | None:
-        """The memory of an array of which one element is read or written."""
+        """The memory of an array with one element read or written."""
         match node:
             case ast.Assign(targets=[ast.Subscript() as target]):
                 self.stores.add(target)
@@ -74,7 +75,7 @@ class Elements(BeforeLoops):
         return ast.Subscript(view, place[1][0] if len(place[1]) == 1 else ast.Tuple(place[1]))
 
     def place(self, node: ast.AST) -> tuple[ast.Name, list[ast.expr]] | None:
-        """The array and the indices of an element that is read as Python's, or written."""
+        """The array and the indices of an element that is read as a Python number, or written."""
         arrays = self.arrays
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Name() as array, attr="item"), args=indices, keywords=[]):
@@ -88,7 +89,7 @@ class Elements(BeforeLoops):
         return (array, indices) if len(indices) == arrays.get(array.id) else None
 
     def is_number(self, node: ast.expr) -> bool:
-        """Is it an integer?"""
+        """Whether it is an integer."""
         match node:
             case ast.Constant(value=value):
                 return type(value) is int
@@ -102,7 +103,7 @@ class Elements(BeforeLoops):
 
 
 def has_variables(node: ast.expr) -> bool:
-    """Does it depend on more than literals?"""
+    """Whether it depends on more than literals."""
     return any(isinstance(inner, ast.Name) and inner.id not in ("range", "reversed") for inner in ast.walk(node))
 
 

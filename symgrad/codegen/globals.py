@@ -11,9 +11,9 @@ BUILTINS = ("range", "reversed", "slice", "complex", "memoryview")
 
 
 def collect(func: Func, names: Names, texts: dict[Call, str]) -> set[str]:
-    """Enter all global names that the function's text will use, so that variables avoid them; the names that rows' texts bind.
+    """Register all global names that the function's text uses, so that variables avoid them; return the names bound in rows' texts.
 
-    ``texts`` collects those of the ops.
+    ``texts`` collects the texts of the ops.
     """
     for name in ("np", "math", *BUILTINS):
         if name in names.hidden:
@@ -51,7 +51,7 @@ def asked_of_the_module(op: Call, text: str) -> list[str]:
 
 
 def collect_constants(operands: list[Operand], names: Names) -> None:
-    """Enter the names of constants."""
+    """Register the names of constants."""
     for operand in operands:
         if isinstance(operand, Const) and not isinstance(operand.value, Func):
             constant(operand, names)
