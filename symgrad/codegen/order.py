@@ -7,19 +7,19 @@ from symgrad.ops.declare import ROWS
 from symgrad.ops.parts import PATHS
 from symgrad.ops.raising import may_raise
 
-#: for each op that may raise the kinds of what it raises
+#: for each op that may raise, the kinds of its exceptions
 Raised = dict[Op, frozenset[str]]
 
 
 def raised_in(block: Block) -> Raised:
-    """What the ops of a block tree may raise."""
+    """The exceptions that the ops of a block tree may raise."""
     raised: Raised = {}
     collect(block, raised, {}, {})
     return raised
 
 
 def collect(block: Block, raised: Raised, makers: dict[Value, Call], rounds: dict[Value, For]) -> frozenset[str]:
-    """Enter what each op of a block may raise; return what all of them may raise."""
+    """Record the exceptions that each op of a block may raise; return the union."""
     kinds: set[str] = set()
     for op in block.ops:
         if isinstance(op, Call):
@@ -35,11 +35,11 @@ def collect(block: Block, raised: Raised, makers: dict[Value, Call], rounds: dic
 
 
 def kinds_of(op: Op, makers: dict[Value, Call], rounds: dict[Value, For]) -> frozenset[str]:
-    """What an op itself may raise: reads of parts of arrays one kind, every other row a kind of its own."""
+    """The kinds of an op's own exceptions: one kind for all reads of array parts, and a kind of its own for every other row."""
     if isinstance(op, Apply):
         return frozenset({"any"})
     if not isinstance(op, Call) or ROWS[op.name].by_name or not may_raise(op, makers, rounds):
-        return frozenset()  # the user's own text stands where the user wrote it
+        return frozenset()  # the user's own text keeps its place
     return frozenset({"index" if op.name in PATHS else op.name})
 
 

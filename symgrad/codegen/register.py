@@ -10,17 +10,17 @@ from symgrad.codegen.lifetimes import Stretch
 
 @dataclass(slots=True)
 class Timeline:
-    """The numbers in use at each moment: a tree over time, each node of which is half as long as the one above, with sets as bits.
+    """The numbers in use over time: a segment tree of bit sets; each node covers half the interval of its parent.
 
-    The node above ``k`` is ``k // 2``; the moment ``t`` is ``t + size``.
+    The parent of node ``k`` is ``k // 2``; time ``t`` is leaf ``t + size``.
     """
 
-    size: int  #: a power of two, not less than the number of moments
-    throughout: dict[int, int] = field(default_factory=dict)  #: of a node: what is in use at all its moments
-    sometime: dict[int, int] = field(default_factory=dict)  #: of a node: what is in use at one of its moments
+    size: int  #: a power of two, at least the number of time steps
+    throughout: dict[int, int] = field(default_factory=dict)  #: for each node the numbers in use throughout its interval
+    sometime: dict[int, int] = field(default_factory=dict)  #: for each node the numbers in use at some time in its interval
 
     def nodes(self, start: int, end: int) -> Iterator[int]:
-        """The few nodes that make up a stretch."""
+        """The few nodes that cover an interval."""
         left, right = start + self.size, end + self.size
         while left < right:
             if left & 1:
@@ -30,7 +30,7 @@ class Timeline:
             left, right = (left + 1) >> 1, right >> 1
 
     def use(self, number: int, stretches: list[Stretch]) -> None:
-        """The number is in use during the stretches."""
+        """Mark a number as in use during the intervals."""
         bit = 1 << number
         for start, end in stretches:
             for node in self.nodes(start, end):
@@ -40,7 +40,7 @@ class Timeline:
                     node >>= 1
 
     def used(self, stretches: list[Stretch]) -> int:
-        """The numbers in use at some moment of the stretches, as bits."""
+        """The numbers in use at some time in the intervals, as bits."""
         bits = 0
         for start, end in stretches if self.sometime else ():
             for node in self.nodes(start, end):
@@ -53,7 +53,7 @@ class Timeline:
 
 
 def numbered(base: str, k: int) -> str:
-    """The k-th name like ``base``.
+    """The k-th name derived from ``base``.
 
     >>> numbered("x", 0), numbered("x", 2)
     ('x', 'x_2')
@@ -63,21 +63,21 @@ def numbered(base: str, k: int) -> str:
 
 @dataclass(slots=True)
 class Register:
-    """Which names are in use when."""
+    """The usage of names over time."""
 
-    bases: set[str]  #: what names are made of
+    bases: set[str]  #: the bases of names
     moments: int
-    most: int  #: no number in a name need be greater
+    most: int  #: an upper bound of the numbers in names
     timelines: dict[str, Timeline] = field(default_factory=dict)
 
     def timeline(self, base: str) -> Timeline:
-        """When each name like ``base`` is in use."""
+        """The usage of the names derived from ``base``."""
         if base not in self.timelines:
             self.timelines[base] = Timeline(1 << self.moments.bit_length())
         return self.timelines[base]
 
     def use(self, name: str, stretches: list[Stretch]) -> None:
-        """The name is in use; ``x_2`` may have been made of ``x`` or of ``x_2``."""
+        """Mark a name as in use; ``x_2`` may be derived from ``x`` or from ``x_2``."""
         if name in self.bases:
             self.timeline(name).use(0, stretches)
         base, _, digits = name.rpartition("_")
@@ -92,7 +92,7 @@ class Register:
             self.timeline(base).use(int(digits), stretches)
 
     def free(self, base: str, stretches: list[Stretch]) -> Iterator[str]:
-        """The names like ``base`` that are in use at no moment of the stretches, the shortest first."""
+        """The names derived from ``base`` that are free during the intervals, shortest first."""
         used = self.timeline(base).used(stretches)
         while True:
             bit = ~used & (used + 1)

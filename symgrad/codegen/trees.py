@@ -32,7 +32,7 @@ def method(base: ast.expr, name: str, *args: ast.expr) -> ast.expr:
 
 
 def as_statement(function: Any, call: ast.expr) -> ast.stmt:
-    """A call that is evaluated for its effect, said as the statement that does the same where there is one."""
+    """A call evaluated for its side effect, as the equivalent statement where there is one."""
     match call:
         case ast.Call(args=[owner, ast.Constant(value=name), value]) if function is setattr and is_name(name):
             return assign(ast.Attribute(owner, name), value)
