@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from symgrad.ir.core import For, If, Op, Operand, Value, While
 
-#: an operand that comes from one path, as its place in a list of the op
+#: the incoming operand of one path, as a list of the op and an index
 Entry = tuple[list[Operand], int]
 
 
 def entries(op: Op) -> Iterator[tuple[Value, list[Entry]]]:
-    """Each value in which paths meet, with where its operands stand."""
+    """Each value defined at a join, with the positions of its operands."""
     match op:
         case If():
             for k, out in enumerate(op.outs):
@@ -24,7 +24,7 @@ def entries(op: Op) -> Iterator[tuple[Value, list[Entry]]]:
 
 
 def joins(op: Op) -> Iterator[tuple[Value, list[Operand]]]:
-    """Each value in which paths meet, with its operands."""
+    """Each value defined at a join, with its operands."""
     for value, places in entries(op):
         yield value, [operands[place] for operands, place in places]
 
