@@ -137,7 +137,7 @@ class Struct(Type):
 
 @dataclass(frozen=True, slots=True)
 class Tape(Type):
-    """Saved values, written by the forward half and read by the backward half: a stack, or (``indexed``) slots, their number known before."""
+    """Saved values, written by the forward half and read by the backward half: a stack, or (``indexed``) a known number of slots."""
 
     items: tuple[Type, ...] = ()
     indexed: bool = False
@@ -273,8 +273,8 @@ def join(a: Type, b: Type) -> Type:
     >>> str(join(Scalar("int"), Scalar("float", "f64")))
     'float?'
 
-
     With other integers uint64 promotes to float, so the join is unknown:
+
     >>> str(join(Scalar("int"), Scalar("int", "i64"))), str(join(Scalar("int"), Scalar("int", "u64")))
     ('int?', '?')
     """

@@ -160,7 +160,7 @@ class _Structure:
 # ------------------------------------------------------------------ memory
 
 
-FLOATS = frozenset({"f16", "f32", "f64", "c64", "c128"})  #: dtypes that are never mixed up
+FLOATS = frozenset({"f16", "f32", "f64", "c64", "c128"})  #: dtypes that must agree exactly between a slot and its operands
 Root = int  #: one piece of memory, or the possible memory of a loop slot
 Roots = frozenset[Root]
 NONE: Roots = frozenset()

@@ -9,7 +9,7 @@ from symgrad.pipeline.job import Job
 
 
 def budget_of(job: Job) -> Budget:
-    """What the loops of a program may keep: by ``checkpoints`` and ``memory``. A name or line of no loop is refused."""
+    """The snapshot budget of the loops of a program: by ``checkpoints`` and ``memory``. A name or line without a loop is refused."""
     chosen: dict[Loc, int] = {}
     for name, count in job.request.checkpoints:
         places = [loc for loc in job.lowered.loops if is_named(job, loc, name)]
@@ -24,14 +24,14 @@ def budget_of(job: Job) -> Budget:
 
 
 def is_named(job: Job, loc: Loc, name: int | str) -> bool:
-    """Is a loop the one on a line of the function's own file, or over a variable?"""
+    """Whether a loop is on a line of the function's own file, or has a variable of that name."""
     if isinstance(name, int):
         return loc.line == name and loc.file == job.source.file
     return name in job.lowered.loops[loc]
 
 
 def spoken(loc: Loc, variables: tuple[str, ...]) -> str:
-    """A loop as it is told to the user: ``t (line 4)``."""
+    """A loop in messages: ``t (line 4)``."""
     return f"{', '.join(variables) or 'while'} (line {loc.line})"
 
 
