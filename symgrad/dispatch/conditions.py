@@ -18,11 +18,11 @@ from symgrad.kinds import distribution_name, slots_of
 from symgrad.signature import DISTRIBUTION, FEW, Abstract, Many, Static, Tree, is_cycle, part_of
 from symgrad.text import keys_of, literal, respelled
 
-Around = tuple[str, ...]  #: the texts of the containers that a value stands in, from outside to inside
+Around = tuple[str, ...]  #: the texts of the containers around a value, outermost first
 
 
 def condition(text: str, item: Abstract, names: Names, around: Around = ()) -> list[str] | None:
-    """Tests, in order, that the value ``text`` is what ``item`` says; None where only the slow way can tell."""
+    """Tests, in order, that the value ``text`` matches ``item``; None where only the slow path can tell."""
     match item:
         case Scalar(kind=kind, dtype=None):
             return [f"{names.of(type)}({text}) is {names.of(_python_type(kind))}"]
@@ -50,12 +50,12 @@ def condition(text: str, item: Abstract, names: Names, around: Around = ()) -> l
 
 
 def is_numbers(item: Abstract) -> bool:
-    """Is it a list of Python's numbers of one kind?"""
+    """Whether it is a list of Python numbers of one kind."""
     return isinstance(item, List) and isinstance(item.item, Scalar) and item.item.dtype is None
 
 
 def _number_tests(text: str, item: Abstract, names: Names, compared: str) -> list[str]:
-    """Tests of a list of numbers of one kind; compared by ``<=``, there may be none."""
+    """Tests of a list of numbers of one kind; with ``<=`` as comparison it may be empty."""
     assert isinstance(item, List)
     assert isinstance(item.item, Scalar)
     kinds = f"{names.of(set)}({names.of(map)}({names.of(type)}, {text}))"
@@ -77,12 +77,12 @@ def _many_condition(text: str, item: Many, names: Names, around: Around) -> list
 
 
 def array_condition(text: str, item: Array, names: Names) -> list[str]:
-    """Tests that the value is an array that lies as ``item`` says, of whatever dtype and shape."""
+    """Tests that the value is an array with the layout of ``item``, of any dtype and shape."""
     lies = [LAYOUT_TESTS[item.layout].format(text)] if item.layout in LAYOUT_TESTS else []
     return [f"{names.of(type)}({text}) is {names.of(np.ndarray)}", *lies]
 
 
-#: tests of how an array lies in memory; ``fnc`` is by columns and not by rows too
+#: tests of an array's memory layout; ``fnc`` is column-major but not also row-major
 LAYOUT_TESTS = {"C": "{}.flags.c_contiguous", "F": "{}.flags.fnc", "N": "not {}.flags.forc"}
 
 
@@ -97,7 +97,7 @@ def _extent_tests(text: str, single: list[bool], names: Names) -> list[str]:
 
 
 def _static_condition(text: str, item: Static, names: Names, around: Around) -> list[str] | None:
-    """Tests that the key of an object is as it was: they say the same of it as ``abstraction.static`` and the callers of that."""
+    """Tests that the key of an object is unchanged; they agree with ``abstraction.static`` and its callers."""
     value = item.value
     if is_cycle(item):
         return [f"{text} is {around[-1 - item.key[1]]}"]
@@ -107,7 +107,7 @@ def _static_condition(text: str, item: Static, names: Names, around: Around) -> 
         return [f"{text} is {names.of(value)}"]
     if type(value) in (str, bytes):
         return [f"{names.of(type)}({text}) is {names.of(type(value))}", f"{text} == {literal(value)}"]
-    if isinstance(value, str):  # who knows what a class of the user's compares
+    if isinstance(value, str):  # a user's class may define any comparison
         return [f"{text} is {names.of(value)}"]
     if isinstance(value, types.FunctionType):
         return [f"{text} is {names.of(value)}", f"{text}.__code__ is {names.of(value.__code__)}"]
@@ -127,7 +127,7 @@ def _static_condition(text: str, item: Static, names: Names, around: Around) -> 
 
 
 def _distribution_condition(text: str, word: str, value: Any, names: Names) -> list[str] | None:
-    """Tests that the value is the distribution that ``scipy.stats`` has under a name; None for one that only computes the same."""
+    """Tests that the value is the ``scipy.stats`` distribution of a name; None for one that only computes the same."""
     public = vars(sys.modules["scipy.stats"])
     if public.get(word) is not value:
         return None
@@ -137,7 +137,7 @@ def _distribution_condition(text: str, word: str, value: Any, names: Names) -> l
 
 
 def _method_condition(text: str, method: types.MethodType, names: Names) -> list[str]:
-    """Tests that the value is a method of the same object, and the same function or one of the same code."""
+    """Tests that the value is a method of the same object, with the same function or code."""
     function, code = method.__func__, getattr(method.__func__, "__code__", None)
     of = f"{text}.__func__" if code is None else f"{names.of(getattr)}({text}.__func__, '__code__', None)"
     return [f"{names.of(type)}({text}) is {names.of(types.MethodType)}", f"{text}.__self__ is {names.of(method.__self__)}",
@@ -168,5 +168,5 @@ def _tree_condition(text: str, tree: Tree, names: Names, around: Around) -> list
 
 
 def spelled(path: str, names: Names) -> str:
-    """A path over the parameters as the guard has it: a parameter may be called ``getattr``."""
+    """A path over the parameters for the guard, in which a parameter may be called ``getattr``."""
     return respelled(path, str, names.of(getattr)) if "getattr(" in path else path

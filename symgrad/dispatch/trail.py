@@ -13,7 +13,7 @@ from symgrad.pipeline.readings import Reading, Readings
 from symgrad.runtime.locks import LOCK
 from symgrad.signature import Signature
 
-#: of so many calls it is known what was tried
+#: the number of calls whose attempts are kept
 RECENT = 32
 TRAILS: list[weakref.ref[Trail]] = []  #: the oldest first
 
@@ -29,7 +29,7 @@ class Trail:
     entry: Entry | None = None
 
     def still_so(self, arguments: Mapping[str, Any]) -> Readings:
-        """The readings that would come out the same again: a reading is tested by what it has read, a refusal by what the code has read."""
+        """The readings that are still valid: a reading is tested by its own captured values, a refusal by those of the code."""
         assert self.entry is not None
         world = self.entry.world
         steady = world.is_as_it_was(self.function, arguments, self.signature.names)
@@ -47,7 +47,7 @@ class Trail:
         return readings
 
     def keep(self, entry: Entry) -> None:
-        """Note the code that the attempts have led to."""
+        """Record the code that the attempts have led to."""
         self.entry = entry
         with LOCK:
             TRAILS[:] = [reference for reference in TRAILS if reference() is not None][1 - RECENT :]
@@ -66,7 +66,7 @@ def trail_of(function: types.FunctionType, signature: Signature, arguments: Mapp
 
 
 def forget_trails() -> None:
-    """Read everything anew: the vocabulary has changed."""
+    """Discard all trails: the vocabulary has changed."""
     with LOCK:
         TRAILS.clear()
 

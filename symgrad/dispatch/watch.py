@@ -13,17 +13,18 @@ from symgrad.identity import Same
 from symgrad.signature import ASPECTS, QUESTIONS, Relied
 from symgrad.text import is_name, item, literal, names_in, respelled
 
-#: a path that begins at a global or cell of a function
+#: matches a path that begins at a global or cell of a function
 PLACE = re.compile(r"([^\W\d]\w*)\.(?:__globals__\['(\w+)'\]|__closure__\[(\d+)\]\.cell_contents)(?=$|[.\[])")
-#: of so many names that one class does not define, each is looked for; of more, all at once
+#: up to this many names that one class does not define are tested one by one, more at once
 ONE_BY_ONE = 6
 
 
 @dataclass(slots=True)
 class Names:
-    """Objects that the guard's text refers to, by names no parameter has.
+    """Names for the objects in the guard's text, distinct from parameters.
 
-    ``home`` are the globals that the guard reads by their own names, as the user's function does: see ``write_guard``.
+    ``home`` are the globals that the guard reads by their own names, as the user's function does: see
+    ``write_guard``.
     """
 
     prefix: str
@@ -33,7 +34,7 @@ class Names:
     classes: dict[Same, str] = field(default_factory=dict)
 
     def of(self, value: Any) -> str:
-        """The name that stands for an object."""
+        """The name of an object."""
         for name, known in self.objects.items():
             if known is value:
                 return name
@@ -45,7 +46,7 @@ class Names:
         return name
 
     def of_class(self, cls: type) -> str:
-        """The name that stands for what a class defines."""
+        """The name of a class's namespace."""
         key = Same(cls)
         if key not in self.classes:
             self.classes[key] = self.new(vars(cls))
@@ -58,7 +59,7 @@ class Names:
 
 
 def captured_text(function: types.FunctionType, expression: str, objects: Mapping[str, Any], names: Names) -> str | None:
-    """The expression with the user's globals and cells spelled so that the guard can read them."""
+    """The expression, with the user's globals and cells spelled for the guard; None if the guard cannot read them."""
     place = PLACE.match(expression)
     if place is not None and place[1] in objects:
         owner, rest = objects[place[1]], expression[place.end() :]
@@ -87,7 +88,7 @@ def _parameter_count(code: types.CodeType) -> int:
 
 
 def all_relied_tests(function: types.FunctionType, relied: Iterable[Relied], objects: Mapping[str, Any], names: Names) -> list[str] | None:
-    """Tests of the whole record, each once; None where an expression cannot be read by a guard."""
+    """Tests of the whole record, without duplicates; None where the guard cannot read an expression."""
     undefined: dict[str, list[str]] = {}
     tests: dict[str, None] = {}
     for one in relied:
@@ -104,7 +105,7 @@ def all_relied_tests(function: types.FunctionType, relied: Iterable[Relied], obj
 
 
 def undefined_tests(space: str, words: list[str], names: Names) -> Iterator[str]:
-    """Tests that a class does not define names."""
+    """Tests that a class does not define these names."""
     if len(words) > ONE_BY_ONE:
         yield f"{names.of(frozenset(words))}.isdisjoint({space})"
     else:
@@ -112,7 +113,7 @@ def undefined_tests(space: str, words: list[str], names: Names) -> Iterator[str]
 
 
 def relied_tests(text: str, relied: Relied, names: Names) -> list[str]:
-    """Tests that what the code contains of something outside is still so."""
+    """Tests that an object that the code depends on is unchanged."""
     if relied.aspect in QUESTIONS:
         return [question_test(text, relied, names)]
     now = text if relied.aspect == "itself" else f"{names.of(ASPECTS[relied.aspect])}({text})"
@@ -124,7 +125,7 @@ def relied_tests(text: str, relied: Relied, names: Names) -> list[str]:
 
 
 def question_test(text: str, relied: Relied, names: Names) -> str:
-    """The test of what was asked of an object and a name."""
+    """The test of a recorded property of an object and a name."""
     word = literal(relied.value) if isinstance(relied.value, str | int) else names.of(relied.value)
     match relied.aspect:
         case "has":

@@ -34,10 +34,7 @@ from symgrad.text import docstring
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """The two functions: ``first`` returns the ``own`` results and residuals; ``second`` takes residuals, zeros for ``zeros``, and tangents.
-
-    ``active`` are the results with a tangent, ``zeros`` those of them whose form ``second`` reads.
-    """
+    """The two functions: ``first`` returns ``own`` results and residuals; ``second`` takes residuals, zeros for ``zeros``, and tangents."""
 
     first: Func
     second: Func

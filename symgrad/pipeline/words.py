@@ -13,7 +13,7 @@ from symgrad.pipeline.job import Job
 from symgrad.runtime.batches import BATCH
 from symgrad.text import one_line
 
-#: the attribute of a function that multiplies a Hessian with a vector: the gradient that it differentiates, and the name of its vector
+#: the attribute of a Hessian-vector product's function: the gradient that it differentiates, and the name of its vector
 ALONG = "__symgrad_along__"
 
 
@@ -29,13 +29,13 @@ def own_document(job: Job) -> str:
 
 
 def described(job: Job) -> str:
-    """The name of the function: a function over a batch is named after what it calls."""
+    """The name of the function; a batched function is named after its callee."""
     batch = getattr(job.source.function, BATCH, None)
     return job.source.name if batch is None else one_line(repr(batch))
 
 
 def origin(job: Job) -> str:
-    """Where the function is written."""
+    """The source location of the function, in words."""
     function: Any = job.source.function
     if (product := getattr(function, ALONG, None)) is not None:
         function = product[0]._function
@@ -49,7 +49,7 @@ def origin(job: Job) -> str:
 
 
 def free_name(job: Job, wish: str, *ends: str) -> str:
-    """A name that, with any of these ends, none of the user's objects has in the text: the function itself may be one of them."""
+    """A name that, with each of these suffixes, is not used by the user's objects; the function itself may be one of them."""
     taken = job.lowered.objects
     wishes = itertools.chain((wish,), (f"{wish}_{n}" for n in itertools.count(1)))
     return next(name for name in wishes if not any(f"{name}{end}" in taken for end in ends))
@@ -93,7 +93,7 @@ def parameter_text(job: Job) -> str:
 
 
 def passed_text(job: Job) -> str:
-    """The same parameters, handed on."""
+    """The same parameters, as arguments of a call."""
     if job.outside is not None:
         return job.outside.passed
     parts = []
