@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
-#: the vertices of a graph beside each vertex, or the rows of each column
+#: the neighbours of each vertex of a graph, or the rows of each column
 Lists = Sequence[Sequence[int]]
 
 
@@ -29,7 +29,7 @@ def lists_of(offsets: np.ndarray, members: np.ndarray) -> list[list[int]]:
 
 
 def column_colors(columns: Lists, rows: int, most: int | None = None) -> np.ndarray | None:
-    """A colour for each column, -1 for one without entries; None where that takes ``most`` colours or more.
+    """A colour for each column, -1 for one without entries; None if that takes ``most`` colours or more.
 
     ``columns`` are the rows in which each column has entries.
 
@@ -45,8 +45,8 @@ def column_colors(columns: Lists, rows: int, most: int | None = None) -> np.ndar
 
 
 def greedy_columns(columns: Lists, rows: int, order: Sequence[int], most: int | None) -> np.ndarray | None:
-    """Colours in an order; None where they are ``most`` or more."""
-    used = [0] * rows  # the colours that are in each row
+    """Greedy colours in a given order; None if they are ``most`` or more."""
+    used = [0] * rows  # the colours in each row
     colors = np.full(len(columns), -1)
     for column in order:
         taken = 0
@@ -64,10 +64,10 @@ def greedy_columns(columns: Lists, rows: int, order: Sequence[int], most: int | 
 
 
 def star_colors(beside: Lists) -> np.ndarray:
-    """A star colouring of a graph: neighbours differ, and every path of four vertices has three colours.
+    """A star colouring of a graph: neighbours differ, and every path of four vertices has at least three colours.
 
-    ``beside`` are the neighbours of each vertex, and the vertex itself where the matrix has an entry on its diagonal. What has no
-    neighbours and no such entry has the colour -1.
+    ``beside`` are the neighbours of each vertex, and the vertex itself if the matrix has an entry on its
+    diagonal. A vertex with neither has the colour -1.
 
     >>> star_colors([[0, 1, 2, 3], [0, 1], [0, 2], [0, 3]])
     array([0, 1, 1, 1])
@@ -77,12 +77,12 @@ def star_colors(beside: Lists) -> np.ndarray:
 
 
 def greedy_stars(beside: Lists, order: Sequence[int]) -> np.ndarray:
-    """Algorithm 4.1 of Gebremedhin, Manne and Pothen, with what its inner loops ask kept for each vertex."""
+    """Algorithm 4.1 of Gebremedhin, Manne and Pothen, with the queries of its inner loops cached for each vertex."""
     count = len(beside)
     colors = np.full(count, -1)
     around = [0] * count  # the colours of the neighbours
     ends = [0] * count  # the colours of neighbours that have another neighbour of this vertex's colour
-    first: list[dict[int, int]] = [{} for _ in range(count)]  # of vertices with a colour: a neighbour by its colour
+    first: list[dict[int, int]] = [{} for _ in range(count)]  # for coloured vertices: a neighbour by its colour
     for vertex in order:
         if not beside[vertex]:
             continue
@@ -107,12 +107,12 @@ def greedy_stars(beside: Lists, order: Sequence[int]) -> np.ndarray:
 
 
 def fullest_first(lists: Lists) -> list[int]:
-    """The places of lists, of the longest first."""
+    """The indices of lists, longest first."""
     return sorted(range(len(lists)), key=lambda k: -len(lists[k]))
 
 
 def first_free(taken: int) -> int:
-    """The first colour that is not in a set.
+    """The first colour outside a set.
 
     >>> first_free(0b1011)
     2
@@ -121,7 +121,7 @@ def first_free(taken: int) -> int:
 
 
 def seeds_of(colors: np.ndarray) -> np.ndarray:
-    """For each colour a vector that is 1 where it is, and 0 elsewhere.
+    """For each colour a vector that is 1 at its positions, and 0 elsewhere.
 
     >>> seeds_of(np.array([0, 1, -1, 0]))
     array([[1., 0., 0., 1.],
@@ -132,7 +132,7 @@ def seeds_of(colors: np.ndarray) -> np.ndarray:
 
 
 def entries_of_columns(compressed: np.ndarray, colors: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """The entries at some places of a matrix, of whose columns those of each colour are added up in one row of ``compressed``."""
+    """Entries of a matrix at given positions; each row of ``compressed`` is the sum of the columns of one colour."""
     entries: np.ndarray = compressed[colors[columns], rows]
     return entries
 

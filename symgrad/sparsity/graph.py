@@ -15,21 +15,21 @@ import numpy as np
 
 from symgrad.errors import BadArgument
 
-#: arrays of so few elements are united number by number, which is faster
+#: arrays of at most so many elements are united element by element, which is faster
 FEW = 8
-#: a pattern of more entries than this is not held
+#: the maximum number of entries of a pattern
 MOST = 50_000_000
-#: so many entries are sorted at once
+#: the maximum number of entries sorted at once
 AT_ONCE = 4_000_000
 
-Ids = Any  #: the number of a set, or an array of such numbers
+Ids = Any  #: the number of a set, or an array of set numbers
 
 
 @dataclass(slots=True)
 class Unions:
-    """Sets that were made one after the other: each set ``targets[k]`` holds the set ``sources[k]``.
+    """Sets created in sequence: each set ``targets[k]`` contains the set ``sources[k]``.
 
-    ``levels`` says which come first: the sources of a target are of lower levels, or older than all of these.
+    ``levels`` gives their order: the sources of a target have lower levels, or are older than all of these.
     """
 
     targets: np.ndarray
@@ -51,11 +51,11 @@ class Graph:
     """The sets of a function of ``size`` input elements."""
 
     size: int
-    count: int = 0  #: how many sets there are; the next one gets this number
+    count: int = 0  #: the number of sets, and the number of the next one
     unions: list[Unions] = field(default_factory=list)
-    pairs: dict[tuple[int, int], int] = field(default_factory=dict)  #: unions of two sets that exist
+    pairs: dict[tuple[int, int], int] = field(default_factory=dict)  #: existing unions of two sets
     recent: list[tuple[int, int, int]] = field(default_factory=list)  #: the latest such unions: both parts and the level
-    first: int = 0  #: the number of the first of them
+    first: int = 0  #: the number of the first recent one
 
     def __post_init__(self) -> None:
         self.count = self.first = self.size + 1
@@ -79,7 +79,7 @@ class Graph:
         return known
 
     def settle(self) -> None:
-        """Put the recent unions of two among the others."""
+        """Append the recent unions of two sets to the list of unions."""
         if self.recent:
             table = np.array(self.recent, np.int64)
             targets = np.repeat(np.arange(self.first, self.count), 2)
@@ -88,7 +88,7 @@ class Graph:
         self.first = self.count
 
     def join(self, a: Ids, b: Ids) -> Ids:
-        """The union of two sets, or element by element of two arrays of sets, which are broadcast."""
+        """The union of two sets, or of two arrays of sets element by element, with broadcasting."""
         if isinstance(a, int) and isinstance(b, int):
             return self.pair(a, b)
         left, right = np.broadcast_arrays(a, b)
@@ -105,7 +105,7 @@ class Graph:
         return result
 
     def new(self, groups: np.ndarray, sources: np.ndarray, count: int) -> np.ndarray:
-        """New sets, so many; ``sources[k]`` is a part of the set ``groups[k]``, and groups are sorted."""
+        """Create ``count`` sets; ``sources[k]`` is a part of the set ``groups[k]``, and groups are sorted."""
         self.settle()
         numbers = np.arange(self.count, self.count + count)
         self.unions.append(Unions(numbers[groups], sources))
@@ -113,7 +113,7 @@ class Graph:
         return numbers
 
     def gather(self, groups: np.ndarray, ids: np.ndarray, count: int) -> np.ndarray:
-        """For each of ``count`` groups the union of the sets ``ids[k]`` whose ``groups[k]`` it is."""
+        """For each of ``count`` groups the union of its sets: ``ids[k]`` is in group ``groups[k]``."""
         groups, ids = groups.ravel(), ids.ravel()
         held = ids != 0
         keys = np.unique(groups[held] * self.count + ids[held])
@@ -141,7 +141,7 @@ class Graph:
     # ------------------------------------------------------------------ reading
 
     def pattern(self, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """What each set of a vector holds: offsets and elements, as of a compressed sparse matrix with a row for each."""
+        """The contents of each set of a vector: offsets and elements, as of a compressed sparse matrix with a row per set."""
         self.settle()
         needed = self.needed(ids)
         sets = Contents(self.size, self.count)
@@ -153,7 +153,7 @@ class Graph:
         return np.concatenate([[0], np.cumsum(lengths)]), sets.of(ids) - 1
 
     def needed(self, ids: np.ndarray) -> np.ndarray:
-        """Which sets the given ones are made of."""
+        """The sets that the given ones are built from, as a mask."""
         needed = np.zeros(self.count, bool)
         needed[ids] = True
         for unions in reversed(self.unions):
@@ -164,7 +164,7 @@ class Graph:
 
 @dataclass(slots=True)
 class Contents:
-    """What sets hold: of each the place and the number of its elements, which are sorted, in one array."""
+    """The contents of sets: for each the position and number of its sorted elements in one array."""
 
     size: int
     count: int
@@ -188,7 +188,7 @@ class Contents:
         return self.elements[shifts + np.arange(shifts.size)]
 
     def add(self, targets: np.ndarray, sources: np.ndarray) -> None:
-        """Enter unions, whose parts are there; targets are sorted."""
+        """Compute unions whose parts are known; targets are sorted."""
         sizes = np.cumsum(self.lengths[sources])
         start = 0
         while start < targets.size:
@@ -210,7 +210,7 @@ class Contents:
         self.used += elements.size
 
     def reserve(self, more: int) -> None:
-        """Make room for so many elements."""
+        """Reserve memory for ``more`` elements."""
         if self.used + more > MOST:
             what = f"the pattern and what it is computed from have more than {MOST:,} entries: the derivative is not sparse"
             raise BadArgument(what, hint="leave sparsity out, or pass the pattern as sparsity=pattern")

@@ -25,11 +25,11 @@ def columns(func: Func, wrt: Sequence[int], active_results: Sequence[int], *, na
             taken: set[str] | None = None) -> Func:  # fmt: skip
     """The function that computes ``func`` and its Jacobians, by columns; parameters and results are those of ``adjoint.jacobian``.
 
-    Raises NotBatched where something has no form for many tangents at once.
+    Raises NotBatched where an op has no form for many tangents at once.
     """
     label = name or f"{func.name}_jacobian"
     taken = set() if taken is None else taken
-    single = len(wrt) == 1 and not isinstance(func.params[wrt[0]].type, Array)  # whose tangents are the Jacobians
+    single = len(wrt) == 1 and not isinstance(func.params[wrt[0]].type, Array)  # its tangents are the Jacobians
     sweep = expanded(push_forward(func, wrt, active_results, label, taken=taken, shared=not single), taken)
     taken |= symbols(sweep)
     builder = Builder(Block(), sweep.loc, taken=taken)
@@ -39,9 +39,10 @@ def columns(func: Func, wrt: Sequence[int], active_results: Sequence[int], *, na
 
 @dataclass(slots=True)
 class Columns:
-    """The Jacobian while it is written.
+    """The Jacobian during construction.
 
-    ``sweep`` is the push-forward, whose first ``own`` results are the function's, and whose last parameters are the tangents of ``params``.
+    ``sweep`` is the push-forward: its first ``own`` results are the function's, its last parameters are the
+    tangents of ``params``.
     """
 
     sweep: Func
@@ -70,7 +71,7 @@ class Columns:
         return self.sweep
 
     def at_once(self, body: Block, tangents: list[Value]) -> list[Operand]:
-        """All columns of the Jacobians, of each result those of all parameters."""
+        """All columns of the Jacobians: for each result those of all parameters."""
         elements = self.elements
         builder = elements.builder
         hint = tangents[0].name if len(tangents) == 1 else "tangents"

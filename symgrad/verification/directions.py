@@ -20,7 +20,7 @@ from symgrad.verification.duplicate import Duplicate
 
 
 def children(value: Any) -> list[Any] | None:
-    """The items of a container, None for what is not one."""
+    """The items of a container, None for other values."""
     match value:
         case tuple():
             return list(value)
@@ -34,23 +34,23 @@ def children(value: Any) -> list[Any] | None:
 
 
 def is_float(value: Any) -> bool:
-    """Is it a float or a complex number, or an array of these?"""
+    """Whether it is a float or a complex number, or an array of these."""
     return isinstance(value, float | complex) or isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "fc"
 
 
 def count_floats(value: Any) -> int:
-    """How many floats or arrays of floats there are in a tree."""
+    """The number of floats and arrays of floats in a tree."""
     items = children(value)
     return int(is_float(value)) if items is None else sum(map(count_floats, items))
 
 
 def widths(value: Any) -> list[int]:
-    """The bytes of each float type in a tree."""
+    """The width in bytes of each float or array of floats in a tree."""
     return [np.real(leaf).dtype.itemsize if isinstance(leaf, np.ndarray | np.generic) else 8 for leaf in floats(value)]
 
 
 def floats(value: Any) -> Iterator[Any]:
-    """The floats and arrays of floats in a tree, whose containers may hold one another.
+    """The floats and arrays of floats in a tree, whose containers may be cyclic.
 
     >>> held = [1.0, 2]
     >>> held.append(held)
@@ -70,12 +70,12 @@ def floats(value: Any) -> Iterator[Any]:
 
 
 def fresh(value: Any) -> Any:
-    """A copy whose arrays may be written to."""
+    """A copy with writable arrays."""
     return Duplicate().of(value) if isinstance(value, np.ndarray) or children(value) is not None else value
 
 
 def random_like(value: Any, random: np.random.Generator) -> Any:
-    """Numbers of unit variance for each float of a tree, in nested lists; None for all else."""
+    """Random numbers of unit variance for each float of a tree, in nested lists; None for other leaves."""
     items = children(value)
     if items is not None:
         return [random_like(item, random) for item in items]
@@ -88,7 +88,7 @@ def random_like(value: Any, random: np.random.Generator) -> Any:
 
 
 def only(tangent: Any, leaf: int) -> Any:
-    """A direction that moves one float or array of floats alone, by its place among them.
+    """A direction that moves only one float or array of floats, given by its index.
 
     >>> only([1.0, [None, np.ones(2)]], 1)
     [0.0, [None, array([1., 1.])]]
@@ -104,7 +104,7 @@ def only(tangent: Any, leaf: int) -> Any:
 
 
 def leaf_names(value: Any, name: str) -> list[str]:
-    """What each float and each array of floats in a tree is called.
+    """The names of the floats and arrays of floats in a tree.
 
     >>> leaf_names({"w": np.ones(2), "b": [1.0, 2]}, "p")
     ["p['w']", "p['b'][0]"]
@@ -117,7 +117,7 @@ def leaf_names(value: Any, name: str) -> list[str]:
 
 
 def item_names(value: Any, name: str) -> list[str]:
-    """How the items of a container that is called ``name`` are spelled, in the order of ``children``."""
+    """The expressions of the items of a container called ``name``, in the order of ``children``."""
     if isinstance(value, dict):
         return [item_of(name, key) if has_literal(key) else f"{name}[...]" for key, _ in items_held(value)]
     if isinstance(value, list) or isinstance(value, tuple) and not hasattr(value, "_fields"):
@@ -126,7 +126,7 @@ def item_names(value: Any, name: str) -> list[str]:
 
 
 def by_key(value: Any, parts: Any) -> Any:
-    """Nested lists that stand for a tree, with dicts and attributes where the tree has them."""
+    """Nested lists that represent a tree, converted back to dicts and attributes where the tree has them."""
     items = children(value)
     if items is None:
         return parts
@@ -169,7 +169,7 @@ def moved(value: Any, tangent: Any, t: float) -> Any:
 
 
 def dot(value: Any, tangent: Any) -> complex:
-    """The sum of the products of a tree with a tangent, of which the real part counts; what carries no float counts nothing."""
+    """The inner product of a tree and a tangent, whose real part counts; leaves without floats contribute nothing."""
     if tangent is None or value is None:
         return 0j
     items = children(value)
@@ -179,9 +179,9 @@ def dot(value: Any, tangent: Any) -> complex:
 
 
 def contracted(jacobian: Any, seed: Any) -> Any:
-    """The sum of the products of a seed, a tree like a function's result, with the derivatives of the elements of that result.
+    """The contraction of a Jacobian with a seed, a tree like the function's result.
 
-    ``jacobian`` holds a tree in the place of each leaf of the result; what is returned is such a tree, in nested lists.
+    ``jacobian`` has a tree in place of each leaf of the result; such a tree is returned, in nested lists.
 
     >>> contracted([{"x": np.eye(2)}, {"x": np.ones(2)}], [np.array([1.0, 2.0]), 3.0])
     [array([4., 5.])]
@@ -194,7 +194,7 @@ def contracted(jacobian: Any, seed: Any) -> Any:
 
 
 def weighted(tree: Any, seed: Any) -> Any:
-    """Each array of a tree with the sum over its first axes taken, weighted by a seed that has these axes."""
+    """Each array of a tree summed over the leading axes of a seed, weighted by the seed."""
     items = children(tree)
     if items is not None:
         return [weighted(item, seed) for item in items]
