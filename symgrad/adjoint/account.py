@@ -91,7 +91,7 @@ def grouped(text: str) -> str:
     return text if isinstance(parsed(text), ast.Name | ast.Call) else f"({text})"
 
 
-# ------------------------------------------------------------------ what the backward half reads
+# ------------------------------------------------------------------ the plan
 
 
 def tell_plan(plan: Plan) -> None:

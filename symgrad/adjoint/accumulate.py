@@ -97,7 +97,7 @@ class Ledger:
     copies: list[Value] = field(default_factory=list)
     nullable: set[Value] = field(default_factory=set)  #: values that are None on some paths
 
-    # ---------------------------------------------------------------- looking up
+    # ---------------------------------------------------------------- lookup
 
     def get(self, scope: Scope, value: Value) -> Cotangent | None:
         """The cotangent so far; looking up an outer value's inside a loop makes the loop carry it."""
@@ -123,7 +123,7 @@ class Ledger:
         grad = self.take(scope, value)
         return None if grad is None else self.settled(grad, value)
 
-    # ---------------------------------------------------------------- adding
+    # ---------------------------------------------------------------- accumulation
 
     def contribute(self, scope: Scope, value: Value, new: Cotangent) -> None:
         """Add to the cotangent of ``value``."""
@@ -212,7 +212,7 @@ class Ledger:
         """Zeros of a shape, in the dtype of an array."""
         return self.builder.call("zeros_of", shape, hint=hinted(value), dtype=getattr(value.type, "dtype", None) or "f64")
 
-    # ---------------------------------------------------------------- names without a value
+    # ---------------------------------------------------------------- unbound names
 
     def has_value(self, scope: Scope | None, value: Value) -> bool:
         """Whether the value is surely bound where this block is reversed."""

@@ -141,7 +141,7 @@ class Rerun:
         """The loop-carried values of the body that runs again."""
         return self.body.args[1:] if isinstance(self.primal, For) else self.body.args
 
-    # ---------------------------------------------------------------- what a round needs
+    # ---------------------------------------------------------------- the ops of an iteration
 
     def find_needed(self) -> bool:
         """Find the state and the ops that compute it; False if the reverse reads only shapes of the iterations."""

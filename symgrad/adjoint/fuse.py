@@ -108,7 +108,7 @@ class Fusion:
             for primal, inner in fused:
                 self.round(primal, inner)
 
-    # ---------------------------------------------------------------- what stands in the way
+    # ---------------------------------------------------------------- legality
 
     def loop(self, op: For, inner: Scope, primal: For | While) -> None:
         """Fuse one loop, or raise ``Apart``."""
@@ -171,7 +171,7 @@ class Fusion:
         if value in self.layout.places and self.memory.overwritten(value):
             raise Apart(f"{value.name or 'an array'} is written to later")
 
-    # ---------------------------------------------------------------- where sums start
+    # ---------------------------------------------------------------- the starts of sums
 
     def start(self, op: For, k: int, moves: Moves) -> Start:
         """The start of one sum."""
@@ -264,7 +264,7 @@ class Fusion:
         self.before.setdefault(at, []).extend(block.ops)
         return zero
 
-    # ---------------------------------------------------------------- putting it together
+    # ---------------------------------------------------------------- rewriting
 
     def rearrange(self) -> None:
         """Insert the moved ops at their new places, and preserve the order of the backward half."""

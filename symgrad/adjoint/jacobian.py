@@ -114,7 +114,7 @@ class Rows:
         self.body.ops += self.once.ops
         return list(self.once.yields)
 
-    # ---------------------------------------------------------------- one row after the other
+    # ---------------------------------------------------------------- one row at a time
 
     def loop(self) -> list[Value]:
         """The rows of each parameter's Jacobians, stacked."""
@@ -214,7 +214,7 @@ class Rows:
         """A name for the seeds."""
         return self.once.args[0].name or "seed" if len(self.elements.parts) == 1 else "seed"
 
-    # ---------------------------------------------------------------- what is returned
+    # ---------------------------------------------------------------- the results
 
     def parted(self, rows: Sequence[Value]) -> list[Operand]:
         """The Jacobians, cut out of the rows of all results: for each result those of all parameters."""
@@ -239,7 +239,7 @@ class Rows:
             return self.builder.call("reshape", rows, shape, hint=hint)
         return self.builder.call("reshape", rows, *self.elements.extents(output.value), *own, hint=hint)
 
-    # ---------------------------------------------------------------- what all rows have in common
+    # ---------------------------------------------------------------- seed-independent ops
 
     def taken_out(self) -> list[Op]:
         """Remove the seed-independent ops from the backward half; their results get memory that no row writes to."""

@@ -127,7 +127,7 @@ class Memory:
                 if not isinstance(item.type, List | Tape):
                     self.content(container, item)
 
-    # ---------------------------------------------------------------- what is overwritten
+    # ---------------------------------------------------------------- overwriting
 
     def changed_within(self, root: Value) -> list[Place]:
         """The stores that change a list of this class in place inside a list that holds it."""
@@ -267,7 +267,7 @@ class Trace:
         self.ok = False
         return {}
 
-    # ---------------------------------------------------------------- the way back
+    # ---------------------------------------------------------------- the reverse path
 
     def ways(self) -> dict[Value, list[Value]]:
         """For each state, the states that the sweep restores just before it."""

@@ -74,7 +74,7 @@ class Plan:
         self.undo()
         return self
 
-    # ---------------------------------------------------------------- what can be had for nothing
+    # ---------------------------------------------------------------- values obtained without saving
 
     def can(self, operand: Operand, scope: Scope, time: int) -> bool:
         """Whether the value can be obtained at this time without saving it."""
@@ -164,7 +164,7 @@ class Plan:
         """Whether a number is available, or will be for other uses too."""
         return operand not in self.layout.places or operand in self.saved or operand in self.demands.required or self.alive(operand)
 
-    # ---------------------------------------------------------------- what still stands in an array
+    # ---------------------------------------------------------------- values read back from arrays
 
     def standing(self, value: Value) -> tuple[Call, Value] | None:
         """The op that read the value from an array or stored it there, and the array's last state, if that still holds the value."""
@@ -207,7 +207,7 @@ class Plan:
         time = max(time, 2 * self.layout.places[store.outs[0]][1] + 1)
         return all(self.can(o, scope, time) for o in (store.outs[0], *path_of(store)))
 
-    # ---------------------------------------------------------------- memory that is turned back
+    # ---------------------------------------------------------------- restored memory
 
     def undoable(self, value: Value) -> bool:
         """Whether it is a buffer state that the sweep restores."""
@@ -349,7 +349,7 @@ class Plan:
             reads = isinstance(op, Call) and op.name in PARTS and place == 0
             self.collect(source, scope, time, states, seen, op if reads and isinstance(op, Call) else None)
 
-    # ---------------------------------------------------------------- what is saved
+    # ---------------------------------------------------------------- saved values
 
     def decide(self) -> None:
         """In program order: a value that cannot be obtained is carried backwards if possible, else saved."""

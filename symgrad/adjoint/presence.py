@@ -80,7 +80,7 @@ class Presence:
         return (block.ops[index] if index >= 0 else self.layout.owners[block][2]).loc
 
 
-# ------------------------------------------------------------------ one more result
+# ------------------------------------------------------------------ additional results
 
 
 def enter(op: Op, inner: Block, start: Operand, type_: Type, hint: str) -> tuple[Value, Value]:

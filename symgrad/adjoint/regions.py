@@ -69,7 +69,7 @@ class Regions:
             return None
         return last
 
-    # ---------------------------------------------------------------- what a buffer comes to
+    # ---------------------------------------------------------------- last states of buffers
 
     def last(self, access: Call) -> Value:
         """The last state of the buffer that an op reads or has stored to, in the block where the buffer dies."""

@@ -210,7 +210,7 @@ class Saver:
         self.exported[value] = exported
         return exported
 
-    # ---------------------------------------------------------------- results, and the end
+    # ---------------------------------------------------------------- results and insertion
 
     def results(self, results: Sequence[Operand]) -> list[Operand]:
         """The returned operands, in memory that nothing else references."""

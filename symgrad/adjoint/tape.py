@@ -115,7 +115,7 @@ class Availability:
             self.branch(frame, op)
         frame.ops.append(op)
 
-    # ---------------------------------------------------------------- having a value
+    # ---------------------------------------------------------------- obtaining values
 
     def get(self, operand: Operand, frame: Frame) -> Operand:
         """The operand that holds a primal value here."""
@@ -219,7 +219,7 @@ class Availability:
             else:
                 frame.known[key] = item
 
-    # ---------------------------------------------------------------- turning memory back
+    # ---------------------------------------------------------------- restoring memory
 
     def turn(self, frame: Frame, op: Call) -> None:
         """Step back over a store: read back the values needed from it, and undo it, or skip it where nothing reads the old state."""

@@ -60,7 +60,7 @@ class Moved:
     def __post_init__(self) -> None:
         self.rate = self.op.settings["func"]
 
-    # ---------------------------------------------------------------- what the solution starts from, and what the equation reads
+    # ---------------------------------------------------------------- initial value and operands of the equation
 
     def by_sensitivities(self, columns: list[int]) -> list[Operand]:
         """The cotangents of the initial value, or of the equation's operands."""

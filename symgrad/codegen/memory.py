@@ -69,7 +69,7 @@ class Memory:
             self.join((container, True), (item, False))
             self.join((container, True), (item, True))
 
-    # ------------------------------------------------------------------ building
+    # ------------------------------------------------------------------ construction
 
     def block(self, block: Block) -> None:
         """Join the cells that the ops of a block may alias."""
@@ -138,7 +138,7 @@ class Memory:
             else:
                 self.holds(first, value)
 
-    # ------------------------------------------------------------------ asking
+    # ------------------------------------------------------------------ queries
 
     def reads(self, op: Op) -> frozenset[Cell]:
         """The classes that an op, or one inside it, reads."""

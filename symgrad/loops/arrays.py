@@ -51,7 +51,7 @@ def as_float(operand: Operand) -> Operand:
     return Const(float(operand.value)) if isinstance(operand, Const) and isinstance(operand.value, int) else operand
 
 
-# ------------------------------------------------------------------ reading
+# ------------------------------------------------------------------ reads
 
 
 def place(lowering: Context, x: Form, op: Call, operands: list[Operand]) -> Place:

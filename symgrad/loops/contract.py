@@ -115,7 +115,7 @@ def is_exact(value: Operand, dtype: str) -> bool:
     return dtype == "f64" and kind == "float" and own in (None, "any")
 
 
-# ------------------------------------------------------------------ axes that fall away
+# ------------------------------------------------------------------ contraction
 
 
 @dataclass
@@ -200,7 +200,7 @@ def as_held(op: Call, running: Value, value: Operand, begin: bool) -> list[Op]:
     return [Call([held], op.loc, "cast", [value], {"dtype": dtype}), Call([], op.loc, "let", [running, held], {"begin": begin})]
 
 
-# ------------------------------------------------------------------ what nobody reads
+# ------------------------------------------------------------------ dead stores
 
 
 def drop_unread(block: Block) -> None:

@@ -415,7 +415,7 @@ def without_messages(func: Func) -> Func:
     return dce(func)
 
 
-# ------------------------------------------------------------------ questions to the program
+# ------------------------------------------------------------------ queries
 
 
 def scalar_int() -> Scalar:

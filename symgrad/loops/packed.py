@@ -146,7 +146,7 @@ def unpacked_lists(writer: Writer, arrays: Sequence[Value], item: List, name: st
     return result
 
 
-# ------------------------------------------------------------------ parts
+# ------------------------------------------------------------------ helpers
 
 
 def items_of(type_: Type) -> list[Held]:

@@ -24,7 +24,7 @@ from symgrad.loops.writer import BOUNDED, Scope, Writer, key_of
 Finish = Callable[[Func, Writer], Func]
 
 
-# ------------------------------------------------------------------ where the halves meet
+# ------------------------------------------------------------------ the end of the first half
 
 
 def seeds(context: Context, op: Call) -> list[Thing]:
@@ -59,7 +59,7 @@ def seed(context: Context, turn: Turn, out: Value) -> Thing:
     raise OutOfReach(f"{named(out)}, which is {in_words(out.type)}", context.func.loc)
 
 
-# ------------------------------------------------------------------ two functions
+# ------------------------------------------------------------------ the split
 
 
 @dataclass(frozen=True, slots=True)

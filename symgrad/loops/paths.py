@@ -70,7 +70,7 @@ def permuted(extents: Sequence[Operand], order: Sequence[int]) -> Place:
     return Place(tuple(extents[k] for k in order), lambda i: tuple(i[list(order).index(a)] for a in range(len(order))), whole=True)
 
 
-# ------------------------------------------------------------------ brackets
+# ------------------------------------------------------------------ subscripts
 
 
 def subscript(writer: Writer, extents: Sequence[Operand], step: str, items: Sequence[Item], into_memory: bool) -> Place:
@@ -186,7 +186,7 @@ def bound(writer: Writer, operand: Operand, n: Operand, least: int = 0) -> Opera
     return operand
 
 
-# ------------------------------------------------------------------ other shapes
+# ------------------------------------------------------------------ reshaping
 
 
 def product_of(writer: Writer, extents: Sequence[Operand]) -> Operand:

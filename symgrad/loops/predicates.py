@@ -55,7 +55,7 @@ class Predicates:
     whole: dict[Value, Operand] = field(default_factory=dict)
     counts: dict[tuple[Block, Value], Operand] = field(default_factory=dict)
 
-    # -------------------------------------------------------------- which values
+    # -------------------------------------------------------------- analysis
 
     def find(self) -> bool:
         """Find the masked values; True if new ones must be stored contiguously."""
@@ -101,7 +101,7 @@ class Predicates:
                 return None
         return chosen[0]
 
-    # -------------------------------------------------------------- what stands for them
+    # -------------------------------------------------------------- rewriting
 
     def rewrite(self, block: Block) -> None:
         rewritten = Block()
@@ -191,7 +191,7 @@ def kind_of(operand: Operand) -> str:
     return "" if dtype is None or dtype == "f16" else dtype[0]
 
 
-# ------------------------------------------------------------------ reading
+# ------------------------------------------------------------------ reads
 
 
 def sees_take(work: Predicates, op: Call, block: Block) -> Chosen | None:
@@ -225,7 +225,7 @@ def writes_pointwise(work: Predicates, op: Call, block: Block) -> None:
     work.keep(op, work.builder.call(name, *map(work.over, op.args), hint=op.outs[0].name, **settings))
 
 
-# ------------------------------------------------------------------ reducing
+# ------------------------------------------------------------------ reductions
 
 
 def axes_over(work: Predicates, op: Call, x: Operand, mask: Value) -> tuple[int, ...] | None:
@@ -397,7 +397,7 @@ def writes_unbroadcast(work: Predicates, op: Call, block: Block) -> None:
     work.keep(op, work.builder.call("spread", g, work.over(shape)) if isinstance(g.type, Scalar) else work.over(g))
 
 
-# ------------------------------------------------------------------ storing
+# ------------------------------------------------------------------ stores
 
 
 def sees_store(work: Predicates, op: Call, block: Block) -> Chosen | bool | None:

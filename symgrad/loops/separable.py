@@ -153,7 +153,7 @@ class Region:
             return None
         return Part(op, Kind.STRIP, facts)
 
-    # -------------------------------------------------------------- loops of the program
+    # -------------------------------------------------------------- program loops
 
     def loop(self, op: For, facts: Summary) -> Part | None:
         """A program loop whose iterations may run again for each strip, and afterwards for the late ops."""

@@ -72,7 +72,7 @@ def is_quiet(op: Call) -> bool:
     return op.name == "accumulate" or not (row.effect or row.consumes or row.statement)
 
 
-# ------------------------------------------------------------------ gathering
+# ------------------------------------------------------------------ emission
 
 
 def gather(lowering: Context, additions: Sequence[Addition]) -> bool:

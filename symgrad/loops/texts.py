@@ -184,7 +184,7 @@ class Texts:
 #: rows that put their operands into a list
 HOLDING = frozenset({"list_of", "list_append", "list_set"})
 
-# ------------------------------------------------------------------ what Python is asked; None is no answer
+# ------------------------------------------------------------------ rules of Python functions; None: no rule
 
 Answer = Operand | None
 

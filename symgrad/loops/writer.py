@@ -89,7 +89,7 @@ class Writer:
         writer.build.extents, writer.build.fresh, writer.build.taken = self.build.extents, self.build.fresh, self.build.taken
         return writer
 
-    # -------------------------------------------------------------- where
+    # -------------------------------------------------------------- insertion points
 
     @property
     def loc(self) -> Loc:
@@ -227,7 +227,7 @@ class Writer:
             return a
         return b if self.at_most(b, a) else self.pure("minimum", a, b, via="math")
 
-    # -------------------------------------------------------------- what is known of integers
+    # -------------------------------------------------------------- facts about integers
 
     def without_cast(self, operand: Operand) -> Operand:
         """The operand of a cast to NumPy's 64-bit integer; other operands as they are."""

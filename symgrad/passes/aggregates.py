@@ -98,7 +98,7 @@ def slots(op: Op) -> list[Slot]:
     return []
 
 
-# ------------------------------------------------------------------ which
+# ------------------------------------------------------------------ selection
 
 
 @dataclass(slots=True)
@@ -230,7 +230,7 @@ class Groups:
             tell(self.func.notes, group.worst[1], "a small array stays one: here all of it is read, or had, at once")
         return group.looped and group.gain > 0 and group.count <= LARGEST
 
-    # -------------------------------------------------------------- joining
+    # -------------------------------------------------------------- union-find
 
     def find(self, value: Value) -> Value:
         while value in self.leader:
@@ -263,7 +263,7 @@ def unread(type_: Array, name: str | None) -> Parts:
     return elements
 
 
-# ------------------------------------------------------------------ replacing
+# ------------------------------------------------------------------ replacement
 
 
 class Replacement:

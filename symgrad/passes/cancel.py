@@ -117,7 +117,7 @@ def rank_of(type_: Type) -> int | None:
     return type_.rank if isinstance(type_, Array) else None
 
 
-# ------------------------------------------------------------------ how ops hand it on
+# ------------------------------------------------------------------ propagation
 
 
 def followed(op: Call, traces: dict[Value, Trace]) -> Trace | None:

@@ -72,7 +72,7 @@ class _Lister:
             if isinstance(operand, Value):
                 self.ends.setdefault(operand, []).append((owner, block, k))
 
-    # -------------------------------------------------------------- walking
+    # -------------------------------------------------------------- the walk
 
     def block(self, block: Block) -> None:
         """Convert the arrays of a block's loops where possible, outer loops first."""
@@ -104,7 +104,7 @@ class _Lister:
                     self.readers.setdefault(list_value, []).append((loop, 0))
                     self.rewrite(chain, list_value)
 
-    # -------------------------------------------------------------- what may be converted
+    # -------------------------------------------------------------- legality
 
     def read(self, loop: Op, value: Value, inside: set[Op]) -> Chain | None:
         """An outer array of which the loop reads elements only."""
@@ -213,7 +213,7 @@ class _Lister:
         """Whether the loop may run many iterations, and never exits early."""
         return not loop.until and any(isinstance(bound, Value) for bound in (loop.start, loop.stop))
 
-    # -------------------------------------------------------------- converting
+    # -------------------------------------------------------------- conversion
 
     def make(self, into: list[Op], loop: Op, name: str, *args: Operand, hint: str | None = None) -> Value:
         row = ROWS[name]

@@ -199,7 +199,7 @@ def filled(op: Call, facts: Facts) -> Call | None:
     return call("ones", op, [shape]) if is_number(value, 1.0) else call("full", op, [value, shape])
 
 
-# ------------------------------------------------------------------ transposing
+# ------------------------------------------------------------------ transposes
 
 
 def is_transpose(op: Call | None) -> bool:

@@ -139,7 +139,7 @@ class Marks:
             self.slots.add((op, k))
             self.need([op.inits[k], op.body.yields[k]])
 
-    # -------------------------------------------------------------- removing
+    # -------------------------------------------------------------- removal
 
     def sweep(self, block: Block) -> None:
         block.ops = [op for op in block.ops if op in self.kept]

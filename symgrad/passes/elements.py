@@ -275,7 +275,7 @@ def trace(op: Call, elements: Elements) -> Parts:
     return single(elements.total(list(np.diagonal(x))))
 
 
-# ------------------------------------------------------------------ making, laying out
+# ------------------------------------------------------------------ creation and layout
 
 
 def listed(op: Call, elements: Elements) -> Parts:

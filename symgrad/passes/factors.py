@@ -256,7 +256,7 @@ def once_is_a_copy(op: Call, facts: Facts) -> Call | None:
     return None
 
 
-# ------------------------------------------------------------------ a product of something with itself
+# ------------------------------------------------------------------ squares
 
 #: rows for the cotangent of the second factor, with those for the first
 RIGHT = {"dot_right": "dot_left", "matmul_right": "matmul_left"}

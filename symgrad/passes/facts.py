@@ -247,7 +247,7 @@ class Facts:
             for out in op.outs if op.name != "pop" else op.outs[:1]:
                 self.same(out, first)
 
-    # -------------------------------------------------------------- classes of memory
+    # -------------------------------------------------------------- alias classes
 
     def find(self, node: Node) -> Node:
         path = []
@@ -298,7 +298,7 @@ class Facts:
         """Whether the operand's memory may be returned to the caller."""
         return isinstance(operand, Value) and self.find((operand, False)) in self.returned
 
-    # -------------------------------------------------------------- questions
+    # -------------------------------------------------------------- queries
 
     def calls(self, operand: Operand, name: str) -> Call | None:
         """The op that computes the operand, if it is a ``name``."""

@@ -108,7 +108,7 @@ class _Sums:
             return False  # a later iteration may write to it
         return all(self.places.above[s][0] is block and self.places.number[s] < self.places.number[op] for s in stores)
 
-    # -------------------------------------------------------------- what is summed
+    # -------------------------------------------------------------- legality
 
     def follow(self, loop: For, k: int, accumulation: _Sum) -> bool:
         """Follow an array through a loop; False if it has other uses than additions."""
@@ -152,7 +152,7 @@ class _Sums:
         dtypes = {getattr(x.type, "dtype", None) for x in (maker.outs[0], column, row)}
         return (column, row) if len(dtypes) == 1 else None
 
-    # -------------------------------------------------------------- gathering the factors
+    # -------------------------------------------------------------- rewriting
 
     def gather(self, loop: For, k: int, accumulation: _Sum, before: list[Op], after: list[Op]) -> None:
         """Collect the factors in lists, and sum their products after the loop."""

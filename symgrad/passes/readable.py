@@ -106,7 +106,7 @@ def named(array: Value, current: dict[Value, Value]) -> Value:
     return array if array.name else next((other for other in current.values() if other.name and has_shape_of(other, array)), array)
 
 
-# ------------------------------------------------------------------ what only the backward half reads
+# ------------------------------------------------------------------ sinking
 
 
 def sunk(func: Func) -> Func:
@@ -211,7 +211,7 @@ def write_sum(op: Call, name: str, term: Operand) -> None:
         op.outs[0].type = sum_type
 
 
-# ------------------------------------------------------------------ what is repeated
+# ------------------------------------------------------------------ repetition
 
 
 def repeated(func: Func) -> Func:

@@ -50,7 +50,7 @@ def is_small(total: Sum) -> bool:
     return len(rest) == 1 and abs(total[rest[0]]) == 1 and 0 < abs(total.get(ONE, 0)) <= SMALL
 
 
-# ------------------------------------------------------------------ what is equal
+# ------------------------------------------------------------------ equations
 
 
 def equations_of(op: Op) -> Iterator[Equation]:

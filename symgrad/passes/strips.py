@@ -117,7 +117,7 @@ class _Strips:
         self.func.body.ops = done
         substitute(self.func.body, self.table)
 
-    # -------------------------------------------------------------- finding
+    # -------------------------------------------------------------- search
 
     def chain(self, ops: list[Op], extent: Dim) -> tuple[_Chain, list[Op]] | None:
         """The chain that begins with the first op, and the ops that replace it; None if tiling does not pay."""

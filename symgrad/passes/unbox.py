@@ -146,7 +146,7 @@ class _Unboxer:
             known = tape in filled and tape in emptied and tape not in outside
             self.groups += [group if known else [*group, ELSEWHERE] for group in places.values()]
 
-    # -------------------------------------------------------------- the set
+    # -------------------------------------------------------------- the largest set
 
     def settle(self, barred: set[Value]) -> None:
         """Compute the largest set without a conflict, by a worklist."""

@@ -61,7 +61,7 @@ class _Zeroing:
                 return op
         return None
 
-    # -------------------------------------------------------------- zeroing what is added again
+    # -------------------------------------------------------------- removal
 
     def put_back(self, zero: Call, taken: Call, block: Block) -> bool:
         """Whether the old content is added back with only additions between; the zeroing is then removed."""
@@ -103,7 +103,7 @@ class _Zeroing:
         self.places.above[maker][0].ops.remove(maker)
         return True
 
-    # -------------------------------------------------------------- zeroing later
+    # -------------------------------------------------------------- sinking
 
     def put_off(self, zero: Call, taken: Call, block: Block) -> None:
         """Move the op behind the last use of the old content, if nothing reads its result before."""

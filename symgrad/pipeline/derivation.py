@@ -233,7 +233,7 @@ def seek_relations(job: Job, func: Func, read: Read) -> None:
         raise Related(pins)
 
 
-# ------------------------------------------------------------------ what is derived
+# ------------------------------------------------------------------ kinds of derivatives
 
 
 def whole_gradient(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Derivation:

@@ -70,7 +70,7 @@ class Job:
         self.stages[name] = clone(func)
         return func
 
-    # -------------------------------------------------------------- what is differentiated
+    # -------------------------------------------------------------- checks of the request
 
     @property
     def output(self) -> Result:

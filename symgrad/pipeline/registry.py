@@ -131,7 +131,7 @@ LIVE = stage("live", "dce")
 #: shows a program with each statement as recorded
 SHOWN = stage("shown", "unread dce")
 
-# ------------------------------------------------------------------ text that is read
+# ------------------------------------------------------------------ readable text
 
 READABLE = stage("readable", "verbatim dce fold dce fold cse dce added repeated dce sunk current_shapes dce")
 

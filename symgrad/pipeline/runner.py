@@ -137,7 +137,7 @@ def checked(func: Func) -> Func:
     return func
 
 
-# ------------------------------------------------------------------ what passes preserve
+# ------------------------------------------------------------------ preserved properties
 
 
 def observed(func: Func, names: Iterable[str]) -> dict[str, Any]:

@@ -60,7 +60,7 @@ class Graph:
     def __post_init__(self) -> None:
         self.count = self.first = self.size + 1
 
-    # ------------------------------------------------------------------ making unions
+    # ------------------------------------------------------------------ construction
 
     def pair(self, a: int, b: int) -> int:
         """The union of two sets."""
@@ -138,7 +138,7 @@ class Graph:
             return total
         return int(self.gather(np.zeros(ids.size, np.int64), ids, 1)[0])
 
-    # ------------------------------------------------------------------ reading
+    # ------------------------------------------------------------------ contents
 
     def pattern(self, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The contents of each set of a vector: offsets and elements, as of a compressed sparse matrix with a row per set."""
