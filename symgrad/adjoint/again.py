@@ -1,8 +1,7 @@
 """Common-subexpression elimination across the two halves: the backward half reuses what the forward half has computed.
 
 For example, the slope of ``cos(x)`` needs ``sin(x)``. Works in place, while the backward half still reads
-primal values as if all were live; the plan then chooses once, for all uses of such a value together, how it is
-obtained.
+primal values as if all were live. The plan then chooses how such a value is obtained, once for all its uses.
 """
 
 from __future__ import annotations

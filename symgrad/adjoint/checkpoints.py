@@ -1,9 +1,9 @@
 """Checkpointing of loops: the reverse of a loop runs iterations again instead of reading what each has saved.
 
 The forward half takes snapshots: the loop-carried values before some iterations. The reverse of iteration ``t``
-starts from the last snapshot, runs the iterations up to ``t`` (taking snapshots where there is room again), and
-then runs ``t`` with its reverse, which is planned as a function of its own. Works in place, between sweep and
-plan: to the plan the whole reversed loop is one call that reads values from outside the loop.
+starts from the last snapshot and runs the iterations up to ``t``, taking snapshots where there is room again.
+It then runs ``t`` with its reverse, which is planned as a function of its own. Works in place, between sweep
+and plan: to the plan the whole reversed loop is one call that reads values from outside the loop.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Cost model for recomputing a value instead of saving it, for each kind of op and each target.
 
-Scalar costs are counted in additions. A tape entry is written, held in memory and read: for the interpreter the
-time of two to five additions, more with more iterations; for a kernel that of a dozen. Arrays are saved by
-reference, which costs no time but keeps all their memory: cheap array arithmetic is always recomputed.
+Scalar costs are counted in additions. Writing, holding and reading a tape entry costs the interpreter two to
+five additions, growing with the iterations, and a kernel a dozen. Arrays are saved by reference, which costs no
+time but keeps all their memory: cheap array arithmetic is always recomputed.
 """
 
 from __future__ import annotations

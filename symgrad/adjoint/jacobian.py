@@ -39,11 +39,12 @@ def jacobian(func: Func, wrt: Sequence[int], active_results: Sequence[int], *, n
              costs: Costs = INTERPRETED, compiled: bool = False, budget: Budget | None = None) -> Func:  # fmt: skip
     """The function that computes ``func`` and its Jacobians.
 
-    Its results are those of ``func``; then, for each active result of shape ``m`` and each parameter in ``wrt`` of shape ``n``, in this
-    order, an array of shape ``(*m, *n)``: element ``(*i, *j)`` is the derivative of element ``i`` of the result with respect to element
-    ``j`` of the parameter. Results and parameters are numbers, or arrays of known rank. ``taken``, ``costs`` and
-    ``budget`` as for ``gradient``.
-    If ``compiled``, several rows are computed at once only where that makes products of matrices of products with vectors.
+    Its results are those of ``func``, then an array for each active result of shape ``m`` and each parameter in
+    ``wrt`` of shape ``n``, in this order. The array has the shape ``(*m, *n)``: element ``(*i, *j)`` is the
+    derivative of element ``i`` of the result with respect to element ``j`` of the parameter. Results and
+    parameters are numbers, or arrays of known rank. ``taken``, ``costs`` and ``budget`` as for ``gradient``. If
+    ``compiled``, several rows are computed at once only where that turns products with vectors into matrix
+    products.
     """
     label = name or f"{func.name}_jacobian"
     taken = set() if taken is None else taken

@@ -184,7 +184,7 @@ class Plan:
         return (access, last) if all(self.can(o, scope, time) for o in path for time in ends) else None
 
     def settle(self, value: Value) -> bool:
-        """Whether keeping an array's last state makes the value available, iteration by iteration of the loop that defines it."""
+        """Save an array's last state if that makes the value available in each iteration of the loop that defines it; False if not."""
         op = self.layout.op_of(value)
         reads = isinstance(op, Call) and op.name in PARTS
         access = op if reads else self.stored.get(value)

@@ -1,8 +1,8 @@
 """Masks of exactly zero cotangents: of values that ``where`` or a branch did not choose.
 
 A mask is a set of conditions, on one side of each of which the cotangent is zero. It is propagated through rows
-that move elements or sum them: the row's own derivative, applied to ones where the cotangent may be nonzero, is
-positive where the new cotangent may be nonzero.
+that move elements or sum them. For that the row's derivative is applied to ones where the cotangent may be
+nonzero; the new cotangent may be nonzero where the result is positive.
 """
 
 from __future__ import annotations

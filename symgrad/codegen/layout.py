@@ -1,8 +1,8 @@
 """Chooses which values are printed inline at their one use, and which get a statement of their own.
 
-A value is nested if it is used once, in the same block, no op between changes what it reads or has a side
-effect, no variable it reads is reassigned in between, and the line stays short. Two ops that may raise
-different exceptions keep their order.
+A value is nested if it is used once, in the same block, and the line stays short. No op in between may have a
+side effect, change what the value reads, or reassign a variable that it reads. Two ops that may raise different
+exceptions keep their order.
 """
 
 from __future__ import annotations
@@ -210,7 +210,7 @@ class Planner:
         return value if self.layout.count.get(value) == 1 else None
 
     def is_substituted(self, op: Op, value: Value, use: Op | None) -> bool:
-        """Whether a person would inline it: all but the user's variables, and in the backward half those of the same line; gains always."""
+        """Whether a person would inline it: unnamed values and gains always, the user's variables only within their backward line."""
         if not is_users(value.name) or is_gain(value, op, use):
             return True
         if op not in self.layout.backward:

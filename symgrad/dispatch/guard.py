@@ -82,7 +82,7 @@ def _defined(code: types.CodeType, names: Names) -> Callable[..., Any]:
     """The guard defined by a text.
 
     A function looks a name that its globals lack up in its builtins, which are fixed at its creation. A guard
-    has the globals of the user's function as its builtins: it reads them by their names, as quickly as that
+    has the globals of the user's function as its builtins. So it reads them by their names, as quickly as that
     function does, and a deleted name is a ``NameError``. Code that asks the globals for builtins later, as
     imports in C do, finds Python's.
     """

@@ -1,6 +1,6 @@
-"""Definedness analysis: which values may stand for an unbound name, and where such a value is surely bound.
+"""Definedness analysis: which values may be unbound, and where such a value is surely bound.
 
-A name bound in one branch, or in a loop that may run zero times, is unbound on the other path: the branch
+A name bound in one branch, or in a loop that may run zero times, is unbound on the other path. The branch
 yields ``undef`` there, and the loop begins with it. Python raises only where such a name is read.
 """
 

@@ -1,7 +1,7 @@
 """SciPy functions that numba lacks, composed of functions that it has, by SciPy's formulas.
 
-Each takes ``call``, which appends a row and returns its value, and ``words``, the prefix of the names ``exp``,
-``log`` and ``log1p``: empty for a scalar, ``vector_`` in loops to be vectorised.
+Each takes ``call``, which appends a row and returns its value, and ``words``. The latter is the prefix of the
+names ``exp``, ``log`` and ``log1p``: empty for a scalar, ``vector_`` in loops to be vectorised.
 """
 
 from __future__ import annotations

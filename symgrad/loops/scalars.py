@@ -1,7 +1,7 @@
 """Lowering of real scalars: each row -> ops that mean under numba what Python and NumPy mean.
 
-Where Python raises (division of Python floats by zero, ``math`` functions outside their domain), and where its
-integers exceed 62 bits, the kernel bails out, and the caller runs the NumPy code instead.
+The kernel bails out where Python raises (division of Python floats by zero, ``math`` functions outside their
+domain), and where its integers exceed 62 bits. The caller then runs the NumPy code.
 """
 
 from __future__ import annotations

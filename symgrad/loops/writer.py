@@ -1,6 +1,6 @@
 """Builder of loop code: scalar ops at an insertion point, loop nests, stores.
 
-Its output is not yet in SSA form: an array or a running number is a ``handle`` for its current content, and a
+Its output is not yet in SSA form. An array or a running number is a ``handle`` for its current content, and a
 store (``set_at``, ``add_at``, ``let``) has no result. ``versions.py`` gives every store its version.
 """
 

@@ -1,7 +1,7 @@
 """Loop-invariant code motion of cheap ops. Works in place.
 
-Only ops that cannot raise are moved, because a loop may run zero times: shapes, extents, comparisons, and sums
-and products of scalars, none of them of a possibly unbound name.
+A loop may run zero times, so only ops that cannot raise are moved: shapes, extents, comparisons, sums and
+products of scalars. None of them may read a possibly unbound name.
 """
 
 from __future__ import annotations

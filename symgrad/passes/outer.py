@@ -2,7 +2,7 @@
 
 ``W_grad += g[:, None] * h`` in a loop becomes ``columns.append(g); rows.append(h)`` there and ``W_grad +=
 np.array(columns).T @ np.array(rows)`` after it. Only in the backward half, and only where the loop pops arrays
-from a tape or reads an array row by row: memory proportional to the iterations is then in use anyway. For
+from a tape or reads an array row by row. Such loops use memory proportional to the iterations anyway. For
 emission, not for differentiation.
 """
 

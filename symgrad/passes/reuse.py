@@ -1,8 +1,8 @@
 """Buffer reuse: ``np.exp(t, out=t)`` for ``exp(t)`` at the last use of ``t``, ``np.add(a, b, out=y[1:])`` for a store.
 
-An operand dies at the last use of it and of all that may be a view of it; it must be an array that an op of the
-same block has allocated. For large arrays this saves most of the time, for small ones nothing is lost. For
-emission, not for differentiation. Works in place.
+An operand dies at the last use of it and of all its possible views. It must be an array that an op of the same
+block has allocated. For large arrays this saves most of the time, for small ones nothing is lost. For emission,
+not for differentiation. Works in place.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Legality of row tiling: whether an op can run on some rows of arrays at a time: ``exp(x)``, ``x.max(1)``, ``x - m[:, None]``.
 
 An array is *along* if its first axis counts the rows in question. An op that keeps that axis, and computes each
-row without other rows, yields an array that is along; an op that sums over the rows yields partial sums. Types
+row without other rows, yields an array that is along. An op that sums over the rows yields partial sums. Types
 tell which extents equal the number of rows; where they leave it open, run-time tests decide.
 """
 

@@ -1,8 +1,8 @@
 """The Jacobian by forward mode, column by column: the IR of a function -> its results, and a loop over the argument elements.
 
-For functions with an op that has no form for many tangents at once. The forward half of a pullback runs once;
-its backward half is transposed, so that it maps tangents of the arguments to those of the results, inside the
-loop.
+For functions with an op that has no form for many tangents at once. The forward half of a pullback runs once.
+Its backward half is transposed, so that inside the loop it maps tangents of the arguments to those of the
+results.
 """
 
 from __future__ import annotations
