@@ -31,10 +31,8 @@ def texts(func: Func) -> Func:
     >>> import symgrad.ops.spelling, symgrad.ops.kernel  # which load the rows
     >>> builder, i = Builder(), Value(INT, "i")
     >>> with builder.inside(body := Block([i])):
-    ...     letter = builder.call("opaque_pure", Const(operator.getitem, "getitem"), Const("CAB"), i,
-    type=Object("str"))
-    ...     is_a = builder.call("opaque_pure", Const(operator.eq, "eq"), letter, Const("A"),
-    type=Scalar("bool"))
+    ...     letter = builder.call("opaque_pure", Const(operator.getitem, "getitem"), Const("CAB"), i, type=Object("str"))
+    ...     is_a = builder.call("opaque_pure", Const(operator.eq, "eq"), letter, Const("A"), type=Scalar("bool"))
     >>> body.yields = [is_a]
     >>> print(show(texts(Func("f", body, ["same"]))).strip())
     func f(i: int) -> same: bool:
