@@ -283,5 +283,5 @@ class Ledger:
 
 
 def is_zero(cotangent: Cotangent) -> bool:
-    """Whether it is the literal zero of a scalar."""
+    """Whether the cotangent is the literal zero of a scalar."""
     return isinstance(cotangent.value, Const) and cotangent.value.value == 0.0

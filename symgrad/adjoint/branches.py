@@ -161,7 +161,7 @@ def joined(sweep: Sweep, scope: Scope, value: Value, sides: list[Scope], branch:
 
 
 def mixed(grad: Cotangent | None, value: Value) -> bool:
-    """Whether it is a scalar for an array's cotangent, which the other side may hold as an array."""
+    """Whether the cotangent is a scalar for an array's cotangent, which the other side may hold as an array."""
     return grad is not None and isinstance(value.type, Array) and value.type.shape != () and isinstance(grad.value.type, Scalar)
 
 

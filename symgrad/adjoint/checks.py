@@ -158,7 +158,7 @@ def refuse_unsure(func: Func, active: set[Value]) -> None:
 
 
 def is_unsure(type_: Type) -> bool:
-    """Whether it is unknown if a value of this type is complex."""
+    """Whether the type leaves open if the value is complex."""
     match type_:
         case Array(dtype=None) | Unknown() | Box():
             return True

@@ -74,7 +74,7 @@ class Reading(Costs):
         return 0 if self.is_cheap(op) else NEVER
 
     def is_cheap(self, op: Call) -> bool:
-        """Whether it is no variable of the user's."""
+        """Whether the op does not compute a variable of the user's."""
         return op.name != "as_written" or op.outs[0].name is None
 
 

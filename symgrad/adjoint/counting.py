@@ -79,7 +79,7 @@ def is_foreseen(plan: Plan, block: Block) -> bool:
 
 
 def is_sum(plan: Plan, operand: Operand) -> bool:
-    """Whether it is a sum or difference of loop indices and of integers defined outside all loops."""
+    """Whether the operand is a sum or difference of loop indices and of integers defined outside all loops."""
     if not isinstance(operand, Value):
         return type(operand.value) is int
     block = plan.layout.places[operand][0]

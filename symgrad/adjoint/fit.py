@@ -134,7 +134,7 @@ def of_class(grad: Const, target: Type) -> Const:
 
 
 def is_narrow(type_: Type) -> bool:
-    """Whether it is a number, an array or a list of numbers of a narrow dtype."""
+    """Whether the type is that of a number, an array or a list of numbers of a narrow dtype."""
     while isinstance(type_, List):
         type_ = type_.item
     return getattr(type_, "dtype", None) in NARROW

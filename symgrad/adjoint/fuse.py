@@ -154,7 +154,7 @@ class Fusion:
         return list(outer)
 
     def is_inside(self, value: Value, op: Op) -> bool:
-        """Whether it is defined inside the loop."""
+        """Whether the value is defined inside the loop."""
         if value not in self.layout.places:
             return False
         block = self.layout.places[value][0]

@@ -213,7 +213,7 @@ class Trace:
     graph: dict[Value, list[Value]] = field(default_factory=dict)
 
     def mine(self, operand: Operand) -> bool:
-        """Whether it is of this class."""
+        """Whether the operand is of this class."""
         return isinstance(operand, Value) and has_memory(operand.type) and self.memory.find(operand) is self.root
 
     def run(self, func: Func) -> Trace:

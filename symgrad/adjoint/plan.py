@@ -112,11 +112,11 @@ class Plan:
         return scope, time
 
     def alive(self, value: Value) -> bool:
-        """Whether it is live."""
+        """Whether the value is live."""
         return self.demands.alive(value)
 
     def is_index(self, value: Value) -> bool:
-        """Whether it is the index of a ``for``."""
+        """Whether the value is the index of a ``for``."""
         block, index = self.layout.places[value]
         if index >= 0 or block not in self.layout.owners:
             return False
@@ -210,7 +210,7 @@ class Plan:
     # ---------------------------------------------------------------- restored memory
 
     def undoable(self, value: Value) -> bool:
-        """Whether it is a buffer state that the sweep restores."""
+        """Whether the value is a buffer state that the sweep restores."""
         if not has_memory(value.type) or (trace := self.traces.get(self.memory.find(value))) is None or value in trace.lost:
             return False
         op = self.layout.op_of(value)
@@ -406,7 +406,7 @@ class Plan:
         return not (self.alive(value) or self.is_carried(value) or self.standing(value) is not None)
 
     def joinable(self, value: Value) -> bool:
-        """Whether it can be read from the result of the branch that yields it."""
+        """Whether the value can be read from the result of the branch that yields it."""
         block = self.layout.places[value][0]
         if self.layout.static(block) or block not in self.layout.owners or not isinstance(self.layout.owners[block][2], If):
             return False
@@ -425,7 +425,7 @@ class Plan:
         return False
 
     def carriable(self, value: Value) -> bool:
-        """Whether it can be carried backwards from the loop's result, because the value before the iteration is saved."""
+        """Whether the value can be carried backwards from the loop's result, because the value before the iteration is saved."""
         block = self.layout.places[value][0]
         if block not in self.layout.owners or not isinstance(self.layout.owners[block][2], For | While):
             return False
@@ -470,7 +470,7 @@ class Plan:
 
 
 def is_float(value: Operand) -> bool:
-    """Whether it is a floating-point number."""
+    """Whether the operand is a floating-point number."""
     return isinstance(value.type, Scalar) and value.type.kind == "float"
 
 

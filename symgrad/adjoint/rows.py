@@ -70,7 +70,7 @@ def augmented(sweep: Sweep, scope: Scope, op: Call) -> bool:
 
 
 def reads_same(sweep: Sweep, read: Op | None, store: Call) -> bool:
-    """Whether it reads exactly the cells that the store overwrites, and is used once."""
+    """Whether ``read`` reads exactly the cells that the store overwrites, and is used once."""
     if not isinstance(read, Call) or read.name not in PARTS or sweep.counts.get(read.outs[0]) != 1:
         return False
     same = [is_same(a, b) for a, b in zip(read.args, [store.args[0], *path_of(store)], strict=False)]
@@ -231,7 +231,7 @@ class Keeping:
         ledger.contribute(self.scope, target, new)
 
     def fresh(self, product: Operand) -> bool:
-        """Whether it was created just now, in memory that nothing else references."""
+        """Whether the product was created just now, in memory that nothing else references."""
         ops = self.sweep.builder.block.ops[self.start :]
         if not ops or product not in ops[-1].outs or not isinstance(product.type, Array):
             return False

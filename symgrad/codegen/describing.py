@@ -95,7 +95,7 @@ def of_type(value: Value, op: Op | None) -> str:
 
 
 def is_word(name: str | None) -> bool:
-    """Whether it is a name given by the user."""
+    """Whether ``name`` is a name given by the user."""
     return name is not None and not name.startswith("%")
 
 

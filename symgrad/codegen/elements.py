@@ -89,7 +89,7 @@ class Elements(BeforeLoops):
         return (array, indices) if len(indices) == arrays.get(array.id) else None
 
     def is_number(self, node: ast.expr) -> bool:
-        """Whether it is an integer."""
+        """Whether the expression is an integer."""
         match node:
             case ast.Constant(value=value):
                 return type(value) is int
@@ -103,7 +103,7 @@ class Elements(BeforeLoops):
 
 
 def has_variables(node: ast.expr) -> bool:
-    """Whether it depends on more than literals."""
+    """Whether the expression depends on more than literals."""
     return any(isinstance(inner, ast.Name) and inner.id not in ("range", "reversed") for inner in ast.walk(node))
 
 

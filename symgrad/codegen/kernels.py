@@ -55,7 +55,7 @@ def checks_at_the_end(statements: list[ast.stmt]) -> Iterator[ast.If]:
 
 
 def is_check(statement: ast.If) -> bool:
-    """Whether it only raises an error without a message."""
+    """Whether the statement only raises an error without a message."""
     return not statement.orelse and len(statement.body) == 1 and is_plain_raise(statement.body[0])
 
 
@@ -100,7 +100,7 @@ class Choices(ast.NodeTransformer):
 
 
 def is_small(node: ast.expr) -> bool:
-    """Whether it is a variable, a literal, an array's extent, or a sum of two of these."""
+    """Whether the expression is a variable, a literal, an array's extent, or a sum of two of these."""
     match node:
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
             return is_term(left) and is_term(right)

@@ -119,7 +119,7 @@ class Views(BeforeLoops):
 
 
 def is_fixed(node: ast.expr, bound: set[str]) -> bool:
-    """Whether it is a loop-invariant integer."""
+    """Whether the expression is a loop-invariant integer."""
     match node:
         case ast.Constant(value=int()):
             return True
@@ -133,7 +133,7 @@ def is_fixed(node: ast.expr, bound: set[str]) -> bool:
 
 
 def is_step(node: ast.expr) -> bool:
-    """Whether it is surely nonzero; a slice with step 0 raises."""
+    """Whether the expression is surely nonzero; a slice with step 0 raises."""
     return isinstance(node.operand if isinstance(node, ast.UnaryOp) else node, ast.Constant)
 
 

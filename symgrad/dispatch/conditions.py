@@ -50,7 +50,7 @@ def condition(text: str, item: Abstract, names: Names, around: Around = ()) -> l
 
 
 def is_numbers(item: Abstract) -> bool:
-    """Whether it is a list of Python numbers of one kind."""
+    """Whether the item is a list of Python numbers of one kind."""
     return isinstance(item, List) and isinstance(item.item, Scalar) and item.item.dtype is None
 
 

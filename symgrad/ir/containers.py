@@ -18,7 +18,7 @@ def is_of_numbers(type_: Type) -> bool:
 
 
 def is_of_lists(type_: Type) -> bool:
-    """Whether it is a list of lists."""
+    """Whether the type is that of a list of lists."""
     return isinstance(type_, List) and isinstance(type_.item, List)
 
 

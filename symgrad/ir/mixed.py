@@ -80,7 +80,7 @@ def narrower(operand: Operand, type_: Type, narrowed: set[Value]) -> bool:
 
 
 def is_wide(type_: Type) -> bool:
-    """Whether it is a Python float or complex number, or a list of them."""
+    """Whether the type is that of a Python float or complex number, or a list of them."""
     while isinstance(type_, List):
         type_ = type_.item
     return isinstance(type_, Scalar) and type_.kind in ("float", "complex") and type_.dtype in (None, "any")

@@ -53,7 +53,7 @@ class Type:
 
     @property
     def is_number(self) -> bool:
-        """Whether it is a scalar or an array, so that arithmetic applies."""
+        """Whether the type is that of a scalar or an array, so that arithmetic applies."""
         return isinstance(self, Scalar | Array)
 
 
@@ -177,7 +177,7 @@ class Object(Type):
 
     @property
     def is_exception(self) -> bool:
-        """Whether it is an exception raised by an op, of known class or not."""
+        """Whether the type is that of an exception raised by an op, of known class or not."""
         return self.name == "exception" or self.name.startswith("raised ")
 
     def __str__(self) -> str:

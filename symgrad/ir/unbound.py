@@ -171,12 +171,12 @@ def _needed(op: If, k: int, known: Mapping[Value, frozenset[Side]], doubtful: Co
 
 
 def is_undefined(operand: Operand) -> bool:
-    """Whether it is the operand for an unbound value."""
+    """Whether the operand stands for an unbound value."""
     return isinstance(operand, Const) and isinstance(operand.value, Undef)
 
 
 def is_absent(operand: Operand, type_: Type) -> bool:
-    """Whether it represents an unbound value of that type."""
+    """Whether the operand represents an unbound value of that type."""
     none = isinstance(operand, Const) and operand.value is None
     return is_undefined(operand) or none and isinstance(type_, Array | Scalar | List | Tape | ShapeOf)
 

@@ -90,7 +90,7 @@ def behind(func: Func, replays: list[For]) -> list[Op]:
 
 
 def is_for_effect(op: Op) -> bool:
-    """Whether it is an opaque call."""
+    """Whether the op is an opaque call."""
     return isinstance(op, Call) and op.name == "opaque"
 
 
@@ -105,12 +105,12 @@ def bools_and_integers(func: Func) -> set[Value]:
 
 
 def is_shown_as_text(op: Op) -> bool:
-    """Whether it takes numbers one by one and treats Python and NumPy numbers alike."""
+    """Whether the op takes numbers one by one and treats Python and NumPy numbers alike."""
     return isinstance(op, Call) and op.name in ("opaque", "format_text")
 
 
 def is_of_either(type_: Type) -> bool:
-    """Whether it may be a Python or a NumPy number."""
+    """Whether the type may be that of a Python or a NumPy number."""
     return isinstance(type_, Scalar) and type_.dtype == "any"
 
 
@@ -125,7 +125,7 @@ def can_be_handed(operand: Operand) -> bool:
 
 
 def may_be_stored_to(func: Func, value: Value, ops: list[Op]) -> bool:
-    """Whether it is an array that may be stored to: not new, or used by ops other than the calls ``ops`` for more than numbers."""
+    """Whether the value is an array that may be stored to: not new, or used by ops other than the calls ``ops`` for more than numbers."""
     if not isinstance(value.type, Array):
         return False
     maker = next((op for op in func.body.ops if value in op.outs), None)

@@ -74,7 +74,7 @@ def same_cells(handle: Value, body: Block, inside: set[Value], uses: Uses) -> bo
 
 
 def is_steady(operand: Operand, loops: list[Value], makers: dict[Value, Call], inside: set[Value]) -> bool:
-    """Whether it is an index of one of the loops, a value from outside, or a sum of these."""
+    """Whether the operand is an index of one of the loops, a value from outside, or a sum of these."""
     if not isinstance(operand, Value) or operand in loops or operand not in inside:
         return True
     op = makers.get(operand)
@@ -158,7 +158,7 @@ def may_take_over(body: Block, maker: Op, old: Value, new: Value) -> bool:
 
 
 def in_step(op: Op, maker: Op, accesses: list[Access], old: Value, new: Value) -> bool:
-    """Whether it is a loop whose iterations access disjoint elements, each old one before the store of the new one."""
+    """Whether the op is a loop whose iterations access disjoint elements, each old one before the store of the new one."""
     if not isinstance(op, For):
         return False
     axes = range(min(len(a.index or ()) for a in accesses))

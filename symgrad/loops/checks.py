@@ -163,7 +163,7 @@ def is_number(op: Op) -> bool:
 
 
 def is_sum(op: Call) -> bool:
-    """Whether it is a sum of integers, as the operand of a check."""
+    """Whether the op is a sum of integers, as the operand of a check."""
     return op.name in ("add", "subtract") and all(getattr(v.type, "kind", None) == "int" for v in [*op.args, *op.outs])
 
 

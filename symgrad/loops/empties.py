@@ -34,7 +34,7 @@ def empties(func: Func) -> Func:
 
 
 def is_empty(type_: Type) -> bool:
-    """Whether it is the type of a list with unknown items."""
+    """Whether the type is that of a list with unknown items."""
     match type_:
         case List(item=item):
             return isinstance(item, Undefined) or is_empty(item)

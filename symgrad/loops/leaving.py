@@ -41,7 +41,7 @@ def leave_in(branch: Block) -> bool:
 
 
 def is_for_effect(op: Op) -> bool:
-    """Whether it is an opaque call."""
+    """Whether the op is an opaque call."""
     return isinstance(op, Call) and op.name == "opaque"
 
 

@@ -210,7 +210,7 @@ def contains(context: Context, op: Call) -> Thing:
 
 
 def list_index(context: Context, op: Call) -> Thing:
-    """The index of the first item equal to a number; if there is none, the kernel's caller raises as Python does."""
+    """The index of the first item equal to a number; without one the kernel is left, and the Python code raises."""
     writer, listing, sought = context.writer, listed(context, op.args[0]), context.thing(op.args[1])
     if not isinstance(listing.item, Scalar) or isinstance(sought, Form | tuple | Stacks | Slots | Listing):
         raise OutOfReach(f"{function_in_words(op)} of a list of {plural(in_words(listing.item))}", op.loc)
@@ -305,7 +305,7 @@ def array_of(context: Context, op: Call) -> Thing:
 
 
 def lengths_of(context: Context, listing: Listing, depth: int, is_any_length: bool) -> list[Operand]:
-    """The extents of a list's array, from the first items; leaves the kernel where there are none but NumPy's array has more axes."""
+    """The extents of a list's array, from the first items; without items the kernel is left, because NumPy's array has other ones."""
     writer = context.writer
     count = writer.call("list_len", listing.known)
     if depth == 1 and isinstance(listing.item, Scalar):

@@ -68,7 +68,7 @@ def zero(type_: Scalar) -> Const:
 
 
 def is_sized(type_: Scalar) -> bool:
-    """Whether it is a NumPy number of another size than Python's."""
+    """Whether the type is that of a NumPy number of another size than Python's."""
     return type_.dtype not in (None, "any", "f64", "i64", "bool")
 
 
@@ -83,7 +83,7 @@ def listed(context: Context, operand: Operand, item: Type | None = None) -> List
 
 
 def is_list(lowered: Thing) -> bool:
-    """Whether it is a list in memory."""
+    """Whether ``lowered`` is a list in memory."""
     return isinstance(lowered, Listing) and lowered.handle is not None
 
 

@@ -49,7 +49,7 @@ def whole(lowering: Lowering) -> Func:
 
 
 def calls_solver(op: Call) -> bool:
-    """Whether it is a call of a SciPy solver with a known result type."""
+    """Whether the op is a call of a SciPy solver with a known result type."""
     return op.name == "solver" or op.settings.get("refusal") is not None
 
 
@@ -423,7 +423,7 @@ def scalar_int() -> Scalar:
 
 
 def is_number(type_: Type) -> bool:
-    """Whether it is one number, or a 0-d array, for which NumPy returns numbers."""
+    """Whether the type is that of one number, or a 0-d array, for which NumPy returns numbers."""
     return isinstance(type_, Scalar | Object) or isinstance(type_, Array) and type_.rank == 0
 
 

@@ -138,7 +138,7 @@ class Parting:
         again: dict[Value, Op] = {}
 
         def is_known(operand: Operand) -> bool:
-            """Whether it has the same value throughout."""
+            """Whether the operand has the same value throughout."""
             maker = makers.get(operand) if isinstance(operand, Value) else None
             return isinstance(operand, Const) or operand in fixed or maker is not None and (maker.name == "extent" or is_sum(maker))
 

@@ -146,7 +146,7 @@ def is_open(type_: Type | None) -> bool:
 
 
 def is_zero(operand: Operand) -> bool:
-    """Whether it is the number zero."""
+    """Whether the operand is the number zero."""
     return isinstance(operand, Const) and type(operand.value) in (int, float) and operand.value == 0
 
 

@@ -82,7 +82,7 @@ def site_of(block: Block, call: Call, outside: set[Operand], counts: dict[Value,
 
 
 def is_number(type_: Type) -> bool:
-    """Whether it is a number that a kernel's list can hold."""
+    """Whether the type is that of a number that a kernel's list can hold."""
     return isinstance(type_, Scalar) and type_.kind in DTYPES
 
 

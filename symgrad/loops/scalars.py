@@ -69,7 +69,7 @@ def of_booleans(op: Call, args: Args) -> Call:
 
 
 def is_wide(type_: Type) -> bool:
-    """Whether it is a 64-bit float, Python's or NumPy's."""
+    """Whether the type is that of a 64-bit float, Python's or NumPy's."""
     return isinstance(type_, Scalar) and type_.kind == "float" and type_.dtype in (None, "any", "f64")
 
 
@@ -131,7 +131,7 @@ def function(build: Builder, op: Call, args: Args) -> list[Operand]:
 
 
 def is_known_finite(name: str, args: Args) -> bool:
-    """Whether it is a function of literals with a finite value."""
+    """Whether the call is a function of literals with a finite value."""
     if not all(isinstance(a, Const) and type(a.value) in (int, float) for a in args):
         return False
     with np.errstate(all="ignore"):
@@ -190,7 +190,7 @@ def divided(build: Builder, op: Call, args: Args) -> list[Operand]:
 
 
 def is_signed(type_: Type) -> bool:
-    """Whether it is an integer that may be negative."""
+    """Whether the type is that of an integer that may be negative."""
     return isinstance(type_, Scalar) and type_.kind == "int" and not (type_.dtype or "").startswith("u")
 
 

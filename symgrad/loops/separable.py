@@ -124,7 +124,7 @@ class Region:
     # -------------------------------------------------------------- nests
 
     def goes_along(self, op: Op) -> bool:
-        """Whether it is a nest along the axis, or a program loop that contains such nests."""
+        """Whether the op is a nest along the axis, or a program loop that contains such nests."""
         if not isinstance(op, For):
             return False
         if op in self.writer.nests:

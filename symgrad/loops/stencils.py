@@ -62,12 +62,12 @@ def neighbours(func: Func) -> dict[Op, list[Call]]:
 
 
 def is_addition(op: Call) -> bool:
-    """Whether it adds an array to a part selected by slices."""
+    """Whether the op adds an array to a part selected by slices."""
     return op.name == "add_at" and set(op.settings["index"]) == {"s"} and isinstance(op.args[1], Value)
 
 
 def is_quiet(op: Call) -> bool:
-    """Whether it may be between the stores of a group; if it turns out to write to memory, the pending stores are done first."""
+    """Whether the op may be between the stores of a group; if it turns out to write to memory, the pending stores are done first."""
     row = ROWS[op.name]
     return op.name == "accumulate" or not (row.effect or row.consumes or row.statement)
 
@@ -161,5 +161,5 @@ def keeps_zero(lowering: Context, value: Form, base: Form) -> bool:
 
 
 def is_finite(operand: Operand) -> bool:
-    """Whether it is a finite literal."""
+    """Whether the operand is a finite literal."""
     return isinstance(operand, Const) and isinstance(operand.value, int | float) and abs(operand.value) < float("inf")

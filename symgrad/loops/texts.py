@@ -65,7 +65,7 @@ def texts(func: Func) -> Func:
 
 
 def is_asked(op: Op) -> bool:
-    """Whether it is an op on a string or a set, or creates one."""
+    """Whether the op reads or creates a string or a set."""
     return isinstance(op, Call) and op.name == "opaque_pure" and isinstance(op.args[0], Const) and op.args[0].value in RULES
 
 
@@ -84,7 +84,7 @@ def as_lists(type_: Type) -> Type:
 
 
 def kind_of(type_: Type) -> str | None:
-    """Whether it is a string, a set or a list."""
+    """``"text"``, ``"set"`` or ``"list"``: what the type is, or None."""
     if isinstance(type_, List):
         return "list"
     name = type_.name.partition("[")[0] if isinstance(type_, Object) else ""
@@ -92,7 +92,7 @@ def kind_of(type_: Type) -> str | None:
 
 
 def is_text(operand: Operand) -> bool:
-    """Whether it is a literal string."""
+    """Whether the operand is a literal string."""
     return isinstance(operand, Const) and type(operand.value) is str
 
 
@@ -114,7 +114,7 @@ class Texts:
         return tuple("text" if is_text(o) else self.kinds.get(o) if isinstance(o, Value) else None for o in operands)
 
     def is_letter(self, operand: Operand) -> bool:
-        """Whether it is a string of one character."""
+        """Whether the operand is a string of one character."""
         return operand in self.letters or is_text(operand) and isinstance(operand, Const) and len(operand.value) == 1
 
     def is_within(self, one: Operand, other: Operand) -> Value:

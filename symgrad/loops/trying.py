@@ -48,7 +48,7 @@ def visit(block: Block, before: list[Place], tests: dict[Operand, Call], table: 
 
 
 def is_of(op: Call, failure: Call) -> bool:
-    """Whether it is the op whose exception ``failure`` reports."""
+    """Whether the op is the op whose exception ``failure`` reports."""
     if not op.outs or len(op.args) != len(failure.args) or not all(map(are_one, op.args, failure.args)):
         return False
     return bool(lambda_of(op.name, op.settings, [a.type for a in op.args]) == failure.settings["run"])

@@ -78,7 +78,7 @@ def values(op: Call) -> list[Value]:
 
 
 def is_open(type_: Type) -> bool:
-    """Whether it is a float of any width."""
+    """Whether the type is that of a float of any width."""
     return isinstance(type_, Scalar) and type_.kind == "float" and type_.dtype == "any"
 
 

@@ -347,7 +347,7 @@ def named_axes(uses: list[Call], rank: int) -> set[int]:
 
 
 def is_number(operand: Operand) -> bool:
-    """Whether it is a number that a list may hold as an element."""
+    """Whether the operand is a number that a list may hold as an element."""
     return isinstance(operand.type, Scalar) and operand.type.kind in ("float", "int")
 
 

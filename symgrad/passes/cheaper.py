@@ -203,7 +203,7 @@ def filled(op: Call, facts: Facts) -> Call | None:
 
 
 def is_transpose(op: Call | None) -> bool:
-    """Whether it is ``x.T`` of a matrix."""
+    """Whether the op is ``x.T`` of a matrix."""
     if op is None or not isinstance(op.args[0].type, Array) or op.args[0].type.rank != 2:
         return False
     return op.name == "mT" or op.name == "view" and op.settings["index"] == ".T"

@@ -51,7 +51,7 @@ def said(op: If) -> list[Op] | None:
 
 
 def is_truth(operand: Operand) -> bool:
-    """Whether it is a bool, known to be Python's or NumPy's."""
+    """Whether the operand is a bool, known to be Python's or NumPy's."""
     return isinstance(operand.type, Scalar) and operand.type.kind == "bool" and operand.type.dtype != "any"
 
 

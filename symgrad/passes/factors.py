@@ -23,7 +23,7 @@ def new(name: str, op: Call, type_: Type, args: list[Operand], **settings: Any) 
 
 
 def is_late(op: Call, facts: Facts) -> bool:
-    """Whether it is operator arithmetic on floats in the backward half."""
+    """Whether the op is operator arithmetic on floats in the backward half."""
     return op.outs[0] in facts.late and op.settings.get("via") is None and is_real(op.outs[0].type)
 
 

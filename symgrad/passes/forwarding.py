@@ -99,7 +99,7 @@ def _are_single(store: Call) -> list[bool]:
 
 
 def _is_int(operand: Operand) -> bool:
-    """Whether it is an integer number."""
+    """Whether the operand is an integer number."""
     return isinstance(operand.type, Scalar) and operand.type.kind == "int"
 
 

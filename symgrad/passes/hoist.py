@@ -125,7 +125,7 @@ def cannot_raise(op: Call) -> bool:
 
 
 def is_safe_division(op: Call) -> bool:
-    """Whether it divides a float by a nonzero literal."""
+    """Whether the op divides a float by a nonzero literal."""
     above, below = op.args
     return (
         getattr(above.type, "kind", None) == "float" and isinstance(below, Const) and type(below.value) in (int, float) and below.value != 0

@@ -386,7 +386,7 @@ def list_added_to_zero(op: Call, facts: Facts) -> Call | None:
 
 
 def is_new(operand: Operand, facts: Facts) -> bool:
-    """Whether it is a list created here, with a single use."""
+    """Whether the operand is a list created here, with a single use."""
     if not isinstance(operand, Value) or facts.count.get(operand, 0) != 1:
         return False
     maker = facts.maker.get(operand)

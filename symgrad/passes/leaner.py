@@ -88,7 +88,7 @@ def product_by_dot(op: Call, facts: Facts) -> Call | None:
 
 
 def is_double(operand: Operand, rank: int) -> bool:
-    """Whether it is an array of float64 of this rank."""
+    """Whether the operand is an array of float64 of this rank."""
     return isinstance(operand.type, Array) and operand.type.rank == rank and operand.type.dtype == "f64"
 
 

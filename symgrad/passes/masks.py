@@ -133,7 +133,7 @@ class _Masks:
 
 
 def is_mask(value: Value) -> bool:
-    """Whether it is a vector of booleans."""
+    """Whether the value is a vector of booleans."""
     return isinstance(value.type, Array) and value.type.dtype == "bool" and value.type.rank == 1
 
 

@@ -217,7 +217,7 @@ def has_rounds(op: Op, loop: For) -> bool:
 
 
 def is_float(operand: Operand, rank: int) -> bool:
-    """Whether it is an array of floats of this rank."""
+    """Whether the operand is an array of floats of this rank."""
     return isinstance(operand.type, Array) and operand.type.rank == rank and operand.type.dtype in DTYPES
 
 

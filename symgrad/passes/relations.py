@@ -45,7 +45,7 @@ class Equation:
 
 
 def is_small(total: Sum) -> bool:
-    """Whether it fixes one extent to a small number, so that loops compute on numbers."""
+    """Whether the equation fixes one extent to a small number, so that loops compute on numbers."""
     rest = [symbol for symbol in total if symbol != ONE]
     return len(rest) == 1 and abs(total[rest[0]]) == 1 and 0 < abs(total.get(ONE, 0)) <= SMALL
 

@@ -122,12 +122,12 @@ def first_extent(op: Call) -> Dim | None:
 
 
 def is_array(operand: Operand) -> bool:
-    """Whether it is an array of known shape and of a dtype that can be tiled."""
+    """Whether the operand is an array of known shape and of a dtype that can be tiled."""
     return isinstance(operand.type, Array) and operand.type.shape is not None and operand.type.dtype in DTYPES
 
 
 def is_double(operand: Operand) -> bool:
-    """Whether it is one float64 number."""
+    """Whether the operand is one float64 number."""
     return isinstance(operand.type, Scalar) and operand.type.dtype == "f64"
 
 

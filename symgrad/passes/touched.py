@@ -64,7 +64,7 @@ class Touched:
         return path
 
     def is_whole(self, operand: Operand) -> bool:
-        """Whether it is a whole array that is not unsure, so that the paths of ops determine what they access."""
+        """Whether the operand is a whole array that is not unsure, so that the paths of ops determine what they access."""
         return isinstance(operand, Value) and self.facts.find((operand, False)) not in self.unsure and self.path_of(operand) is None
 
     def is_own(self, op: Call, body: Block) -> bool:

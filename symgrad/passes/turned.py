@@ -33,7 +33,7 @@ def turned(func: Func) -> Func:
 
 
 def is_reversed(op: Call) -> bool:
-    """Whether it is ``x[...][::-1] += v`` of vectors, with only integers and slices in the brackets."""
+    """Whether the op is ``x[...][::-1] += v`` of vectors, with only integers and slices in the brackets."""
     index: str = op.settings["index"]
     x, v, items = op.args[0].type, op.args[1].type, op.args[2:]
     if not index.endswith(";s") or set(index) - set("si;") or not isinstance(x, Array) or x.rank is None or not isinstance(v, Array):

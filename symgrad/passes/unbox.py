@@ -183,7 +183,7 @@ class _Unboxer:
         return operand in self.unboxed or is_number(operand)
 
     def is_made(self, value: Value) -> bool:
-        """Whether it is computed from Python floats alone; its group checks a value passed on by loops, branches and tapes."""
+        """Whether the value is computed from Python floats alone; its group checks a value passed on by loops, branches and tapes."""
         maker = self.facts.maker.get(value)
         if value in self.leaves or not isinstance(maker, Call) or maker.name in EMPTYING:
             return value in self.leaves or value in self.handed
@@ -349,12 +349,12 @@ def is_number(operand: Operand) -> bool:
 
 
 def is_scalar(operand: Operand) -> bool:
-    """Whether it is a float that is, or may be, a NumPy scalar."""
+    """Whether the operand is a float that is, or may be, a NumPy scalar."""
     return isinstance(operand.type, Scalar) and operand.type.kind == "float" and operand.type.dtype in ("f64", "any")
 
 
 def is_numpy(operand: Operand) -> bool:
-    """Whether it is surely a NumPy scalar."""
+    """Whether the operand is surely a NumPy scalar."""
     return isinstance(operand.type, Scalar) and operand.type.dtype not in (None, "any")
 
 
@@ -374,7 +374,7 @@ def is_widening(op: Call) -> bool:
 
 
 def is_element(op: Call) -> bool:
-    """Whether it reads one element."""
+    """Whether the op reads one element."""
     index, x = op.settings.get("index", ""), op.args[0].type if op.args else None
     return (op.name == "take" and isinstance(x, Array) and x.dtype == "f64" and index == "i" * (x.rank or 0) != ""
             and all(isinstance(a.type, Scalar) and a.type.kind == "int" for a in op.args[1:]))  # fmt: skip
@@ -394,12 +394,12 @@ def is_function(op: Call) -> bool:
 
 
 def is_nonzero(operand: Operand) -> bool:
-    """Whether it is a nonzero literal."""
+    """Whether the operand is a nonzero literal."""
     return isinstance(operand, Const) and type(operand.value) in (int, float) and operand.value != 0
 
 
 def is_int(operand: Operand) -> bool:
-    """Whether it is an integer; every float has integer powers."""
+    """Whether the operand is an integer; every float has integer powers."""
     return isinstance(operand.type, Scalar) and operand.type.kind == "int"
 
 

@@ -59,7 +59,7 @@ def tested(builder: Builder, value: Value, param: Value, text: str, like: str) -
 
 
 def fits(passed: Type, param: Type) -> bool:
-    """Whether it is real, or complex if the parameter is, and has the rank of the parameter."""
+    """Whether ``passed`` is real, or complex if the parameter is, and has the rank of the parameter."""
     kinds = ("float", "int", "complex") if getattr(param, "kind", None) == "complex" else ("float", "int")
     if getattr(passed, "kind", None) not in kinds:
         return False

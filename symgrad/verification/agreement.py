@@ -98,7 +98,7 @@ def plain(value: Any) -> Any:
 
 
 def is_number(value: Any) -> bool:
-    """Whether it is a Python or NumPy number."""
+    """Whether the value is a Python or NumPy number."""
     return isinstance(value, bool | int | float | complex | np.generic) and not isinstance(value, np.str_ | np.bytes_ | np.void)
 
 

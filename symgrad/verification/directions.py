@@ -34,7 +34,7 @@ def children(value: Any) -> list[Any] | None:
 
 
 def is_float(value: Any) -> bool:
-    """Whether it is a float or a complex number, or an array of these."""
+    """Whether the value is a float or a complex number, or an array of these."""
     return isinstance(value, float | complex) or isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "fc"
 
 
