@@ -1,4 +1,4 @@
-"""Tells ``func.notes`` what the adjoint decided: what is active, which derivatives were taken, what is kept or computed again, and why."""
+"""Emits remarks on what the adjoint decided: active values, derivatives taken, and what is saved or recomputed, with reasons."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from symgrad.notes import Notes
 from symgrad.ops.declare import Row
 from symgrad.ops.indexing import is_part
 
-SHAPES = frozenset({"shape_of", "extent"})  #: ops that ask for the shape only
-WIDEST = 40  #: of the user's expressions that are quoted
+SHAPES = frozenset({"shape_of", "extent"})  #: ops that read only the shape of their operand
+WIDEST = 40  #: the most characters of a user's expression that are quoted
 
 
 def called(value: Value, op: Op | None) -> str:
-    """What a user would call a value: by its name, else by the expression that computes it."""
+    """The name of a value in messages: its own, else the text of the expression that computes it."""
     if value.name is not None:
         return value.name
     text = "" if op is None else " ".join(op.loc.text[op.loc.column : op.loc.end_column].split()).rstrip(":")
@@ -36,7 +36,7 @@ def called(value: Value, op: Op | None) -> str:
 
 
 def tell_activity(func: Func, wrt: Sequence[int], active_results: Sequence[int]) -> None:
-    """For each line, which values carry a derivative, and why the others do not."""
+    """Emit a remark for each line: the active values, and why the others are inactive."""
     if func.notes is None:
         return
     table = dependences(func.body)
@@ -57,7 +57,7 @@ def tell_activity(func: Func, wrt: Sequence[int], active_results: Sequence[int])
 
 
 def why_inactive(value: Value, varied: set[Value], inputs: str) -> str:
-    """Why a value carries no derivative."""
+    """Why a value is inactive."""
     if not may_be_active(value.type):
         return f"{value.type.kind if isinstance(value.type, Scalar | Array) else value.type} has no derivative"
     return "the result does not depend on it" if value in varied else f"no derivative leads from it to {inputs}"
@@ -66,13 +66,13 @@ def why_inactive(value: Value, varied: set[Value], inputs: str) -> str:
 # ------------------------------------------------------------------ rules
 
 
-#: what a rule says of paths to parts of complex numbers
+#: matches paths to the parts of complex numbers in a rule's text
 OF_PART = re.compile(r"of_part\((.*?), index\)")
 
 
 def tell_rule(notes: Notes, op: Call, row: Row, params: Sequence[str]) -> None:
-    """Which derivatives of a row were taken, in the row's own words."""
-    if row.name == "as_written":  # the user's text beside the ops that it was lowered to
+    """Emit a remark with the derivatives of a row that were used, in the row's own text."""
+    if row.name == "as_written":  # the user's text beside the ops lowered from it
         return
     said = {}
     for param in params:
@@ -87,15 +87,15 @@ def tell_rule(notes: Notes, op: Call, row: Row, params: Sequence[str]) -> None:
 
 
 def grouped(text: str) -> str:
-    """A partial as a factor."""
+    """Parenthesise a partial for use as a factor."""
     return text if isinstance(parsed(text), ast.Name | ast.Call) else f"({text})"
 
 
-# ------------------------------------------------------------------ what the backward half reads
+# ------------------------------------------------------------------ the plan
 
 
 def tell_plan(plan: Plan) -> None:
-    """What is kept, put back and carried for the backward half, and why."""
+    """Emit remarks on what is saved, restored and carried for the backward half, and why."""
     notes = plan.func.notes
     if notes is None:
         return
@@ -117,25 +117,25 @@ def tell_plan(plan: Plan) -> None:
 
 
 def tell_fused(func: Func, loop: Op) -> None:
-    """The rounds of a loop are reversed one by one."""
+    """Emit the remark that each iteration of a loop is reversed right after it."""
     if func.notes is not None:
         func.notes.add("plan", "fused", loop.loc, "each round is reversed as soon as it is done, so nothing is kept for later")
 
 
 def tell_unfused(func: Func, loop: Op, reason: str) -> None:
-    """Why the rounds of a loop are reversed after the loop."""
+    """Emit the reason why a loop is reversed after all its iterations."""
     if func.notes is not None:
         func.notes.add("plan", "unfused", loop.loc, f"the rounds are reversed after the loop: {reason}")
 
 
 def tell_rerun(func: Func, op: Op, text: str) -> None:
-    """A loop or a function runs again for its reverse."""
+    """Emit the remark that a loop or a function runs again for its reverse."""
     if func.notes is not None:
         func.notes.add("plan", "rerun", op.loc, text)
 
 
 def tell_kept(func: Func) -> Func:
-    """Of a whole gradient: which arrays of the forward half stay because the backward half reads them."""
+    """Emit remarks for a whole gradient: the arrays of the forward half that stay live because the backward half reads them."""
     if func.notes is None or func.split is None:
         return func
     producers = {out: op for op in func.body.ops[: func.split] for out in op.outs if isinstance(out.type, Array | List)}
@@ -151,7 +151,7 @@ def tell_kept(func: Func) -> Func:
 
 
 def loc_of(plan: Plan, value: Value) -> Loc:
-    """Where a value is computed: what a block is handed, where its op stands."""
+    """The source location of a value: of its op, or for a block argument of the op that owns the block."""
     op = plan.layout.op_of(value)
     if op is None:
         owner = plan.layout.owners.get(plan.layout.places[value][0])
@@ -160,7 +160,7 @@ def loc_of(plan: Plan, value: Value) -> Loc:
 
 
 def why(plan: Plan, value: Value) -> str:
-    """Who reads a value, and why it is not there any more."""
+    """Which lines read a value, and why it is not live there."""
     return f"{needed(plan, value)}, but {gone(plan, value)}"
 
 
@@ -178,12 +178,12 @@ def lines_that_need(lines: set[int]) -> str:
 
 
 def line_at(ops: list[Op], index: int) -> int:
-    """The line of an op, by its place; 0 if there is none."""
+    """The line of the op at an index; 0 if there is none."""
     return ops[index].loc.line if 0 <= index < len(ops) else 0
 
 
 def gone(plan: Plan, value: Value) -> str:
-    """Why a value is not simply still there when the sweep comes back."""
+    """Why a value is not live when the sweep reaches its use."""
     block = plan.layout.places[value][0]
     if not plan.layout.static(block):
         return "the next round has another"
@@ -193,7 +193,7 @@ def gone(plan: Plan, value: Value) -> str:
 
 
 def how(plan: Plan, value: Value) -> str:
-    """In what form it is kept."""
+    """The form in which a value is saved."""
     copied = "a copy of it " if plan.memory.overwritten(value) else ""
     if plan.layout.static(plan.layout.places[value][0]):
         return f"{copied or 'it '}is kept"
@@ -201,7 +201,7 @@ def how(plan: Plan, value: Value) -> str:
 
 
 def dearer(plan: Plan, value: Value) -> str:
-    """Why a value is not computed again, where its operands are had: that costs more."""
+    """Why a value with available operands is not recomputed: that costs more."""
     op = plan.layout.op_of(value)
     if not isinstance(op, Call) or not 0 < plan.costs.of(op) < NEVER or not isinstance(value.type, Array | Scalar):
         return ""
@@ -211,7 +211,7 @@ def dearer(plan: Plan, value: Value) -> str:
 
 
 def tell_trace(plan: Plan, notes: Notes, value: Value) -> None:
-    """If an array is copied because its stores cannot be taken back, say so."""
+    """Emit a remark if an array is copied because its stores cannot be undone."""
     if not isinstance(value.type, Array) or not plan.memory.overwritten(value):
         return
     root = plan.memory.find(value)
@@ -223,7 +223,7 @@ def tell_trace(plan: Plan, notes: Notes, value: Value) -> None:
 
 
 def tell_again(plan: Plan, value: Value, args: Sequence[Operand]) -> None:
-    """A value is computed a second time."""
+    """Emit the remark that a value is recomputed."""
     op = plan.layout.op_of(value)
     if plan.func.notes is None or op is None:
         return

@@ -1,8 +1,8 @@
-"""Holds the cotangent of each value while the sweep goes back: nothing yet, something shared, or a buffer of its own.
+"""Accumulates cotangents during the reverse sweep: none yet, a shared contribution, or a buffer that the cotangent owns.
 
-A first contribution is kept as it is; the next is added in place if the buffer is owned. Inside a
-reversed loop a value of outside is carried; inside a reversed branch it is looked up and joined after.
-Where a value may stand for a name that has none, nobody can be asked for its form: its cotangent begins as the number 0.
+The first contribution is stored as it is. Each further one is added in place if the cotangent owns its buffer.
+Inside a reversed loop the cotangent of an outer value is loop-carried; inside a reversed branch it is looked up
+and joined afterwards. A value that may be unbound has no known shape: its cotangent begins as the number 0.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from symgrad.ir.types import UNKNOWN, Array, List, Scalar, Tape, Type, Unknown, 
 from symgrad.ir.unbound import Unbound
 from symgrad.ops.build import Builder
 
-ZERO_GRAD = Const(0.0)  #: of a number, and of what nobody knows the form of
+ZERO_GRAD = Const(0.0)  #: the cotangent of a number, and of a value whose form is unknown
 
 
 @dataclass(slots=True)
 class Cotangent:
-    """A cotangent; ``owned``: its memory is nobody else's, so it may be written to."""
+    """A cotangent; ``owned``: nothing else references its memory, so it may be written to."""
 
     value: Operand
     owned: bool = False
     mask: Mask = ()
-    loose: bool = False  #: may be the number 0 in place of an array or a list, whose form was not known
-    gap: tuple[Block, int] | None = None  #: the place among what a block yields where it is left undefined, as its value is
+    loose: bool = False  #: may be the number 0 in place of an array or a list of unknown form
+    gap: tuple[Block, int] | None = None  #: the block and yield index where it stays undefined, as its value does
 
 
 @dataclass(slots=True, eq=False)
 class Scope:
-    """One reversed block: the block it reverses, where it is, and the cotangents known in it.
+    """One reversed block: the primal block, its position, and the cotangents known in it.
 
-    ``position`` is the index, in the parent's block, of the op that ``block`` belongs to. In a loop
-    ``slots`` are the outer values whose cotangents the reversed loop carries.
+    ``position`` is the index, in the parent's block, of the op that ``block`` belongs to. In a loop ``slots``
+    are the outer values whose cotangents the reversed loop carries.
     """
 
     block: Block
@@ -45,19 +45,19 @@ class Scope:
     position: int = 0
     loop: bool = False
     op: Op | None = None
-    side: tuple[Operand, int] | None = None  #: the test and the side that a branch's block is
+    side: tuple[Operand, int] | None = None  #: for the block of a branch: the test and the side
     table: dict[Value, Cotangent] = field(default_factory=dict)
     slots: dict[Value, Value] = field(default_factory=dict)
 
 
 def hinted(value: Operand) -> str:
-    """The name for a cotangent: ``h_grad`` for ``h``, ``product_grad`` for what is labelled so, ``t_grad`` for what has neither."""
+    """The name of a cotangent: ``h_grad`` for ``h``, ``product_grad`` for a value with that label, else ``t_grad``."""
     name = (value.name or value.label) if isinstance(value, Value) else None
     return f"{name}_grad" if name and not name.endswith("_grad") else name or "t_grad"
 
 
 def cotangent_type(type_: Type) -> Type:
-    """The type of a cotangent that is carried: a scalar one may be a Python or a NumPy number."""
+    """The type of a loop-carried cotangent: a scalar may be a Python or a NumPy number."""
     match type_:
         case Scalar(kind=kind):
             return Scalar(kind, "any")
@@ -67,7 +67,7 @@ def cotangent_type(type_: Type) -> Type:
 
 
 def loosened(type_: Type) -> Type:
-    """The type of a cotangent, or of the number 0 in its stead."""
+    """The type of a cotangent that may be the number 0 instead."""
     match type_:
         case Scalar():
             return cotangent_type(type_)
@@ -77,18 +77,18 @@ def loosened(type_: Type) -> Type:
 
 
 def zero_number(type_: Type) -> Const:
-    """The cotangent of a number on which nothing depends."""
+    """The cotangent of a number that no active result depends on."""
     return Const(0j) if is_complex(type_) else ZERO_GRAD
 
 
 def in_memory(type_: Type) -> bool:
-    """May a value of this type be written to in place?"""
+    """Whether a value of this type may be written to in place."""
     return isinstance(type_, Array | List | Tape)
 
 
 @dataclass(slots=True)
 class Ledger:
-    """Adds contributions to cotangents; ``homes`` says in which block each value is defined."""
+    """Adds contributions to cotangents; ``homes`` maps each value to the block that defines it."""
 
     builder: Builder
     homes: dict[Value, Block]
@@ -97,10 +97,10 @@ class Ledger:
     copies: list[Value] = field(default_factory=list)
     nullable: set[Value] = field(default_factory=set)  #: values that are None on some paths
 
-    # ---------------------------------------------------------------- looking up
+    # ---------------------------------------------------------------- lookup
 
     def get(self, scope: Scope, value: Value) -> Cotangent | None:
-        """The cotangent so far; asking for an outer value's inside a loop makes the loop carry it."""
+        """The cotangent so far; looking up an outer value's inside a loop makes the loop carry it."""
         if value in scope.table:
             return scope.table[value]
         if scope.parent is None or self.homes[value] is scope.block:
@@ -115,15 +115,15 @@ class Ledger:
         return scope.table[value]
 
     def take(self, scope: Scope, value: Operand) -> Cotangent | None:
-        """The cotangent of what an op of this very block defines; done with."""
+        """Remove and return the cotangent of a result of an op of this very block."""
         return scope.table.pop(value, None) if isinstance(value, Value) else None
 
     def arrived(self, scope: Scope, value: Value) -> Cotangent | None:
-        """``take`` for a value that has been computed, so that it can be asked for its form."""
+        """``take`` for a value that has been computed, so that its form can be read."""
         grad = self.take(scope, value)
         return None if grad is None else self.settled(grad, value)
 
-    # ---------------------------------------------------------------- adding
+    # ---------------------------------------------------------------- accumulation
 
     def contribute(self, scope: Scope, value: Value, new: Cotangent) -> None:
         """Add to the cotangent of ``value``."""
@@ -139,12 +139,12 @@ class Ledger:
         scope.table[value] = self.sum(old, new, hinted(value))
 
     def in_plane(self, grad: Cotangent, value: Value) -> Cotangent:
-        """A cotangent that was handed on from a complex value to a real one, or the other way round, as ``value``'s own."""
+        """Convert a cotangent between real and complex, to match ``value``."""
         operand = in_plane(self.builder, grad.value, value, hinted(value))
         return grad if operand is grad.value else Cotangent(operand, in_memory(operand.type), grad.mask)
 
     def sum(self, old: Cotangent, new: Cotangent, hint: str) -> Cotangent:
-        """Both together, in the memory of one of them if it may be written to."""
+        """The sum of two cotangents, in the memory of one of them if it may be written to."""
         if isinstance(old.value.type, Tape) or isinstance(new.value.type, Tape):
             what = "the rows of a Jacobian read what rounds have saved whose number is not known before, and are differentiated"
             raise NoDerivative(what, self.builder.loc,
@@ -164,11 +164,11 @@ class Ledger:
         return Cotangent(total, isinstance(total.type, Array), mask)
 
     def buffer(self, scope: Scope, value: Value) -> Operand:
-        """The cotangent of ``value`` as memory that may be written to, zeros if there is nothing yet."""
+        """The cotangent of ``value`` in writable memory; zeros if there is none yet."""
         return self.owned(self.get(scope, value), value)
 
     def owned(self, cotangent: Cotangent | None, value: Value) -> Operand:
-        """A cotangent, or zeros, in memory of its own."""
+        """A cotangent, or zeros, in memory that it owns."""
         if cotangent is None or is_zero(cotangent):
             return self.zero(value)
         cotangent = self.settled(cotangent, value)
@@ -182,19 +182,19 @@ class Ledger:
         return self.copied(cotangent.value, value)
 
     def copied(self, grad: Operand, value: Value) -> Operand:
-        """A copy, which may prove needless."""
+        """A copy, which ``share`` may remove later."""
         copy = self.builder.call("copy", grad, hint=hinted(value))
         self.copies.append(copy)
         return copy
 
     def dense(self, grad: Operand, value: Value) -> Operand:
-        """A cotangent that may be indexed as ``value`` may: a number that stands for a 0-d array's is made one."""
+        """A cotangent that may be indexed like ``value``: a number for a 0-d array is converted to an array."""
         if not (isinstance(value.type, Array) and isinstance(grad.type, Scalar)):
             return grad
         return self.builder.call("spread", grad, self.builder.call("shape_of", value), hint=hinted(value))
 
     def zero(self, value: Value) -> Operand:
-        """Nothing, in the form that ``value``'s cotangent has."""
+        """A zero cotangent in the form of ``value``'s."""
         match value.type:
             case Scalar():
                 return zero_number(value.type)
@@ -212,10 +212,10 @@ class Ledger:
         """Zeros of a shape, in the dtype of an array."""
         return self.builder.call("zeros_of", shape, hint=hinted(value), dtype=getattr(value.type, "dtype", None) or "f64")
 
-    # ---------------------------------------------------------------- names without a value
+    # ---------------------------------------------------------------- unbound names
 
     def has_value(self, scope: Scope | None, value: Value) -> bool:
-        """Is the value sure to have one where this block is reversed?"""
+        """Whether the value is surely bound where this block is reversed."""
         if value not in self.unbound.sides:
             return True
         without = self.unbound.sides[value]
@@ -228,25 +228,25 @@ class Ledger:
         return False
 
     def is_formless(self, scope: Scope | None, value: Value) -> bool:
-        """Is there nobody to be asked for the form of its cotangent where this block is reversed?"""
+        """Whether nothing can supply the form of its cotangent where this block is reversed."""
         return not isinstance(value.type, Scalar) and not self.has_value(scope, value) and not self.models(value)
 
     def is_perhaps_nothing(self, item: Operand) -> bool:
-        """May there be nothing on a tape in the place of this item, so that its cotangent there is the number 0?"""
+        """Whether a tape may hold None for this item, so that its cotangent there is the number 0."""
         return item in self.unbound.sides and not isinstance(item.type, Scalar)
 
     def item_type(self, item: Operand) -> Type:
-        """The type of the cotangent of what is on a tape."""
+        """The type of the cotangent of a tape item."""
         return loosened(item.type) if self.is_perhaps_nothing(item) else cotangent_type(item.type)
 
     def models(self, value: Value) -> list[Value]:
-        """Parameters of the same shape, which may be asked for it."""
+        """Parameters of the same shape, from which the shape can be read."""
         if not isinstance(value.type, Array) or value.type.dtype is None or value.type.shape is None:
             return []
         return [p for p in self.params if isinstance(p.type, Array) and same_shape(p.type.shape, value.type.shape)]
 
     def handed(self, scope: Scope, grad: Cotangent | None, value: Value) -> Cotangent:
-        """What is handed on where the value may have none: a cotangent, zeros or, where there is no form for them, the number 0."""
+        """The cotangent that a block yields for a possibly unbound value: its own, zeros or, without a known form, the number 0."""
         if grad is not None:
             grad = self.filled(grad)
             models = [value] if self.has_value(scope, value) else self.models(value)
@@ -260,7 +260,7 @@ class Ledger:
         return Cotangent(ZERO_GRAD, True, loose=True)
 
     def filled(self, grad: Cotangent) -> Cotangent:
-        """The cotangent with the number 0 where it was left undefined."""
+        """The cotangent, with the number 0 where it was undefined."""
         if grad.gap is not None:
             block, place = grad.gap
             block.yields[place] = ZERO_GRAD
@@ -270,7 +270,7 @@ class Ledger:
         return grad
 
     def settled(self, grad: Cotangent, value: Value, model: Value | None = None) -> Cotangent:
-        """The cotangent in the form of the value: of its own here, or of a model, an array of its shape."""
+        """The cotangent in the form of the value, read from the value itself or from a model of the same shape."""
         if not grad.loose:
             return grad
         model = model or value
@@ -283,5 +283,5 @@ class Ledger:
 
 
 def is_zero(cotangent: Cotangent) -> bool:
-    """Is it the literal zero of a scalar?"""
+    """Whether the cotangent is the literal zero of a scalar."""
     return isinstance(cotangent.value, Const) and cotangent.value.value == 0.0

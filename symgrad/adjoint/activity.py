@@ -1,6 +1,6 @@
-"""Says which values carry a derivative: they depend on an active input and an active result depends on them.
+"""Activity analysis: a value is active if it depends on an active input and an active result depends on it.
 
-Both halves are closures over one table of dependences, so loops are at their fixed point by themselves.
+Both conditions are closures over one dependence table, so loops are at their fixed point without iteration.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from symgrad.ir.core import Apply, Block, Call, For, Func, If, Op, Operand, Valu
 from symgrad.ir.types import UNKNOWN, Array, Box, List, Object, Scalar, Tape, Type, Unknown
 from symgrad.ops.declare import ROWS
 
-#: rows that call something nobody can see into
+#: rows that call opaque functions
 OPAQUE = ("opaque", "opaque_pure")
 
 
 def may_be_active(type_: Type) -> bool:
-    """Can a value of this type carry a derivative?"""
+    """Whether a value of this type can carry a derivative."""
     match type_:
         case Scalar(kind=kind):
             return kind in ("float", "complex")
@@ -35,16 +35,16 @@ def may_be_active(type_: Type) -> bool:
 
 @dataclass(slots=True)
 class Dependences:
-    """For each value the values that its derivative goes to, and the other way round."""
+    """The dependence table in both directions: which values each value influences, and which it depends on."""
 
     forward: dict[Value, list[Value]] = field(default_factory=dict)
     backward: dict[Value, list[Value]] = field(default_factory=dict)
     tapes: list[tuple[Value, Value]] = field(default_factory=list)
-    owners: dict[Operand, Value] = field(default_factory=dict)  #: a method that nobody can see into, and whose it is
+    owners: dict[Operand, Value] = field(default_factory=dict)  #: an opaque method and its owner
     objects: dict[Any, Value] = field(default_factory=dict)  #: objects from outside, as values
 
     def kept(self, op: Call) -> None:
-        """What a method is given may be kept by its owner, and be part of whatever that gives later."""
+        """Link the arguments of an opaque method to its owner: the owner may store them and include them in any later result."""
         if op.name == "opaque_attribute":
             owner = op.args[0]
             held = owner if isinstance(owner, Value) else self.objects.setdefault(Same(owner.value), Value(UNKNOWN))
@@ -55,7 +55,7 @@ class Dependences:
                 self.link(source, self.owners[op.args[0]])
 
     def link(self, source: Operand, target: Operand) -> None:
-        """The derivative of ``target`` goes to ``source``, if both can have one."""
+        """Link ``target`` to ``source``, if both can carry a derivative."""
         if isinstance(source, Value) and isinstance(target, Value) and may_be_active(source.type) and may_be_active(target.type):
             self.forward.setdefault(source, []).append(target)
             self.backward.setdefault(target, []).append(source)
@@ -63,13 +63,13 @@ class Dependences:
                 self.tapes.append((source, target))
 
     def link_all(self, sources: Iterable[Operand], targets: Iterable[Operand]) -> None:
-        """Pair by pair; what is longer at the end of ``targets`` carries no derivative."""
+        """Link pair by pair; surplus ``targets`` at the end carry no derivative."""
         for source, target in zip(sources, targets, strict=False):
             self.link(source, target)
 
 
 def dependences(block: Block, existing: Dependences | None = None) -> Dependences:
-    """The table for all ops of a block and the blocks inside it, added to the ``existing`` one if there is one."""
+    """The dependence table of a block and the blocks inside it, added to ``existing`` if there is one."""
     table = existing or Dependences()
     for op in block.ops:
         match op:
@@ -98,7 +98,7 @@ def dependences(block: Block, existing: Dependences | None = None) -> Dependence
 
 
 def differentiated(op: Call) -> Iterator[Operand]:
-    """The operands that an op passes a derivative on to; for an opaque call all that could."""
+    """The operands to which an op passes a derivative; for an opaque call all that may be active."""
     row = ROWS[op.name]
     if row.missing is not None or op.name in OPAQUE:
         yield from op.args
@@ -109,7 +109,7 @@ def differentiated(op: Call) -> Iterator[Operand]:
 
 
 def parameters(op: Call) -> Iterator[tuple[int, str, Operand]]:
-    """Each operand with the row's parameter it is for, and its position within a variadic one."""
+    """Each operand with the row parameter that it binds, and its position within a variadic one."""
     row = ROWS[op.name]
     for place, source in enumerate(op.args):
         param = row.params[min(place, len(row.params) - 1)]
@@ -129,7 +129,7 @@ def closure(start: Iterable[Value], table: dict[Value, list[Value]]) -> set[Valu
 
 
 def varied_values(funcs: Sequence[Func], start: Iterable[Value]) -> set[Value]:
-    """The values that a derivative by ``start``, values of the first function, may pass through; so may all that the others are given."""
+    """The values that depend on ``start``, values of the first function; all parameters of the other functions count as dependent."""
     table = Dependences()
     for func in funcs:
         dependences(func.body, table)
@@ -148,7 +148,7 @@ def active_values(func: Func, wrt: Sequence[int], active_results: Sequence[int] 
 
 
 def whole_tapes(active: set[Value], table: Dependences) -> set[Value]:
-    """All states of each tape of which one carries a derivative, so that pushes and pops of cotangents stay paired."""
+    """All states of each tape with an active state, so that pushes and pops of cotangents stay paired."""
     both: dict[Value, list[Value]] = {}
     for a, b in table.tapes:
         both.setdefault(a, []).append(b)
@@ -157,7 +157,7 @@ def whole_tapes(active: set[Value], table: Dependences) -> set[Value]:
 
 
 def results_of(func: Func, indices: Sequence[int]) -> list[Value]:
-    """The results that are values which can carry a derivative."""
+    """The results that are values and can carry a derivative."""
     chosen = [func.body.yields[k] for k in indices]
     return [r for r in chosen if isinstance(r, Value) and may_be_active(r.type)]
 
@@ -174,6 +174,6 @@ def refuse(op: Op, active: set[Value]) -> None:
 
 
 def matters(func: Func, wrt: Sequence[int], active_results: Sequence[int] = (0,)) -> set[int]:
-    """The indices in ``wrt`` that can influence an active result at all."""
+    """The indices in ``wrt`` of parameters that can influence an active result."""
     useful = closure(results_of(func, active_results), dependences(func.body).backward)
     return {k for k in wrt if func.params[k] in useful}

@@ -1,4 +1,4 @@
-"""Reverses calls of functions of the program: of a pair, the forward function is called, and then the backward one."""
+"""Reverses calls of functions of the program: the forward function of a pair is called, and later the backward one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from symgrad.ir.types import Tape
 
 @reverses(Apply)
 def reverse_apply(sweep: Sweep, scope: Scope, op: Apply, index: int) -> None:
-    """The call becomes a call of the forward function, which also returns a box; its reverse is a call of the backward function."""
+    """Reverse a call: it becomes a call of the forward function, which also returns a box; its reverse calls the backward function."""
     grads = [(k, grad) for k, out in enumerate(op.outs) if (grad := sweep.ledger.arrived(scope, out)) is not None]
     active = [k for k, a in enumerate(op.args) if isinstance(a, Value) and a in sweep.active]
     if not active:

@@ -1,4 +1,4 @@
-"""Reverses branches: the same test, each side reversed; cotangents of outer values touched on either side are joined."""
+"""Reverses branches: the same test, each side reversed; cotangents of outer values changed on either side are joined."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from symgrad.ops.declare import ROWS
 
 @reverses(If)
 def reverse_branch(sweep: Sweep, scope: Scope, op: If, index: int) -> None:
-    """The same test; each side reversed; outer values touched on either side are joined. One that is always taken has one side."""
+    """Reverse a branch: the same test, each side reversed, cotangents of outer values joined. A branch always taken has one side."""
     if isinstance(op.test, Const) and op.test.value is True:
         reverse_taken(sweep, scope, op, index)
         return
@@ -68,7 +68,7 @@ def reverse_taken(sweep: Sweep, scope: Scope, op: If, index: int) -> None:
 
 
 def in_doubt(sweep: Sweep, scope: Scope, mask: Mask) -> Mask:
-    """The conditions of a mask that the branches around do not say to hold."""
+    """The conditions of a mask that the enclosing branches do not imply."""
     if not mask:
         return ()
     known = known_in(sweep, scope)
@@ -76,7 +76,7 @@ def in_doubt(sweep: Sweep, scope: Scope, mask: Mask) -> Mask:
 
 
 def known_in(sweep: Sweep, scope: Scope) -> Implied:
-    """The bools that are known in a block."""
+    """The path conditions of a block."""
     if scope not in sweep.known:
         taken: list[tuple[Operand, bool]] = []
         around: Scope | None = scope
@@ -88,11 +88,11 @@ def known_in(sweep: Sweep, scope: Scope) -> Implied:
 
 
 def sink(sweep: Sweep, scope: Scope, index: int, sides: list[Scope]) -> None:
-    """Reverse, on one side of a branch, the ops before the branch whose results only that side uses.
+    """Reverse, inside one side of a branch, the preceding ops whose results only that side uses.
 
-    On the other side there is nothing to reverse: it would cost as much, and zero times an infinite slope is no number.
+    The other side has nothing to reverse: it would cost as much, and zero times an infinite slope is nan.
     """
-    waiting: set[Operand] = set()  #: what has, or is to have, a cotangent that does not come out of the branch
+    waiting: set[Operand] = set()  #: values whose cotangents have, or will have, contributions from outside the branch
     place, first = index, min((first_of(sweep, scope, side, side.table) for side in sides), default=index)
     while (place := place - 1) >= first:
         op = scope.block.ops[place]
@@ -112,26 +112,26 @@ def sink(sweep: Sweep, scope: Scope, index: int, sides: list[Scope]) -> None:
 
 
 def first_of(sweep: Sweep, scope: Scope, side: Scope, values: Iterable[Operand]) -> int:
-    """Where in the block around a branch the first of these is computed that has a cotangent on a side only."""
+    """The place, in the block around the branch, of the first op with a result whose cotangent exists on a side only."""
     own = [sweep.layout.places[v] for v in values if isinstance(v, Value) and v in side.table and v not in scope.table]
     return min((place for block, place in own if block is scope.block and place >= 0), default=len(scope.block.ops))
 
 
 def is_plain(side: Scope, op: Op) -> bool:
-    """Is nothing lost where the op is not reversed, and have all cotangents of its results a form?"""
+    """Whether the op may be skipped on the other side, and all cotangents of its results have a known form."""
     if not isinstance(op, Call) or ROWS[op.name].consumes or any(isinstance(v.type, Tape | Box) for v in (*op.operands, *op.outs)):
         return False
     return all(grad.gap is None and not grad.loose for out in op.outs if (grad := side.table.get(out)) is not None)
 
 
 def gap_left(sweep: Sweep, op: If, out: Value, grad: Cotangent) -> Cotangent:
-    """The cotangent of a result: on the side that does not bind it it may stay undefined."""
+    """The cotangent of a branch result; it may stay undefined on the side that does not bind the result."""
     without = sweep.ledger.unbound.sides.get(out)
     return grad if without is not None and without[0] is op.test else sweep.ledger.filled(grad)
 
 
 def joined(sweep: Sweep, scope: Scope, value: Value, sides: list[Scope], branch: If) -> None:
-    """One result of the reversed branch: the cotangent of ``value`` after it."""
+    """Add one result to the reversed branch: the cotangent of ``value`` after it."""
     cotangents: list[Cotangent] = []
     gap: tuple[Block, int] | None = None
     for place, side in enumerate(sides):
@@ -161,7 +161,7 @@ def joined(sweep: Sweep, scope: Scope, value: Value, sides: list[Scope], branch:
 
 
 def mixed(grad: Cotangent | None, value: Value) -> bool:
-    """Is it a scalar standing for an array, which the other side may hold as one?"""
+    """Whether the cotangent is a scalar for an array's cotangent, which the other side may hold as an array."""
     return grad is not None and isinstance(value.type, Array) and value.type.shape != () and isinstance(grad.value.type, Scalar)
 
 
@@ -188,7 +188,7 @@ def touched(sweep: Sweep, sides: list[Scope]) -> list[Value]:
 
 
 def outside(block: Block) -> Callable[[Operand], set[Value]]:
-    """For a value yielded by a block: the values of outside that it may share memory with."""
+    """For a value yielded by a block: the outer values that it may share memory with."""
     layout = Layout()
     layout.enter(block)
     memory = Memory.of(Func("", block), layout)

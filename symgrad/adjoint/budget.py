@@ -1,4 +1,4 @@
-"""How many snapshots a loop keeps: as many as were asked for, or as many as fit into memory, from the shapes that its arrays have then."""
+"""The number of snapshots of a checkpointed loop: as requested, or as many as fit into memory, from the shapes at run time."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from symgrad.ops.build import Builder
 
 #: bytes of one element by dtype
 WIDTHS = {"f16": 2, "f32": 4, "f64": 8, "c64": 8, "c128": 16, "i8": 1, "i16": 2, "i32": 4, "i64": 8, "bool": 1}
-#: bytes of a number or of an array without its elements, with its place in a tuple
+#: bytes of a number, or of an array without its elements, including its entry in a tuple
 OBJECT = 128
 
 
 @dataclass(slots=True)
 class Budget:
-    """``counts``: numbers of snapshots by the places of loops. With ``memory``, bytes, every loop that is in no other one keeps snapshots.
+    """Snapshot counts by loop location. With ``memory``, in bytes, every outermost loop keeps snapshots.
 
     ``loops``: how many loops share the memory.
     """
@@ -39,18 +39,18 @@ class Budget:
         self.loops = max(1, loops_side_by_side(func.body))
 
     def covers(self, loc: Loc, is_outermost: bool) -> bool:
-        """Does a loop keep snapshots?"""
+        """Whether a loop keeps snapshots."""
         return loc in self.counts or self.memory is not None and is_outermost
 
     def spoken(self, loc: Loc) -> str:
-        """How many snapshots a loop keeps, in words."""
+        """The number of snapshots of a loop, in words."""
         count = self.counts.get(loc)
         if count is None:
             return f"as many snapshots are kept as fit into {self.memory} bytes, divided by {self.loops}"
         return f"{count} snapshot{'s are' if count > 1 else ' is'} kept"
 
     def count(self, builder: Builder, loop: For | While, states: Sequence[tuple[Operand, Value]]) -> Operand:
-        """The number of snapshots of a loop, of values that begin as the first of each pair and are carried as the second."""
+        """Emit the number of snapshots of a loop; ``states`` pairs each initial value with its loop-carried slot."""
         if loop.loc in self.counts:
             return Const(self.counts[loop.loc])
         assert self.memory is not None
@@ -65,7 +65,7 @@ class Budget:
 
 
 def width_of(begun: Type, slot: Value, loop: For | While) -> int:
-    """The bytes of an element of an array that a loop carries; NoDerivative where its size changes from round to round."""
+    """The element size in bytes of a loop-carried array; raises NoDerivative where its size changes between iterations."""
     assert isinstance(slot.type, Array)
     same = isinstance(begun, Array) and None not in (begun.shape, slot.type.shape) and same_shape(begun.shape, slot.type.shape)
     if not same or slot.type.dtype not in WIDTHS:
@@ -74,13 +74,13 @@ def width_of(begun: Type, slot: Value, loop: For | While) -> int:
 
 
 def unmeasured(slot: Value, what: str, loc: Loc) -> NoDerivative:
-    """The refusal of a state of unknown size."""
+    """The refusal of a loop-carried value of unknown size."""
     return NoDerivative(f"the loop carries {slot.name or 'a value'}, {what}, so that memory= cannot choose how often it is kept", loc,
                         'say the number of snapshots: checkpoints={"t": 10}')  # fmt: skip
 
 
 def loops_side_by_side(block: Block) -> int:
-    """No fewer than the loops whose snapshots are kept at one time: a loop counts as the loops in it, in case its own rounds keep none."""
+    """An upper bound of the loops that keep snapshots at the same time: a loop counts as its inner loops, which may keep them instead."""
     count = 0
     for op in block.ops:
         inside = sum(loops_side_by_side(inner) for inner in op.blocks)

@@ -1,7 +1,8 @@
-"""Lets the reverse of a call run the function again instead of reading what it has saved: ``symgrad.checkpoint``.
+"""``symgrad.checkpoint``: the reverse of a call runs the function again instead of reading saved values.
 
-The frontend puts a mark before and behind what it reads of such a function. What stands between becomes a branch that is always taken, so
-that the sweep reverses it as a block of its own. To the plan the reverse is one call that reads what the function reads.
+The frontend marks the begin and the end of such a function's ops. The ops between become a branch that is
+always taken, which the sweep reverses as a block of its own. To the plan the reverse is one call that reads the
+function's inputs.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ from symgrad.ir.layout import Layout
 from symgrad.ops.sharing import defined, read_in
 
 BEGIN, END = "checkpoint_begin", "checkpoint_end"
-Completed = Callable[[Func, Scope], Block]  #: a block and its reverse, when all that is read is available
+Completed = Callable[[Func, Scope], Block]  #: the block and its reverse, with all values that it reads available
 
 
 def gather(block: Block, branches: set[If]) -> None:
-    """Put what stands between two marks into a branch that is always taken, in place; ``branches`` collects these branches."""
+    """Move the ops between two marks into a branch that is always taken, in place; ``branches`` collects these branches."""
     for op in list(block.ops):
         for inner in op.blocks:
             gather(inner, branches)
@@ -46,7 +47,7 @@ def gather(block: Block, branches: set[If]) -> None:
 
 
 def taken_always(begin: Call, ops: list[Op], rest: Block) -> If:
-    """The branch that computes what ``rest`` reads of these ops."""
+    """The branch that computes the results of these ops that ``rest`` reads."""
     own = {out: None for op in ops for out in op.outs}
     read = {value for value in read_in(rest) if value in own}
     values = [value for value in own if value in read]
@@ -56,7 +57,7 @@ def taken_always(begin: Call, ops: list[Op], rest: Block) -> If:
 
 
 def unmarked(func: Func) -> Func:
-    """A function without marks, changed in place: nothing is saved, so that nothing need run again."""
+    """Remove all marks, in place: without a reverse nothing is saved, so nothing need run again."""
     seen: set[Func] = set()
     pending = [func]
     while pending:
@@ -76,9 +77,10 @@ def drop_marks(block: Block) -> None:
 
 @dataclass(slots=True)
 class CalledAgain:
-    """One call: ``primal`` is the branch that holds it, ``op`` reverses that.
+    """One call: ``primal`` is its branch, ``op`` the reverse of that branch.
 
-    ``body`` is the block whose values the reverse reads: it moves into the backward half, and the forward half gets a copy.
+    ``body`` is the block whose values the reverse reads: it moves into the backward half, and the forward half
+    gets a copy.
     """
 
     func: Func
@@ -88,13 +90,13 @@ class CalledAgain:
     primal: If
     op: If
     body: Block = field(init=False)
-    before: list[Op] = field(default_factory=list)  #: what is put before the call
+    before: list[Op] = field(default_factory=list)  #: ops to insert before the call
 
     def __post_init__(self) -> None:
         self.body = self.primal.then
 
     def run(self, completed: Completed) -> Func:
-        """Rewrite the call and its reverse; the function of the backward half that is called in the place of the latter."""
+        """Rewrite the call and its reverse; return the function that the backward half calls in the place of the reverse."""
         ops, _ = needed(self.inner, self.sweep, read_in(self.inner.reverse), {})
         refuse_unrepeatable(
             self.body, ops, "the function runs again for its reverse", "call it before, and pass what it gives as an argument"
@@ -125,7 +127,7 @@ class CalledAgain:
         return self.sweep.builder.call("copy", value, hint=value.name)
 
     def written(self) -> list[Value]:
-        """The values from outside of whose memory the function may write to some."""
+        """The outer values whose memory the function may write to."""
         own = defined(self.body)
         outer = [value for value in dict.fromkeys(read_in(self.body)) if value not in own and has_memory(value.type)]
         layout = Layout()
@@ -135,7 +137,7 @@ class CalledAgain:
 
 
 def outlined(sweep: Sweep, scope: Scope, op: Op, ops: list[Op], name: str) -> Func:
-    """Put a call of a function of these ops in the place of an op of the backward half, whose results they compute."""
+    """Replace an op of the backward half by a call of a function of ``ops``, which compute its results."""
     body = Block([], ops, list(op.outs))
     own = defined(body)
     table = {value: Value(value.type, value.name) for value in dict.fromkeys(read_in(body)) if value not in own}
@@ -149,7 +151,7 @@ def outlined(sweep: Sweep, scope: Scope, op: Op, ops: list[Op], name: str) -> Fu
 
 
 def insert(scope: Scope, place: int, ops: list[Op], sweep: Sweep) -> None:
-    """Put ops before the op at ``place`` of a block; what says where ops stand in the block is kept true."""
+    """Insert ops before index ``place`` of a block, and update the recorded positions of the later ops."""
     scope.block.ops[place:place] = ops
     for op in scope.reverse.ops:
         if sweep.turns[op] >= place:

@@ -1,4 +1,4 @@
-"""What the derivatives of solutions are written with: functions of the program in place, and handed to SciPy's integrators."""
+"""Building blocks for the derivatives of solutions: inlining functions of the program, and calls of SciPy's integrators with them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from symgrad.errors import NoDerivative
 from symgrad.ir.core import Call, Const, Func, Operand, Value, clone, clone_block, substitute, walk
 from symgrad.ops.build import Builder
 
-#: accuracy of ``quad`` where nothing is said, which that of ``quad_vec`` is not
+#: the default accuracy of ``quad``; that of ``quad_vec`` differs
 ACCURACY = {"epsabs": 1.49e-8, "epsrel": 1.49e-8}
 
-#: settings that say where an integrand or a rate may jump, and what to do where these places have a derivative
+#: settings that name break points of an integrand or a rate, with the hint where these points have a derivative
 BREAKS = {
     "points": "integrate from break to break, whose places are then ends of integrals, or call stop_gradient if nothing jumps there",
     "tcrit": "solve up to the break and on from there, or call stop_gradient if nothing jumps there",
@@ -24,7 +24,7 @@ BREAKS = {
 def called(
     builder: Builder, name: str, func: Func, leading: Sequence[Operand], rest: Sequence[Operand], options: Mapping[str, Any]
 ) -> Value:
-    """A call of one of SciPy's integrators, with a function of the program that reads ``rest``."""
+    """Emit a call of one of SciPy's integrators, with a function of the program that reads ``rest``."""
     function = getattr(sys.modules["scipy.integrate"], name)
     words = {**ACCURACY, **options} if name == "quad_vec" else options
     named = {word: value if isinstance(value, Value | Const) else Const(value) for word, value in words.items()}
@@ -35,7 +35,7 @@ def called(
 
 
 def scaled(builder: Builder, value: Operand, factor: Operand) -> Operand:
-    """A value times a factor, which mostly is 1."""
+    """A value times a factor, which is usually 1."""
     return value if isinstance(factor, Const) and factor.value == 1.0 else builder.call("multiply", value, factor)
 
 
@@ -47,15 +47,16 @@ def as_seed(builder: Builder, value: Operand, param: Operand) -> Operand:
 
 
 def options_of(op: Call, rest: list[Operand]) -> tuple[dict[str, Operand], list[Operand]]:
-    """The settings of a solver by their keywords, and what the equation reads."""
+    """Split the operands into a solver's settings by keyword, and the values that the equation reads."""
     words = op.settings["words"]
     return dict(zip(words, rest, strict=False)), rest[len(words) :]
 
 
 def check_unmoved(op: Call, positions: Sequence[int]) -> None:
-    """Refuse derivatives with respect to the places of breaks; settings stand first among what positions count.
+    """Refuse derivatives with respect to the positions of breaks; ``positions`` count the settings first.
 
-    What jumps at a place that moves adds to the derivative; neither the integral of a derivative nor sensitivities have that in them.
+    A jump at a moving position contributes to the derivative; the integral of a derivative and sensitivities
+    omit that contribution.
     """
     for place, word in enumerate(op.settings["words"]):
         if word in BREAKS and place in positions:
@@ -63,7 +64,7 @@ def check_unmoved(op: Call, positions: Sequence[int]) -> None:
 
 
 def put(builder: Builder, func: Func, operands: Sequence[Operand]) -> list[Operand]:
-    """Put the ops of a function here, its parameters being these operands."""
+    """Inline the ops of a function here, with these operands as its parameters."""
     copy = clone_block(func.body, {})
     substitute(copy, dict(zip(copy.args, operands, strict=True)))
     builder.block.ops += copy.ops

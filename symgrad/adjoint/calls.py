@@ -1,7 +1,7 @@
-"""Calls of other functions of the program: each is replaced by a pair, made once for each set of active arguments and results.
+"""Replaces calls of other functions of the program by forward and backward pairs, one per set of active arguments and results.
 
-Forward gives the results and one box of residuals (a tape with one entry); backward takes the box and
-cotangents. A pair is entered before it is filled, so that a function may call itself.
+Forward returns the results and a box of residuals (a tape with one entry); backward takes the box and the
+cotangents. A pair is registered before it is filled, so that a function may be recursive.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Key = tuple[Func, tuple[int, ...], tuple[int, ...]]
 
 @dataclass(slots=True)
 class Pairs:
-    """The pairs made so far; ``differentiate`` makes a gradient with seeds."""
+    """The forward and backward pairs created so far; ``differentiate`` creates a gradient with seeds."""
 
     differentiate: Callable[[Func, Sequence[int], Sequence[int], Pairs], Func]
     pairs: dict[Key, tuple[Func, Func]] = field(default_factory=dict)
@@ -32,7 +32,7 @@ class Pairs:
         if key not in self.pairs:
             keep_arguments(func, set())
             self.pairs[key] = pair = (Func(f"{func.name}_forward", loc=func.loc), Func(f"{func.name}_backward", loc=func.loc))
-            pair[0].shares = (*shares_of(func), ())  # the box is memory of its own
+            pair[0].shares = (*shares_of(func), ())  # the box has memory of its own
             whole = self.differentiate(func, wrt, active_results, self)
             first, second = split_pullback(whole, values=len(func.body.yields), seeds=len(active_results), parts=True)
             count = len(first.body.yields) - len(func.body.yields)
@@ -43,7 +43,7 @@ class Pairs:
 
 
 def boxed(source: Func, target: Func, count: int) -> None:
-    """``source`` with its last ``count`` results in one box."""
+    """Move the last ``count`` results of ``source`` into one box, and make the result the body of ``target``."""
     body = source.body
     own = len(body.yields) - count
     with (builder := Builder(body)).at(source.loc):
@@ -53,7 +53,7 @@ def boxed(source: Func, target: Func, count: int) -> None:
 
 
 def unboxed(source: Func, target: Func, count: int) -> None:
-    """``source`` with its first ``count`` parameters in one box, which is left as it is."""
+    """Move the first ``count`` parameters of ``source`` into one box, which is not changed."""
     body = source.body
     items = body.args[:count]
     fresh = [Value(item.type, item.name) for item in items]

@@ -1,9 +1,9 @@
-"""Lets the reverse of a loop run the rounds again instead of reading what each has saved.
+"""Checkpointing of loops: the reverse of a loop runs iterations again instead of reading what each has saved.
 
-The forward half keeps the state before some rounds: the values that a round starts from. The reverse of round ``t`` takes the last
-snapshot that was kept, runs the rounds from there to ``t``, keeping snapshots on the way where there is room again, and then round ``t``
-with its reverse, which is planned as a function of its own. Works in place, after the sweep and before the plan: to the plan, the whole
-reversed loop is one call that reads what stands outside of the loop.
+The forward half takes snapshots: the loop-carried values before some iterations. The reverse of iteration ``t``
+starts from the last snapshot and runs the iterations up to ``t``, taking snapshots where there is room again.
+It then runs ``t`` with its reverse, which is planned as a function of its own. Works in place, between sweep
+and plan: to the plan the whole reversed loop is one call that reads values from outside the loop.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ from symgrad.ops.sharing import read_in
 
 @dataclass(slots=True)
 class Checkpoints:
-    """Which loops and calls run again for their reverse; ``reversals`` are those written so far."""
+    """The loops and calls that run again for their reverse; ``reversals`` are the reversals emitted so far."""
 
     budget: Budget
-    calls: set[If] = field(default_factory=set)  #: the branches that hold what calls of checkpointed functions do
+    calls: set[If] = field(default_factory=set)  #: the branches that hold the ops of calls of checkpointed functions
     reversals: set[Func] = field(default_factory=set)
-    depth: int = 0  #: how many loops that keep something of their rounds are around
+    depth: int = 0  #: how many enclosing loops save values of their iterations
 
     def apply(self, func: Func, scope: Scope, sweep: Sweep, completed: Completed) -> None:
-        """Rewrite the chosen loops of a block and of those inside it; ``scope`` reverses the block."""
+        """Rewrite the chosen loops of a block and of the blocks inside it; ``scope`` reverses the block."""
         for op in list(scope.reverse.ops):
             reversed_ = [sweep.scopes[block] for block in op.blocks if block in sweep.scopes]
             primal = scope.block.ops[reversed_[0].position] if reversed_ else None
@@ -65,7 +65,7 @@ class Checkpoints:
 
     def rewritten(self, func: Func, scope: Scope, reversed_: list[Scope], primal: Op | None, op: Op, sweep: Sweep,
                   completed: Completed) -> bool:  # fmt: skip
-        """Rewrite one loop or call, if it is to run again; ``op`` reverses ``primal``, and ``reversed_`` its blocks."""
+        """Rewrite one loop or call if it is to run again; ``op`` reverses ``primal``, and ``reversed_`` its blocks."""
         if isinstance(op, If) and isinstance(primal, If) and primal in self.calls:
             tell_rerun(func, primal, "nothing inside is kept, and it runs again for its reverse")
             self.reversals.add(CalledAgain(func, scope, reversed_[0], sweep, primal, op).run(completed))
@@ -81,7 +81,7 @@ class Checkpoints:
         return True
 
     def inline(self, block: Block) -> None:
-        """Put reversed loops in the places of their calls, whose results are theirs."""
+        """Replace calls of reversed loops by the loops themselves."""
         ops: list[Op] = []
         for op in block.ops:
             if isinstance(op, Apply) and op.func in self.reversals:
@@ -100,8 +100,8 @@ class Checkpoints:
 class Rerun:
     """One loop: ``primal``, and ``op``, which reverses it.
 
-    ``body`` is the block whose values the reverse reads: it moves into the reversed loop, and the forward half gets a copy.
-    ``slots`` are the carried values that make up the state of a round.
+    ``body`` is the block whose values the reverse reads: it moves into the reversed loop, and the forward half
+    gets a copy. ``slots`` are the loop-carried values that form the state of an iteration.
     """
 
     func: Func
@@ -113,16 +113,16 @@ class Rerun:
     budget: Budget
     body: Block = field(init=False)
     slots: list[int] = field(default_factory=list)
-    kept: set[Op] = field(default_factory=set)  #: the ops of a round that its reverse or the next state needs
-    stored: set[int] = field(default_factory=set)  #: the slots whose memory the rounds write to
-    before: list[Op] = field(default_factory=list)  #: what is put before the loop
-    symbols: dict[str, str] = field(default_factory=dict)  #: those of extents in earlier rounds, by those in the round that is reversed
+    kept: set[Op] = field(default_factory=set)  #: the ops of an iteration that its reverse or the next state needs
+    stored: set[int] = field(default_factory=set)  #: the slots whose memory the iterations write to
+    before: list[Op] = field(default_factory=list)  #: ops to insert before the loop
+    symbols: dict[str, str] = field(default_factory=dict)  #: the extent symbols of earlier iterations, by those of the reversed iteration
 
     def __post_init__(self) -> None:
         self.body = self.primal.body
 
     def run(self, completed: Completed) -> Func:
-        """Rewrite the loop and its reverse; the function that goes back over the rounds, which is called in the backward half."""
+        """Rewrite the loop and its reverse; return the function that the backward half calls to reverse all iterations."""
         layout, place = Layout(), self.inner.position
         layout.enter(self.func.body)
         memory = Memory.of(self.func, layout)
@@ -130,20 +130,20 @@ class Rerun:
         self.symbols = self.symbols_of_rounds()
         self.primal.body = clone_block(self.body, {})
         ticks = Ticks(self)
-        kept = self.keep_in_forward_half(ticks) if self.slots else ()  # rounds that need no state run again where they are reversed
+        kept = self.keep_in_forward_half(ticks) if self.slots else ()  # iterations that need no state run again where they are reversed
         reversal = self.replace(self.reversed_loop(ticks, kept, completed))
         insert(self.scope, place, self.before, self.sweep)
         return reversal
 
     @property
     def args(self) -> list[Value]:
-        """The carried values of the body that is run again."""
+        """The loop-carried values of the body that runs again."""
         return self.body.args[1:] if isinstance(self.primal, For) else self.body.args
 
-    # ---------------------------------------------------------------- what a round needs
+    # ---------------------------------------------------------------- the ops of an iteration
 
     def find_needed(self) -> bool:
-        """Find the state and the ops that compute it; False if the reverse reads nothing of the rounds but shapes."""
+        """Find the state and the ops that compute it; False if the reverse reads only shapes of the iterations."""
         slots = {value: k for k, value in enumerate(self.args)}
         reads = [o for op in walk(self.inner.reverse) if not is_about_shape(op) for o in op.operands]
         reads += [o for block in blocks_in(self.inner.reverse) for o in block.yields]
@@ -159,7 +159,7 @@ class Rerun:
         return True
 
     def round_again(self, table: dict[Value, Operand]) -> tuple[list[Op], list[Operand]]:
-        """The ops of one round, from the state to the next one; ``table`` says what its arguments are."""
+        """A copy of the ops of one iteration, from one state to the next; ``table`` maps the block's arguments."""
         copy = clone_block(Block([], [op for op in self.body.ops if op in self.kept], [self.body.yields[k] for k in self.slots]), table)
         drop(copy, effects_in(copy))
         return copy.ops, copy.yields
@@ -167,7 +167,7 @@ class Rerun:
     # ---------------------------------------------------------------- the forward half
 
     def keep_in_forward_half(self, ticks: Ticks) -> tuple[Operand, ...]:
-        """Let the loop keep snapshots; what is kept when it is over, and for how many more there is room."""
+        """Let the loop take snapshots; return those left after the loop, and how many more fit."""
         primal, call = self.primal, self.sweep.builder.call
         type_ = Tape((INT, *(self.of_another_round(k) for k in self.slots)))
         with self.sweep.builder.inside(Block([], self.before)), self.sweep.builder.at(primal.loc):
@@ -193,19 +193,19 @@ class Rerun:
         return kept, left
 
     def own_memory(self) -> None:
-        """Give the loop memory of its own for what it writes to: what was there before the loop stays as it is."""
+        """Give the loop its own copy of the memory that it writes to: the values before the loop stay unchanged."""
         for k in sorted(self.stored):
             init = self.primal.inits[k]
             self.primal.inits[k] = self.sweep.builder.call("copy", init, hint=init.name if isinstance(init, Value) else None)
 
     def copies(self, states: Sequence[Operand]) -> list[Operand]:
-        """The state as it is kept: what rounds write to is copied."""
+        """The state as a snapshot holds it: memory that iterations write to is copied."""
         call = self.sweep.builder.call
         return [call("copy", state, hint=getattr(state, "name", None)) if k in self.stored else state
                 for k, state in zip(self.slots, states, strict=True)]  # fmt: skip
 
     def kept_if_due(self, tick: Operand, stop: Operand, held: tuple[Value, Value, Value], states: Sequence[Operand]) -> list[Value]:
-        """Keep a snapshot if one is due before this round; the snapshots, the room and the next round with one from then on."""
+        """Take a snapshot if one is due before this iteration; return the snapshots, the room left and the next due iteration."""
         snapshots, free, due = held
         call = self.sweep.builder.call
         test = call("equal", tick, due)
@@ -221,9 +221,9 @@ class Rerun:
     # ---------------------------------------------------------------- the backward half
 
     def reversed_loop(self, ticks: Ticks, kept: tuple[Operand, ...], completed: Completed) -> For:
-        """The loop that goes back over the rounds, and runs each again before it is reversed.
+        """The loop that visits the iterations last first, and runs each again before it is reversed.
 
-        ``kept`` are the snapshots and the room that is left, when the loop itself is over.
+        ``kept`` are the snapshots and the room left when the primal loop has ended.
         """
         builder, old, loc = self.sweep.builder, self.op, self.primal.loc
         tick = Value(INT, old.index.name or "round")
@@ -250,11 +250,11 @@ class Rerun:
 
     @property
     def primal_index(self) -> Value:
-        """The index of the body that is run again."""
+        """The index of the body that runs again."""
         return self.body.args[0]
 
     def advanced(self, ticks: Ticks, tick: Value, snapshots: Value, free: Value) -> tuple[list[Value], list[Value]]:
-        """The snapshots and the room that are left, and the state before round ``tick``, run from the last snapshot."""
+        """The remaining snapshots and room, and the state before iteration ``tick``, recomputed from the last snapshot."""
         call = self.sweep.builder.call
         types = [self.args[k].type for k in self.slots]
         names = [self.args[k].name for k in self.slots]
@@ -291,7 +291,7 @@ class Rerun:
         return outs[:2], outs[3:]
 
     def symbols_of_rounds(self) -> dict[str, str]:
-        """Other symbols for the extents that a round has for itself, where the state changes its shape from round to round."""
+        """New symbols for the extents that belong to one iteration, where the state's shape changes between iterations."""
         changing = any(symbols_of(self.args[k].type) - symbols_of(self.primal.inits[k].type) for k in self.slots)
         own = {value for block in self.primal.blocks for value in values(block)} if changing else set()
         outside = {name for value in values(self.func.body) if value not in own for name in symbols_of(value.type)}
@@ -299,13 +299,13 @@ class Rerun:
         return {name: self.sweep.builder.symbol("k") for name in sorted(inside - outside)}
 
     def of_another_round(self, slot: int) -> Type:
-        """The type of a carried value in a snapshot: extents that a round has for itself have symbols of their own there."""
+        """The type of a loop-carried value in a snapshot: extents of one iteration get symbols of their own."""
         type_ = self.args[slot].type
         names = {name: self.sweep.builder.symbol("k") for name in sorted(symbols_of(type_) & self.symbols.keys())}
         return renamed(type_, names)
 
     def replace(self, loop: For) -> Func:
-        """Put a call in the place of the old reversed loop; the function that it calls."""
+        """Replace the old reversed loop by a call; return the called function."""
         with self.sweep.builder.inside(Block()) as block, self.sweep.builder.at(self.primal.loc):
             if self.slots and self.is_in_loop():
                 loop.inits[-2] = self.sweep.builder.call("copy", loop.inits[-2], hint="snapshots")
@@ -314,7 +314,7 @@ class Rerun:
         return outlined(self.sweep, self.scope, self.op, [*block.ops, loop], f"{self.func.name}_reverse")
 
     def without_first(self, snapshots: Operand, rounds: Operand) -> Value:
-        """The snapshots, of which none is left after a loop without rounds: the one before the first round is popped here."""
+        """The snapshots, emptied for a loop that ran zero times: the snapshot before its first iteration is popped here."""
         assert isinstance(snapshots, Value)
         call = self.sweep.builder.call
         test = call("equal", rounds, ZERO)
@@ -326,7 +326,7 @@ class Rerun:
         return left
 
     def is_in_loop(self) -> bool:
-        """Does the loop stand in another one, so that what it keeps is kept by that in turn?"""
+        """Whether the loop is inside another one, which saves its snapshots in turn."""
         scope: Scope | None = self.scope
         while scope is not None and not scope.loop:
             scope = scope.parent
@@ -335,16 +335,16 @@ class Rerun:
 
 @dataclass(slots=True)
 class Ticks:
-    """How the rounds of a loop are counted: by its index, where that goes up by one, or from zero.
+    """The counter of a loop's iterations: its index if that steps by one, else a count from zero.
 
-    ``first`` and ``end`` are those of the rounds that are reversed, ``most`` is the end of what is known before the loop.
+    ``first`` and ``end`` bound the reversed iterations; ``most`` is the bound known before the loop.
     """
 
     rerun: Rerun
     first: Operand = ZERO
     most: Operand = ZERO
     end: Operand = ZERO
-    start: Operand = ZERO  #: the index of round 0, where rounds are counted
+    start: Operand = ZERO  #: the index of iteration 0, where iterations are counted
     step: Operand | None = None
 
     def __post_init__(self) -> None:
@@ -365,12 +365,12 @@ class Ticks:
         self.end = primal.outs[-1] if primal.until else self.most
 
     def index(self, tick: Operand) -> Operand:
-        """The index of a round."""
+        """The loop index of an iteration."""
         call = self.rerun.sweep.builder.call
         return tick if self.step is None else call("add", self.start, call("multiply", tick, self.step))
 
     def counted_in_forward_half(self) -> Operand:
-        """The number of the round in the loop of the forward half, which carries it where that is not its index."""
+        """The iteration counter in the loop of the forward half; loop-carried unless it is the index."""
         primal = self.rerun.primal
         assert isinstance(primal, For)
         if self.step is None:
@@ -378,17 +378,17 @@ class Ticks:
         return enter(primal, primal.body, ZERO, INT, "round")[0]
 
     def next_in_forward_half(self, tick: Operand) -> list[Operand]:
-        """What the loop of the forward half carries on for it."""
+        """The next counter that the loop of the forward half yields, if it carries one."""
         return [] if self.step is None else [self.rerun.sweep.builder.call("add", tick, ONE, hint="round")]
 
 
 def is_about_shape(op: Op) -> bool:
-    """Does an op ask for the shape of its operand only?"""
+    """Whether an op reads only the shape of its operand."""
     return isinstance(op, Call) and op.name in ("shape_of", "extent")
 
 
 def blocks_in(block: Block) -> list[Block]:
-    """A block and those inside it."""
+    """A block and the blocks inside it."""
     return [block, *(inner for op in walk(block) for inner in op.blocks)]
 
 

@@ -1,4 +1,4 @@
-"""What is refused before a function is differentiated, with names and places a user understands."""
+"""Refuses, before differentiation, what has no derivative, with names and places that a user understands."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ from symgrad.ops.indexing import is_part
 from symgrad.ops.instead import instead_of
 from symgrad.ops.spelling import CALLABLES
 
-#: rows that keep a call of something without a rule in its place
+#: rows of deferred calls: the callee has no rule
 KEPT = ("opaque", "opaque_pure", "opaque_attribute", "touched")
 
 
 def check(func: Func, wrt: Sequence[int], active_results: Sequence[int], names: Mapping[Same, str] | None = None,
           inputs: Sequence[str] = ()) -> None:  # fmt: skip
-    """Raise for the first op through which a derivative would have to pass and cannot.
+    """Raise for the first op without a derivative on a path that needs one.
 
-    ``names``: the expressions that read the objects among the arguments, by their identities; ``inputs``: those that read the parameters.
+    ``names``: the expressions that read the objects among the arguments, by identity; ``inputs``: those that
+    read the parameters.
     """
     table = dependences(func.body)
     varied = closure((p for k in wrt if may_be_active((p := func.params[k]).type)), table.forward)
@@ -49,7 +50,7 @@ def check(func: Func, wrt: Sequence[int], active_results: Sequence[int], names: 
 
 
 def check_holomorphic(func: Func, wrt: Sequence[int], active_results: Sequence[int]) -> None:
-    """Raise for the first op that has no complex derivative, and that one would have to pass through."""
+    """Raise for the first op without a complex derivative on a path that needs one."""
     table = dependences(func.body)
     varied = closure((func.params[k] for k in wrt), table.forward)
     active = varied & closure(results_of(func, active_results), table.backward)
@@ -60,7 +61,7 @@ def check_holomorphic(func: Func, wrt: Sequence[int], active_results: Sequence[i
 
 
 def without_complex_derivative(op: Call, varied: set[Value], active: set[Value]) -> str | None:
-    """What an op gives that has no complex derivative, in words, where one would have to pass through it."""
+    """The name of the result that has no complex derivative, if a derivative must pass through the op."""
     outs = [out for out in op.outs if out in active]
     operands = [a for a in op.args if a in varied and is_complex(a.type)]
     if not outs or not operands:
@@ -76,9 +77,10 @@ def without_complex_derivative(op: Call, varied: set[Value], active: set[Value])
 
 
 def checked_when_run(func: Func, wrt: Sequence[int], active_results: Sequence[int]) -> Func:
-    """Where nothing is known of an operand without a derivative beside one that has one, let the program see that it is real.
+    """Insert run-time checks that operands of unknown kind, without a derivative but beside one with it, are real. Works in place.
 
-    What is known to be complex has other rules; so has what turns out to be, and then it is too late. Works in place.
+    Known complex operands follow other rules; an operand that proves complex at run time would be
+    differentiated by the wrong ones.
     """
     table = dependences(func.body)
     varied = closure((p for k in wrt if may_be_active((p := func.params[k]).type)), table.forward)
@@ -90,7 +92,7 @@ def checked_when_run(func: Func, wrt: Sequence[int], active_results: Sequence[in
 
 
 def arrays_of_data(block: Block, active: set[Value]) -> None:
-    """Convert an object that NumPy takes as an array to one where it meets a value that carries a derivative. Works in place."""
+    """Convert an object that NumPy takes as an array where it meets an active value. Works in place."""
     done: list[Op] = []
     for op in block.ops:
         for inner in op.blocks:
@@ -108,7 +110,7 @@ def arrays_of_data(block: Block, active: set[Value]) -> None:
 
 
 def check_block(block: Block, varied: set[Value], active: set[Value], seen: set[Operand]) -> None:
-    """The ops of a block, and those of the blocks inside it."""
+    """Insert the checks in a block and the blocks inside it."""
     done: list[Op] = []
     for op in block.ops:
         for inner in op.blocks:
@@ -123,7 +125,7 @@ def check_block(block: Block, varied: set[Value], active: set[Value], seen: set[
 
 
 def refuse_cast(op: Call, varied: set[Value]) -> None:
-    """A store into integers cuts the derivative of what is stored."""
+    """Refuse a store of an active value into integers, which cuts its derivative."""
     if op.name in ("set_at", "add_at") and kind_of(op.args[0].type) in ("int", "bool") and op.args[1] in varied:
         name = getattr(op.args[0], "name", None) or "this array"
         raise CastStore(
@@ -132,7 +134,7 @@ def refuse_cast(op: Call, varied: set[Value]) -> None:
 
 
 def refuse_complex(op: Op, varied: set[Value], useful: set[Value]) -> None:
-    """A derivative passes an op of complex numbers by a row that is right for them, or not at all; also if the row says it is zero."""
+    """Refuse a derivative through an op on complex numbers unless its row is right for them; also if the row's derivative is zero."""
     if isinstance(op, Apply) and (any(is_complex(v.type) for v in (*op.args, *op.outs)) or op.func is not None and holds_complex(op.func)):
         raise NoDerivative("complex numbers in a function that calls itself are not supported", op.loc, "write it as a loop")
     if not isinstance(op, Call) or op.name in RIGHT or not any(a in varied for a in op.args):
@@ -144,7 +146,7 @@ def refuse_complex(op: Op, varied: set[Value], useful: set[Value]) -> None:
 
 
 def refuse_unsure(func: Func, active: set[Value]) -> None:
-    """Beside complex numbers it must be known of all that carries a derivative whether it is complex."""
+    """Refuse, beside complex numbers, an active value that is not known to be real or complex."""
     if not any(is_complex(value.type) for value in active):
         return
     for op in walk(func.body):
@@ -156,7 +158,7 @@ def refuse_unsure(func: Func, active: set[Value]) -> None:
 
 
 def is_unsure(type_: Type) -> bool:
-    """May it be complex, or not?"""
+    """Whether the type leaves open if the value is complex."""
     match type_:
         case Array(dtype=None) | Unknown() | Box():
             return True
@@ -165,12 +167,12 @@ def is_unsure(type_: Type) -> bool:
     return False
 
 
-#: rows in which a derivative passes beside an object that is not computed with
+#: rows that pass an object on beside a derivative, without computing with it
 BESIDE = frozenset({"list_of", "opaque", "opaque_pure", "opaque_attribute"})
 
 
 def refuse_kinds(op: Call, names: Mapping[Same, str]) -> None:
-    """An object that no numbers are taken from meets a value that carries a derivative."""
+    """Refuse an object that cannot be converted to numbers where it meets an active value."""
     for operand in op.args if op.name not in BESIDE else ():
         if not isinstance(operand, Const) or not isinstance(operand.type, Object):
             continue
@@ -182,14 +184,14 @@ def refuse_kinds(op: Call, names: Mapping[Same, str]) -> None:
 
 
 def refuse_shown(op: Call, varied: set[Value]) -> None:
-    """A number that carries a derivative goes into a text or a set, and comes out of it again."""
+    """Refuse an active number that enters a string or a set and is read from it again."""
     if any(isinstance(out.type, Object) for out in op.outs) and any(a in varied for a in op.args):
         what = f"a number goes into a {op.outs[0].type.name.partition('[')[0]} and comes out of it again"  # type: ignore[attr-defined]
         raise NoDerivative(f"{what}, and its derivative is lost", op.loc, "use the number itself, or a list or tuple of numbers")
 
 
 def refuse_unknown(op: Call, varied: set[Value], methods: dict[Value, str]) -> None:
-    """A call of something without a rule, on a value that carries a derivative; a tuple is refused where it is handed on."""
+    """Refuse a call without a rule on an active value; a tuple is refused where it is passed on."""
     if op.name not in KEPT or not any(a in varied for a in op.args) or is_tuple(op):
         return
     if op.settings.get("refusal") is not None:
@@ -203,12 +205,12 @@ def refuse_unknown(op: Call, varied: set[Value], methods: dict[Value, str]) -> N
     if op.name == "touched":
         raise UnknownFunction("an array that carries a derivative is given to a function without a rule, which may change it", op.loc)
     hint = None if called is None else instead_of(called.value)
-    known = [] if called is not None and callable(called.value) else [s.name for s in CALLABLES.values()]  # what exists is not misspelled
+    known = [] if called is not None and callable(called.value) else [s.name for s in CALLABLES.values()]  # no spelling hint if it exists
     raise UnknownFunction(f"{name} has no rule", op.loc, hint, name=name, known=known)
 
 
 def is_tuple(op: Call) -> bool:
-    """Does an op make a tuple of what a call is given?"""
+    """Whether an op makes a tuple of a call's argument."""
     kind = op.args[0].value if op.name == "opaque_pure" and isinstance(op.args[0], Const) else None
     return isinstance(kind, type) and issubclass(kind, tuple)
 

@@ -1,8 +1,8 @@
-"""What computing a value a second time costs beside keeping it, for each kind of op and each target.
+"""Cost model for recomputing a value instead of saving it, for each kind of op and each target.
 
-Costs of numbers are counted in additions. An item of a tape is written, kept in memory meanwhile, and read: for the
-interpreter the time of two to five additions, the more the more rounds there are; for a kernel that of a dozen.
-Arrays are kept by reference, which costs no time but all their memory, so cheap arithmetic on them is always done again.
+Scalar costs are counted in additions. Writing, holding and reading a tape entry costs the interpreter two to
+five additions, growing with the iterations, and a kernel a dozen. Arrays are saved by reference, which costs no
+time but keeps all their memory: cheap array arithmetic is always recomputed.
 """
 
 from __future__ import annotations
@@ -12,41 +12,41 @@ from dataclasses import dataclass
 from symgrad.ir.core import Call
 from symgrad.ir.types import Array, Scalar
 
-#: arithmetic that a processor does in a cycle for several elements
+#: arithmetic that a processor does for several elements in one cycle
 LIGHT = frozenset(["add", "subtract", "multiply", "negative", "positive", "square"])
-#: what takes a processor a few cycles more, and the interpreter no longer
+#: a few cycles more in a kernel, no slower in the interpreter
 DIVISIONS = frozenset(["divide"])
-#: choosing between elements that are there
+#: selections between existing elements
 CHOICES = frozenset(["where", "clip", "copysign", "fabs"])
-#: polynomials in machine code
+#: functions that machine code computes by polynomials
 FUNCTIONS = frozenset([
     "sqrt", "exp", "expm1", "exp2", "log", "log1p", "log2", "log10", "sin", "cos", "tan", "sinh", "cosh", "tanh",
     "arcsin", "arccos", "arctan", "arctan2", "hypot", "power", "reciprocal",
 ])  # fmt: skip
-#: what is done with integers and truth values to find an index or a side
+#: integer and bool ops that compute an index or a test
 WHOLE = frozenset([
     "floor_divide", "mod", "minimum", "maximum", "abs", "greater", "greater_equal", "less", "less_equal", "equal", "not_equal",
     "logical_and", "logical_or", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor", "invert", "isnan", "isfinite",
     "number", "extent", "shape_of", "list_len", "not_", "both", "either",
 ])  # fmt: skip
 
-NEVER = 1_000_000  #: of what is not done twice: solving, sums, what a user's function does
+NEVER = 1_000_000  #: for ops that never run twice: solvers, sums, calls of user functions
 
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """Of one op on numbers by its kind, and what keeping a number costs: as much as may be spent on computing it again."""
+    """Costs of an op on numbers by kind, and of saving a number: the limit for recomputing it."""
 
     light: int
     division: int
     choice: int
     function: int
     tape: int
-    by_name: bool = False  #: is nothing saved but what has a name?
-    arrays: bool = False  #: is a tape with places arrays, however the places are counted?
+    by_name: bool = False  #: are only named values saved?
+    arrays: bool = False  #: are slot tapes arrays, however their slots are counted?
 
     def of(self, op: Call) -> int:
-        """The cost of an op on numbers; 0 if it only reads, counts or compares, ``NEVER`` if it is not done again."""
+        """The cost of an op on numbers; 0 if it only reads, counts or compares, ``NEVER`` if it must not run twice."""
         if op.name in WHOLE:
             return 0
         if op.name in LIGHT:
@@ -58,7 +58,7 @@ class Costs:
         return self.function if op.name in FUNCTIONS else NEVER
 
     def is_cheap(self, op: Call) -> bool:
-        """May the op be done again, if its operands are had for nothing?"""
+        """Whether the op may be recomputed, if its operands are available at no cost."""
         type_ = op.outs[0].type
         if isinstance(type_, Array):
             return op.name in LIGHT or op.name in DIVISIONS or op.name in CHOICES
@@ -67,19 +67,19 @@ class Costs:
 
 @dataclass(frozen=True, slots=True)
 class Reading(Costs):
-    """Of text that is read: what has no name is computed again where it is needed, as a person would write it; nothing is fast."""
+    """Costs for readable text: unnamed values are recomputed where needed, as a person would write it; speed does not count."""
 
     def of(self, op: Call) -> int:
-        """Nothing, but of what the user gave a name."""
+        """0 for everything but named values."""
         return 0 if self.is_cheap(op) else NEVER
 
     def is_cheap(self, op: Call) -> bool:
-        """Is it anything but a variable of the user's?"""
+        """Whether the op does not compute a variable of the user's."""
         return op.name != "as_written" or op.outs[0].name is None
 
 
-#: measured: a sum of floats takes 12 ns, ``math.sin`` 45 ns, a slot of a tape 10 ns of a short one and 60 ns of one that fits no cache
+#: measured: a sum of floats takes 12 ns, ``math.sin`` 45 ns, a tape entry 10 ns on a short tape and 60 ns on one larger than the cache
 INTERPRETED = Costs(light=1, division=1, choice=2, function=4, tape=2)
-#: an addition takes a quarter of a nanosecond, 16 bytes of memory written and read a dozen times that
+#: an addition takes a quarter of a nanosecond; writing and reading 16 bytes of memory takes a dozen times that
 COMPILED = Costs(light=1, division=4, choice=1, function=20, tape=12, arrays=True)
 READ = Reading(light=0, division=0, choice=0, function=0, tape=0, by_name=True)

@@ -1,7 +1,8 @@
-"""Takes ``custom_vjp`` out of a gradient: the user's backward function, as IR, takes the place of ``custom_backward``.
+"""Expands ``custom_vjp`` in a gradient: the user's backward function, as IR, replaces ``custom_backward``.
 
-What is left is ordinary, so a second derivative is that of what forward and backward compute. The same is done with the derivatives of
-solutions of equations (``solutions.py``), but these stay solutions, so that a second derivative asks for the first one's again.
+The result is ordinary IR, so a second derivative differentiates what forward and backward compute. Derivatives
+of solutions of equations are expanded likewise (``solutions.py``), but the solutions stay, so that a second
+derivative uses the first derivative's rule again.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from symgrad.ops.implicit import PULLED_BACK
 
 NAMES = frozenset({"custom", "held", "custom_backward"}) | PULLED_BACK
 
-#: what writes out the derivatives of solutions, by the name of a row: ``solutions.py`` enters it, which takes derivatives itself
+#: functions that expand derivatives of solutions, by row name; ``solutions.py``, which takes derivatives itself, registers them
 WRITERS: dict[str, Callable[[Call, list[int], set[str]], Func]] = {}
 
 
 def expanded(func: Func, taken: set[str] | None = None) -> Func:
-    """The function without the rows of ``ops/custom.py``, changed in place; the functions it calls become copies without them.
+    """Expand the rows of ``ops/custom.py``, in place; called functions are replaced by expanded copies.
 
-    ``taken`` are symbols of extents that mean something else where the result will stand; those that are new here are added.
+    ``taken`` are extent symbols with another meaning where the result is inserted; new symbols are added to it.
     """
     copies = {func: func}
     pending = [func]
@@ -46,14 +47,14 @@ def expanded(func: Func, taken: set[str] | None = None) -> Func:
 
 
 def callees(func: Func) -> list[Func]:
-    """The functions that a function calls, including those that a backward function of the user's calls."""
+    """The functions that a function calls, including those called by the user's backward functions."""
     direct = [op.func for op in walk(func.body) if isinstance(op, Apply) and op.func is not None]
     inner = [op.settings["func"] for op in walk(func.body) if isinstance(op, Call) and op.name == "custom_backward"]
     return [*direct, *(callee for one in inner for callee in callees(one))]
 
 
 def expand(block: Block, table: dict[Value, Operand], taken: set[str], split: int | None = None) -> int | None:
-    """Replace the calls of the rows in a block and in those inside it; ``table`` maps their results to the operands that replace them."""
+    """Expand these rows in a block and the blocks inside it; ``table`` maps their results to the operands that replace them."""
     ops: list[Op] = []
     place = split
     implicit = Implicit(block)
@@ -82,7 +83,7 @@ def expand(block: Block, table: dict[Value, Operand], taken: set[str], split: in
 
 
 class Implicit:
-    """The derivatives of solutions of equations in one block; those of one solution are written out together."""
+    """The derivatives of solutions of equations in one block; those of one solution are expanded together."""
 
     def __init__(self, block: Block) -> None:
         self.together: dict[Hashable, list[Call]] = {}
@@ -92,11 +93,11 @@ class Implicit:
 
     @staticmethod
     def key(op: Call) -> Hashable:
-        """Equal for the derivatives of one solution with one cotangent."""
+        """A key that is equal for derivatives of one solution with one cotangent."""
         return op.settings["func"], tuple(a.key() if isinstance(a, Const) else a for a in op.args)
 
     def written_out(self, op: Call, table: dict[Value, Operand], taken: set[str]) -> list[Op]:
-        """The ops that take the place of this one and its like; none if it has been written out with another one."""
+        """The ops that replace this op and all others with its key; none if they have been expanded already."""
         group = self.together.pop(self.key(op), [])
         if not group:
             return []

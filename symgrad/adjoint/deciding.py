@@ -1,7 +1,7 @@
-"""A function and an op of it that is refused -> the expression of an integer or bool, read on entry, by which the op may not be reached.
+"""A refused op -> the integer or bool expression, read on entry, whose value may make the op unreachable.
 
-Where such values alone decide the branch around the op, the refusal names the first: the code is then made for its value, and an op in
-the branch that is not taken stands there no more.
+Where only such values decide the branch around the op, the refusal names the first one. The code is then
+specialised to its value, and a branch that is not taken, with the op in it, is gone.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from symgrad.ir.types import Scalar
 
 
 def what_decides(func: Func, op: Op, inputs: Sequence[str]) -> str | None:
-    """The expression, of those that read the parameters, whose value decides a branch around the op; None where none does."""
+    """The expression, of those that read the parameters, whose value decides a branch around the op; None if there is none."""
     texts = {
         param: text
         for param, text in zip(func.params, inputs, strict=False)
@@ -24,7 +24,7 @@ def what_decides(func: Func, op: Op, inputs: Sequence[str]) -> str | None:
 
 
 def tests_around(block: Block, op: Op) -> Iterator[Operand]:
-    """The tests of the branches that an op stands in, from the outermost."""
+    """The tests of the branches around an op, outermost first."""
     for one in block.ops:
         for inner in one.blocks:
             if op in walk(inner):
@@ -34,7 +34,7 @@ def tests_around(block: Block, op: Op) -> Iterator[Operand]:
 
 
 def read_by(test: Operand, texts: dict[Value, str], makers: dict[Value, Op]) -> str | None:
-    """The first of the parameters in ``texts`` that a test is computed from, if it is computed from nothing else."""
+    """The first parameter in ``texts`` that a test is computed from, if all its inputs are such parameters."""
     first: str | None = None
     waiting, seen = [test], set[Operand]()
     while waiting:

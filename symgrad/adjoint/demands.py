@@ -1,4 +1,4 @@
-"""What the backward half reads of the forward half, where, and at what time."""
+"""Liveness for the reverse sweep: the primal values that the backward half reads, where and when."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from symgrad.ir.layout import Layout
 from symgrad.ir.types import Array, same_shape
 from symgrad.ir.unbound import Unbound
 
-Demand = tuple[Scope, int]  #: where, and at what time there, a value is read
+Demand = tuple[Scope, int]  #: the scope that reads a value, and the time within it
 
 
 @dataclass(slots=True)
 class Demands:
-    """The readings. Times count backwards: op ``k`` of a block is reversed at time ``2k``, its store is undone just before.
+    """The reads. Times count backwards: op ``k`` of a block is reversed at time ``2k``, its store is undone just before.
 
-    ``scopes``: the reversed block of each block; ``turns``: for each op of the backward half, which op it reverses.
+    ``scopes``: the reversed block of each block; ``turns``: the primal op that each op of the backward half
+    reverses.
     """
 
     func: Func
@@ -37,7 +38,7 @@ class Demands:
         self.unbound = Unbound.of(self.func.body)
 
     def of(self, top: Scope) -> Demands:
-        """Note all that is read in this scope and within it."""
+        """Record all reads in this scope and within it."""
         for scope in list(self.live(top)):
             self.reversals[scope.block] = scope
             self.shape_sources(scope)
@@ -45,11 +46,11 @@ class Demands:
         return self
 
     def alive(self, value: Value) -> bool:
-        """Is a value of the forward half simply still there?"""
+        """Whether a primal value is live to the end of the forward half, unchanged."""
         return self.layout.static(self.layout.places[value][0]) and not self.memory.overwritten(value)
 
     def live(self, scope: Scope) -> Iterator[Scope]:
-        """The scopes that are left after pruning."""
+        """The scopes left after pruning."""
         yield scope
         for op in scope.reverse.ops:
             for inner in op.blocks:
@@ -59,7 +60,7 @@ class Demands:
                 yield from self.live(child)
 
     def shape_sources(self, scope: Scope) -> None:
-        """Ask for the shape only of what is there, or else for the shape itself."""
+        """Let each ``shape_of`` read a live array of that shape, or else the saved shape itself."""
         table: dict[Value, Operand] = {}
         for op in list(scope.reverse.ops):
             if not isinstance(op, Call) or op.name != "shape_of" or op.args[0] not in self.layout.places:
@@ -75,7 +76,7 @@ class Demands:
         substitute(scope.reverse, table)
 
     def alike(self, value: Value) -> Value | None:
-        """A value of the same shape that is still there."""
+        """A live value of the same shape."""
         if not isinstance(value.type, Array):
             return None
         for other in self.layout.places:
@@ -86,7 +87,7 @@ class Demands:
         return None
 
     def shape(self, value: Value, op: Call) -> Value:
-        """A stand-in for the shape of a value, computed where the value is."""
+        """A stand-in for the shape of a value, defined where the value is."""
         for stand_in, source in self.shapes.items():
             if source is value:
                 return stand_in
@@ -97,7 +98,7 @@ class Demands:
         return stand_in
 
     def ask(self, scope: Scope) -> None:
-        """Note what the ops of a reversed block read of the forward half."""
+        """Record the primal values that a reversed block reads."""
         for op in scope.reverse.ops:
             for value in op.operands:
                 time = 2 * self.turns[op] + (0 if isinstance(op, Call) else 1)
@@ -106,6 +107,6 @@ class Demands:
             self.add(value, scope, -2)
 
     def add(self, value: Operand, scope: Scope, time: int) -> None:
-        """Note one reading."""
+        """Record one read."""
         if isinstance(value, Value) and value in self.layout.places:
             self.required.setdefault(value, []).append((scope, time))

@@ -1,4 +1,4 @@
-"""The elements of several numbers and arrays, numbered one after the other: the rows, or the columns, of Jacobians."""
+"""Numbers the elements of several numbers and arrays consecutively: the rows, or the columns, of Jacobians."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from symgrad.ops.seeds import NotBatched
 
 @dataclass(slots=True)
 class Part:
-    """One of the numbers and arrays: its value, the number of its first element, and how many it has."""
+    """One of the numbers and arrays: its value, the index of its first element, and its size."""
 
     value: Operand
     first: Operand
@@ -20,7 +20,7 @@ class Part:
 
     @property
     def rank(self) -> int | None:
-        """The rank of an array; None where it is not known."""
+        """The rank of an array; None where it is unknown."""
         return self.value.type.rank if isinstance(self.value.type, Array) else 0
 
     @property
@@ -30,14 +30,14 @@ class Part:
 
 @dataclass(slots=True)
 class Elements:
-    """The numbers and arrays, and how many elements they have in all; what that takes is put where the builder stands."""
+    """The numbers and arrays, and their total size; the ops for it are emitted at the builder's insertion point."""
 
     builder: Builder
     parts: list[Part] = field(default_factory=list)
     total: Operand = ZERO
 
     def add(self, value: Operand) -> None:
-        """Number the elements of one more number or array of real numbers."""
+        """Number the elements of one more number or real array."""
         size: Operand
         if isinstance(value.type, Array) and value.type.shape is None:
             if not is_complex(value.type):
@@ -69,7 +69,7 @@ class Elements:
         return self.builder.call("add", a, b)
 
     def stop(self, part: Part) -> Operand:
-        """The number behind that of the last element of a part."""
+        """One past the index of a part's last element."""
         return self.sum(part.first, part.size)
 
     def is_one_number(self) -> bool:
@@ -84,7 +84,7 @@ class Elements:
         return self.builder.call("cast", number, dtype=dtype) if dtype in ("f16", "f32", "c64") else number
 
     def directions(self, flat: Value, count: Operand, part: Part) -> Value:
-        """Of so many vectors over all elements, side by side, what belongs to one part, each in the form of that.
+        """The columns of one part, out of ``count`` vectors over all elements side by side, each in the part's shape.
 
         Raises NotBatched for a part of unknown rank.
         """
@@ -99,21 +99,21 @@ class Elements:
         return flat if part.is_number or part.rank == 1 else call("reshape", flat, count, *self.extents(part.value))
 
     def exact(self, flat: Value, part: Part) -> Value:
-        """Seeds in the dtype of the part that they belong to, where that is not the usual one."""
+        """Seeds cast to the dtype of their part, unless it is float64."""
         dtype = getattr(part.value.type, "dtype", None)
         if is_complex(part.value.type):
             dtype = "c64" if dtype == "c64" else "c128"
         return self.builder.call("cast", flat, dtype=dtype) if dtype in ("f16", "f32", "c64", "c128") else flat
 
     def as_argument(self, derivative: Operand, part: Part, hint: str) -> Operand:
-        """A derivative in the dtype of the part that it is with respect to."""
+        """A derivative cast to the dtype of the part with respect to which it is taken."""
         dtype, own = getattr(part.value.type, "dtype", None), getattr(derivative.type, "dtype", None)
         return derivative if dtype in (None, "any", own) else self.builder.call("cast", derivative, dtype=dtype, hint=hint)
 
     def turned(self, columns: Value, part: Part, hint: str) -> Operand:
-        """Tangents of a result, one for each element in front, as the derivative of each element of it with respect to those of one part.
+        """Convert tangents of a result, with the element axis in front, to its derivative with respect to one part.
 
-        The axes of the part come last. The result has memory of its own.
+        The axes of the part come last. The result owns its memory.
         """
         call = self.builder.call
         if part.is_number:

@@ -1,7 +1,7 @@
-"""Instantiates a row's derivative: expression text over params and outputs -> ops at the builder's insertion point.
+"""Instantiates a row's derivative: expression text over parameters and outputs -> ops at the builder's insertion point.
 
 Names are operands, lists of operands (entered as ``*rest``) or settings; functions are rows; operators stand
-for rows. ``fit(g, shape_of(x))`` sums a cotangent to a shape, by types where they decide.
+for rows. ``fit(g, shape_of(x))`` sums a cotangent to a shape, decided by types where possible.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ COMPARE: dict[type[ast.cmpop], str] = {
 }  # fmt: skip
 
 
-#: names that mean another thing for each operand
+#: names whose meaning differs between operands
 PLACED = ("position", "into", "taken")
-#: rows that are linear in an operand, beside those that the table says are
+#: rows that are linear in an operand, beside those that the table marks
 VANISHING = {"solve": frozenset({"b"})}
 
 
@@ -44,26 +44,26 @@ def parsed(text: str) -> ast.expr:
 
 @cache
 def written(node: ast.expr) -> str:
-    """The text of a part of a derivative's tree, which ``parsed`` keeps."""
+    """The text of a part of a derivative's tree, which ``parsed`` caches."""
     return ast.unparse(node)
 
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """The cotangent of an output that has none: zero, so that what is linear in it vanishes; ``make`` gives it elsewhere."""
+    """The cotangent of an output without one: zero, so that every term linear in it vanishes; ``make`` emits it elsewhere."""
 
     make: Callable[[], Operand]
 
 
 def operand(value: Any) -> Operand:
-    """A piece of data as an operand."""
+    """Convert a literal, or ``Absent``, to an operand."""
     if isinstance(value, Absent):
         return value.make()
     return value if isinstance(value, Value | Const) else Const(value)
 
 
 def without_imaginary(value: Any) -> Any:
-    """A complex literal that is real as a float: whether what it goes into is complex shows there (``adjoint/fit.py``)."""
+    """Convert a complex literal with imaginary part 0 to a float: complexness is added later where needed (``adjoint/fit.py``)."""
     held = value.value if isinstance(value, Const) else value
     return held.real if type(held) is complex and held.imag == 0 else value
 
@@ -76,23 +76,23 @@ def number(value: Any) -> Any:
 
 @dataclass(slots=True)
 class Expansion:
-    """One instantiation: where ops go, what names mean, and the hint for the name of the result."""
+    """One instantiation: the insertion point, the meaning of names, and the hint for the name of the result."""
 
     builder: Builder
     names: dict[str, Any]
     hint: str | None = None
-    by_numpy: bool = False  #: what is differentiated was computed by NumPy, which does not raise
+    by_numpy: bool = False  #: NumPy computed the differentiated op, so that it did not raise
     results: dict[str, Any] = field(default_factory=dict)  #: results of calls by their text, for the next derivative of the same op
 
     def expand(self, text: str) -> Operand | Absent:
-        """The operand that a derivative's text computes; absent where that is linear in what is absent."""
+        """The operand that a derivative's text computes; absent where the text is linear in an absent cotangent."""
         result = self.value(parsed(text), self.hint)
         for text in [text for text, value in self.results.items() if value is result]:
             del self.results[text]  # it becomes a cotangent, which may be written to
         return result if isinstance(result, Absent) else operand(result)
 
     def value(self, node: ast.expr, hint: str | None = None) -> Any:
-        """An operand, a list of operands, or plain data."""
+        """The value of a node: an operand, a list of operands, or plain data."""
         match node:
             case ast.Constant(value=value):
                 return value
@@ -121,7 +121,7 @@ class Expansion:
         raise AssertionError(ast.unparse(node))
 
     def binary(self, op: ast.operator, left: Any, right: Any, hint: str | None) -> Any:
-        """An operator; with what is absent a product is absent, and a sum is its other side."""
+        """Apply an operator; a product with an absent operand is absent, a sum is its other operand."""
         if isinstance(left, Absent) and isinstance(op, ast.Mult | ast.MatMult | ast.Div):
             return left
         if isinstance(right, Absent) and isinstance(op, ast.Mult | ast.MatMult):
@@ -133,13 +133,13 @@ class Expansion:
         return arithmetic(self.builder, BINARY[type(op)], left, right, hint, self.by_numpy)
 
     def compare(self, op: ast.cmpop, left: Any, right: Any, hint: str | None) -> Any:
-        """A comparison: of settings now, of operands when the program runs."""
+        """Apply a comparison: of settings at compile time, of operands at run time."""
         if isinstance(op, ast.Is | ast.IsNot):
             return (left is right) == isinstance(op, ast.Is)
         return self.builder.call(COMPARE[type(op)], operand(left), operand(right), hint=hint)
 
     def call(self, node: ast.Call, hint: str | None) -> Any:
-        """A row applied, ``fit``, or a question about types."""
+        """Apply a row, ``fit``, or a predicate on types."""
         assert isinstance(node.func, ast.Name)
         if node.func.id == "fit":
             shape = node.args[1]
@@ -182,13 +182,13 @@ class Expansion:
             raise error.at(self.builder.loc) from None
 
     def of_part(self, node: ast.Call, hint: str | None) -> Any:
-        """``of_part(g, index)``: the cotangent of a part of complex numbers, which is negative where that is the imaginary part."""
+        """``of_part(g, index)``: the cotangent of a part of complex numbers, negated for the imaginary part."""
         value, index = map(self.value, node.args)
         is_plain = isinstance(value, Absent) or (".imag", 0) not in steps(index)
         return value if is_plain else negated(self.builder, value, hint)
 
     def of_complex(self, node: ast.Call, hint: str | None) -> Any:
-        """``dual(x)``, ``unphased(v, m, other)``, ``turned(x, y)``: where no operand is complex they are the first argument."""
+        """``dual(x)``, ``unphased(v, m, other)``, ``turned(x, y)``: the first argument unless an operand is complex."""
         assert isinstance(node.func, ast.Name)
         operands = [v for named in self.names.values() for v in (named if isinstance(named, list) else [named])]
         if not any(is_complex(v.type) for v in operands if isinstance(v, Value)):
@@ -206,38 +206,38 @@ class Expansion:
         return turn if isinstance(first, Absent) else arithmetic(self.builder, "add", first, turn, hint)
 
 
-#: what formulas say of complex operands alone: the conjugate, a check of phases, ``x + 1j * y.imag``
+#: functions of formulas that act on complex operands only: the conjugate, a check of phases, ``x + 1j * y.imag``
 OF_COMPLEX = frozenset({"dual", "unphased", "turned"})
 
 
 def are_alike(of: Type, value: Type) -> bool:
-    """Do all items of a list have the form of a value, as far as their types say?"""
+    """Whether types prove that all items of a list have the shape of a value."""
     item = of.item if isinstance(of, List) else of
     return isinstance(item, Scalar) or isinstance(item, Array) and isinstance(value, Array) and same_shape(item.shape, value.shape)
 
 
 def vanishing(row: Row) -> frozenset[str]:
-    """The operands of a row which, if they are zero, make it zero."""
+    """The operands of a row that make its result zero if they are zero."""
     return row.linear | VANISHING.get(row.name, frozenset())
 
 
 def needed_row(name: str, operands: list[Operand]) -> str:
-    """The row of a slope that may be infinite: a plain one where a number of NumPy's is among the operands."""
+    """The row of a slope that may be infinite: the plain one where an operand is a NumPy number."""
     return name if are_python(operands) else SLOPES.get(name, name)
 
 
 def are_python(operands: list[Operand]) -> bool:
-    """May all of them be Python's numbers?"""
+    """Whether all operands may be Python numbers."""
     return all(isinstance(o.type, Scalar) and o.type.dtype in (None, "any") for o in operands)
 
 
 def is_by_numpy(op: Call) -> bool:
-    """Did NumPy compute it, so that it did not raise?"""
+    """Whether NumPy computed the op, so that it did not raise."""
     return any(not (isinstance(o.type, Scalar) and o.type.dtype in (None, "any")) for o in op.outs)
 
 
 def unraised(name: str, operands: list[Operand]) -> tuple[str, dict[str, Any]]:
-    """The row, and its settings, of an operator that Python refuses where NumPy gives an infinity, if all operands are Python's."""
+    """The row and settings for Python operands of an operator that raises where NumPy returns an infinity."""
     if not are_python(operands):
         return name, {}
     match name:
@@ -251,7 +251,7 @@ def unraised(name: str, operands: list[Operand]) -> tuple[str, dict[str, Any]]:
 
 
 def power_by_numpy(exponent: Operand, more: int = 0) -> tuple[str, dict[str, Any]]:
-    """The row of a power, with an exponent plus ``more``, that is infinite where Python's operator raises, and never complex."""
+    """The row of a power, its exponent increased by ``more``, that is infinite where Python's operator raises, and never complex."""
     known = number(exponent)
     if known is None or known != int(known):
         return "power", {"via": "numpy"}
@@ -259,7 +259,7 @@ def power_by_numpy(exponent: Operand, more: int = 0) -> tuple[str, dict[str, Any
 
 
 def arithmetic(builder: Builder, name: str, left: Any, right: Any, hint: str | None = None, by_numpy: bool = False) -> Any:
-    """``left op right``; two literals are computed at once, and times one is nothing."""
+    """``left op right``; two literals are folded, and a factor of one is dropped."""
     left, right = without_imaginary(left), without_imaginary(right)
     a, b = number(left), number(right)
     if a is not None and b is not None:
@@ -290,7 +290,7 @@ def scaled_literal(value: Any, by: float | None) -> complex | None:
 
 
 def keeps_float(value: Any) -> bool:
-    """Is ``1.0 * value`` no other than ``value``?"""
+    """Whether ``1.0 * value`` equals ``value`` in value and class."""
     kind = getattr(getattr(value, "type", None), "kind", None)
     return kind in ("float", "complex")
 

@@ -1,7 +1,7 @@
-"""Reads off the types of a function which of its integers stand for which extents.
+"""Recovers from a function's types which of its integers equal which extents.
 
-The builder that made the function knew; with this the builder of the backward half does too, so that
-``y[:k]`` has one shape in both.
+The builder that made the function knew these equalities. With them the builder of the backward half infers the
+same shape for ``y[:k]``.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ EXTENT = re.compile(r"(\w+|\([^|]*\))([+-]\d+)?")
 
 
 def know(builder: Builder, func: Func) -> None:
-    """Tell a builder what is known of the integers of a function: which extents they are, and where the indices of loops are.
+    """Pass to a builder which integers of a function equal which extents, and the ranges of loop indices.
 
-    What is noted of an index is so in every round, so that it may be used wherever the index is read.
+    A fact about an index holds in every iteration, so it may be used wherever the index is read.
     """
     builder.extents.update(known := known_extents(func))
-    sizes = set(func.body.ops)  # what is made in branches and loops may never be made
+    sizes = set(func.body.ops)  # values defined in branches and loops may never be computed
     for op in walk(func.body):
         match op:
             case For():
@@ -36,7 +36,7 @@ def know(builder: Builder, func: Func) -> None:
 
 
 def known_extents(func: Func) -> dict[Value, Extent]:
-    """The extent that each integer is known to stand for."""
+    """The extent that each integer is known to equal."""
     known: dict[Value, Extent] = {}
     integers: list[Call] = []
     for op in walk(func.body):
@@ -52,7 +52,7 @@ def known_extents(func: Func) -> dict[Value, Extent]:
 
 
 def sum_up(op: Call, known: dict[Value, Extent]) -> None:
-    """Enter the integer that an op gives, if it is an extent or a sum of known integers."""
+    """Record an integer result that is an extent, or a sum of known integers."""
     if op.name == "extent" and isinstance(op.args[0].type, Array) and op.args[0].type.shape is not None:
         known[op.outs[0]] = op.args[0].type.shape[op.settings["axis"]]
     elif op.name in SUMS and all(a.type == INT for a in op.args):
@@ -63,7 +63,7 @@ def sum_up(op: Call, known: dict[Value, Extent]) -> None:
 
 
 def undo(op: Call, known: dict[Value, Extent]) -> None:
-    """Enter the one unknown operand of a sum or a difference that is known."""
+    """Record the one unknown operand of a known sum or difference."""
     if op.name not in ("add", "subtract") or op.outs[0] not in known or not all(a.type == INT for a in op.args):
         return
     total, sign = sum_of(known[op.outs[0]]), 1 if op.name == "add" else -1
@@ -80,7 +80,7 @@ def undo(op: Call, known: dict[Value, Extent]) -> None:
 
 
 def compare(op: Call, known: dict[Value, Extent]) -> None:
-    """Compute the row's type with marks in the place of operands, and match its extents against the actual ones."""
+    """Compute the row's type with marks for its operands, and match its extents against the actual ones."""
 
     def mark(k: int) -> Extent:
         operand = op.args[k]
@@ -122,7 +122,7 @@ def read(op: Call, marked: Dim, extent: Dim, known: dict[Value, Extent]) -> None
 
 
 def solve(op: Call, marked: Dim, extent: Dim, known: dict[Value, Extent]) -> None:
-    """Enter the one unknown bound of a slice whose length is the difference of its bounds."""
+    """Record the one unknown bound of a slice whose length is the difference of its bounds."""
     match = SLICE.fullmatch(marked.symbol)
     total = sum_of(extent)
     if match is None or total is None or "|" in extent.symbol:

@@ -1,6 +1,6 @@
-"""Puts a cotangent into the space of the value it belongs to: its shape, by summing, its dtype, and among real or complex numbers.
+"""Unbroadcast and cast: brings a cotangent into the space of its value: its shape, its dtype, and the real or complex numbers.
 
-What types decide is said with ``sum``; only where they do not, ``unbroadcast`` decides while running.
+Sums are used where types decide the shape; otherwise ``unbroadcast`` decides at run time.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from symgrad.ops.build import Builder
 
 
 def fitted(builder: Builder, grad: Operand, target: Operand, hint: str | None = None) -> Operand:
-    """``grad`` summed over what was broadcast from ``target``'s shape."""
+    """``grad`` summed over the axes along which ``target`` was broadcast."""
     g, t = grad.type, target.type
     match g, t:
         case Scalar(), Scalar():
@@ -37,9 +37,9 @@ def fitted(builder: Builder, grad: Operand, target: Operand, hint: str | None = 
 
 
 def broadcast_axes(have: Shape, want: Shape) -> tuple[int, ...] | None:
-    """Axes of ``want`` that are 1 and may be longer in ``have``; None where types do not decide.
+    """Axes of ``want`` with extent 1 that may be longer in ``have``; None where types do not decide.
 
-    ``have`` is the result of broadcasting ``want`` with something, so what is not 1 is equal.
+    ``have`` is the result of broadcasting ``want`` with something, so extents other than 1 are equal.
     """
     if len(want) > len(have):
         return None
@@ -54,7 +54,7 @@ def broadcast_axes(have: Shape, want: Shape) -> tuple[int, ...] | None:
 
 
 def decided(have: Extent, want: Extent) -> bool:
-    """Is ``want`` known not to have been stretched to ``have``?"""
+    """Whether ``want`` was surely not stretched to ``have``."""
     return is_plural(want) or same_extent(have, want) or have == 1
 
 
@@ -82,8 +82,10 @@ NARROW = frozenset({"f16", "f32", "c64"})
 
 @dataclass(frozen=True, slots=True)
 class Doubts:
-    """Which types of a program do not say all: ``narrow``: some number is narrower than Python's, so that open dtypes are looked at;
-    ``declared``: some dtype is what a declaration of the user's says; ``mixed``: numbers that may be of narrower classes than their types.
+    """Types of a program that are incomplete. ``narrow``: some number is narrower than Python's, so open dtypes are examined;
+
+    ``declared``: some dtype comes from a user's declaration; ``mixed``: numbers that may be of a narrower class
+    than their type.
     """
 
     narrow: bool
@@ -91,14 +93,14 @@ class Doubts:
     mixed: Container[Operand]
 
     def is_mixed(self, grad: Operand, kind: str) -> bool:
-        """May a cotangent be of another class than the numbers of Python's of a kind?"""
+        """Whether a cotangent may be of another class than Python's numbers of this kind."""
         return grad in self.mixed or not isinstance(grad, Const) and kind_in(grad.type) not in (None, kind)
 
 
 def in_dtype(builder: Builder, grad: Operand, param: Value, doubts: Doubts, hint: str | None = None) -> Operand:
-    """A gradient in the dtype of its argument, and of its class: what leaves the program passes here.
+    """Cast a gradient to the dtype and class of its argument; every returned gradient passes here.
 
-    Types that leave the dtype open are looked at only where the program has numbers of several widths.
+    Open dtypes are examined only where the program has numbers of several widths.
     """
     target, want = param.type, getattr(param.type, "dtype", None)
     if isinstance(grad, Const):
@@ -124,7 +126,7 @@ def in_dtype(builder: Builder, grad: Operand, param: Value, doubts: Doubts, hint
 
 
 def of_class(grad: Const, target: Type) -> Const:
-    """A literal in the class of the numbers of a type."""
+    """Convert a literal to the number class of a type."""
     classes = {"float": float, "complex": complex}
     known = isinstance(grad.value, int | float | complex) and grad.name is None
     kind = classes.get(kind_in(target) or "")
@@ -132,14 +134,14 @@ def of_class(grad: Const, target: Type) -> Const:
 
 
 def is_narrow(type_: Type) -> bool:
-    """Is it a number, an array or a list of numbers of a narrow dtype?"""
+    """Whether the type is that of a number, an array or a list of numbers of a narrow dtype."""
     while isinstance(type_, List):
         type_ = type_.item
     return getattr(type_, "dtype", None) in NARROW
 
 
 def in_plane(builder: Builder, grad: Operand, target: Value, hint: str | None = None) -> Operand:
-    """The cotangent of a complex number as a complex one; of what is real only the real part."""
+    """Convert a cotangent to complex for a complex value, or to its real part for a real value."""
     have, want = (getattr(o.type, "kind", None) for o in (grad, target))
     if have == want or "complex" not in (have, want) or None in (have, want):
         return grad

@@ -1,9 +1,9 @@
-"""Runs the reverse of each round of a loop right behind the round, where the rounds meet in sums only.
+"""Fuses a loop with its reverse: each iteration is reversed right after it, where iterations interact through sums only.
 
-Such a loop needs no tape: what a round has computed is still there when its reverse reads it. The cotangents that a reversed
-round starts from must be known before the loop, and what it hands to the next one may only be added to. Works in place, while
-the backward half reads the values of the forward half as if they were all still there; a round with its reverse is then a
-function of its own, for which it is planned how its values are had.
+Such a loop needs no tape: the values of an iteration are live when its reverse reads them. The incoming
+cotangents of an iteration must be known before the loop, and those passed to the next one may only be added to.
+Works in place, while the backward half reads primal values as if all were live. An iteration with its reverse
+then becomes a function of its own, with its own plan.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from symgrad.ir.unbound import Unbound
 from symgrad.location import NOWHERE
 from symgrad.ops.declare import ROWS
 
-SHAPES = frozenset({"shape_of", "extent"})  #: ops that ask for the shape only
+SHAPES = frozenset({"shape_of", "extent"})  #: ops that read only the shape of their operand
 
-Completed = Callable[[Func, Scope], Block]  #: a round and its reverse, when all that is read is available
+Completed = Callable[[Func, Scope], Block]  #: an iteration and its reverse, with all values that it reads available
 
 
 class Apart(Exception):
-    """Says why a loop and its reverse cannot be one."""
+    """Raised where a loop and its reverse cannot be fused; the text is the reason."""
 
 
 def fuse(func: Func, scope: Scope, sweep: Sweep, completed: Completed) -> None:
@@ -40,7 +40,7 @@ def fuse(func: Func, scope: Scope, sweep: Sweep, completed: Completed) -> None:
 
 
 def mark(block: Block, backward: bool = True) -> None:
-    """Say of ops in a forward half that they belong to the backward half, or that they do not."""
+    """Mark ops as part of the backward half, or as not part of it."""
     for op in walk(block):
         if op.loc.backward != backward:
             op.loc = replace(op.loc, backward=backward)
@@ -48,10 +48,10 @@ def mark(block: Block, backward: bool = True) -> None:
 
 @dataclass(slots=True)
 class Fusion:
-    """The loops of one block: the body of a function, or a round of a loop that was fused.
+    """The loops of one block: the body of a function, or of a loop that was fused.
 
-    ``place``: where the values that are moved here from the backward half stand, as indices into the block; what is moved
-    before op ``k`` stands at ``k - 0.5``.
+    ``place``: positions of the values moved here from the backward half, as indices into the block; a value
+    moved before op ``k`` has position ``k - 0.5``.
     """
 
     func: Func
@@ -66,11 +66,11 @@ class Fusion:
     definers: dict[Value, Op] = field(default_factory=dict)
     readers: dict[Value, list[Op | None]] = field(default_factory=dict)
     place: dict[Value, float] = field(default_factory=dict)
-    twins: dict[Value, Value] = field(default_factory=dict)  #: values of the forward half that are computed earlier as well
+    twins: dict[Value, Value] = field(default_factory=dict)  #: copies of forward-half values that are computed earlier
     table: dict[Value, Operand] = field(default_factory=dict)
     before: dict[int, list[Op]] = field(default_factory=dict)
     instead: dict[Op, list[Op]] = field(default_factory=dict)
-    ends: dict[Value, tuple[Op, int]] = field(default_factory=dict)  #: of sums, what has added to them first
+    ends: dict[Value, tuple[Op, int]] = field(default_factory=dict)  #: for sums: the op, and the operand position, that adds to them first
     gone: set[Op] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -87,7 +87,7 @@ class Fusion:
             self.readers[value] = [self.sums.within(reverse, where, op) for where, op in self.sums.readers.get(value, ())]
 
     def run(self) -> None:
-        """The loops in the order in which they run, so that sums go from one to the next."""
+        """Fuse the loops in execution order, so that sums pass from one to the next."""
         fused: list[tuple[For | While, Scope]] = []
         for op in reversed(self.scope.reverse.ops):
             if not isinstance(op, For):
@@ -108,10 +108,10 @@ class Fusion:
             for primal, inner in fused:
                 self.round(primal, inner)
 
-    # ---------------------------------------------------------------- what stands in the way
+    # ---------------------------------------------------------------- legality
 
     def loop(self, op: For, inner: Scope, primal: For | While) -> None:
-        """Fuse one loop, or raise Apart."""
+        """Fuse one loop, or raise ``Apart``."""
         if any(isinstance(child, Call) and ROWS[child.name].effect for child in walk(op.body)):
             raise Apart("its reverse has effects")
         if isinstance(primal, While) and op.index in self.sums.readers:
@@ -139,7 +139,7 @@ class Fusion:
         inner.parent, inner.position, inner.loop = None, 0, False
 
     def free(self, op: For, primal: For | While) -> list[Value]:
-        """The values from outside, of the forward and of the backward half, that the reversed rounds read."""
+        """The outer values, of either half, that the reversed iterations read."""
         own: set[Value] = set(op.body.args)
         for child in walk(op.body):
             own.update(child.outs, *(block.args for block in child.blocks))
@@ -154,7 +154,7 @@ class Fusion:
         return list(outer)
 
     def is_inside(self, value: Value, op: Op) -> bool:
-        """Is it a value of the loop itself?"""
+        """Whether the value is defined inside the loop."""
         if value not in self.layout.places:
             return False
         block = self.layout.places[value][0]
@@ -165,16 +165,16 @@ class Fusion:
         return False
 
     def untouched(self, value: Value) -> None:
-        """Raise Apart if the memory of a value of the forward half is written to, or if the value may not be there."""
+        """Raise ``Apart`` if a primal value may be overwritten or unbound."""
         if value in self.unbound.sides:
             raise Apart(f"{value.name or 'a value'} may be a name that has no value")
         if value in self.layout.places and self.memory.overwritten(value):
             raise Apart(f"{value.name or 'an array'} is written to later")
 
-    # ---------------------------------------------------------------- where sums start
+    # ---------------------------------------------------------------- the starts of sums
 
     def start(self, op: For, k: int, moves: Moves) -> Start:
-        """What one sum starts from."""
+        """The start of one sum."""
         init = self.now(op.inits[k])
         if moves.can(init):
             moves.have(init)
@@ -192,10 +192,10 @@ class Fusion:
         return Start(None)
 
     def additions(self, sum_: Operand, reader: Op) -> Iterator[tuple[Value, Op, int]]:
-        """The states of a sum, the last first, each with the op that has added to it, and the place of the sum among its operands."""
+        """The partial sums, last first, each with the op that adds to it and the sum's position among its operands."""
         while isinstance(sum_, Value) and sum_ in self.definers and self.readers[sum_] == [reader]:
             reader, place = self.definers[sum_], 0
-            if sum_ in self.ends:  # looked through before
+            if sum_ in self.ends:  # examined before
                 reader, place = self.ends[sum_]
             elif isinstance(reader, For) and self.sums.is_sum(reader, reader.outs.index(sum_)):
                 place = 3 + reader.outs.index(sum_)
@@ -205,7 +205,7 @@ class Fusion:
             sum_ = self.now(reader.operands[place])
 
     def now(self, operand: Operand) -> Operand:
-        """What stands for a value."""
+        """The current replacement of a value."""
         while isinstance(operand, Value) and operand in self.table:
             operand = self.table[operand]
         return operand
@@ -240,7 +240,7 @@ class Fusion:
             self.readers[top] = [*kept, *self.readers.get(old, [])]
 
     def owned(self, operand: Operand, at: int) -> Operand:
-        """What was only added to, as memory that the loop may write to."""
+        """A sum's operand in memory that the loop may write to."""
         maker = self.definers.get(operand) if isinstance(operand, Value) else None
         if not isinstance(operand, Value) or not has_memory(operand.type) or isinstance(maker, Call) and is_made(maker):
             return operand
@@ -252,7 +252,7 @@ class Fusion:
         return copy
 
     def zero(self, op: For, slot: Value, at: int) -> Operand:
-        """Zeros for a sum that starts from a value that is not known before the loop."""
+        """Zeros as the start of a sum whose first value is unknown before the loop."""
         if isinstance(slot.type, Scalar):
             return Const(0.0)
         inner = self.sweep.scopes[op.body]
@@ -264,10 +264,10 @@ class Fusion:
         self.before.setdefault(at, []).extend(block.ops)
         return zero
 
-    # ---------------------------------------------------------------- putting it together
+    # ---------------------------------------------------------------- rewriting
 
     def rearrange(self) -> None:
-        """Put the moved ops in their new places, and keep the order of the backward half."""
+        """Insert the moved ops at their new places, and preserve the order of the backward half."""
         block, reverse, turns = self.scope.block, self.scope.reverse, self.sweep.turns
         now: dict[int, int] = {-1: -1}
         ops: list[Op] = []
@@ -291,7 +291,7 @@ class Fusion:
                 self.sweep.scopes[inner].position = now[self.sweep.scopes[inner].position]
 
     def round(self, primal: For | While, inner: Scope) -> None:
-        """Complete one round with its reverse, a function of its own."""
+        """Complete one iteration with its reverse, as a function of its own."""
         func = Func(self.func.name, primal.body, loc=primal.loc, notes=self.func.notes)
         fuse(func, inner, self.sweep, self.completed)
         whole = self.completed(func, inner)
@@ -303,7 +303,7 @@ class Fusion:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What a sum starts from: ``init``, None for zeros; ``last``, at ``place`` among its operands, adds to the loop's sum from then on."""
+    """The start of a sum: ``init``, None for zeros; ``last``, with the sum as operand ``place``, then adds the loop's sum to it."""
 
     init: Operand | None
     last: Op | None = None
@@ -316,7 +316,7 @@ def adding(type_: Type) -> str:
 
 
 def has_shape(type_: Type, other: Type) -> bool:
-    """Is it known that arrays of the two types have the same shape?"""
+    """Whether types prove that two arrays have the same shape."""
     if not isinstance(type_, Array) or not isinstance(other, Array):
         return False
     return type_.shape is not None and other.shape is not None and same_shape(type_.shape, other.shape)
@@ -324,15 +324,15 @@ def has_shape(type_: Type, other: Type) -> bool:
 
 @dataclass(slots=True)
 class Moves:
-    """What is to stand before one loop, op ``at`` of the block: ops of the backward half, and twins of ops behind the loop."""
+    """The ops to move before one loop, op ``at`` of the block: ops of the backward half, and copies of ops behind the loop."""
 
     fusion: Fusion
     at: int
-    ops: dict[Call, bool] = field(default_factory=dict)  #: in order; is it one of the backward half?
+    ops: dict[Call, bool] = field(default_factory=dict)  #: in order; True for ops of the backward half
     available: set[Value] = field(default_factory=set)
 
     def can(self, operand: Operand) -> bool:
-        """Can a value be had before the loop?"""
+        """Whether a value can be available before the loop."""
         try:
             self.needed(operand)
         except Apart:
@@ -340,13 +340,13 @@ class Moves:
         return True
 
     def have(self, operand: Operand) -> None:
-        """Have a value before the loop, or raise Apart."""
+        """Make a value available before the loop, or raise ``Apart``."""
         for op, late in self.needed(operand).items():
             self.ops[op] = late
             self.available.update(op.outs)
 
     def needed(self, operand: Operand) -> dict[Call, bool]:
-        """The ops that compute a value and do not stand before the loop, in order."""
+        """The ops that compute a value and are not before the loop, in order."""
         calls: dict[Call, bool] = {}
         todo: list[tuple[Operand, tuple[Call, bool] | None]] = [(operand, None)]
         seen: set[Value] = set()
@@ -365,7 +365,7 @@ class Moves:
         return calls
 
     def is_there(self, value: Value) -> bool:
-        """Does the value stand before the loop, or is it to stand there?"""
+        """Whether the value is defined before the loop, or will be moved there."""
         fusion = self.fusion
         if value in self.available or value in fusion.twins:
             return True
@@ -376,7 +376,7 @@ class Moves:
         return value not in fusion.layout.places or fusion.layout.places[value][1] < self.at
 
     def alike(self, operand: Operand) -> Operand:
-        """A value of the same shape that stands before the loop; the operand itself if there is none."""
+        """A value of the same shape that is defined before the loop; the operand itself if there is none."""
         layout = self.fusion.layout
         current = operand
         while isinstance(current, Value) and current in layout.places and not self.is_there(current):
@@ -393,7 +393,7 @@ class Moves:
         return current
 
     def source(self, value: Value) -> tuple[Call, bool]:
-        """The op that computes a value, and whether it is one of the backward half; Apart if it cannot be moved."""
+        """The op that computes a value, and whether it is in the backward half; raises ``Apart`` if it cannot be moved."""
         fusion = self.fusion
         late = value in fusion.definers
         op = fusion.definers[value] if late else fusion.layout.op_of(value)
@@ -408,15 +408,15 @@ class Moves:
         return op, late
 
     def carry_out(self) -> None:
-        """Move the ops, unless memory that is written to has two readers, which might then read in another order."""
+        """Move the ops, unless written memory has two readers, which could then read in another order."""
         fusion = self.fusion
         for op, late in self.ops.items():
             for value in (*op.outs, *op.operands) if late else ():
                 if isinstance(value, Value) and has_memory(value.type) and fusion.grads.find(value) in fusion.grads.stores:
-                    if len(set(fusion.readers.get(value, ()))) > 1:  # moved ops stand in another order
+                    if len(set(fusion.readers.get(value, ()))) > 1:  # moving changes the order of the readers
                         raise Apart(f"{value.name or 'a cotangent'} is read in two places")
         into = fusion.before.setdefault(self.at, [])
-        self.available.clear()  # what is still to be moved does not stand there yet
+        self.available.clear()  # ops still to be moved are not before the loop yet
         for op, late in self.ops.items():
             operands = [self.now(self.alike(o) if op.name in SHAPES else o) for o in op.operands]
             if late:
@@ -431,14 +431,14 @@ class Moves:
                 into.append(twin)
 
     def now(self, operand: Operand) -> Operand:
-        """What stands for a value before the loop."""
+        """The replacement of a value before the loop."""
         operand = self.fusion.now(operand)
         if isinstance(operand, Value) and operand in self.fusion.twins and not self.stands(operand):
             return self.fusion.twins[operand]
         return operand
 
     def stands(self, value: Value) -> bool:
-        """Does the value itself stand before the loop?"""
+        """Whether the value itself is defined before the loop."""
         return self.fusion.layout.places[value][1] < self.at
 
 

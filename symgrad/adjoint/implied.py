@@ -1,6 +1,7 @@
-"""What the branches that were taken say of other bools, by the values that these are made of.
+"""Path conditions: what the outcomes of enclosing tests imply about other bools, through the bools' definitions.
 
-Behind ``stopped = failed or late`` a block for which neither holds is one for which ``stopped`` does not, though no test says so.
+Behind ``stopped = failed or late``, a block in which neither holds implies ``not stopped``, though no test says
+so.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from dataclasses import dataclass, field
 
 from symgrad.ir.core import Call, Const, If, Op, Operand, Value
 
-#: rows that join two bools, and the bool that either of them decides the result with
+#: rows that combine two bools, with the operand value that decides the result alone
 JOINING = {"both": False, "logical_and": False, "either": True, "logical_or": True}
 
 
@@ -20,10 +21,10 @@ class Implied:
 
     producers: Mapping[Operand, Op]
     known: dict[Operand, bool] = field(default_factory=dict)
-    asked: dict[Operand, Operand] = field(default_factory=dict)  #: what bools have been reduced to since something was noted last
+    asked: dict[Operand, Operand] = field(default_factory=dict)  #: cache of reduced bools, cleared by each ``note``
 
     def note(self, test: Operand, outcome: bool) -> None:
-        """A test had an outcome; those of the branches around it are known."""
+        """Record the outcome of a test; the outcomes of enclosing branches are recorded already."""
         test = self.reduced(test)
         if not isinstance(test, Value):
             return
@@ -37,7 +38,7 @@ class Implied:
                 self.note(other, outcome)
 
     def reduced(self, operand: Operand) -> Operand:
-        """What a bool is in the block: a literal, or the value that was chosen on the sides that were taken."""
+        """What a bool equals in the block: a literal, or the value chosen by the branches taken."""
         if not isinstance(operand, Value):
             return operand
         if operand not in self.asked:
@@ -45,7 +46,7 @@ class Implied:
         return self.asked[operand]
 
     def followed(self, operand: Operand) -> Operand:
-        """``reduced``, by following what the bool is made of."""
+        """``reduced`` without the cache: resolves the bool through its definition."""
         while isinstance(operand, Value) and operand not in self.known:
             op = self.producers.get(operand)
             match op:
@@ -63,13 +64,13 @@ class Implied:
         return Const(self.known[operand]) if operand in self.known else operand
 
     def outcome(self, operand: Operand) -> bool | None:
-        """Is a bool true in the block?  None if that is not known."""
+        """Whether a bool is true in the block; None if that is not known."""
         reduced = self.reduced(operand)
         return reduced.value if isinstance(reduced, Const) and isinstance(reduced.value, bool) else None
 
 
 def implied(producers: Mapping[Operand, Op], taken: Iterable[tuple[Operand, bool]]) -> Implied:
-    """What follows from tests and their outcomes, the outermost first."""
+    """The consequences of tests and their outcomes, outermost first."""
     facts = Implied(producers)
     for test, outcome in taken:
         facts.note(test, outcome)

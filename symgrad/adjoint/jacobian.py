@@ -1,8 +1,8 @@
-"""The Jacobian: the IR of a function -> the IR of the derivatives of all elements of its results, in rows.
+"""The Jacobian in reverse mode: the IR of a function -> the IR of the derivatives of all result elements, in rows.
 
-The forward half runs once. The backward half is linear in its seeds, so what of it does not depend on them is computed before the
-rows; the rest runs for many seeds at once, with one more axis (``together``), or, where that cannot be done, in a loop, once for each
-element of the results, with a seed that is one there and zero elsewhere.
+The forward half runs once. The backward half is linear in its seeds, so its seed-independent part is computed
+before the rows. The rest runs for many seeds at once, with a leading seed axis (``together``), or else in a
+loop, once per result element, with a one-hot seed.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from symgrad.ops.declare import ROWS, USER_ROWS
 from symgrad.ops.seed_products import holds_products
 from symgrad.ops.seeds import Batch, NotBatched
 
-#: how many rows are computed at once: more make no code faster
+#: the number of rows computed at once: more do not run faster
 MOST = 128
-#: how many rows are so few that a loop over numbers is not made one over arrays
+#: fewer rows do not justify turning a loop over numbers into one over arrays
 FEW = 12
 
 
@@ -40,11 +40,12 @@ def jacobian(func: Func, wrt: Sequence[int], active_results: Sequence[int], *, n
              costs: Costs = INTERPRETED, compiled: bool = False, budget: Budget | None = None) -> Func:  # fmt: skip
     """The function that computes ``func`` and its Jacobians.
 
-    Its results are those of ``func``; then, for each active result of shape ``m`` and each parameter in ``wrt`` of shape ``n``, in this
-    order, an array of shape ``(*m, *n)``: element ``(*i, *j)`` is the derivative of element ``i`` of the result with respect to element
-    ``j`` of the parameter. Results and parameters are numbers, or arrays of known rank. ``taken``, ``costs`` and
-    ``budget`` as for ``gradient``.
-    If ``compiled``, several rows are computed at once only where that makes products of matrices of products with vectors.
+    Its results are those of ``func``, then an array for each active result of shape ``m`` and each parameter in
+    ``wrt`` of shape ``n``, in this order. The array has the shape ``(*m, *n)``: element ``(*i, *j)`` is the
+    derivative of element ``i`` of the result with respect to element ``j`` of the parameter. Results and
+    parameters are numbers, or arrays of known rank. ``taken``, ``costs`` and ``budget`` as for ``gradient``. If
+    ``compiled``, several rows are computed at once only where that turns products with vectors into matrix
+    products.
     """
     label = name or f"{func.name}_jacobian"
     taken = set() if taken is None else taken
@@ -55,21 +56,21 @@ def jacobian(func: Func, wrt: Sequence[int], active_results: Sequence[int], *, n
 
 @dataclass(slots=True)
 class Rows:
-    """The Jacobian while it is written: ``body`` is what it will be, ``once`` the backward half for one seed for each result."""
+    """The Jacobian during construction: ``body`` is its body, ``once`` the backward half for one seed per result."""
 
     func: Func
     body: Block
     once: Block
     builder: Builder
-    params: list[Value]  #: those in ``wrt``
-    elements: Elements  #: of the results that are differentiated
+    params: list[Value]  #: the parameters in ``wrt``
+    elements: Elements  #: the elements of the differentiated results
 
     @classmethod
     def of(cls, whole: Func, values: int, active: list[int], wrt: Sequence[int], taken: set[str],
            changed: Callable[[Func], Func] = lambda second: second) -> Rows:  # fmt: skip
-        """Begin with a gradient made with ``seeds=True``, of a function with so many results.
+        """Start from a gradient made with ``seeds=True``, of a function with ``values`` results.
 
-        ``changed`` gives what stands in the place of the backward half, whose first parameters are the residuals.
+        ``changed`` returns the replacement of the backward half, whose first parameters are the residuals.
         """
         halves = Halves.of(whole, values, len(active))
         second = changed(backward(Func(whole.name, halves.after, [], whole.loc), halves.residuals, halves.doubtful))
@@ -79,7 +80,7 @@ class Rows:
         layout = Layout()
         layout.enter(halves.before)
         presence = Presence(Unbound.of(halves.before), layout, {})
-        pairs = list(zip(params, halves.residuals, strict=True))  # what is copied in each row is copied where it has no value, too
+        pairs = list(zip(params, halves.residuals, strict=True))  # copies are made in each row, also where the value is unbound
         substitute(once, {p: bound(r, halves.before, presence) if p in copied else r for p, r in pairs})
         func = Func(whole.name, halves.before, list(whole.results[:values]), whole.loc, notes=whole.notes, guarded=whole.guarded)
         builder = Builder(halves.before, whole.loc, taken=taken | symbols(whole))
@@ -102,23 +103,23 @@ class Rows:
         return self.func
 
     def pays(self, compiled: bool) -> bool:
-        """Is it worth while to compute many rows at once?  Kernels gain by products of matrices; else numbers in loops become arrays."""
+        """Whether computing many rows at once pays: kernels gain matrix products; otherwise loops over numbers become loops over arrays."""
         if compiled:
             return holds_products(self.once)
         few = isinstance(self.elements.total, Const) and self.elements.total.value < FEW
         return not few or not any(isinstance(op, For) for op in self.once.ops)
 
     def single(self) -> list[Operand]:
-        """The gradients of the only result, which is a number."""
+        """The gradients of the only result, a number."""
         seed = self.elements.one(self.elements.parts[0].value.type)
         substitute(self.once, {self.once.args[0]: seed})
         self.body.ops += self.once.ops
         return list(self.once.yields)
 
-    # ---------------------------------------------------------------- one row after the other
+    # ---------------------------------------------------------------- one row at a time
 
     def loop(self) -> list[Value]:
-        """The rows of each parameter's Jacobians, one below the other."""
+        """The rows of each parameter's Jacobians, stacked."""
         buffers = [self.buffer(grad, param) for grad, param in zip(self.once.yields, self.params, strict=True)]
         index = Value(INT, "row")
         inside = Block([index, *(Value(b.type, b.name) for b in buffers)])
@@ -139,7 +140,7 @@ class Rows:
         return self.builder.call("empty", self.elements.total, *self.elements.extents(param), hint=name_of(param), dtype=dtype)
 
     def seeds(self, row: Value) -> list[Operand]:
-        """The cotangent of each result for one row: zero, but for one element."""
+        """The cotangent of each result for one row: one-hot."""
         call, alone, label = self.builder.call, len(self.elements.parts) == 1, self.label
         flat = call("zeros", self.elements.total, hint=label, dtype=seed_dtype([o.value.type for o in self.elements.parts]))
         flat = call("set_at", flat, Const(1.0), row, hint=label, index="i")
@@ -163,7 +164,7 @@ class Rows:
     # ---------------------------------------------------------------- many rows at once
 
     def in_blocks(self) -> list[Value] | None:
-        """The rows, ``MOST`` at a time, which bounds the memory that they take; None where they cannot be computed at once."""
+        """The rows, ``MOST`` at a time to bound their memory; None where they cannot be batched."""
         size = len(self.body.ops)
         try:
             if isinstance(self.elements.total, Const) and 0 < self.elements.total.value <= MOST:
@@ -182,7 +183,7 @@ class Rows:
         first = Value(INT, "first")
         inside = Block([first, *(Value(b.type, b.name) for b in buffers)])
         with self.builder.inside(inside):
-            last = call("add", first, Const(MOST))  # slices end where there is no more
+            last = call("add", first, Const(MOST))  # slices end at the last row
             places = call("view", every, first, last, NONE, hint="rows", index="s")
             count = call("extent", places, axis=0, hint="count")
             flat = call("zeros", count, self.elements.total, hint=self.label)
@@ -194,13 +195,13 @@ class Rows:
         return outs
 
     def batch(self, flat: Value, count: Operand) -> list[Value]:
-        """The rows of the parameters' Jacobians for some rows of the seeds."""
+        """The rows of the parameters' Jacobians for a batch of seed rows."""
         makers = {out: op for op in self.body.ops if isinstance(op, Call) for out in op.outs}
         batch = Batch(self.builder, count, makers)
         return together(self.once, batch, [self.elements.directions(flat, count, part) for part in self.elements.parts])
 
     def apart(self, pairs: Iterable[tuple[Value, Operand]]) -> list[Value]:
-        """Rows in the dtypes that gradients have, and in memory of their own: gradients that are numbers may be one value."""
+        """Rows in the dtypes of gradients, each in memory of its own: scalar gradients may be one value."""
         results: list[Value] = []
         for rows, grad in pairs:
             dtype = getattr(grad.type, "dtype", None)
@@ -215,10 +216,10 @@ class Rows:
         """A name for the seeds."""
         return self.once.args[0].name or "seed" if len(self.elements.parts) == 1 else "seed"
 
-    # ---------------------------------------------------------------- what is returned
+    # ---------------------------------------------------------------- the results
 
     def parted(self, rows: Sequence[Value]) -> list[Operand]:
-        """The Jacobians, of each result all parameters', cut out of the rows of all results."""
+        """The Jacobians, cut out of the rows of all results: for each result those of all parameters."""
         alone = len(self.elements.parts) == 1
         matrices: list[Operand] = []
         for output in self.elements.parts:
@@ -233,17 +234,17 @@ class Rows:
         return matrices
 
     def folded(self, rows: Operand, output: Part) -> Operand:
-        """Rows laid out in the shape of a result."""
+        """Rows reshaped to the axes of a result."""
         own, hint = self.elements.extents(rows)[1:], rows.name if isinstance(rows, Value) else None
         if output.rank is None:
             shape = self.builder.call("shape_and", self.builder.call("shape_of", output.value), *own)
             return self.builder.call("reshape", rows, shape, hint=hint)
         return self.builder.call("reshape", rows, *self.elements.extents(output.value), *own, hint=hint)
 
-    # ---------------------------------------------------------------- what all rows have in common
+    # ---------------------------------------------------------------- seed-independent ops
 
     def taken_out(self) -> list[Op]:
-        """Take out of the backward half what does not depend on the seeds, and give it memory that no row writes to."""
+        """Remove the seed-independent ops from the backward half; their results get memory that no row writes to."""
         func = Func(self.func.name, self.once)
         layout = Layout()
         layout.enter(self.once)
@@ -267,7 +268,7 @@ def name_of(param: Operand) -> str:
 
 
 def is_repeatable(op: Call) -> bool:
-    """Does the op give the same wherever it stands?"""
+    """Whether the op gives the same result at any place."""
     row = ROWS[op.name]
     numbers = bool(op.outs) and all(isinstance(out.type, Array | Scalar | ShapeOf) for out in op.outs)
     return numbers and not (row.effect or row.statement or row.consumes or op.name in USER_ROWS)

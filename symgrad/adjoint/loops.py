@@ -1,4 +1,4 @@
-"""Reverses loops: the same rounds, last first. Carried are the cotangents of the loop's own slots and of outer values."""
+"""Reverses loops: the same iterations, last first. Loop-carried are the cotangents of the loop's slots and of outer values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from symgrad.ir.types import INT, Array, Type, same_shape
 
 @reverses(For, While)
 def reverse_loop(sweep: Sweep, scope: Scope, op: For | While, index: int) -> None:
-    """The same rounds, last first; carried: cotangents of the loop's own slots and of outer values."""
+    """Reverse a loop: the same iterations, last first; it carries the cotangents of the loop's slots and of outer values."""
     slots = [k for k in range(len(op.carried)) if op.carried[k] in sweep.active or op.outs[k] in sweep.active]
     grads = {k: sweep.ledger.take(scope, op.outs[k]) for k in slots}
     loop = reversed_range(sweep, op)
@@ -50,13 +50,13 @@ def reverse_loop(sweep: Sweep, scope: Scope, op: For | While, index: int) -> Non
 
 
 def entering(sweep: Sweep, loop: For, cotangents: list[Operand]) -> list[Operand]:
-    """The cotangents as the slots of a reversed loop hold them: each in its slot's dtype, as the verifier requires."""
+    """The cotangents as initial values of a reversed loop: each in its slot's dtype, as the verifier requires."""
     held = [conformed(sweep.builder, grad, slot, hinted(slot)) for grad, slot in zip(cotangents, loop.carried, strict=True)]
     return [in_slot(sweep, grad, slot) for grad, slot in zip(held, loop.carried, strict=True)]
 
 
 def in_slot(sweep: Sweep, grad: Operand, slot: Value) -> Operand:
-    """A cotangent whose dtype shows when the program runs, in that of its slot; where no number is narrow, both are float64."""
+    """Cast a cotangent of open dtype to that of its slot; without narrow numbers both are float64."""
     want = getattr(slot.type, "dtype", None)
     is_open = isinstance(slot.type, Array) and isinstance(grad.type, Array) and grad.type.dtype is None
     if not sweep.narrow or not is_open or want in (None, "any"):
@@ -65,7 +65,7 @@ def in_slot(sweep: Sweep, grad: Operand, slot: Value) -> Operand:
 
 
 def handed_round(sweep: Sweep, scope: Scope, grad: Cotangent | None, value: Value) -> Operand:
-    """The cotangent of ``value`` as a reversed loop carries it: in memory of its own, or the number 0."""
+    """The cotangent of ``value`` as a reversed loop carries it: in memory that it owns, or the number 0."""
     grad = sweep.ledger.handed(scope, grad, value)
     if not grad.loose:
         return sweep.ledger.owned(grad, value)
@@ -73,18 +73,18 @@ def handed_round(sweep: Sweep, scope: Scope, grad: Cotangent | None, value: Valu
 
 
 def is_loose(sweep: Sweep, op: For | While, k: int, scope: Scope, inner: Scope) -> bool:
-    """May a slot's cotangent be the number 0, as the name has no value before the loop, or before or after a round?"""
+    """Whether a slot's cotangent may be the number 0, because the name may be unbound before the loop, or before or after an iteration."""
     ends = ((scope, op.inits[k]), (inner, op.carried[k]), (inner, op.body.yields[k]), (scope, op.outs[k]))
     return any(isinstance(value, Value) and sweep.ledger.is_formless(where, value) for where, value in ends)
 
 
 def arriving(op: For | While, k: int) -> Type:
-    """What a round of the reversed loop is handed for a slot: the cotangent of what the round yielded, not of what it began with."""
+    """The type of a slot's cotangent at the start of a reversed iteration: that of the value yielded, not of the value carried in."""
     return cotangent_type(like(op.body.yields[k].type, op.carried[k].type))
 
 
 def reversed_range(sweep: Sweep, op: For | While) -> For:
-    """The reversed loop's range; with an exit, over the rounds that were begun."""
+    """The reversed loop's range; for a loop with an exit, over the iterations that were started."""
     if isinstance(op, While):
         return For([], op.loc, ZERO, op.outs[-1], ONE, backward=True)
     if not op.until:
@@ -96,7 +96,7 @@ def reversed_range(sweep: Sweep, op: For | While) -> For:
 
 
 def like(here: Type, type_: Type) -> Type:
-    """A type with the extents that are known in another place, where they differ."""
+    """A type with the extents known at another place, where they differ."""
     if not isinstance(here, Array) or not isinstance(type_, Array) or here.shape is None or type_.shape is None:
         return type_
     return type_ if same_shape(here.shape, type_.shape) else Array(type_.dtype, here.shape)

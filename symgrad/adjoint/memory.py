@@ -1,4 +1,4 @@
-"""Which values of a function may share memory, where that memory is written to, and what was overwritten when.
+"""Alias analysis for the adjoint: which values may share memory, where it is written to, and what was overwritten when.
 
 A *class* joins values connected by ops that consume or borrow, by loops, and by branches. A class can be
 *undone* if each store has an inverse and each loop and branch only passes its buffers on.
@@ -21,7 +21,7 @@ HOLDING = frozenset({"list_of", "list_append", "list_set"})
 
 
 def has_memory(type_: Type) -> bool:
-    """Can a value of this type be changed in place?"""
+    """Whether a value of this type can be changed in place."""
     return isinstance(type_, Array | List | Tape | Unknown | Box)
 
 
@@ -34,12 +34,12 @@ class Memory:
     contents: dict[Value, Value] = field(default_factory=dict)
     stores: dict[Value, list[tuple[Call, Place]]] = field(default_factory=dict)
     members: dict[Value, list[Value]] = field(default_factory=dict)
-    nested: bool = False  #: are lists in lists changed where they are?  Such a list is then of the memory of the list that it was read from
-    held: list[tuple[Value, Value]] = field(default_factory=list)  #: lists that went into lists, and these
+    nested: bool = False  #: are inner lists changed in place?  A list read from another list then shares its memory
+    held: list[tuple[Value, Value]] = field(default_factory=list)  #: pairs of a list and the list that it was put into
 
     @classmethod
     def of(cls, func: Func, layout: Layout) -> Memory:
-        """Read a function."""
+        """Build the classes of a function."""
         memory = cls(layout, nested=any(isinstance(op, Call) and ROWS[op.name].within for op in walk(func.body)))
         stores: list[tuple[Call, Place]] = []
         memory.read(func.body, stores)
@@ -61,7 +61,7 @@ class Memory:
         return root
 
     def join(self, a: Operand, b: Operand) -> None:
-        """The two may share memory, and so may what they contain."""
+        """Record that two values may share memory, and so may their contents."""
         if not (isinstance(a, Value) and isinstance(b, Value) and has_memory(a.type) and has_memory(b.type)):
             return
         first, second = self.find(a), self.find(b)
@@ -75,7 +75,7 @@ class Memory:
                 self.join(inner[0], other)
 
     def content(self, container: Operand, item: Operand) -> None:
-        """``item`` may be in ``container``."""
+        """Record that ``item`` may be in ``container``."""
         if isinstance(container, Value) and isinstance(item, Value) and has_memory(item.type):
             root = self.find(container)
             self.contents.setdefault(root, Value(UNKNOWN))
@@ -107,9 +107,9 @@ class Memory:
                 self.read(inner, stores)
 
     def read_call(self, op: Call) -> None:
-        """What a call shares with its operands."""
+        """Record what a call's results share with its operands."""
         row = ROWS[op.name]
-        inside = op.name == "list_take" and isinstance(op.args[0].type, List)  # in the list, not of its memory
+        inside = op.name == "list_take" and isinstance(op.args[0].type, List)  # contained in the list, not sharing its memory
         inside = inside and not (self.nested and isinstance(op.outs[0].type, List))
         if op.name in HOLDING:
             items = op.args[0 if op.name == "list_of" else 1 :]
@@ -127,21 +127,21 @@ class Memory:
                 if not isinstance(item.type, List | Tape):
                     self.content(container, item)
 
-    # ---------------------------------------------------------------- what is overwritten
+    # ---------------------------------------------------------------- overwriting
 
     def changed_within(self, root: Value) -> list[Place]:
-        """The stores to lists of a class where they are, in a list that they went into."""
+        """The stores that change a list of this class in place inside a list that holds it."""
         if not self.nested:
             return []
         holders = dict.fromkeys(self.find(holder) for item, holder in self.held if self.find(item) is root)
         return [place for holder in holders for store, place in self.stores.get(holder, ()) if ROWS[store.name].within]
 
     def is_within(self, root: Value) -> bool:
-        """Are the lists of a class in a list of lists in which they are changed?"""
+        """Whether lists of a class are in a list of lists through which they are changed."""
         return bool(self.changed_within(root))
 
     def overwritten(self, value: Value) -> bool:
-        """May the memory of a value be written to after it is defined?"""
+        """Whether the memory of a value may be written to after its definition."""
         if not has_memory(value.type):
             return False
         root: Value | None = self.find(value)
@@ -153,19 +153,19 @@ class Memory:
         return any(self.after(place, value, root) for place in self.changed_within(root))
 
     def is_written(self, value: Value) -> bool:
-        """May the memory of a value, or of what it holds, be written to at any time?"""
+        """Whether the memory of a value, or of its contents, may be written to at any time."""
         root: Value | None = self.find(value) if has_memory(value.type) else None
         while root is not None and root not in self.stores:
             root = self.within(root)
         return root is not None
 
     def within(self, root: Value) -> Value | None:
-        """The class of what the containers of a class hold."""
+        """The class of the contents of a class of containers."""
         inner = self.contents.get(root)
         return None if inner is None or self.find(inner) is root else self.find(inner)
 
     def after(self, store: Place, value: Value, root: Value) -> bool:
-        """May this store run after ``value`` is defined?"""
+        """Whether this store may run after ``value`` is defined."""
         there, here = self.layout.path(store), self.layout.path(self.layout.places[value])
         level = 0
         while level + 1 < min(len(there), len(here)) and there[level + 1][0] is here[level + 1][0]:
@@ -175,7 +175,7 @@ class Memory:
         return any(self.carried(block, root) for block, _ in here[: level + 1])
 
     def carried(self, block: Block, root: Value) -> bool:
-        """Is the class carried from round to round of the loop that ``block`` is the body of?"""
+        """Whether the class is loop-carried in the loop whose body ``block`` is."""
         if block not in self.layout.owners or isinstance(self.layout.owners[block][2], If):
             return False
         return any(has_memory(a.type) and self.find(a) is root for a in block.args)
@@ -183,7 +183,7 @@ class Memory:
 
 # ------------------------------------------------------------------ undoing
 
-#: rows that consume, with what is saved of the operand before and how the result is turned back into it
+#: consuming rows: the row that saves the old content, and the row that restores the operand from the result
 UNDO: dict[str, tuple[str, str]] = {
     "set_at": ("take", "set_at"), "add_at": ("take", "set_at"), "add_written": ("take", "set_at"), "accumulate": ("copy", "set_at"),
     "list_append": ("", "list_drop"), "list_drop": ("list_take", "list_append"),
@@ -192,13 +192,13 @@ UNDO: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 
 
-#: buffers, each with its place among what the block yields; None where rounds of a loop may have swapped them
+#: buffers with their yield indices; None where iterations of a loop may have swapped them
 Held = dict[Value, int | None]
 
 
 @dataclass(slots=True)
 class Trace:
-    """How the buffers of one class move: ``moved[block, value]`` is the op of the block that takes the value over.
+    """The flow of the buffers of one class: ``moved[block, value]`` is the index of the op that takes the value over.
 
     ``passed[op]`` are the outer values that a branch takes over; ``ok`` is False if the class cannot be undone.
     """
@@ -209,25 +209,25 @@ class Trace:
     passed: dict[Op, list[Value]] = field(default_factory=dict)
     slots: dict[Op, list[int]] = field(default_factory=dict)
     ok: bool = True
-    lost: set[Value] = field(default_factory=set)  #: states to which the sweep does not come back
+    lost: set[Value] = field(default_factory=set)  #: states that the sweep does not restore
     graph: dict[Value, list[Value]] = field(default_factory=dict)
 
     def mine(self, operand: Operand) -> bool:
-        """Is it of this class?"""
+        """Whether the operand is of this class."""
         return isinstance(operand, Value) and has_memory(operand.type) and self.memory.find(operand) is self.root
 
     def run(self, func: Func) -> Trace:
         """Follow the class through the function."""
         self.back(func.body, {}, True)
-        # nor may the class go into a loop or branch out of which it does not come
+        # nor may the class enter a loop or branch that does not yield it
         met = [op in self.slots for op in walk(func.body) if not isinstance(op, Call) and any(map(self.mine, op.outs))]
         self.ok = self.ok and all(met)
-        # a store that was not met is in a buffer that lives inside a loop only
+        # a store that was not met writes to a buffer local to a loop
         self.ok = self.ok and all((place[0], store.args[0]) in self.moved for store, place in self.memory.stores[self.root])
         return self
 
     def back(self, block: Block, held: Held, top: bool) -> Held:
-        """From the buffers held at the end of a block to those held at its start."""
+        """From the buffers live at the end of a block to those live at its start."""
         for index in reversed(range(len(block.ops))):
             op = block.ops[index]
             mine = [k for k, out in enumerate(op.outs) if self.mine(out)]
@@ -244,7 +244,7 @@ class Trace:
         return held
 
     def taken(self, op: Op, mine: list[int], places: list[int | None]) -> Held:
-        """The values whose buffers the op takes over, each with the place at the end of the block that it comes to."""
+        """The values whose buffers the op takes over, each with the yield index where its buffer ends."""
         match op:
             case Call():
                 if not ROWS[op.name].consumes:
@@ -267,10 +267,10 @@ class Trace:
         self.ok = False
         return {}
 
-    # ---------------------------------------------------------------- the way back
+    # ---------------------------------------------------------------- the reverse path
 
     def ways(self) -> dict[Value, list[Value]]:
-        """For each state, those that the sweep goes through just before, on its way back to it."""
+        """For each state, the states that the sweep restores just before it."""
         if not self.graph:
             for (block, moved), index in self.moved.items():
                 self.graph.setdefault(moved, []).extend(self.through(block.ops[index]))
@@ -283,7 +283,7 @@ class Trace:
         return self.graph
 
     def through(self, op: Op) -> list[Value]:
-        """The states that the sweep passes on its way back through an op."""
+        """The states that the sweep passes when it reverses an op."""
         if isinstance(op, Call):
             return op.outs[:1]
         states = [op.outs[k] for k in self.slots[op]]
@@ -294,11 +294,11 @@ class Trace:
         return states
 
     def closure(self, states: Iterable[Value]) -> set[Value]:
-        """All states through which the sweep must pass to reach ``states``."""
+        """All states that the sweep must restore on its way to ``states``."""
         return closure(states, self.ways())
 
     def before(self, states: Iterable[Value]) -> set[Value]:
-        """All states that are had only by way of one of these."""
+        """All states that can be restored only by way of one of these."""
         back: dict[Value, list[Value]] = {}
         for state, others in self.ways().items():
             for other in others:
@@ -306,14 +306,14 @@ class Trace:
         return closure(states, back)
 
     def values(self, operands: list[Operand], chosen: list[int]) -> Held:
-        """The chosen operands, which must be different values of the class, with their places."""
+        """The chosen operands, which must be distinct values of the class, with their positions."""
         held: Held = {o: k for k in chosen if isinstance(o := operands[k], Value) and self.mine(o)}
         self.ok = self.ok and len(held) == len(chosen)
         return held
 
 
 def rank_cost(type_: Type) -> int:
-    """How much memory a value is thought to take."""
+    """The estimated memory of a value."""
     match type_:
         case Scalar():
             return 1

@@ -1,6 +1,7 @@
-"""Decides how each value of the forward half that the backward half reads is to be had there.
+"""Chooses how the backward half obtains each primal value that it reads: live, saved, restored or recomputed.
 
-Alive, the reversed index, still standing in an array, computed again, undone, carried backwards, or saved: in this order.
+The choices in order: live, the reversed index, read back from an array, recomputed, undone, carried backwards,
+saved.
 """
 
 from __future__ import annotations
@@ -21,29 +22,31 @@ from symgrad.ops.declare import ROWS
 from symgrad.ops.parts import TABLES
 
 READS = frozenset({"take", "list_take", "table_take"})
-PARTS = frozenset({"take", "view", "table_take"})  #: those of which it is known which part of the memory they read
+PARTS = frozenset({"take", "view", "table_take"})  #: reads whose access region is known
 
-MOST = 2000  #: how many pairs of a store and a reading are looked at
+MOST = 2000  #: the maximum number of store and read pairs examined
 
-States = dict[Value, dict[Call | None, None]]  #: states of buffers, each with the ops that read a part of it; None: all of it is read
+States = dict[Value, dict[Call | None, None]]  #: buffer states, each with the ops that read a part of it; None: all of it is read
 
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """How values may be had without saving them."""
+    """The ways to obtain values without saving them."""
 
     forwarding: bool = True  #: read back from the array that a value was stored in
-    turning: bool = True  #: read from a buffer in which the stores are undone, one after the other
+    turning: bool = True  #: read from a buffer whose stores are undone one by one
 
 
-#: the best first; one that cannot be carried out is given up for the next, which saves more and is never wrong
+#: the best first; if one cannot be carried out, the next is used, which saves more and is never wrong
 MEANS = (Means(), Means(forwarding=False), Means(forwarding=False, turning=False))
 
 
 @dataclass(slots=True)
 class Plan:
-    """The decisions. ``saved``: values kept or put on a tape; ``joins``: branch yields had from the branch's result;
-    ``carried``: slots of loops that the reversed loop carries; ``undone``: stores whose old content is saved."""
+    """The decisions. ``saved``: values kept or put on a tape; ``joins``: branch yields read from the branch's result;
+
+    ``carried``: slots of loops that the reversed loop carries; ``undone``: stores whose old content is saved.
+    """
 
     func: Func
     layout: Layout
@@ -51,16 +54,16 @@ class Plan:
     demands: Demands
     means: Means = MEANS[0]
     costs: Costs = INTERPRETED
-    lasting: set[Value] = field(default_factory=set)  #: classes of memory that are not turned back, as others read them later
+    lasting: set[Value] = field(default_factory=set)  #: memory classes that are not restored, because others read them later
     saved: set[Value] = field(default_factory=set)
     joins: dict[Value, tuple[If, int]] = field(default_factory=dict)
     carried: set[tuple[Op, int]] = field(default_factory=set)
     traces: dict[Value, Trace] = field(default_factory=dict)
-    undo_reads: set[Value] = field(default_factory=set)  #: what undoing stores reads
+    undo_reads: set[Value] = field(default_factory=set)  #: values that undoing stores reads
     undone: list[Call] = field(default_factory=list)
     known: dict[tuple[Value, Scope, int], bool] = field(default_factory=dict)
-    stored: dict[Value, Call] = field(default_factory=dict)  #: values that a store puts into an array as they are
-    captured: dict[Call, list[Value]] = field(default_factory=dict)  #: those that are read back just before the store is undone
+    stored: dict[Value, Call] = field(default_factory=dict)  #: values that a store puts into an array unchanged
+    captured: dict[Call, list[Value]] = field(default_factory=dict)  #: values read back just before the store is undone
     regions: Regions = field(init=False)
 
     def make(self) -> Plan:
@@ -71,10 +74,10 @@ class Plan:
         self.undo()
         return self
 
-    # ---------------------------------------------------------------- what can be had for nothing
+    # ---------------------------------------------------------------- values obtained without saving
 
     def can(self, operand: Operand, scope: Scope, time: int) -> bool:
-        """Can the value be had at this time without saving it?"""
+        """Whether the value can be obtained at this time without saving it."""
         if not isinstance(operand, Value) or operand not in self.layout.places:
             return True
         key = (operand, scope, time)
@@ -84,7 +87,7 @@ class Plan:
         return self.known[key]
 
     def find(self, value: Value, scope: Scope, time: int) -> bool:
-        """``can`` without the memory."""
+        """``can`` without the cache."""
         if value in self.saved or value in self.joins or self.alive(value):
             return True
         if value in self.demands.shapes:
@@ -109,11 +112,11 @@ class Plan:
         return scope, time
 
     def alive(self, value: Value) -> bool:
-        """Is it simply still there?"""
+        """Whether the value is live."""
         return self.demands.alive(value)
 
     def is_index(self, value: Value) -> bool:
-        """Is it the index of a ``for``?"""
+        """Whether the value is the index of a ``for``."""
         block, index = self.layout.places[value]
         if index >= 0 or block not in self.layout.owners:
             return False
@@ -121,7 +124,7 @@ class Plan:
         return isinstance(op, For) and value is op.index
 
     def is_carried(self, value: Value) -> bool:
-        """Is it what the reversed loop carries?"""
+        """Whether the reversed loop carries it."""
         block = self.layout.places[value][0]
         if block not in self.layout.owners:
             return False
@@ -129,7 +132,7 @@ class Plan:
         return any(value is block.yields[k] for o, k in self.carried if o is op)
 
     def repeatable(self, op: Call, scope: Scope, time: int) -> bool:
-        """Is it cheaper to compute the op again than to save its result?"""
+        """Whether recomputing the op is cheaper than saving its result."""
         row = ROWS[op.name]
         if row.consumes or row.effect or len(op.outs) != 1:
             return False
@@ -137,16 +140,16 @@ class Plan:
             if not self.costs.is_cheap(op) or is_float(op.outs[0]) and self.effort(op, self.costs.tape) > self.costs.tape:
                 return False
         if isinstance(op.outs[0].type, Array) and any(is_float(a) and self.hidden(a) > self.costs.light for a in op.args):
-            return False  # a mask of numbers that take more is better kept
+            return False  # a mask of numbers that cost more is better saved
         return all(self.can(a, scope, time) for a in op.args)
 
     def hidden(self, operand: Operand) -> int:
-        """The cost of computing a number of an array's again."""
+        """The cost of recomputing an array element."""
         before = self.layout.op_of(operand) if isinstance(operand, Value) and not self.at_hand(operand) else None
         return self.effort(before, self.costs.light) if isinstance(before, Call) and self.costs.is_cheap(before) else 0
 
     def effort(self, op: Call, most: int) -> int:
-        """The cost of computing a number again, with all arithmetic that only this needs; anything above ``most`` if it is more."""
+        """The cost of recomputing a number, with all arithmetic needed only for it; some value above ``most`` if it exceeds that."""
         cost = self.costs.of(op)
         for operand in dict.fromkeys(op.args):
             if cost > most:
@@ -158,13 +161,13 @@ class Plan:
         return cost
 
     def at_hand(self, operand: Value) -> bool:
-        """Is a number there, or to be there for others too?"""
+        """Whether a number is available, or will be for other uses too."""
         return operand not in self.layout.places or operand in self.saved or operand in self.demands.required or self.alive(operand)
 
-    # ---------------------------------------------------------------- what still stands in an array
+    # ---------------------------------------------------------------- values read back from arrays
 
     def standing(self, value: Value) -> tuple[Call, Value] | None:
-        """The op that read the value from an array or stored it there, and the array in its last state, if it still stands in that."""
+        """The op that read the value from an array or stored it there, and the array's last state, if that still holds the value."""
         op = self.layout.op_of(value)
         reads = isinstance(op, Call) and op.name in PARTS
         access = op if reads else self.stored.get(value)
@@ -181,7 +184,7 @@ class Plan:
         return (access, last) if all(self.can(o, scope, time) for o in path for time in ends) else None
 
     def settle(self, value: Value) -> bool:
-        """Can the value be had if an array in its last state is kept, round by round of the loop that makes it?"""
+        """Save an array's last state if that makes the value available in each iteration of the loop that defines it; False if not."""
         op = self.layout.op_of(value)
         reads = isinstance(op, Call) and op.name in PARTS
         access = op if reads else self.stored.get(value)
@@ -197,24 +200,24 @@ class Plan:
         return False
 
     def readable(self, value: Value, scope: Scope, time: int) -> bool:
-        """Can the value be read back from the array that it was stored in, before or when the store is undone?"""
+        """Whether the value can be read back from the array that it was stored in, before or when the store is undone."""
         store = self.stored.get(value)
         if store is None or not self.undoable(store.outs[0]):
             return False
         time = max(time, 2 * self.layout.places[store.outs[0]][1] + 1)
         return all(self.can(o, scope, time) for o in (store.outs[0], *path_of(store)))
 
-    # ---------------------------------------------------------------- memory that is turned back
+    # ---------------------------------------------------------------- restored memory
 
     def undoable(self, value: Value) -> bool:
-        """Is it a state of a buffer that the sweep turns back?"""
+        """Whether the value is a buffer state that the sweep restores."""
         if not has_memory(value.type) or (trace := self.traces.get(self.memory.find(value))) is None or value in trace.lost:
             return False
         op = self.layout.op_of(value)
         return not (isinstance(op, Call) and ROWS[op.name].alias != "fresh")
 
     def in_interval(self, value: Value, scope: Scope | None, time: int) -> bool:
-        """Is the buffer in this state at this time?"""
+        """Whether the buffer is in this state at this time."""
         trace = self.traces[self.memory.find(value)]
         home = self.layout.places[value][0]
         while scope is not None:
@@ -230,13 +233,13 @@ class Plan:
         return False
 
     def start(self, value: Value) -> int:
-        """The last time, going back, at which a state is still there."""
+        """The last time, backwards, at which a state still exists."""
         index = self.layout.places[value][1]
         op = self.layout.op_of(value)
         return 2 * index + (0 if op is None or isinstance(op, Call) and not ROWS[op.name].consumes else 1)
 
     def choose_undone(self) -> None:
-        """Turn back the buffers for which that saves less than keeping what is read of them."""
+        """Choose the buffers to restore: those for which that saves less than keeping the values read from them."""
         kept = (v for v in self.layout.places if has_memory(v.type) and self.means.turning)
         roots = dict.fromkeys(map(self.memory.find, kept))
         for root in roots:
@@ -257,7 +260,7 @@ class Plan:
                 self.known.clear()
 
     def depending(self, root: Value) -> tuple[list[Value], list[Value]]:
-        """The values read that can be had, and those of them that can be had only if this class is turned back."""
+        """The values read that can be obtained, and those of them that depend on restoring this class."""
         self.known.clear()
         having = [v for v, where in self.demands.required.items() if all(self.can(v, *d) for d in where)]
         trace = self.traces.pop(root)
@@ -268,7 +271,7 @@ class Plan:
         return having, needy
 
     def weight(self, value: Value) -> int:
-        """What saving a value is thought to cost."""
+        """The estimated cost of saving a value."""
         return rank_cost(value.type) * self.layout.rounds(value)
 
     def price(self, store: Call) -> int:
@@ -284,7 +287,7 @@ class Plan:
         return rank_cost(store.args[0].type) * rounds if row == "copy" else rounds
 
     def undone_in(self, root: Value, states: States) -> tuple[list[Call], set[Value]]:
-        """The stores of a class that must be undone to restore those of its states that are read, and all states on the way to these."""
+        """The stores of a class to undo so that its read states are restored, and all states on the way to them."""
         trace = self.traces[root]
         mine = {state: readers for state, readers in states.items() if self.memory.find(state) is root}
         needed = trace.closure(mine)
@@ -296,7 +299,7 @@ class Plan:
         return [s for s in stores if s.args[0] in whole or any(self.regions.clash(s, r) for r in partial)], needed
 
     def lost(self, trace: Trace) -> set[Value]:
-        """The states that going back does not come to: behind a loop or branch that is not reversed."""
+        """The states that the reverse sweep does not restore: behind a loop or branch that is not reversed."""
         behind = []
         for (block, value), index in trace.moved.items():
             if (
@@ -317,7 +320,7 @@ class Plan:
         return states
 
     def collect(self, operand: Operand, scope: Scope, time: int, states: States, seen: set[Value], reader: Call | None = None) -> None:
-        """Follow how ``find`` obtains a value, and enter the states that it needs; ``reader``: the op that reads only a part of it."""
+        """Follow how ``find`` obtains a value, and record the states that it needs; ``reader``: the op that reads only a part of it."""
         if not isinstance(operand, Value) or operand not in self.layout.places:
             return
         if operand in self.saved or operand in self.joins or self.alive(operand):
@@ -346,16 +349,16 @@ class Plan:
             reads = isinstance(op, Call) and op.name in PARTS and place == 0
             self.collect(source, scope, time, states, seen, op if reads and isinstance(op, Call) else None)
 
-    # ---------------------------------------------------------------- what is saved
+    # ---------------------------------------------------------------- saved values
 
     def decide(self) -> None:
-        """In program order: what cannot be had is carried backwards if it can, else saved."""
+        """In program order: a value that cannot be obtained is carried backwards if possible, else saved."""
         self.known.clear()
         todo: list[tuple[float, int, Value]] = []
         seen = 0
         while todo or seen < len(self.demands.required):
             fresh = islice(self.demands.required, seen, None) if seen < len(self.demands.required) else ()
-            for value in fresh:  # looking at one may require others
+            for value in fresh:  # examining one may add others
                 heappush(todo, (self.layout.order[value], seen, value))
                 seen += 1
             _, _, value = heappop(todo)
@@ -367,7 +370,7 @@ class Plan:
                     self.save(value)
 
     def save_operands(self, value: Value) -> bool:
-        """Where only variables of the user's are saved, demand the operands of the op that computes a value, and not the value."""
+        """Where only the user's variables are saved, demand the operands of the op that computes a value instead of the value."""
         op = self.layout.op_of(value)
         if not self.costs.by_name or value.name is not None or not isinstance(op, Call) or not self.costs.is_cheap(op):
             return False
@@ -383,7 +386,7 @@ class Plan:
         return True
 
     def save(self, value: Value) -> None:
-        """Save a value; for a view that leaves out only an end of an array the array, which is kept in memory anyway."""
+        """Save a value; for a view of nearly a whole array save the array, which stays in memory anyway."""
         op = self.layout.op_of(value)
         whole = op.args[0] if isinstance(op, Call) and op.name == "view" else None
         if isinstance(whole, Value) and whole not in self.saved and is_nearly(value, whole) and not self.memory.overwritten(whole):
@@ -396,14 +399,14 @@ class Plan:
         self.saved.add(value)
 
     def is_read_back(self, value: Value) -> bool:
-        """Is a number had only from an array that is turned back for it?  Then there is less to turn back if it is carried."""
+        """Whether a number can only be read from an array restored for it; carrying the number avoids that restoring."""
         store = self.stored.get(value)
         if has_memory(value.type) or store is None or not self.undoable(store.outs[0]) or value in self.saved or value in self.joins:
             return False
         return not (self.alive(value) or self.is_carried(value) or self.standing(value) is not None)
 
     def joinable(self, value: Value) -> bool:
-        """Can it be had from the result of the branch that yields it?"""
+        """Whether the value can be read from the result of the branch that yields it."""
         block = self.layout.places[value][0]
         if self.layout.static(block) or block not in self.layout.owners or not isinstance(self.layout.owners[block][2], If):
             return False
@@ -422,7 +425,7 @@ class Plan:
         return False
 
     def carriable(self, value: Value) -> bool:
-        """Can it be carried backwards from the loop's result, since what it was before the round is saved?"""
+        """Whether the value can be carried backwards from the loop's result, because the value before the iteration is saved."""
         block = self.layout.places[value][0]
         if block not in self.layout.owners or not isinstance(self.layout.owners[block][2], For | While):
             return False
@@ -439,13 +442,13 @@ class Plan:
         return False
 
     def undo(self) -> None:
-        """Decide which stores are undone, and provide what undoing them reads."""
+        """Choose the stores to undo, and provide the values that undoing them reads."""
         before: tuple[int, ...] | None = None
         while before != (before := self.size()):
             self.known.clear()
             states = self.states(list(self.demands.required))
             self.undone = []
-            self.undo_reads = set()  # what was saved meanwhile is not needed any more
+            self.undo_reads = set()  # values saved meanwhile are no longer needed
             for root in self.traces:
                 undone, needed = self.undone_in(root, states)
                 self.undo_reads |= needed
@@ -455,11 +458,11 @@ class Plan:
             self.decide()
 
     def size(self) -> tuple[int, ...]:
-        """A measure that no longer changes when all is settled."""
+        """A measure that is constant at the fixed point."""
         return (len(self.demands.required), len(self.saved), len(self.joins), len(self.carried), len(self.undo_reads), len(self.undone))
 
     def require_paths(self, store: Call) -> None:
-        """The operands of a store's path are read when it is undone."""
+        """Demand the operands of a store's path, which undoing it reads."""
         block, index = self.layout.places[store.outs[0]]
         scope = self.demands.reversals[block]
         for operand in path_of(store):
@@ -467,12 +470,12 @@ class Plan:
 
 
 def is_float(value: Operand) -> bool:
-    """Is it a floating-point number?"""
+    """Whether the operand is a floating-point number."""
     return isinstance(value.type, Scalar) and value.type.kind == "float"
 
 
 def is_nearly(part: Value, whole: Value) -> bool:
-    """Is an array shorter than another by no more than a literal on each axis?"""
+    """Whether an array is shorter than another by at most a literal on each axis."""
     shapes = [v.type.shape for v in (part, whole) if isinstance(v.type, Array) and v.type.shape is not None]
     if len(shapes) < 2 or len(shapes[0]) != len(shapes[1]):
         return False
@@ -481,12 +484,12 @@ def is_nearly(part: Value, whole: Value) -> bool:
 
 
 def read_back(store: Call) -> tuple[str, dict[str, object]]:
-    """The row that reads what a store writes, or what is read by another row, and its settings."""
+    """The row that reads the cells a store writes, and its settings."""
     return ("table_take", {}) if store.name in TABLES else ("take", {"index": store.settings["index"]})
 
 
 def path_of(store: Call) -> list[Operand]:
-    """The operands that say where a store goes."""
+    """The operands of a store's index path."""
     if store.name in ("set_at", "add_at", "add_written"):
         return store.args[2:]
     if store.name in ("table_set", "table_add_at"):

@@ -21,9 +21,10 @@ from symgrad.ops.declare import ROWS
 
 
 def prune(block: Block, indices: Mapping[For, Value] | None = None) -> None:
-    """Remove in place all that the block's yields and effects do not need.
+    """Remove, in place, all ops that the block's yields and effects do not need.
 
-    ``indices``: of reversed loops, the index of the loop itself, by which its values are known before they are made available.
+    ``indices``: for reversed loops, the primal loop's index, which identifies its values before they are made
+    available.
     """
     forward_invariants(block)
     drop_unneeded(block)
@@ -33,7 +34,7 @@ def prune(block: Block, indices: Mapping[For, Value] | None = None) -> None:
 
 
 def drop_unneeded(block: Block) -> None:
-    """Remove what neither the block's yields nor effects need."""
+    """Remove ops that neither the block's yields nor effects need."""
     needs = Needs()
     needs.index(block)
     needs.want(block.yields)
@@ -42,14 +43,14 @@ def drop_unneeded(block: Block) -> None:
 
 
 def forward_invariants(block: Block) -> None:
-    """A slot that every round hands on as it got it is what it started from; so is a result that both sides of a branch hand on."""
+    """Replace a slot that every iteration yields unchanged by its initial value, and a result that both sides yield by that value."""
     table: dict[Value, Operand] = {}
     drop_invariants(block, table)
     substitute(block, table)
 
 
 def drop_invariants(block: Block, table: dict[Value, Operand]) -> None:
-    """Drop these slots, inner loops first; ``table`` gets what stands for them."""
+    """Drop these slots, inner loops first; ``table`` collects their replacements."""
     for op in block.ops:
         for inner in op.blocks:
             drop_invariants(inner, table)
@@ -63,26 +64,26 @@ def drop_invariants(block: Block, table: dict[Value, Operand]) -> None:
         elif isinstance(op, If):
             for k in reversed(range(len(op.outs))):
                 handed_on, other = (stands_for(side.yields[k], table) for side in op.blocks)
-                if handed_on is other and isinstance(other, Value):  # it comes from before the branch
+                if handed_on is other and isinstance(other, Value):  # it is defined before the branch
                     table[op.outs[k]] = other
                     del op.outs[k], op.then.yields[k], op.orelse.yields[k]
 
 
 def stands_for(operand: Operand, table: dict[Value, Operand]) -> Operand:
-    """What replaces an operand in the end."""
+    """The final replacement of an operand."""
     while isinstance(operand, Value) and operand in table:
         operand = table[operand]
     return operand
 
 
 def drop_slot(op: For, k: int) -> None:
-    """Carry one value less."""
+    """Remove one loop-carried value."""
     del op.inits[k], op.outs[k], op.body.args[k + 1], op.body.yields[k]
 
 
 @dataclass(slots=True)
 class Needs:
-    """Marks values backwards from those wanted; ``sources`` gives what a value is computed from."""
+    """Marks values backwards from the roots; ``sources`` lists the operands that a value is computed from."""
 
     sources: dict[Value, Callable[[], list[Operand]]] = field(default_factory=dict)
     marked: set[Value] = field(default_factory=set)
@@ -101,7 +102,7 @@ class Needs:
                     self.todo += self.sources[value]()
 
     def index(self, block: Block, control: tuple[Operand, ...] = ()) -> None:
-        """Enter the ops of a block; ``control`` is what decides that the block runs at all."""
+        """Record the ops of a block; ``control`` are the operands that decide whether the block runs."""
         for op in block.ops:
             match op:
                 case For():
@@ -123,13 +124,13 @@ class Needs:
                         self.want([*op.operands, *op.outs, *control])
 
     def loop_slot(self, op: For, k: int, slot: Value, header: tuple[Operand, ...]) -> None:
-        """A carried value comes from where it starts and from the round before."""
+        """Record the sources of a loop-carried value: its initial value and the previous iteration."""
         self.sources[slot] = lambda: [op.inits[k], op.body.yields[k], *header]
         self.sources[op.outs[k]] = self.sources[slot]
 
 
 def sweep(block: Block, marked: set[Value]) -> None:
-    """Drop what is not marked."""
+    """Remove all that is not marked."""
     kept: list[Op] = []
     for op in block.ops:
         for inner in op.blocks:

@@ -1,7 +1,7 @@
 """Splits a gradient into two functions: parameters -> results and residuals; residuals and seeds -> gradients.
 
-The second may be called any number of times, so it copies what it writes to; the first copies what
-the caller could change meanwhile.
+The second may be called any number of times, so it copies what it writes to. The first copies what the caller
+could change between the calls.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from symgrad.ops.declare import ROWS
 
 
 def split_pullback(func: Func, values: int | None = None, seeds: int | None = None, parts: bool = False) -> tuple[Func, Func]:
-    """The pair for a gradient made with ``seeds=True``.
+    """The forward and backward function of a gradient made with ``seeds=True``.
 
-    ``values`` is the number of its results that are ``func``'s own, ``seeds`` that of its last
-    parameters that are cotangents; without them they are read off the function. With ``parts``
-    only the kept parts of the parameters are copied.
+    ``values`` is the number of the gradient's results that are ``func``'s own, ``seeds`` the number of its
+    trailing cotangent parameters; both are inferred if omitted. With ``parts`` only the needed parts of the
+    parameters are copied.
     """
     halves = Halves.of(func, values, seeds)
     if parts:
@@ -36,7 +36,7 @@ def split_pullback(func: Func, values: int | None = None, seeds: int | None = No
 
 @dataclass(frozen=True, slots=True)
 class Halves:
-    """The halves of a gradient as blocks: ``after`` has the seeds for arguments, and reads the ``residuals``, which ``before`` computes.
+    """The halves of a gradient as blocks: ``after`` takes the seeds and reads the ``residuals``, which ``before`` computes.
 
     ``doubtful``: values of the first half that some path does not compute.
     """
@@ -48,7 +48,7 @@ class Halves:
 
     @classmethod
     def of(cls, func: Func, values: int | None = None, seeds: int | None = None) -> Halves:
-        """Part a copy of a gradient made with ``seeds=True``; ``values`` and ``seeds`` as for ``split_pullback``."""
+        """Split a copy of a gradient made with ``seeds=True``; ``values`` and ``seeds`` as for ``split_pullback``."""
         whole = clone(func)
         assert whole.split is not None
         early, late = whole.body.ops[: whole.split], whole.body.ops[whole.split :]
@@ -65,7 +65,7 @@ class Halves:
 
 
 def with_seeds(func: Func, values: int, seeds: int) -> Func:
-    """The gradient as one function that gives its results in its middle, for the seeds: ``seeds`` stands between the halves.
+    """The gradient as one function with the op ``seeds`` between the halves, which takes the results and returns the seeds.
 
     ``values`` and ``seeds`` as for ``split_pullback``.
     """
@@ -80,7 +80,7 @@ def with_seeds(func: Func, values: int, seeds: int) -> Func:
 
 
 def extents(block: Block, here: set[Value]) -> list[Op]:
-    """Remove and return the ops that read only the shape of a value of the forward half: the array itself need not live on for that."""
+    """Remove and return the ops that read only the shape of a primal value, so that the array itself need not stay live."""
     nested: list[Op] = []
     for op in block.ops:
         for inner in op.blocks:
@@ -91,14 +91,14 @@ def extents(block: Block, here: set[Value]) -> list[Op]:
 
 
 def zeros(block: Block, here: set[Value]) -> list[Op]:
-    """Take out the ops that make zeros once in the form of what the forward half has, and may have overwritten."""
+    """Remove and return the ops that create zeros shaped like primal values, which may be overwritten later."""
     asks: list[Op] = [op for op in block.ops if isinstance(op, Call) and op.name == "zeros_like" and op.args[0] in here]
     block.ops = [op for op in block.ops if op not in asks]
     return asks
 
 
 def count_seeds(func: Func, early: list[Op]) -> int:
-    """The last parameters that are named as cotangents and that the forward half does not read."""
+    """Count the trailing parameters that are named as cotangents and that the forward half does not read."""
     read = uses(Block([], early, []))
     count = 0
     for param in reversed(func.params):
@@ -109,13 +109,13 @@ def count_seeds(func: Func, early: list[Op]) -> int:
 
 
 def count_values(func: Func, here: set[Value]) -> int:
-    """The first results that the forward half computes."""
+    """Count the leading results, up to the last one that the forward half computes."""
     known = [k for k, y in enumerate(func.body.yields) if y in here]
     return known[-1] + 1 if known else 0
 
 
 def forward(func: Func, residuals: list[Value]) -> Func:
-    """Add the residuals to the results, in memory that neither arguments nor other results share."""
+    """Add the residuals to the results, in memory shared with neither arguments nor other results."""
     body = func.body
     layout = Layout()
     layout.enter(body)
@@ -144,7 +144,7 @@ def forward(func: Func, residuals: list[Value]) -> Func:
 
 
 def take_parts(body: Block, residuals: list[Value]) -> None:
-    """Let views that are kept own their memory, so that what they are views of need not live on."""
+    """Copy the views among the residuals, so that their bases need not stay live."""
     ops = list(walk(body))
     consumed = {op.operands[0] for op in ops if isinstance(op, Call) and ROWS[op.name].consumes}
     kept: set[Operand] = {*residuals}
@@ -161,7 +161,7 @@ def take_parts(body: Block, residuals: list[Value]) -> None:
 
 
 def bound(residual: Value, body: Block, presence: Presence) -> Operand:
-    """A residual that exists on some paths only, completed with None on the other paths, where nobody reads it."""
+    """A residual that some paths do not define, with None on those paths, where nothing reads it."""
     if residual not in presence.unbound.sides:
         return residual
     if is_exported(residual, 0, presence, uses(body)):
@@ -174,7 +174,7 @@ def bound(residual: Value, body: Block, presence: Presence) -> Operand:
 
 
 def is_exported(value: Operand, count: int, presence: Presence, counts: dict[Value, int]) -> bool:
-    """Is it only handed out of branches, and read by nothing else of the forward half?"""
+    """Whether branches only yield it, and nothing else in the forward half reads it."""
     if not isinstance(value, Value) or value not in presence.unbound.sides:
         return True
     if not isinstance(op := presence.layout.op_of(value), If) or counts.get(value, 0) != count:
@@ -183,7 +183,7 @@ def is_exported(value: Operand, count: int, presence: Presence, counts: dict[Val
 
 
 def bind(value: Operand, layout: Layout) -> None:
-    """Let branches yield None where a name has no value."""
+    """Let branches yield None where a name is unbound."""
     op = layout.op_of(value) if isinstance(value, Value) else None
     if not isinstance(op, If):
         return
@@ -196,14 +196,14 @@ def bind(value: Operand, layout: Layout) -> None:
 
 
 def perhaps_none(type_: Type) -> Type:
-    """The type of a value, or of None in its stead: nothing that could raise is done with it early."""
+    """The type of a value that may be None: ops that could raise are not moved before the test."""
     if isinstance(type_, Array):
         return Array(type_.dtype, None)
     return UNKNOWN if isinstance(type_, Scalar | List) and may_be_active(type_) else type_
 
 
 def kept_classes(memory: Memory, residuals: list[Value]) -> set[Value]:
-    """The classes of memory that live on in residuals, those inside tapes and lists included."""
+    """The memory classes that residuals keep live, including those inside tapes and lists."""
     held: set[Value] = set()
     todo = [r for r in residuals if has_memory(r.type)]
     while todo:
@@ -216,14 +216,14 @@ def kept_classes(memory: Memory, residuals: list[Value]) -> set[Value]:
 
 
 def copied(value: Value, table: dict[Value, Operand], func: Func) -> Call:
-    """A copy of a value, entered in ``table`` as its replacement."""
+    """A copy of a value, recorded in ``table`` as its replacement."""
     copy = Value(value.type, value.name)
     table[value] = copy
     return Call([copy], func.loc, "copy", [value], {})
 
 
 def backward(func: Func, residuals: list[Value], doubtful: set[Value]) -> Func:
-    """Make the residuals parameters; what is written to is copied first. Those that may be None have a type that says so."""
+    """Make the residuals parameters, copied first if they are written to. The type of a residual that may be None includes None."""
     body = func.body
     table: dict[Value, Operand] = {}
     params = []

@@ -1,7 +1,7 @@
-"""Which part of an array an op reads or writes, and whether a later store may touch what was read.
+"""Access regions: the part of an array that an op reads or writes, and whether a later store may overlap it.
 
-Only what is proved counts as apart: paths whose integers are sums of loop indices, extents and other
-integers, compared axis by axis.
+Only proved disjointness counts: index paths whose integers are sums of loop indices, extents and other integers
+are compared axis by axis.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import is_basic
 from symgrad.ops.parts import follows_in, meet
 
-MOST = 40  #: how many stores are looked at for one reading
+MOST = 40  #: the maximum number of stores examined for one read
 
 
 @dataclass(slots=True)
 class Regions:
-    """Answers for one function, each worked out once."""
+    """The results for one function, cached."""
 
     layout: Layout
     memory: Memory
@@ -33,7 +33,7 @@ class Regions:
     lasts: dict[tuple[Block, Value], Value] = field(default_factory=dict)
 
     def clash(self, store: Call, access: Call) -> bool:
-        """May a store that runs after an access to the same buffer write to what was accessed?"""
+        """Whether a store that runs after an access to the same buffer may overlap it."""
         if (store, access) not in self.clashes:
             self.clashes[store, access] = self.find_clash(store, access)
         return self.clashes[store, access]
@@ -54,7 +54,7 @@ class Regions:
         return any(meet(store, access, block, self.layout) for block in loops)
 
     def last_with(self, access: Call) -> Value | None:
-        """The last state of a buffer, if what was read or stored by an op still stands there."""
+        """The last state of a buffer, if it still holds the value that an op read or stored."""
         if access not in self.stands:
             self.stands[access] = self.find_last_with(access)
         return self.stands[access]
@@ -69,10 +69,10 @@ class Regions:
             return None
         return last
 
-    # ---------------------------------------------------------------- what a buffer comes to
+    # ---------------------------------------------------------------- last states of buffers
 
     def last(self, access: Call) -> Value:
-        """The last state of the buffer that an op reads or has stored to, in the block where the buffer ends."""
+        """The last state of the buffer that an op reads or has stored to, in the block where the buffer dies."""
         value = access.outs[0] if ROWS[access.name].consumes else access.args[0]
         assert isinstance(value, Value)
         block = self.layout.places[value][0]
@@ -96,7 +96,7 @@ class Regions:
         return self.lasts[block, value]
 
     def after(self, trace: Trace, value: Value, op: Op) -> Value | None:
-        """The state that an op makes of one that it takes over."""
+        """The state in which an op leaves a state that it takes over."""
         match op:
             case Call():
                 return op.outs[0]
@@ -111,11 +111,11 @@ class Regions:
         return None
 
     def steady(self, trace: Trace, op: For | While, k: int) -> bool:
-        """Is the buffer in the same slot in each round?"""
+        """Whether the buffer is in the same slot in each iteration."""
         return self.end(trace, op.carried[k], op.body) is op.body.yields[k]
 
     def handed(self, trace: Trace, value: Value, block: Block) -> Value | None:
-        """What a block's last state is called after the op that the block belongs to."""
+        """The result of the block's owner that is the block's last state."""
         op = self.layout.owners[block][2]
         for k in trace.slots.get(op, ()):
             if block.yields[k] is value and (isinstance(op, If) or isinstance(op, For | While) and self.steady(trace, op, k)):
@@ -123,19 +123,19 @@ class Regions:
         return None
 
 
-#: rows that write a value to a part of memory, and where it stands among the operands
+#: rows that store a value, with its operand position
 STORING = {"set_at": 1, "table_set": 3}
 
 
 def leaf_of(type_: Type) -> Type:
-    """What stands in the innermost lists."""
+    """The type inside the innermost lists."""
     while isinstance(type_, List):
         type_ = type_.item
     return type_
 
 
 def stored_values(func: Func, layout: Layout) -> dict[Value, Call]:
-    """The values that a store in their own block writes to an array unchanged, each with the store."""
+    """The values that a store in their own block writes to an array unchanged, each with that store."""
     stores: dict[Value, Call] = {}
     integers: Builder | None = None
     for op in walk(func.body):
@@ -163,7 +163,7 @@ def stored_values(func: Func, layout: Layout) -> dict[Value, Call]:
 
 
 def same_content(store: Call, type_: Type, integers: Builder) -> bool:
-    """Does reading what was stored give what was stored, in kind and shape?"""
+    """Whether reading the stored cells yields the stored value, in kind and shape."""
     types = [store.args[0].type, *(a.type for a in store.args[2:])]
     read = ROWS["take"].law(types, {"index": store.settings["index"]}, integers.asked(store.args[1:]))
     if isinstance(read, Array) and isinstance(type_, Array):

@@ -1,4 +1,4 @@
-"""What of a block must run again for its reverse, and whether it may: a second run must give what the first one gave."""
+"""The ops of a block that must run again for its reverse, and whether they may: a second run must give the same values."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from symgrad.ops.sharing import defined
 
 
 def needed(scope: Scope, sweep: Sweep, reads: Iterable[Operand], slots: Mapping[Value, int]) -> tuple[set[Op], list[int]]:
-    """The ops of a block from which the values that are read are computed, and which of its ``slots`` that takes.
+    """The ops of a block that compute the values read, and the ``slots`` that they need.
 
-    ``scope`` reverses the block. A slot is a value that a loop carries; where one is needed, so is what the round yields for the next
-    one. Loops and branches whose reverse stands in the reversed block are needed too.
+    ``scope`` reverses the block. A slot is a loop-carried value; if one is needed, so is the value that the
+    iteration yields for it. Loops and branches whose reverse is in the reversed block are needed too.
     """
     body = scope.block
     owner = {value: op for op in body.ops for value in (*op.outs, *(v for inner in op.blocks for v in defined(inner)))}
@@ -38,9 +38,9 @@ def needed(scope: Scope, sweep: Sweep, reads: Iterable[Operand], slots: Mapping[
 
 
 def refuse_unrepeatable(body: Block, ops: set[Op], when: str, hint: str) -> None:
-    """Raise NoDerivative where one of these ops of a block may give another result when it runs again: an unknown call, a random draw.
+    """Raise NoDerivative where one of these ops may give another result when it runs again: an opaque call, a random draw.
 
-    ``when`` says why it does, ``hint`` is the way out.
+    ``when`` says why it runs again, ``hint`` is the way out.
     """
     kept = Block([], [op for op in body.ops if op in ops], body.yields)
     counts = uses(kept)
@@ -51,12 +51,12 @@ def refuse_unrepeatable(body: Block, ops: set[Op], when: str, hint: str) -> None
 
 
 def effects_in(body: Block) -> set[Op]:
-    """The ops of a block, and of those inside it, that do something besides giving a result: prints, checks, stores for the caller."""
+    """The ops of a block, and of the blocks inside it, with side effects: prints, checks, stores visible to the caller."""
     return {op for op in walk(body) if isinstance(op, Call) and ROWS[op.name].effect}
 
 
 def drop(block: Block, ops: set[Op]) -> None:
-    """Remove ops from a block and those inside it, in place."""
+    """Remove ops from a block and the blocks inside it, in place."""
     block.ops = [op for op in block.ops if op not in ops]
     for op in block.ops:
         for inner in op.blocks:
@@ -64,7 +64,7 @@ def drop(block: Block, ops: set[Op]) -> None:
 
 
 def drop_from(scope: Scope, ops: set[Op], sweep: Sweep) -> None:
-    """The same for a block that a scope reverses: what says where ops stand in it is kept true."""
+    """Remove ops from a block that a scope reverses, and update the recorded positions."""
     places: list[int] = []
     count = 0
     for op in scope.block.ops:

@@ -1,7 +1,7 @@
 """The adjoint: the IR of a function -> the IR of its gradient.
 
-The forward half is the function itself. The backward half is written here as if all values of the
-forward half were still there; ``tape`` then makes that true.
+The forward half is the function itself. The backward half is written here as if all primal values were still
+live; ``tape`` then makes them available.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from symgrad.adjoint.tape import Unplanned, available
 from symgrad.ir.core import Block, Call, For, Func, Operand, Value, clone, substitute, walk
 from symgrad.ops.build import Builder, symbols
 
-#: the modules that enter what reverses each kind of op
+#: the modules that register the reversal of each kind of op
 REVERSALS = (rows, taping, applied, branches, loops)
 
 __all__ = ["gradient", "split_pullback"]
@@ -39,11 +39,13 @@ def gradient(func: Func, wrt: Sequence[int], *, active_results: Sequence[int] = 
              fused: bool = False, budget: Budget | None = None) -> Func:  # fmt: skip
     """The function that computes ``func`` and its gradient.
 
-    Its parameters are ``func``'s, then, if ``seeds``, a cotangent for each active result; its results
-    ``func``'s, if ``value``, then the gradient with respect to each parameter in ``wrt``. ``taken`` are
-    symbols of extents that mean something else where the result will stand. ``costs`` are those of what will run it. The results
-    of ``func`` are copied where they share memory, unless they may be ``shared``. If ``fused``, loops are reversed round by round where
-    that can be done; the two halves of the function cannot be parted then. ``budget`` says which loops run again.
+    Its parameters are ``func``'s, then, if ``seeds``, a cotangent for each active result. Its results are
+    ``func``'s, if ``value``, then the gradient with respect to each parameter in ``wrt``.
+
+    ``taken`` are extent symbols with another meaning where the result is inserted. ``costs`` is the cost model
+    of the target. Results of ``func`` that share memory are copied unless they may be ``shared``. If ``fused``,
+    loops are reversed iteration by iteration where possible; the two halves can then not be split. ``budget``
+    selects the loops that run again.
     """
 
     def differentiate(means: Means) -> Func:
@@ -51,7 +53,7 @@ def gradient(func: Func, wrt: Sequence[int], *, active_results: Sequence[int] = 
         return differentiated(func, wrt, active_results, value, seeds, name, pairs, taken, means, costs, shared, fused, budget)
 
     for means in MEANS[:-1]:
-        with suppress(Unplanned):  # rare: a value was planned to be read where it is not there any more; then it is saved
+        with suppress(Unplanned):  # rare: the plan relied on a value that is no longer live; the next means save it
             return differentiate(means)
     return differentiate(MEANS[-1])
 
@@ -65,7 +67,7 @@ def pullback_of(func: Func, wrt: Sequence[int], active_results: Sequence[int], p
 def differentiated(func: Func, wrt: Sequence[int], active_results: Sequence[int], value: bool, seeds: bool, name: str | None,
                    pairs: Pairs, taken: set[str] | None, means: Means, costs: Costs, shared: bool = False,
                    fused: bool = False, budget: Budget | None = None) -> Func:  # fmt: skip
-    """``gradient``, with the pairs of functions made so far."""
+    """``gradient``, with the pairs of functions created so far."""
     adjoint = clone(func, name or f"{func.name}_grad")
     mark(adjoint.body, backward=False)
     again = checkpoints_of(adjoint, budget)
@@ -117,7 +119,7 @@ def checkpoints_of(adjoint: Func, budget: Budget | None) -> Checkpoints | None:
 
 
 def read_by_name(body: Block, reverse: Block) -> None:
-    """Let the backward half read the user's variable where it reads what the user's text has computed for it."""
+    """Let the backward half read the user's variable instead of the value that the user's text has computed for it."""
     named: dict[Value, Operand] = {}
     for op in walk(body):
         if isinstance(op, Call) and op.name == "as_written" and op.outs[0].name is not None:
@@ -129,7 +131,7 @@ def read_by_name(body: Block, reverse: Block) -> None:
 
 
 def indices(sweep: Sweep) -> dict[For, Value]:
-    """For each reversed loop, the index of the loop that it reverses, if that has one."""
+    """For each reversed loop, the index of the primal loop, if it has one."""
     by_loop: dict[For, Value] = {}
     for scope in sweep.scopes.values():
         if scope.parent is not None and isinstance(scope.op, For):

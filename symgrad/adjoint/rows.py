@@ -1,4 +1,4 @@
-"""Reverses calls of rows: the row's derivative for each active operand, and who may call the memory its own afterwards."""
+"""Reverses calls of rows: applies the row's derivative for each active operand, and tracks who owns the memory afterwards."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def reverse_call(sweep: Sweep, scope: Scope, op: Call, index: int) -> None:
 
 
 def augmented(sweep: Sweep, scope: Scope, op: Call) -> bool:
-    """``x[i] += w``: the cotangent of ``x`` stays as it is, and ``w``'s is read from it."""
+    """Reverse ``x[i] += w``: the cotangent of ``x`` is unchanged, and that of ``w`` is read from it. False for other ops."""
     if op.name not in STORING or op.name == "set_at" and has_arrays(op.settings["index"], [a.type for a in op.args[2:]]):
         return False
     stored = op.args[STORING[op.name]]
@@ -70,7 +70,7 @@ def augmented(sweep: Sweep, scope: Scope, op: Call) -> bool:
 
 
 def reads_same(sweep: Sweep, read: Op | None, store: Call) -> bool:
-    """Is it a read, used once, of what the store overwrites?"""
+    """Whether ``read`` reads exactly the cells that the store overwrites, and is used once."""
     if not isinstance(read, Call) or read.name not in PARTS or sweep.counts.get(read.outs[0]) != 1:
         return False
     same = [is_same(a, b) for a, b in zip(read.args, [store.args[0], *path_of(store)], strict=False)]
@@ -78,12 +78,12 @@ def reads_same(sweep: Sweep, read: Op | None, store: Call) -> bool:
 
 
 def is_same(a: Operand, b: Operand) -> bool:
-    """Are the two one operand?"""
+    """Whether two operands are the same value or equal constants."""
     return a is b or isinstance(a, Const) and isinstance(b, Const) and a.key() == b.key()
 
 
 def meanings(op: Call, row: Row) -> dict[str, Any]:
-    """What the names in the row's derivative mean."""
+    """The meaning of each name in the row's derivative."""
     table: dict[str, Any] = dict(op.settings)
     for place, param in enumerate(row.params):
         table[param] = op.args[place:] if param.startswith("*") else op.args[place]
@@ -92,7 +92,7 @@ def meanings(op: Call, row: Row) -> dict[str, Any]:
 
 
 def elementwise(sweep: Sweep, scope: Scope, op: Call, row: Row, grad: Cotangent, targets: list[tuple[int, str, Value]]) -> None:
-    """``out_grad * partial`` for each operand, summed over what was broadcast."""
+    """Contribute ``out_grad * partial`` for each operand, unbroadcast."""
     names = meanings(op, row)
     kept = Keeping(sweep, scope, grad)
     for _, param, target in targets:
@@ -126,7 +126,7 @@ def scaled(builder: Builder, grad: Operand, text: str, names: dict[str, Any], hi
 
 
 def mask_of(sweep: Sweep, op: Call, row: Row, param: str, target: Value, grad: Cotangent | None, names: dict[str, Any]) -> Mask:
-    """The mask of the cotangent of an operand, where its elements are those of the result's cotangent, or sums of them."""
+    """The mask of an operand's cotangent, where its elements are elements of the result's cotangent, or sums of them."""
     if grad is None or len(op.outs) > 1:
         return ()
     if is_part(op.settings.get("index", "e")):
@@ -150,7 +150,7 @@ def pulled_back(
     sweep: Sweep, op: Call, row: Row, names: dict[str, Any], outs: list[Cotangent | None], text: str, target: Value,
     computed: dict[str, Any] | None = None,
 ) -> Operand:  # fmt: skip
-    """The cotangent that one pullback text gives; ``computed`` holds what the op's other pullbacks have computed."""
+    """The cotangent that one pullback text computes; ``computed`` caches results of the op's other pullbacks."""
     table = dict(names)
     for label, out, grad in zip(row.outs, op.outs, outs, strict=False):
         zero = partial(sweep.ledger.zero, out)
@@ -160,7 +160,7 @@ def pulled_back(
 
 
 def pullbacks(sweep: Sweep, scope: Scope, op: Call, row: Row, outs: list[Cotangent | None], targets: list[tuple[int, str, Value]]) -> None:
-    """The whole cotangent of each operand, by the row's pullbacks; the one that takes over the output's memory comes last."""
+    """Contribute each operand's cotangent by the row's pullbacks; the one that takes over the output cotangent's memory comes last."""
     names, computed = meanings(op, row), dict[str, Any]()
     first = outs[0]
     kept = Keeping(sweep, scope, first or Cotangent(ZERO))
@@ -185,7 +185,7 @@ def pullbacks(sweep: Sweep, scope: Scope, op: Call, row: Row, outs: list[Cotange
 
 
 def by_rows(sweep: Sweep, op: Call, buffer: Operand) -> Operand:
-    """A cotangent that is written to through ``reshape`` must lie as the value does, else the store goes to a copy."""
+    """A cotangent written to through ``reshape`` with the memory layout of its value: else the store would go to a copy."""
     through = any(step in str(op.settings.get("index", "")) for step in (".reshape", ".ravel"))
     if through and isinstance(buffer.type, Array) and buffer.type.layout not in ("C", "CF") and buffer.type.shape != ():
         return sweep.builder.call("by_rows", buffer, hint=buffer.name if isinstance(buffer, Value) else None)
@@ -193,17 +193,17 @@ def by_rows(sweep: Sweep, op: Call, buffer: Operand) -> Operand:
 
 
 def given_up(sweep: Sweep, grad: Cotangent | None, out: Value, kept: Keeping) -> Operand:
-    """The output's cotangent, given up to be written to."""
-    if grad is not None and kept.aliases and not isinstance(out.type, List):  # of a list the item is taken out
+    """The output's cotangent, released so that it may be written to."""
+    if grad is not None and kept.aliases and not isinstance(out.type, List):  # an item of a list is taken out of it
         grad = Cotangent(grad.value)
     if isinstance(out.type, Array) and out.type.rank is None and grad is not None and not is_zero(grad):
-        return sweep.builder.call("to_array", grad.value, hint=hinted(out), dtype=None)  # of an array without axes it may be a number
+        return sweep.builder.call("to_array", grad.value, hint=hinted(out), dtype=None)  # for a 0-d array it may be a number
     return sweep.ledger.owned(grad, out)
 
 
 @dataclass(slots=True)
 class Keeping:
-    """Contributions of one op whose output had the cotangent ``grad``: who may call that memory its own afterwards."""
+    """Contributions of one op whose output had the cotangent ``grad``, to decide who owns that memory afterwards."""
 
     sweep: Sweep
     scope: Scope
@@ -216,9 +216,9 @@ class Keeping:
         self.start = len(self.sweep.builder.block.ops)
 
     def add(self, target: Value, product: Operand, mask: Mask, fit: bool) -> None:
-        """Fit one contribution to its value and add it."""
+        """Unbroadcast one contribution and add it."""
         builder, ledger = self.sweep.builder, self.sweep.ledger
-        if fit or isinstance(target.type, Scalar) and isinstance(product.type, Array):  # what a reduction of a number spreads
+        if fit or isinstance(target.type, Scalar) and isinstance(product.type, Array):  # from the spread of a scalar reduction
             whole, product = product, fitted(builder, product, target, hinted(target))
             mask = fitting(builder, mask, whole, target) if mask and product is not whole else mask
         product = conformed(builder, product, target, hinted(target))
@@ -231,7 +231,7 @@ class Keeping:
         ledger.contribute(self.scope, target, new)
 
     def fresh(self, product: Operand) -> bool:
-        """Was it made just now, in memory that nobody else knows?"""
+        """Whether the product was created just now, in memory that nothing else references."""
         ops = self.sweep.builder.block.ops[self.start :]
         if not ops or product not in ops[-1].outs or not isinstance(product.type, Array):
             return False
@@ -242,11 +242,11 @@ class Keeping:
                 return True
             if ROWS[op.name].alias == "view":
                 return False
-            source = op.args[0]  # it may be its operand, which was made just now too
+            source = op.args[0]  # it may be its operand, which is also new
         return False
 
     def settle(self) -> None:
-        """A single heir inherits the memory of the cotangent that is done with."""
+        """Let a single heir inherit the memory of the dead cotangent."""
         if self.aliases == 1 and len(self.heirs) == 1 and self.grad.owned:
             target, heir = self.heirs[0]
             if self.scope.table.get(target) is heir:
@@ -254,14 +254,14 @@ class Keeping:
 
 
 def squared(op: Call) -> Call:
-    """``x * x`` as the square it is, whose derivative has one term."""
+    """Rewrite ``x * x`` as ``square``, whose derivative has one term."""
     if op.name == "multiply" and op.args[0] is op.args[1] and isinstance(op.args[0], Value):
         return Call(op.outs, op.loc, "square", op.args[:1], dict(ROWS["square"].settings))
     return op
 
 
 def reciprocal(node: ast.expr) -> tuple[str, ast.expr] | None:
-    """The row and the ``y`` of a partial ``1 / y``."""
+    """The row and the divisor of a partial ``1 / y``."""
     match node:
         case ast.BinOp(left=ast.Constant(value=value), op=ast.Div(), right=below) if value == 1:
             return "divide", below

@@ -1,7 +1,7 @@
-"""Extends the forward half by what saves the values that the backward half cannot have otherwise.
+"""Tape insertion: extends the forward half by ops that save the values which the backward half cannot obtain otherwise.
 
-A block inside loops has one tape: one push for all its values each time it runs. Where a loop's rounds are counted
-from the start, its tape has a place for each, made just before the loop.
+A block inside loops has one tape, with one push for all its values each time it runs. Where a loop's iterations
+are counted from the start, its tape has a slot for each and is created just before the loop.
 """
 
 from __future__ import annotations
@@ -105,9 +105,9 @@ def is_sum(plan: Plan, operand: Operand) -> bool:
 
 @dataclass(slots=True, eq=False)
 class TapeUse:
-    """One tape: the block that saves, what it saves, and the tape's value when the forward half is over.
+    """One tape: the block that saves, the saved items, and the tape's value at the end of the forward half.
 
-    If rounds have places (``count``) the tape is itself one of the values saved by the block around the loop.
+    If iterations have slots (``count``), the tape itself is a value saved by the block around the loop.
     """
 
     block: Block
@@ -126,12 +126,12 @@ class TapeUse:
         return f"{names[0].removesuffix('_tape')}_tape" if len(names) == 1 and names[0] else "tape"
 
 
-Key = Value | Call | TapeUse  #: what is saved: a value, what a store overwrites, a tape
+Key = Value | Call | TapeUse  #: what is saved: a value, the content that a store overwrites, or a tape
 
 
 @dataclass(slots=True)
 class Saver:
-    """Extends the forward half. Ops are collected first and inserted last, so that positions hold meanwhile."""
+    """Extends the forward half. Ops are collected first and inserted last, so that positions stay valid meanwhile."""
 
     plan: Plan
     builder: Builder
@@ -140,9 +140,9 @@ class Saver:
     kept: dict[Key, Value] = field(default_factory=dict)
     exported: dict[Value, Value] = field(default_factory=dict)
     tapes: dict[Block, TapeUse] = field(default_factory=dict)
-    inside: dict[Block, list[Block]] = field(default_factory=dict)  #: of each block those in it, itself included, that have a stack
+    inside: dict[Block, list[Block]] = field(default_factory=dict)  #: for each block the blocks with a stack inside it, itself included
     presence: Presence = field(init=False)
-    filled_at: dict[Value, int] = field(default_factory=dict)  #: the op after which a tape is full, as its place in the block
+    filled_at: dict[Value, int] = field(default_factory=dict)  #: the index of the op in the block after which a tape is full
 
     def __post_init__(self) -> None:
         self.presence = Presence(self.plan.demands.unbound, self.plan.layout, self.after)
@@ -154,7 +154,7 @@ class Saver:
             return self.builder.call(name, *args, hint=hint, **settings)
 
     def save(self) -> None:
-        """Everything that the plan says is saved."""
+        """Save everything that the plan requires."""
         order = self.plan.layout.order
         for value in sorted(self.plan.saved, key=order.__getitem__):
             self.save_value(value)
@@ -166,7 +166,7 @@ class Saver:
         depths = self.plan.layout.depths
         done: set[Block] = set()
         while left := [block for block in self.tapes if block not in done]:
-            block = max(left, key=depths.__getitem__)  # the tape of an inner loop is saved by the block around it
+            block = max(left, key=depths.__getitem__)  # the block around an inner loop saves the loop's tape
             done.add(block)
             if self.tapes[block].indexed:
                 self.index(self.tapes[block])
@@ -174,7 +174,7 @@ class Saver:
                 self.thread(self.tapes[block])
 
     def save_value(self, value: Value) -> None:
-        """Keep a value as it is when it is defined."""
+        """Save a value as it is at its definition."""
         block, index = self.plan.layout.places[value]
         source = self.plan.demands.shapes.get(value, value)
         row = "shape_of" if source is not value else "copy" if self.plan.memory.overwritten(value) else None
@@ -207,14 +207,14 @@ class Saver:
         elif row in ("list_take", "table_take"):
             place = path_of(store) or [Const(-1)]
             saved = self.call(where, store, row, store.args[0], *place, hint=hint)
-            if self.plan.memory.nested and isinstance(saved.type, List):  # what is in the list may be changed there
+            if self.plan.memory.nested and isinstance(saved.type, List):  # the item may be changed inside the list
                 saved = self.call(where, store, "copy", saved, hint=hint)
         else:
             saved = self.call(where, store, row, store.args[0], hint=hint)
         self.kept_as(store, block, saved)
 
     def kept_as(self, key: Key, block: Block, value: Value) -> None:
-        """Remember what holds a saved value; inside loops it goes on the block's tape."""
+        """Record the holder of a saved value; inside loops it goes on the block's tape."""
         self.kept[key] = value
         if not self.plan.layout.static(block):
             use = self.tapes.get(block) or self.new_tape(block)
@@ -222,7 +222,7 @@ class Saver:
             use.keys.append(key)
 
     def new_tape(self, block: Block) -> TapeUse:
-        """A tape for what a block saves; a stack is handed through the blocks around."""
+        """A tape for a block's saved values; a stack is passed through the enclosing blocks."""
         use = TapeUse(block, count_of(self.plan, block))
         self.tapes[block] = use
         for around, _ in () if use.indexed else self.plan.layout.path((block, 0)):
@@ -232,7 +232,7 @@ class Saver:
     # ---------------------------------------------------------------- tapes through loops and branches
 
     def index(self, use: TapeUse) -> None:
-        """Create a tape just before the loop whose rounds it has places for, and save it with what the block around saves."""
+        """Create a tape just before the loop whose iterations have slots on it, and save it with the values of the enclosing block."""
         outer, place, op = self.plan.layout.owners[use.block]
         assert isinstance(op, For)
         assert use.count is not None
@@ -247,7 +247,7 @@ class Saver:
         self.kept_as(use, outer, out)
 
     def thread(self, use: TapeUse) -> None:
-        """Create a tape outside all loops, carry it in to the block that pushes, and out again."""
+        """Create a tape outside all loops, and carry it into the block that pushes, and out again."""
         path = self.plan.layout.path((use.block, 0))
         blocks = [block for block, _ in path]
         first = next(k for k, block in enumerate(blocks) if not self.plan.layout.static(block))
@@ -266,7 +266,7 @@ class Saver:
         use.end = self.export(pushed, outer)
 
     def store(self, use: TapeUse, name: str, *where: Operand) -> Value:
-        """The op that saves, as soon as all its values are there."""
+        """The op that saves, placed as soon as all its values are defined."""
         tables, indices = (self.before, self.after), range(-1, len(use.block.ops) + 1)
         own = {op: index for table in tables for index in indices for op in table.get((use.block, index), ())}
         last = -1
@@ -280,7 +280,7 @@ class Saver:
         return self.call(self.after.setdefault((use.block, last), []), model, name, *where, *use.items, hint=use.name)
 
     def export(self, value: Value, block: Block) -> Value:
-        """The value made visible at the top level, through the results of branches."""
+        """The value made visible at top level, through results of branches."""
         if value in self.exported:
             return self.exported[value]
         exported = value
@@ -295,10 +295,10 @@ class Saver:
         self.exported[value] = exported
         return exported
 
-    # ---------------------------------------------------------------- results, and the end
+    # ---------------------------------------------------------------- results and insertion
 
     def results(self, results: Sequence[Operand]) -> list[Operand]:
-        """The returned operands, in memory that nobody else knows."""
+        """The returned operands, in memory that nothing else references."""
         memory = self.plan.memory
         held = {memory.find(p) for p in self.plan.func.params} | set(self.plan.traces)
         body = self.plan.func.body
@@ -313,7 +313,7 @@ class Saver:
         return returned
 
     def insert(self) -> None:
-        """Put the collected ops in their places."""
+        """Insert the collected ops at their places."""
         for block in dict.fromkeys(key[0] for key in (*self.before, *self.after)):
             ops = list(self.after.get((block, -1), []))
             for index, op in enumerate(block.ops):

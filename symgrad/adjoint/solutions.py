@@ -1,10 +1,10 @@
-"""Derivatives of solutions that solvers return: the op of a derivative -> the function that computes it, as IR.
+"""Derivatives of solver solutions: the op of a derivative -> the function that computes it, as IR.
 
-Roots, by the implicit function theorem: where ``r(x, a) == 0`` says what ``x`` is, ``dr/dx dx + dr/da da == 0``. So the cotangent of
-``x`` is solved for with the transposed Jacobian of ``r``, and then pulled back through ``r`` to ``a`` (Krantz and Parks, The Implicit
-Function Theorem, 2002; Christianson, Reverse accumulation and implicit functions, 1998). Integrals, by Leibniz's rule: the integral
-of the derivative, and the integrand at the ends. What is written reads the solution as a value that has a derivative, and integrals
-in it are such values themselves, so that all may be differentiated again.
+Roots use the implicit function theorem: ``r(x, a) == 0`` gives ``dr/dx dx + dr/da da == 0``. The cotangent of
+``x`` is solved for with the transposed Jacobian of ``r``, then pulled back through ``r`` to ``a`` (Krantz and
+Parks, The Implicit Function Theorem, 2002; Christianson, Reverse accumulation and implicit functions, 1998).
+Integrals use Leibniz's rule: the integral of the derivative, and the integrand at the ends. The emitted ops
+treat the solution, and integrals in it, as differentiable values, so all may be differentiated again.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ from symgrad.ops.build import Builder, symbols
 
 
 def solution_pullback(op: Call, positions: Sequence[int], taken: set[str]) -> Func:
-    """The function of the op's operands that gives the cotangents at some positions.
+    """The function that computes the cotangents of the op's operands at some positions.
 
-    ``taken`` are symbols of extents that mean something else where it will stand; those that are new here are added.
+    ``taken`` are extent symbols with another meaning where the function is inserted; new symbols are added to
+    it.
     """
     op = Call(op.outs, op.loc, op.name, op.args, {**op.settings, "func": silent(op.settings["func"])})
     taken |= symbols(op.settings["func"])
@@ -37,7 +38,7 @@ def solution_pullback(op: Call, positions: Sequence[int], taken: set[str]) -> Fu
 
 
 def silent(func: Func) -> Func:
-    """A function without its prints and messages, which the solver's own calls have given."""
+    """A copy of a function without prints and messages, which the solver's own calls have produced."""
     if not unread_calls(func.body):
         return func
     body = clone_block(func.body, {})
@@ -46,7 +47,7 @@ def silent(func: Func) -> Func:
 
 
 def unread_calls(block: Block) -> set[Op]:
-    """The calls of unknown functions whose results nothing reads."""
+    """The opaque calls whose results nothing reads."""
     counts = uses(block)
     return {op for op in walk(block) if isinstance(op, Call) and op.name == "opaque" and not counts.get(op.outs[0])}
 
@@ -55,7 +56,7 @@ def unread_calls(block: Block) -> set[Op]:
 
 
 def of_root(builder: Builder, op: Call, args: list[Operand], positions: Sequence[int]) -> list[Operand]:
-    """The cotangents of what an equation reads besides its unknown."""
+    """The cotangents of an equation's operands other than its unknown."""
     equation: Func = op.settings["func"]
     seed, solution, valid, *rest = args
     point = [solution, *rest]
@@ -72,7 +73,7 @@ def of_value(builder: Builder, op: Call, args: list[Operand], positions: Sequenc
 
 
 def solved(builder: Builder, equation: Func, point: list[Operand], seed: Value, valid: Operand) -> Value:
-    """The solution of a linear system with the transposed Jacobian of an equation; nan, and no error, where that is not ``valid``."""
+    """The solution of a linear system with an equation's transposed Jacobian; nan, without an error, where that is not ``valid``."""
     if isinstance(equation.params[0].type, Scalar):
         (slope,) = put(builder, gradient(equation, [0], value=False, taken=builder.taken), point)
         return builder.call("divide", seed, scaled(builder, slope, valid))
@@ -84,7 +85,7 @@ def solved(builder: Builder, equation: Func, point: list[Operand], seed: Value, 
 
 
 def of_integral(builder: Builder, op: Call, args: list[Operand], positions: Sequence[int]) -> list[Operand]:
-    """The cotangents of the ends of an integral, and of what its integrand reads besides the variable."""
+    """The cotangents of the ends of an integral, and of the integrand's operands other than the variable."""
     check_unmoved(op, positions)
     integrand: Func = op.settings["func"]
     seed, valid, *ends = args[:4]
@@ -116,7 +117,7 @@ def inner_product(builder: Builder, a: Operand, b: Operand) -> Value:
 
 def integral(builder: Builder, op: Call, integrand: Func, ends: list[Operand], rest: list[Operand],
              options: dict[str, Operand]) -> Value:  # fmt: skip
-    """An integral between the same ends, of numbers or of arrays, as the result of a call that has a derivative itself."""
+    """An integral between the same ends, of numbers or arrays, as the result of a differentiable call."""
     count = uses(integrand.body)
     inside, integrand.body.args = integrand.body.args, integrand.body.args[:1]
     read = [(param, value) for param, value in zip(inside[1:], rest, strict=True) if param in count]
@@ -131,7 +132,7 @@ def integral(builder: Builder, op: Call, integrand: Func, ends: list[Operand], r
     return builder.call("integral", value, Const(1.0), *ends, *options.values(), *values, func=integrand, words=tuple(options))
 
 
-#: what writes the cotangents for each row that asks for some
+#: the function that emits the cotangents, by row
 OF_ROWS: dict[str, Callable[[Builder, Call, list[Operand], Sequence[int]], list[Operand]]] = {
     "implicit_backward": of_root,
     "attained_backward": of_value,

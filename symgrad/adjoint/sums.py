@@ -18,21 +18,21 @@ from symgrad.ops.indexing import OPERANDS
 
 #: rows that add to their first operand
 ADDING = frozenset({"add", "accumulate", "add_at", "list_add_at"})
-EITHER = frozenset({"add"})  #: those of which it may be the second as well
+EITHER = frozenset({"add"})  #: those in which the sum may be the second operand as well
 
 
 @dataclass(slots=True)
 class Sums:
-    """The reversed loops of a function; ``readers``: who reads a value, and in which block; None: the block yields it."""
+    """The reversed loops of a function; ``readers``: the ops that read a value, with their block; None: the block yields it."""
 
-    outside: ClassVar[Op] = Op()  #: stands for a reader in another block
+    outside: ClassVar[Op] = Op()  #: placeholder for a reader in another block
     owners: dict[Block, tuple[Block, Op]] = field(default_factory=dict)
     readers: dict[Value, list[tuple[Block, Op | None]]] = field(default_factory=dict)
     makers: dict[Operand, Op] = field(default_factory=dict)
 
     @classmethod
     def of(cls, block: Block) -> Sums:
-        """Read a block and the blocks inside it."""
+        """Index a block and the blocks inside it."""
         sums = cls()
         sums.enter(block)
         return sums
@@ -52,11 +52,11 @@ class Sums:
                 self.readers.setdefault(operand, []).append((block, op))
 
     def is_sum(self, loop: For, k: int) -> bool:
-        """Do the rounds of a loop only add to what it carries in a slot?"""
+        """Whether the iterations of a loop only add to its carried value in a slot."""
         return self.end(loop.body, loop.carried[k]) == k
 
     def end(self, block: Block, value: Value) -> int | None:
-        """The position among a block's yields that a value reaches by additions only; None if it is used in another way."""
+        """The yield index that a value reaches by additions only; None if it has other uses."""
         while True:
             readers = [reader for where, op in self.readers.get(value, ()) if (reader := self.within(block, where, op)) is not self.outside]
             if len(set(readers)) != 1:
@@ -83,7 +83,7 @@ class Sums:
                     return None
 
     def within(self, block: Block, where: Block, op: Op | None) -> Op | None:
-        """The op of the block itself that is, or holds, a reader; None if it is the block that yields the value."""
+        """The op of the block itself that is, or contains, a reader; None if the block yields the value."""
         while where is not block:
             if where not in self.owners:
                 return self.outside

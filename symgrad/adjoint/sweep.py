@@ -1,4 +1,4 @@
-"""One walk backwards over a function: its state, and the table of what reverses each kind of op."""
+"""The reverse sweep: one walk backwards over a function, its state, and the table of reversal functions by kind of op."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from symgrad.ir.unbound import Unbound
 from symgrad.ops.build import Builder
 from symgrad.ops.declare import USER_ROWS
 
-#: how to reverse one op, the index of which in its block is the last argument
+#: reverses one op; the last argument is its index in its block
 Reversal = Callable[["Sweep", Scope, Any, int], None]
-#: by the name of a row, or else by the kind of op
+#: by the name of a row, else by the kind of op
 TABLE: dict[str | type[Op], Reversal] = {}
 
 
 def reverses(*kinds: str | type[Op]) -> Callable[[Reversal], Reversal]:
-    """Enter a function for kinds of ops."""
+    """Register a reversal for kinds of ops."""
 
     def enter(reversal: Reversal) -> Reversal:
         TABLE.update(dict.fromkeys(kinds, reversal))
@@ -37,7 +37,7 @@ def reverses(*kinds: str | type[Op]) -> Callable[[Reversal], Reversal]:
 
 @dataclass(slots=True)
 class Sweep:
-    """One walk backwards over a function; ``turns`` says which op of the forward half each new op belongs to."""
+    """One walk backwards over a function; ``turns`` maps each new op to the index of the primal op that it reverses."""
 
     func: Func
     active: set[Value]
@@ -65,12 +65,12 @@ class Sweep:
     # ---------------------------------------------------------------- from results to parameters
 
     def seeds(self, active_results: Sequence[int], requested: bool) -> list[Value]:
-        """The parameters for the results' cotangents; none unless they are ``requested``."""
+        """The parameters for the results' cotangents, if they are ``requested``."""
         params: list[Value] = []
         for k in active_results if requested else ():
             result = self.func.body.yields[k]
             label = self.func.results[k] if k < len(self.func.results) else "out"
-            narrow = isinstance(result.type, Scalar) and result.type.dtype in NARROW  # a seed is converted to it, whatever is passed
+            narrow = isinstance(result.type, Scalar) and result.type.dtype in NARROW  # seeds of any dtype are converted to it
             params.append(Value(result.type if narrow else cotangent_type(result.type), f"{label}_grad"))
         return params
 
@@ -96,7 +96,7 @@ class Sweep:
         return Const(1.0)
 
     def gradients(self, scope: Scope, wrt: Sequence[int]) -> list[Operand]:
-        """The returned gradients: each in memory of its own, in its parameter's dtype and shape."""
+        """The returned gradients: each in memory of its own, with its parameter's dtype and shape."""
         gradients: list[Operand] = []
         start = len(scope.reverse.ops)
         declared = any(isinstance(op, Call) and op.name in USER_ROWS for op in self.producers.values())
@@ -115,13 +115,13 @@ class Sweep:
     # ---------------------------------------------------------------- blocks
 
     def scope(self, block: Block, reverse: Block, parent: Scope | None, position: int, loop: bool) -> Scope:
-        """Note that ``reverse`` reverses ``block``."""
+        """Record that ``reverse`` reverses ``block``."""
         scope = Scope(block, reverse, parent, position, loop)
         self.scopes[reverse] = scope
         return scope
 
     def mark(self, scope: Scope, start: int, turn: int) -> None:
-        """The ops of the reversed block from ``start`` on belong to op ``turn`` of the block."""
+        """Assign the ops of the reversed block from ``start`` on to primal op ``turn``."""
         for op in scope.reverse.ops[start:]:
             self.turns.setdefault(op, turn)
 
@@ -143,6 +143,6 @@ class Sweep:
 
 
 def unboxed_items(block: Block) -> list[Value]:
-    """What a backward function takes out of its box, where residuals of a side not taken are None."""
+    """The values that a backward function pops from its box; residuals of a side not taken are None."""
     boxes = {op.outs[0] for op in block.ops if isinstance(op, Call) and op.name == "copy" and isinstance(op.outs[0].type, Tape)}
     return [out for op in block.ops if isinstance(op, Call) and op.name == "pop" and op.args[0] in boxes for out in op.outs[1:]]

@@ -1,7 +1,7 @@
-"""Makes every value that the backward half reads available there: the plan carried out.
+"""Carries out the plan: makes every primal value that the backward half reads available there.
 
-The forward half gets the ops that save; the backward half those that get or pop what was saved, read it
-back from arrays, undo stores, compute again and carry.
+The forward half gains ops that save. The backward half gains ops that get or pop saved values, read them back
+from arrays, undo stores, recompute values and carry them through loops.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from symgrad.ops.indexing import is_basic
 
 
 class Unplanned(AssertionError):
-    """The plan counts on a value at a time at which it cannot be had."""
+    """The plan relies on a value at a time at which it cannot be obtained."""
 
 
 def available(func: Func, top: Scope, scopes: dict[Block, Scope], turns: dict[Op, int], results: Sequence[Operand], taken: set[str],
               means: Means = MEANS[0], costs: Costs = INTERPRETED, shared: bool = False, part: bool = False) -> Block:  # fmt: skip
-    """The body of the whole function: the forward half, extended, followed by the backward half, completed in place.
+    """The body of the whole function: the extended forward half, then the backward half, completed in place.
 
-    The block yields ``results``, copied where they would share memory unless they may be ``shared``. Raises Unplanned
-    where values cannot be had as they were planned to be by these ``means``. Where ``func`` is ``part`` of another one, the
-    arrays that it is given and gives are left as they are.
+    The block yields ``results``, copied where they would share memory unless they may be ``shared``. Raises
+    Unplanned where values cannot be obtained by these ``means`` as planned. If ``func`` is ``part`` of another
+    function, arrays that it receives and returns are not copied.
     """
     layout = Layout()
     layout.enter(func.body)
@@ -54,7 +54,7 @@ def available(func: Func, top: Scope, scopes: dict[Block, Scope], turns: dict[Op
 
 @dataclass(slots=True)
 class Frame:
-    """What is at hand in one reversed block while it is completed."""
+    """The values available in one reversed block while it is completed."""
 
     scope: Scope
     parent: Frame | None
@@ -64,12 +64,12 @@ class Frame:
     tapes: dict[Block, Operand] = field(default_factory=dict)
     old: dict[Call | TapeUse, Operand] = field(default_factory=dict)
     popped: bool = False
-    time: int = 0  #: as the plan counts it
+    time: int = 0  #: in the plan's unit
 
 
 @dataclass(slots=True)
 class Availability:
-    """Completes the backward half."""
+    """Completes the backward half: makes each primal value that it reads available."""
 
     plan: Plan
     saver: Saver
@@ -88,7 +88,7 @@ class Availability:
         self.block(frame)
 
     def block(self, frame: Frame) -> None:
-        """Complete one reversed block: undo each store at its turn, and resolve what is read."""
+        """Complete one reversed block: undo each store at its time, and resolve the operands."""
         scope, turns = frame.scope, self.plan.demands.turns
         todo = list(scope.reverse.ops)
         for turn in range(len(scope.block.ops), -2, -1):
@@ -116,10 +116,10 @@ class Availability:
             self.branch(frame, op)
         frame.ops.append(op)
 
-    # ---------------------------------------------------------------- having a value
+    # ---------------------------------------------------------------- obtaining values
 
     def get(self, operand: Operand, frame: Frame) -> Operand:
-        """The operand that stands for a value of the forward half here."""
+        """The operand that holds a primal value here."""
         if not isinstance(operand, Value) or operand not in self.plan.layout.places:
             return operand
         home = self.home(operand, frame)
@@ -134,8 +134,11 @@ class Availability:
         return stand_in
 
     def home(self, value: Value, frame: Frame) -> Block:
-        """The block in whose reverse a value is had: its own. A shape is asked for where it is read if it is that of a buffer that
-        is turned back or of a name that has no value everywhere."""
+        """The block in whose reverse a value is obtained: normally its own.
+
+        A shape is read at its use if it belongs to a restored buffer, or to a name that is not bound
+        everywhere.
+        """
         source = self.plan.demands.shapes.get(value)
         if source is None or value in self.plan.saved or value in self.saver.kept:
             return self.plan.layout.places[value][0]
@@ -143,7 +146,7 @@ class Availability:
         return frame.scope.block if here else self.plan.layout.places[value][0]
 
     def retrieved(self, value: Value, home: Block, frame: Frame) -> Operand:
-        """Have a value by the way that the plan chose."""
+        """Obtain a value in the way that the plan chose."""
         plan = self.plan
         if value in plan.saved or value in self.saver.kept:
             if plan.layout.static(home):
@@ -184,7 +187,7 @@ class Availability:
     def again(
         self, frame: Frame, name: str, args: list[Operand], settings: dict[str, object], value: Value, type_: Type | None = None
     ) -> Operand:
-        """Compute a value anew."""
+        """Recompute a value."""
         op = self.plan.layout.op_of(value)
         call = Call([Value(type_ or value.type, value.name)], op.loc if op is not None else self.plan.func.loc, name,
                     [self.get(a, frame) for a in args], dict(settings))  # fmt: skip
@@ -193,7 +196,7 @@ class Availability:
         return call.outs[0]
 
     def pop(self, frame: Frame) -> None:
-        """Take what the block has pushed from its tape, once."""
+        """Pop the values that the block has pushed, once."""
         if frame.popped:
             return
         frame.popped = True
@@ -217,10 +220,10 @@ class Availability:
             else:
                 frame.known[key] = item
 
-    # ---------------------------------------------------------------- turning memory back
+    # ---------------------------------------------------------------- restoring memory
 
     def turn(self, frame: Frame, op: Call) -> None:
-        """Going back past a store: read back what is needed of it, and undo it, or leave it where nobody minds."""
+        """Step back over a store: read back the values needed from it, and undo it, or skip it where nothing reads the old state."""
         for value in self.plan.captured.get(op, ()):
             if value not in frame.known:
                 row, settings = read_back(op)
@@ -232,7 +235,7 @@ class Availability:
             frame.current[op.args[0]] = frame.current.pop(op.outs[0])
 
     def undo(self, frame: Frame, store: Call) -> None:
-        """Put back what a store has overwritten."""
+        """Restore the content that a store has overwritten."""
         value = store.args[0]
         assert isinstance(value, Value)
         saving, row = UNDO[store.name]
@@ -240,7 +243,7 @@ class Availability:
         state = frame.current.pop(store.outs[0])
         old = [self.old(frame, store)] if saving else []
         with self.builder.inside(Block([], frame.ops)), self.builder.at(store.loc):
-            if self.plan.memory.nested and old and isinstance(old[0].type, List):  # it may be changed where it is put back
+            if self.plan.memory.nested and old and isinstance(old[0].type, List):  # the list may change it in place
                 old = [self.builder.call("copy", old[0], hint="old")]
             if row == "set_at":
                 index = store.settings.get("index", "e")
@@ -250,7 +253,7 @@ class Availability:
         self.forget(frame, value)
 
     def old(self, frame: Frame, key: Call | TapeUse) -> Operand:
-        """What a store has overwritten, or a tape of a loop inside."""
+        """The content that a store has overwritten, or the tape of an inner loop."""
         block = frame.scope.block
         if self.plan.layout.static(block):
             return self.saver.export(self.saver.kept[key], block)
@@ -258,7 +261,7 @@ class Availability:
         return frame.old[key]
 
     def forget(self, frame: Frame, value: Value) -> None:
-        """Views of a buffer are not what they were once it is turned back."""
+        """Drop the known views of a buffer, which restoring invalidates."""
         root = self.plan.memory.find(value)
         where: Frame | None = frame
         while where is not None:
@@ -273,7 +276,7 @@ class Availability:
         return list(self.saver.inside.get(block, ()))
 
     def loop(self, frame: Frame, op: For) -> None:
-        """Let a reversed loop carry tapes, buffers whose stores are undone, and values that are carried backwards."""
+        """Let a reversed loop carry tapes, restored buffers, and values that are carried backwards."""
         scope = self.plan.demands.scopes[op.body]
         inner = Frame(scope, frame)
         primal = frame.scope.block.ops[scope.position]
@@ -308,7 +311,7 @@ class Availability:
             frame.tapes[owner] = out
 
     def states(self, primal: Op) -> list[int]:
-        """The positions of the results of a loop or branch that hold buffers to be restored to states inside it."""
+        """The result indices of a loop or branch that hold buffers to be restored to states inside it."""
         positions: list[int] = []
         for trace in self.plan.traces.values():
             slots = trace.slots.get(primal, [])
@@ -319,7 +322,7 @@ class Availability:
         return positions
 
     def branch(self, frame: Frame, op: If) -> None:
-        """Hand tapes and buffers into both sides, and join them after."""
+        """Pass tapes and buffers into both sides, and join them afterwards."""
         sides = [Frame(self.plan.demands.scopes[block], frame) for block in op.blocks]
         primal = frame.scope.block.ops[sides[0].scope.position]
         assert isinstance(primal, If)
@@ -354,7 +357,7 @@ def carry(op: For, start: Operand, like: Value | None) -> Value:
 
 
 def join_sides(op: If, ends: list[Operand], name: str | None) -> None:
-    """One more result of a reversed branch."""
+    """Add one result to a reversed branch."""
     op.outs.append(Value(ends[0].type, name))
     for block, end in zip(op.blocks, ends, strict=True):
         block.yields.append(end)

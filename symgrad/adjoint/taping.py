@@ -1,4 +1,4 @@
-"""Reverses what goes over tapes: a derivative of a derivative pushes where the first one popped, and the other way round."""
+"""Reverses tape ops: a second derivative pushes where the first one popped, and pops where it pushed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from symgrad.ir.types import List, Type
 
 @reverses("push")
 def reverse_push(sweep: Sweep, scope: Scope, op: Call, index: int) -> None:
-    """The cotangent of a pushed value is the one that was pushed when the value was popped."""
+    """Reverse a push: the cotangent of a pushed value is popped; the reverse of the pop has pushed it."""
     grad = sweep.ledger.arrived(scope, op.outs[0])
     assert grad is not None
     places = active_places(op.args[1:])
@@ -26,7 +26,7 @@ def reverse_push(sweep: Sweep, scope: Scope, op: Call, index: int) -> None:
 
 
 def taken_off(sweep: Sweep, tape: Operand, types: list[Type], hints: tuple[str, ...]) -> list[Value]:
-    """``pop`` of a tape whose items are only known by what was pushed elsewhere."""
+    """Emit a ``pop`` of a tape whose item types are known only from the pushes elsewhere."""
     outs = [Value(t, h) for t, h in zip([tape.type, *types], hints, strict=True)]
     sweep.builder.append(Call(outs, sweep.builder.loc, "pop", [tape], {}))
     return outs
@@ -34,7 +34,7 @@ def taken_off(sweep: Sweep, tape: Operand, types: list[Type], hints: tuple[str, 
 
 @reverses("pop")
 def reverse_pop(sweep: Sweep, scope: Scope, op: Call, index: int) -> None:
-    """The cotangents of the popped values are pushed."""
+    """Reverse a pop: the cotangents of the popped values are pushed."""
     cotangents = [sweep.ledger.take(scope, out) for out in op.outs]
     tape = sweep.ledger.owned(cotangents[0], op.outs[0])
     values = [kept(sweep, scope, cotangents[1 + k], op.outs[1 + k]) for k in active_places(op.outs[1:])]
@@ -45,7 +45,7 @@ def reverse_pop(sweep: Sweep, scope: Scope, op: Call, index: int) -> None:
 
 @reverses("put")
 def reverse_put(sweep: Sweep, scope: Scope, op: Call, index: int) -> None:
-    """The cotangents of what was put in a place are those put there when it was got."""
+    """Reverse a ``put``: the cotangents of the saved values are read from the slot that the reverse of ``get`` has filled."""
     grad = sweep.ledger.arrived(scope, op.outs[0])
     assert grad is not None
     places = active_places(op.args[2:])
@@ -59,7 +59,7 @@ def reverse_put(sweep: Sweep, scope: Scope, op: Call, index: int) -> None:
 
 @reverses("get")
 def reverse_get(sweep: Sweep, scope: Scope, op: Call, index: int) -> None:
-    """The cotangents of the values that were read are put in their place, or added there where a place is read in several rounds."""
+    """Reverse a ``get``: the cotangents are put in the slot, or added there where several iterations read it."""
     cotangents = [sweep.ledger.take(scope, out) for out in op.outs]
     tape = op.args[0]
     assert isinstance(tape, Value)
@@ -71,7 +71,7 @@ def reverse_get(sweep: Sweep, scope: Scope, op: Call, index: int) -> None:
 
 
 def loops_around(scope: Scope | None, home: Block) -> int:
-    """How many loops there are around a block, inside another one."""
+    """The number of loops around a block, up to an outer block."""
     count = 0
     while scope is not None and scope.block is not home:
         count += scope.loop
@@ -80,7 +80,7 @@ def loops_around(scope: Scope | None, home: Block) -> int:
 
 
 def kept(sweep: Sweep, scope: Scope, grad: Cotangent | None, value: Value) -> Operand:
-    """A cotangent as a tape keeps it: a list that may be in another one is copied, as it may be changed there."""
+    """A cotangent as a tape holds it: a list that may be inside another one is copied, because it may be changed there."""
     handed = sweep.ledger.handed(scope, grad, value)
     if isinstance(handed.value.type, List) and not handed.owned:
         return sweep.ledger.copied(handed.value, value)
@@ -88,11 +88,11 @@ def kept(sweep: Sweep, scope: Scope, grad: Cotangent | None, value: Value) -> Op
 
 
 def off_tape(sweep: Sweep, scope: Scope, target: Operand, item: Value) -> None:
-    """What was put on a tape has the cotangent that was put there for it."""
+    """Contribute the cotangent read from a tape to the value that was saved there."""
     if isinstance(target, Value) and target in sweep.active:
         sweep.ledger.contribute(scope, target, Cotangent(item, loose=sweep.ledger.is_perhaps_nothing(target)))
 
 
 def active_places(items: Sequence[Operand]) -> list[int]:
-    """Which of the items of a tape can carry a derivative."""
+    """The indices of a tape's items that can carry a derivative."""
     return [k for k, item in enumerate(items) if may_be_active(item.type)]

@@ -1,7 +1,8 @@
-"""The backward half for many seeds at once: a block that is linear in its arguments -> the same with one more axis, in front.
+"""Batches the backward half over many seeds: a block linear in its arguments -> the same with one more leading axis.
 
-What depends on the arguments has the axis; the rest is computed as before. Branches and loops are passed through where no test depends
-on the arguments, as it is in backward halves; a function that is applied has another form for each set of arguments with the axis.
+Values that depend on the arguments have the axis; the rest is computed as before. Branches and loops are kept
+where no test depends on the arguments, as in backward halves. A called function is rewritten once for each set
+of arguments with the axis.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from symgrad.ops.seeds import EMPTY_TAPES, FORM, ON_TAPES, Batch, NotBatched, ap
 
 
 def together(block: Block, batch: Batch, seeds: Sequence[Value]) -> list[Value]:
-    """Append to the builder's block what computes the yields of ``block`` for all rows; raises NotBatched where that cannot be done.
+    """Append the batched ops of ``block`` to the builder's block and return its batched yields; raises NotBatched where impossible.
 
-    ``seeds`` are the arguments of the block for all rows. The block itself is not changed.
+    ``seeds`` are the batched arguments of the block. The block itself is not changed.
     """
     batch.table.update(zip(block.args, seeds, strict=True))
     batch.makers |= {out: op for op in block.ops if isinstance(op, Call) for out in op.outs}
@@ -28,17 +29,17 @@ def together(block: Block, batch: Batch, seeds: Sequence[Value]) -> list[Value]:
     return [batch.promoted(y) for y in block.yields]
 
 
-#: a function, and which of its arguments have the axis
+#: a function, and the positions of its batched arguments
 Kind = tuple[Func, frozenset[int]]
 
 
 @dataclass(slots=True)
 class Together:
-    """One walk over a block and those inside it."""
+    """One walk over a block and the blocks inside it."""
 
     batch: Batch
     varying: Varying
-    functions: dict[Kind, Func]  #: the functions that are applied, in the form for all rows
+    functions: dict[Kind, Func]  #: the batched form of each called function
 
     def block(self, block: Block) -> None:
         """Batch the ops of a block, in order."""
@@ -49,7 +50,7 @@ class Together:
                 self.op(op)
 
     def op(self, op: Op) -> None:
-        """Batch one op; one that does not depend on the arguments is left as it is."""
+        """Batch one op; an op that does not depend on the arguments is left as it is."""
         varying = {v for v in self.batch.table if isinstance(v, Value)}
         before = len(varying)
         self.varying.mark(op, varying)
@@ -57,7 +58,7 @@ class Together:
             self.form(op)
         elif len(varying) == before:
             if any(o in self.batch.shapes or o in self.batch.lists or o in self.batch.table for o in reads(op)):
-                raise NotBatched  # also of a function that is linear, and hands on nothing of what it is applied to
+                raise NotBatched  # also for a linear function that passes on nothing of its argument
             self.batch.builder.append(op)
         elif isinstance(op, Call) and op.name in ON_TAPES:
             self.tape(op)
@@ -73,7 +74,7 @@ class Together:
             raise NotBatched
 
     def tape(self, op: Call) -> None:
-        """What goes on a tape, or comes off it, for all rows: the tape holds values that have the axis."""
+        """Batch a tape op: the tape holds values that have the axis."""
         batch, first = self.batch, ON_TAPES[op.name]
         if any(batch.varies(o) for o in op.args[1:first]):
             raise NotBatched
@@ -86,7 +87,7 @@ class Together:
         batch.table.update(zip(op.outs, outs, strict=True))
 
     def owned(self, operand: Operand) -> Any:
-        """An operand for all rows, in memory that may be written to: of a tape the tape itself, as long as nothing is on it."""
+        """A batched operand in writable memory; for an empty tape the tape itself."""
         if not isinstance(operand.type, Tape):
             return self.batch.promoted(operand)
         maker = self.batch.makers.get(operand) if isinstance(operand, Value) else None
@@ -97,7 +98,7 @@ class Together:
         return self.batch.table[operand]
 
     def form(self, op: Call) -> None:
-        """The form of one row of what has the axis."""
+        """Batch a row that reads only the form of its operand."""
         if op.name == "slots_like":
             self.batch.builder.append(Call(list(op.outs), op.loc, op.name, [self.batch.new(op.args[0])], {}))
             return
@@ -115,7 +116,7 @@ class Together:
         self.batch.builder.append(Call(list(op.outs), op.loc, "extent", [self.batch.new(op.args[0])], {"axis": axis}))
 
     def loop(self, op: For | While, varying: set[Value]) -> None:
-        """A loop whose carried values have the axis where they depend on the arguments in any round."""
+        """Batch a loop: a carried value has the axis if it depends on the arguments in any iteration."""
         batch = self.batch
         inits: list[Operand] = [self.owned(i) if c in varying else batch.new(i) for i, c in zip(op.inits, op.carried, strict=True)]
         inside = Block([op.index] if isinstance(op, For) else [])
@@ -137,13 +138,13 @@ class Together:
         batch.builder.append(For(outs, op.loc, op.start, op.stop, op.step, inits, inside, op.until, op.backward))
 
     def slots(self, values: Sequence[Value], carried: Sequence[Value], varying: set[Value]) -> list[Value]:
-        """The arguments of a block of a loop; those of what varies have the axis."""
+        """The arguments of a loop's block; varying ones have the axis."""
         slots = [Value(self.type(v.type), v.name) if c in varying else v for v, c in zip(values, carried, strict=True)]
         self.batch.table.update((v, slot) for v, slot in zip(values, slots, strict=True) if v is not slot)
         return slots
 
     def branch(self, op: If, varying: set[Value]) -> None:
-        """A branch whose results have the axis where they do on either side."""
+        """Batch a branch: a result has the axis if it has it on either side."""
         batch = self.batch
         if batch.varies(op.test):
             raise NotBatched
@@ -160,7 +161,7 @@ class Together:
         batch.builder.append(If(outs, op.loc, op.test, *sides))
 
     def apply(self, op: Apply, varying: set[Value]) -> None:
-        """A call of a function becomes one of its form for all rows, which is told how many there are."""
+        """Batch a call: it calls the batched form of the function, which takes the number of rows as an argument."""
         batch = self.batch
         assert op.func is not None
         places = frozenset(k for k, a in enumerate(op.args) if a in varying)
@@ -173,7 +174,7 @@ class Together:
         batch.builder.append(Apply(outs, op.loc, self.function(op.func, places), [*args, batch.rows]))
 
     def function(self, func: Func, places: frozenset[int]) -> Func:
-        """The form of a function for all rows; it is entered before it is written, so that it may call itself."""
+        """The batched form of a function; it is registered before it is filled, so that the function may be recursive."""
         if (func, places) not in self.functions:
             self.functions[func, places] = target = Func(f"{func.name}_rows", loc=func.loc)
             copy, builder = clone(func), self.batch.builder
@@ -189,7 +190,7 @@ class Together:
         return self.functions[func, places]
 
     def type(self, type_: Type) -> Type:
-        """The type of all rows of something."""
+        """The batched type."""
         rows = self.batch.builder.extent_of(self.batch.rows)
         if isinstance(type_, Tape):
             return Tape(tuple(map(self.type, type_.items)), type_.indexed)
@@ -205,25 +206,25 @@ class Together:
 
 
 def reads(op: Op) -> list[Operand]:
-    """All that an op and those in its blocks read."""
+    """All operands of an op and of the ops in its blocks."""
     return list(operands_within(op))
 
 
 @dataclass(slots=True)
 class Varying:
-    """Which values depend on the arguments; ``known``: the results of functions that do, for each set of arguments."""
+    """The values that depend on the arguments; ``known``: the dependent results of functions, for each set of arguments."""
 
     known: dict[Kind, frozenset[int]] = field(default_factory=dict)
 
     def results(self, func: Func, places: frozenset[int]) -> frozenset[int]:
-        """The results of a function that depend on some of its arguments: of one that calls itself as many as follow from these."""
+        """The results of a function that depend on some of its arguments; a fixed point for a recursive one."""
         if (func, places) in self.known:
             return self.known[func, places]
         before, self.known[func, places] = None, frozenset[int]()
         first = len(self.known)
         while before != self.known[func, places]:
             before = self.known[func, places]
-            for later in list(self.known)[first:]:  # they were found with less known of this one
+            for later in list(self.known)[first:]:  # computed while less was known of this one
                 del self.known[later]
             inside = {p for k, p in enumerate(func.params) if k in places}
             for op in func.body.ops:
@@ -232,7 +233,7 @@ class Varying:
         return self.known[func, places]
 
     def mark(self, op: Op, varying: set[Value]) -> None:
-        """Add the results of an op, and of those in its blocks, that depend on varying values."""
+        """Add the results of an op, and of the ops in its blocks, that depend on varying values."""
         match op:
             case Call():
                 if op.name not in FORM and any(a in varying for a in op.args):

@@ -25,7 +25,7 @@ from symgrad.ir.types import INT, Array, Dim, Scalar
 from symgrad.ops.build import Builder, symbols
 from symgrad.runtime.trajectories import solution_cotangents
 
-#: the places of what is not read by the equation: the start, the times, the initial value
+#: positions of the operands that the equation does not read: the start, the times, the initial value
 START, TIMES, INITIAL = -3, -2, -1
 #: so few numbers that their sensitivities take less time than an adjoint
 FEW = 4
@@ -34,7 +34,7 @@ ODEINT = {"method": Const("LSODA"), "rtol": Const(1.49012e-8), "atol": Const(1.4
 
 
 def of_trajectory(builder: Builder, op: Call, args: list[Operand], positions: Sequence[int]) -> list[Operand]:
-    """The cotangents of the start, of the times, of the initial value, and of what the equation reads besides time and state."""
+    """The cotangents of the start, the times, the initial value, and of the equation's operands other than time and state."""
     check_unmoved(op, positions)
     seed, out, valid, start, times, initial = args[:6]
     options, rest = options_of(op, args[6:])
@@ -59,7 +59,7 @@ def of_trajectory(builder: Builder, op: Call, args: list[Operand], positions: Se
 
 @dataclass(slots=True)
 class Moved:
-    """One solution, and the cotangent of it that is pulled back: matrices with a column for each time."""
+    """One solution, and its cotangent to pull back: matrices with a column for each time."""
 
     builder: Builder
     op: Call
@@ -73,7 +73,7 @@ class Moved:
     def __post_init__(self) -> None:
         self.rate = self.op.settings["func"]
 
-    # ---------------------------------------------------------------- what the solution starts from, and what the equation reads
+    # ---------------------------------------------------------------- initial value and operands of the equation
 
     def by_sensitivities(self, columns: list[int]) -> list[Operand]:
         """The cotangents of the initial value, or of values that the equation reads, by sensitivities forwards in time."""
@@ -94,7 +94,7 @@ class Moved:
         return cotangents
 
     def length(self, size: Value, column: int) -> Value:
-        """How many numbers the sensitivities to one value are."""
+        """The number of sensitivities to one value."""
         if column < 0:
             return self.builder.call("multiply", size, size)
         value = self.rest[column]
@@ -105,7 +105,7 @@ class Moved:
         return self.start[2] if place < 0 else self.rest[place]
 
     def contracted(self, block: Value, size: Value, column: int) -> Value:
-        """The sum over states and times of a cotangent times the sensitivities to one value."""
+        """The sum over states and times of the cotangent times the sensitivities to one value."""
         call = self.builder.call
         value = self.column(column)
         if isinstance(value.type, Scalar):
@@ -116,7 +116,7 @@ class Moved:
         return call("reshape", call("sum", product, axis=(0, 2)), call("shape_of", value))
 
     def solved(self, rate: Func, initial: Value, rest: list[Operand]) -> Value:
-        """The solution of another equation from the same start at the same times, which has a derivative itself."""
+        """The solution of another equation from the same start at the same times, differentiable itself."""
         call, settings = self.builder.call, self.op.settings
         start, times = self.start[:2]
         assert isinstance(times.type, Array)
@@ -193,7 +193,7 @@ class Moved:
 
 
 def check_known(value: Operand, op: Call) -> None:
-    """Refuse sensitivities to what is no number and no array of known rank."""
+    """Refuse sensitivities to anything but numbers and arrays of known rank."""
     if not isinstance(value.type, Scalar) and not (isinstance(value.type, Array) and value.type.shape is not None):
         what = f"the sensitivity of a differential equation to what is {value.type}"
         raise NoDerivative(what, op.loc, "hand it numbers, and arrays whose rank is known")
@@ -258,7 +258,7 @@ def whole_jacobian(rate: Func, columns: list[int], taken: set[str]) -> Func:
 
 
 def sensitivity_rate(rate: Func, columns: list[int], taken: set[str]) -> Func:
-    """The rate of the state with its sensitivities behind it; its last parameter is how many numbers the state has."""
+    """The rate of the state followed by its sensitivities; its last parameter is the size of the state."""
     taken |= symbols(rate)
     builder = Builder(Block(), rate.loc, taken=taken)
     call = builder.call

@@ -1,4 +1,4 @@
-"""An op that is no branch and no loop becomes an expression, or the statements that assign its results."""
+"""Emission of ops without blocks: an expression, or the statements that assign the results."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from symgrad.ops.declare import ROWS
 
 @dataclass(slots=True)
 class AssignmentWriter:
-    """Writes the ops of one function that are no branches and no loops."""
+    """Emits the ops of one function that have no blocks."""
 
     func: Func
     header: Header
@@ -26,13 +26,13 @@ class AssignmentWriter:
     headers: dict[Func, Header]
     layout: Layout = field(init=False)
     name_of: dict[Value, str] = field(init=False)
-    passed: set[Value] = field(init=False)  #: what may have no value and cannot be copied then; kernels copy what branches do not bind
-    unset: dict[str, None] = field(init=False, default_factory=dict)  #: names that are copied where nothing may be bound to them
+    passed: set[Value] = field(init=False)  #: possibly unbound values that cannot be copied; kernels copy those that branches do not bind
+    unset: dict[str, None] = field(init=False, default_factory=dict)  #: names that are copied where they may be unbound
 
     # ------------------------------------------------------------------ expressions
 
     def expression(self, operand: Operand, borrow: bool = False) -> ast.expr:
-        """The expression that is printed where an operand is read; ``borrow``: it is read at once."""
+        """The expression printed where an operand is read; ``borrow``: it is read at once."""
         if isinstance(operand, Const):
             function = operand.value
             return ast.Name(self.headers[function].name) if isinstance(function, Func) else constant(operand, self.names)
@@ -74,13 +74,13 @@ class AssignmentWriter:
         return [self.expression(a, bool(reads)) for a in op.args]
 
     def target(self, values: list[Value]) -> ast.expr:
-        """The variables that are assigned."""
+        """The assigned variables."""
         return tuple_of([ast.Name(self.name_of[v]) for v in values])
 
     # ------------------------------------------------------------------ assignments
 
     def copies(self, pairs: list[tuple[Value, Operand]]) -> list[ast.stmt]:
-        """Simultaneous assignments: one after the other in an order that does no harm, or as one assignment of tuples."""
+        """Simultaneous assignments: one after the other in an order without conflicts, or as one assignment of tuples."""
         pending: list[tuple[str, Operand, set[str]]] = []
         self.hand_on(o for t, o in pairs if o in self.layout.nested or isinstance(o, Value) and self.name_of[o] != self.name_of[t])
         for target, operand in pairs:
@@ -102,12 +102,12 @@ class AssignmentWriter:
         return assignments
 
     def hand_on(self, operands: Iterable[Operand]) -> None:
-        """Note the names that are read, though nothing may be bound to them, where operands get other names."""
+        """Record the names that are read, though they may be unbound, where operands get other names."""
         doubtful: list[Operand] = [o for o in operands if o in self.passed]
         self.unset |= {self.name_of[value]: None for value in self.layout.leaves(doubtful) if value in self.passed}
 
     def call(self, op: Call) -> list[ast.stmt]:
-        """One row."""
+        """Emit one row."""
         row = ROWS[op.name]
         before: list[ast.stmt] = []
         if row.consumes and op.outs:
@@ -168,7 +168,7 @@ class AssignmentWriter:
         if not isinstance(old, Call) or self.layout.text(old) not in ("x[path]", "x[path].copy()") or not isinstance(expression, ast.BinOp):
             return None
         if self.header.fast and isinstance(expression.op, ast.MatMult):
-            return None  # NumPy takes longer to multiply in place
+            return None  # NumPy is slower to multiply in place
         if not isinstance(expression.left, ast.Name) or expression.left.id != "x":
             return None
         if not isinstance(expression.right, ast.Name) or expression.right.id != "y":
@@ -187,7 +187,7 @@ class AssignmentWriter:
         return ast.AugAssign(target, expression.op, self.expression(producer.args[1], True))
 
     def augmented_as_written(self, op: Call, producer: Call) -> ast.stmt | None:
-        """``x[path] += v``, where the user wrote it so."""
+        """``x[path] += v``, where the user wrote it that way."""
         operands = self.operands(op)
         (store,) = spell(op, self.layout.text(op), [ast.Name(self.name_of[op.outs[0]]), *operands[1:]], self.names).statements
         if not producer.settings["is_augmented"] or not isinstance(store, ast.Assign) or not isinstance(store.value, ast.BinOp):
@@ -201,16 +201,16 @@ class AssignmentWriter:
         return ast.AugAssign(place, value.op, value.right)
 
     def summed(self, op: Call, value: ast.expr) -> ast.stmt | None:
-        """``total += v`` for a number that is given a new value; what is given as a cotangent may be an array of no axes."""
+        """``total += v`` for a number that is reassigned; a cotangent passed as a parameter may be a 0-d array."""
         seeded = any((p.name or "").endswith("_grad") for p in self.func.params)
         if seeded or len(op.outs) != 1 or not isinstance(op.outs[0].type, Scalar):
             return None
         name = self.name_of[op.outs[0]]
         held = [a for a in op.args if isinstance(a, Value) and self.name_of.get(a) == name]
         if not all(isinstance(a.type, Scalar) for a in held):
-            return None  # what had the name was an array, if only of no axes: it would be written to
+            return None  # the name's old value was an array, if only 0-d, which would be written to
         if ROWS[op.name].by_name and not op.settings["is_augmented"]:
-            return None  # it stands as the user wrote it
+            return None  # it stays as the user wrote it
         if isinstance(value, ast.BinOp) and isinstance(value.left, ast.Name) and value.left.id == name:
             return ast.AugAssign(value.left, value.op, value.right)
         return None

@@ -1,4 +1,4 @@
-"""Names for values that have none, after what they are: ``exp_x``, ``product``, ``x_shape``. For text that is read."""
+"""Descriptive names for unnamed values: ``exp_x``, ``product``, ``x_shape``. For text that is read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from symgrad.ir.types import Array, List, Scalar, ShapeOf, Tape
 from symgrad.ops.declare import ROWS
 from symgrad.text import is_name
 
-#: what the results of rows are called
+#: nouns for the results of rows
 NOUNS = {
     "add": "total", "subtract": "difference", "multiply": "product", "divide": "quotient", "negative": "negated", "power": "power",
     "square": "square", "floor_divide": "quotient", "mod": "remainder", "matmul": "product", "dot": "product", "outer": "product",
@@ -17,7 +17,7 @@ NOUNS = {
     "array_of": "array", "list_of": "items", "accumulate": "total", "number": "number", "cast": "cast", "written": "term",
     "as_written": "term", "concatenate": "joined", "stack": "joined", "zeros": "zeros", "ones": "ones", "arange": "places",
 }  # fmt: skip
-#: of the operand that they are of
+#: nouns for results that are named after their operand
 PARTS = {
     "view": "part", "take": "part", "list_take": "item", "table_take": "item", "shape_of": "shape", "extent": "length",
     "list_len": "length", "copy": "copy",
@@ -27,11 +27,11 @@ TESTS = frozenset({
     "greater", "greater_equal", "less", "less_equal", "equal", "not_equal", "logical_and", "logical_or", "logical_not", "both", "either",
     "not_", "isnan", "isinf", "isfinite", "is_failure", "is_instance",
 })  # fmt: skip
-SHORT = 24  #: how long a name may become
+SHORT = 24  #: the maximum length of a name
 
 
 def label(func: Func) -> Func:
-    """Label what has no name with what it is, in place, so that its cotangent is named after that."""
+    """Label unnamed values descriptively, in place, so that their cotangents have descriptive names."""
     producer = {out: op for op in walk(func.body) for out in op.outs}
     arguments = [value for op in walk(func.body) for block in op.blocks for value in block.args]
     for value in (*producer, *arguments):
@@ -41,7 +41,7 @@ def label(func: Func) -> Func:
 
 
 def described(value: Value, producer: Mapping[Value, Op]) -> str:
-    """The name of a value that has none."""
+    """The descriptive name of an unnamed value."""
     op = producer.get(value)
     if isinstance(op, Call):
         return of_row(op, value, producer)
@@ -49,7 +49,7 @@ def described(value: Value, producer: Mapping[Value, Op]) -> str:
 
 
 def of_row(op: Call, value: Value, producer: Mapping[Value, Op]) -> str:
-    """A name after the row that computes a value, and what it is computed from."""
+    """A name after the row that computes a value, and its operands."""
     if op.name in TESTS:
         return "test"
     if op.name == "get" or isinstance(value.type, Tape):
@@ -95,12 +95,12 @@ def of_type(value: Value, op: Op | None) -> str:
 
 
 def is_word(name: str | None) -> bool:
-    """Is it a name that the user gave?"""
+    """Whether ``name`` is a name given by the user."""
     return name is not None and not name.startswith("%")
 
 
 def short(name: str, otherwise: str) -> str:
-    """A name, unless it is none or long."""
+    """The name, unless it is empty or long."""
     return name if 0 < len(name) <= SHORT else otherwise
 
 

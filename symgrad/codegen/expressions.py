@@ -1,7 +1,7 @@
-"""Turns one op and the expressions of its operands into Python: an expression or statements.
+"""Emission of one op over its operands' expressions: a Python expression or statements.
 
-Rows give the text; it is parsed once and filled in. Literals, index paths and the text of settings
-are made here. Names that the text uses are collected by ``Names``.
+Rows supply the text, which is parsed once and filled in. Literals, index paths and the text of settings are
+built here. ``Names`` collects the names that the text uses.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ NUMPY_TYPES = {
 }  # fmt: skip
 
 
-# ------------------------------------------------------------------ the names a text uses
+# ------------------------------------------------------------------ global names
 
 
 @dataclass(slots=True)
 class Names:
-    """Global names of the emitted text: each with its object, spelled so that no name of the signature hides it."""
+    """Global names of the emitted text: each with its object, spelled so that no name of the signature shadows it."""
 
     hidden: frozenset[str]  #: names of the signatures, which globals must not use
     support: Callable[[str], Any]  #: a runtime function by its name
@@ -46,7 +46,7 @@ class Names:
     spelling: dict[str, str] = field(default_factory=dict)
 
     def use(self, name: str) -> ast.expr:
-        """A name that a row's text mentions: numpy, math, a builtin or a function of the runtime."""
+        """The expression for a name in a row's text: numpy, math, a builtin or a function of the runtime."""
         if name not in self.spelling:
             if name in ("np", "math"):
                 self.spelling[name] = self.enter(name, np if name == "np" else math)
@@ -68,11 +68,11 @@ class Names:
         raise AssertionError
 
     def reserved(self) -> set[str]:
-        """Names that no variable may have."""
+        """Names that variables must avoid."""
         return {*self.hidden, *self.namespace, *self.spelling.values(), "__debug__"}
 
     def object(self, const: Const) -> ast.expr:
-        """A constant that has no literal, by its name."""
+        """A constant without a literal form, by its name."""
         name = const.name or type(const.value).__name__
         value = const.value
         if value is None and is_dotted(name):
@@ -90,14 +90,14 @@ class Names:
 
 
 def dotted(root: Any, path: str) -> Any:
-    """The attribute of an attribute, or None."""
+    """An attribute by its dotted path, or None."""
     for part in path.split("."):
         root = getattr(root, part, None)
     return root
 
 
 def respelled(node: ast.expr, names: Names) -> ast.expr:
-    """An expression with the global names in it entered."""
+    """An expression, with its global names registered."""
     if isinstance(node, ast.Name):
         return names.use(node.id)
     if isinstance(node, ast.Attribute):
@@ -106,7 +106,7 @@ def respelled(node: ast.expr, names: Names) -> ast.expr:
 
 
 def path_tree(path: str, names: Names) -> ast.expr:
-    """A path over the parameters as a tree; ``getattr`` in it is Python's, whatever the parameters are called."""
+    """A path over the parameters as a tree; ``getattr`` in it is the builtin, even if a parameter has that name."""
     if "getattr(" in path:
         reader = names.use("getattr")
         assert isinstance(reader, ast.Name)
@@ -118,7 +118,7 @@ def path_tree(path: str, names: Names) -> ast.expr:
 
 
 def sum_of_parts(value: complex) -> ast.expr | None:
-    """A complex number as ``1 + 2j``; None where Python would read another number from that, by the sign of a zero.
+    """A complex number as ``1 + 2j``; None where Python evaluates that to another number, because of the sign of a zero.
 
     >>> [ast.unparse(sum_of_parts(z)) for z in (2j, -2j, 1 - 0.5j, 3 + 0j)], sum_of_parts(complex(0.0, -1.0))
     (['2j', '-2j', '1 - 0.5j', '3 + 0j'], None)
@@ -173,12 +173,12 @@ def literal(value: Any, names: Names) -> ast.expr:
 
 
 def signed(value: Any) -> ast.expr:
-    """A number, with its minus as an operator."""
+    """A number, with its minus sign as an operator."""
     return ast.UnaryOp(ast.USub(), ast.Constant(-value)) if str(value).startswith("-") else ast.Constant(value)
 
 
 def real(value: float, names: Names) -> ast.expr:
-    """A float; infinities and NaN have names in numpy."""
+    """A float; infinities and NaN by their names in numpy."""
     if math.isnan(value):
         return ast.Attribute(names.use("np"), "nan")
     if math.isinf(value):
@@ -195,7 +195,7 @@ def constant(const: Const, names: Names) -> ast.expr:
 
 
 def setting(name: str, value: Any, names: Names) -> ast.expr:
-    """The value of a row's setting; a dtype is spelled by numpy."""
+    """The value of a row's setting; a dtype by its name in numpy."""
     if name == "dtype" and isinstance(value, str) and value in NUMPY_TYPES:
         return ast.Attribute(names.use("np"), NUMPY_TYPES[value])
     return literal(value, names)
@@ -212,9 +212,10 @@ def parsed(text: str) -> tuple[ast.stmt, ...]:
 
 @lru_cache(maxsize=4096)
 def mentions(text: str) -> dict[str, int]:
-    """How often each name is evaluated; 2 if it is evaluated in a loop, or perhaps not at all.
+    """The number of evaluations of each name; 2 if it is evaluated in a loop, or perhaps not at all.
 
-    What stands behind ``and`` or ``or`` may be left out: only ``both`` and ``either`` are written so, of what cannot raise.
+    The second operand of ``and`` or ``or`` counts once although it may be skipped: only ``both`` and ``either``
+    emit these, for operands that cannot raise.
     """
     counts: dict[str, int] = {}
 
@@ -233,7 +234,7 @@ def mentions(text: str) -> dict[str, int]:
 
 @lru_cache(maxsize=4096)
 def bound_inside(text: str) -> frozenset[str]:
-    """Names that a row's text binds itself: of comprehensions and lambdas."""
+    """Names that a row's text binds itself, in comprehensions and lambdas."""
     nodes = [node for statement in parsed(text) for node in ast.walk(statement)]
     targets = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     return frozenset(targets | {n.arg for n in nodes if isinstance(n, ast.arg)})
@@ -248,12 +249,12 @@ def text_of(op: Call) -> str:
 
 
 def param_of(row: Row, k: int) -> str:
-    """The parameter that the k-th operand belongs to."""
+    """The parameter that the k-th operand binds."""
     return row.params[min(k, len(row.params) - 1)]
 
 
 def times_named(op: Call, value: Value, text: str) -> int:
-    """How often an operand is evaluated by an op's text."""
+    """How often an op's text evaluates an operand."""
     row = ROWS[op.name]
     (k, *_) = [k for k, a in enumerate(op.args) if a is value]
     if row.by_name:
@@ -267,18 +268,18 @@ def times_named(op: Call, value: Value, text: str) -> int:
 
 
 def has_path(row: Row) -> bool:
-    """Do the last operands of the row say a path?"""
+    """Whether the row's last operands form a path."""
     return "index" in row.settings and row.params[-1].startswith("*")
 
 
 def is_opaque(row: Row) -> bool:
-    """Is the row a call of something that nobody can see into?"""
+    """Whether the row is an opaque call."""
     return "f" in row.params and "*args" in row.params
 
 
 @dataclass(slots=True)
 class Filler:
-    """Copies a row's text with names replaced by expressions."""
+    """Copies a row's text with its names replaced by expressions."""
 
     space: dict[str, ast.expr | list[ast.expr]]
     names: Names
@@ -287,7 +288,7 @@ class Filler:
     whole: Callable[[ast.expr], ast.expr] | None = None
 
     def many(self, nodes: Sequence[Any]) -> Iterator[Any]:
-        """Copies of the items of a list, ``*rest`` spliced."""
+        """Copies of the items of a list, with ``*rest`` spliced."""
         for node in nodes:
             if isinstance(node, ast.Starred) and isinstance(node.value, ast.Name) and isinstance(self.space.get(node.value.id), list):
                 yield from self.space[node.value.id]  # type: ignore[misc]
@@ -316,7 +317,7 @@ class Filler:
         return ast.Name(node.id) if node.id in self.own else self.names.use(node.id)
 
     def call_with_path(self, node: ast.Call) -> ast.expr:
-        """``f(x, path, v)``: all steps but the last go to ``x``, the last is an argument."""
+        """``f(x, path, v)``: all steps but the last apply to ``x``, the last is an argument."""
         assert self.path is not None
         place = next(k for k, a in enumerate(node.args) if isinstance(a, ast.Name) and a.id == "path")
         base, index = self.path(self.fill(node.args[place - 1]))
@@ -344,18 +345,18 @@ class Path:
         return pairs
 
     def apply(self, base: ast.expr) -> ast.expr:
-        """``base`` read by all steps."""
+        """Apply all steps to ``base``."""
         for step, operands in self.steps():
             base = apply_step(base, step, operands)
         return base
 
     def target(self, base: ast.expr) -> ast.expr:
-        """The expression left of ``=``; a path that ends in a method is written through ``[...]``."""
+        """The assignment target; a path that ends in a method is written through ``[...]``."""
         expression = self.apply(base)
         return expression if isinstance(expression, ast.Subscript) else ast.Subscript(expression, ast.Constant(...))
 
     def split(self, base: ast.expr) -> tuple[ast.expr, ast.expr]:
-        """All steps but the last, and the last as an index expression."""
+        """The base after all steps but the last, and the last step as an index expression."""
         *leading, (last, operands) = self.steps()
         for step, here in leading:
             base = apply_step(base, step, here)
@@ -375,7 +376,7 @@ def apply_step(base: ast.expr, step: str, operands: list[ast.expr]) -> ast.expr:
 
 
 def subscript(step: str, operands: list[ast.expr]) -> ast.expr:
-    """What stands between the brackets."""
+    """The expression between the brackets."""
     items: list[ast.expr] = []
     at = 0
     for letter in step:
@@ -398,7 +399,7 @@ def is_none(node: ast.expr) -> bool:
 
 
 def as_argument(index: ast.expr, names: Names) -> ast.expr:
-    """An index as an argument of a call: slices are spelled out."""
+    """An index as an argument of a call: slices are spelled as ``slice``."""
     if isinstance(index, ast.Tuple):
         return ast.Tuple([as_argument(item, names) for item in index.elts])
     if isinstance(index, ast.Slice):
@@ -414,7 +415,7 @@ def as_argument(index: ast.expr, names: Names) -> ast.expr:
 
 @dataclass(slots=True)
 class Spelled:
-    """An op's text: an expression, or statements that change the first operand."""
+    """The emitted form of an op: an expression, or statements that change the first operand."""
 
     value: ast.expr | None = None
     statements: list[ast.stmt] = field(default_factory=list)
@@ -423,7 +424,7 @@ class Spelled:
 def spell(
     op: Call, text: str, operands: list[ast.expr], names: Names, borrow: bool = False, outs: dict[str, ast.expr] | None = None
 ) -> Spelled:
-    """The Python of an op whose row has this text; ``borrow``: the result is read at once, so it need not own its memory."""
+    """Emit an op whose row has this text; ``borrow``: the result is read at once, so it need not own its memory."""
     row = ROWS[op.name]
     if is_opaque(row):
         return Spelled(opaque_call(op, operands))

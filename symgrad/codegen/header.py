@@ -20,17 +20,17 @@ from symgrad.text import identifier, names_in
 
 
 def no_lines(file: str, line: int) -> str:
-    """No source at hand."""
+    """The source lookup for unavailable source."""
     return ""
 
 
 @dataclass(slots=True)
 class Header:
-    """The outside of an emitted function.
+    """The interface of an emitted function.
 
-    ``signature`` is the text between the parentheses; ``bind`` gives, for parameters of the
-    ``Func`` that are no names of the signature, the expression evaluated on entry; ``result`` is a
-    template over the results; ``lines`` gives the text of a line of a file.
+    ``signature`` is the text between the parentheses. ``bind`` gives, for ``Func`` parameters that are not in
+    the signature, the expression evaluated on entry. ``result`` is a template over the results. ``lines``
+    returns a line of a file.
     """
 
     name: str
@@ -40,8 +40,8 @@ class Header:
     doc: str = ""
     lines: Lines = no_lines
     comments: bool = True
-    objects: Mapping[str, Any] = field(default_factory=dict)  #: names that the texts use for objects of the user's
-    fast: bool = False  #: is the text to be run rather than read?
+    objects: Mapping[str, Any] = field(default_factory=dict)  #: names for the user's objects in the texts
+    fast: bool = False  #: is the text run rather than read?
     once: bool = False  #: is it run once, and never read?
     kernel: bool = False  #: is it for numba to compile?
     is_read: bool = False  #: is it read, and not run?
@@ -70,13 +70,13 @@ def plain_header(func: Func, taken: set[str]) -> Header:
 
 
 def outer_names(header: Header) -> set[str]:
-    """Names that the header's texts use: of the signature, of what is bound on entry, of the result."""
+    """Names in the header's texts: of the signature, the entry bindings and the result."""
     result = result_text(header.result, places_in(header.result))
     paths = (names_in(path) for path in header.bind.values() if path)
     return set().union(*names_of(f"lambda {header.signature}: 0"), *(names_of(result) if result else ()), *paths)
 
 
-@lru_cache(maxsize=256)  # the function itself has the signature of its gradient
+@lru_cache(maxsize=256)  # a function and its gradient have the same signature
 def names_of(text: str) -> tuple[frozenset[str], frozenset[str]]:
     """The parameters in an expression, and its other names."""
     nodes = list(ast.walk(ast.parse(text, mode="eval")))
@@ -87,7 +87,7 @@ def names_of(text: str) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def places_in(template: str) -> int:
-    """How many results a template has places for.
+    """The number of results in a template.
 
     >>> places_in("{0}, {{'w': {2}}}")
     3
@@ -96,7 +96,7 @@ def places_in(template: str) -> int:
 
 
 def result_text(template: str, number: int) -> str:
-    """The template with placeholders."""
+    """The template filled with placeholders."""
     return template.format(*(f"__result_{k}__" for k in range(number)))
 
 

@@ -1,7 +1,7 @@
-"""The statements of a kernel -> the same, said so that numba compiles them sooner. Works in place.
+"""Rewrites a kernel's statements so that numba compiles them faster. Works in place.
 
-Each ``raise`` is an end of its own, at which numba frees whatever is alive there, and for ``in``, ``max`` and ``min`` it compiles
-functions that it then calls.
+Each ``raise`` is an exit at which numba frees all live values. ``in``, ``max`` and ``min`` make it compile
+functions, and call them.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-#: up to how many characters the tests of one ``if`` are gathered
+#: the maximum width of the combined tests of one ``if``
 WIDTH = 100
 COMPARED: dict[str, ast.cmpop] = {"max": ast.Gt(), "min": ast.Lt()}
 
 
 def compiled_sooner(body: list[ast.stmt]) -> list[ast.stmt]:
-    """Join adjacent checks to one, and replace calls of functions by comparisons.
+    """Join adjacent checks, and replace calls of functions by comparisons.
 
     >>> text = "if 1 in (m, n):\\n    raise ValueError\\nif m != n:\\n    raise ValueError\\nk = max(m - 1, 0)"
     >>> print(ast.unparse(ast.Module(compiled_sooner(ast.parse(text).body), [])))
@@ -47,7 +47,7 @@ def compiled_sooner(body: list[ast.stmt]) -> list[ast.stmt]:
 
 
 def checks_at_the_end(statements: list[ast.stmt]) -> Iterator[ast.If]:
-    """The last statements, as long as they are checks."""
+    """The trailing statements that are checks."""
     for statement in reversed(statements):
         if not isinstance(statement, ast.If) or not is_check(statement):
             return
@@ -55,12 +55,12 @@ def checks_at_the_end(statements: list[ast.stmt]) -> Iterator[ast.If]:
 
 
 def is_check(statement: ast.If) -> bool:
-    """Does it do nothing but raise an error without a message?"""
+    """Whether the statement only raises an error without a message."""
     return not statement.orelse and len(statement.body) == 1 and is_plain_raise(statement.body[0])
 
 
 def tells_range(test: ast.expr) -> bool:
-    """Does what follows know by the test between which bounds a number lies?  LLVM does so only if nothing else is asked with it."""
+    """Whether the test bounds a number for the code behind it; LLVM uses the bound only if the test is alone."""
     return isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Lt | ast.LtE | ast.Gt | ast.GtE) and len(test.ops) == 1
 
 
@@ -69,7 +69,7 @@ def is_plain_raise(statement: ast.stmt) -> bool:
 
 
 def tests_of(test: ast.expr) -> list[ast.expr]:
-    """The tests of which one has to hold."""
+    """The alternatives of a test."""
     match test:
         case ast.BoolOp(op=ast.Or(), values=values):
             return values
@@ -79,13 +79,13 @@ def tests_of(test: ast.expr) -> list[ast.expr]:
 
 
 def any_of(tests: list[ast.expr]) -> ast.expr:
-    """The test whether one of several holds, each of them asked once."""
+    """The disjunction of tests, each evaluated once."""
     tests = list({ast.unparse(test): test for test in tests}.values())
     return tests[0] if len(tests) == 1 else ast.BoolOp(ast.Or(), tests)
 
 
 class Choices(ast.NodeTransformer):
-    """``max`` and ``min`` of two integers, which are cheap to compute twice, as a comparison; statements inside are left alone."""
+    """Replaces ``max`` and ``min`` of two integers that are cheap to compute twice by a comparison; inner statements are left alone."""
 
     def visit(self, node: ast.AST) -> ast.AST:
         for name, value in ast.iter_fields(node):
@@ -100,7 +100,7 @@ class Choices(ast.NodeTransformer):
 
 
 def is_small(node: ast.expr) -> bool:
-    """Is it a variable, a literal, the extent of an array, or a sum of two of these?"""
+    """Whether the expression is a variable, a literal, an array's extent, or a sum of two of these."""
     match node:
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
             return is_term(left) and is_term(right)

@@ -1,8 +1,8 @@
-"""Which values are printed in place of their one use, and which get a statement of their own.
+"""Chooses which values are printed inline at their one use, and which get a statement of their own.
 
-A value is nested if it is used once, in the same block, no op between changes what it reads or has
-an effect, no variable it reads is given a new value in between, and the line stays short. Of two ops
-that may raise different exceptions the first stays the first.
+A value is nested if it is used once, in the same block, and the line stays short. No op in between may have a
+side effect, change what the value reads, or reassign a variable that it reads. Two ops that may raise different
+exceptions keep their order.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ NARROWEST = 40
 
 @dataclass(slots=True)
 class Layout:
-    """What nests where: ``nested`` values have no variable, ``producer`` is the op that computes a value."""
+    """The nesting of values: ``nested`` values have no variable; ``producer`` is the op that defines a value."""
 
     memory: Memory
     count: dict[Value, int]
     nested: set[Value] = field(default_factory=set)
     producer: dict[Value, Op] = field(default_factory=dict)
     backward: set[Op] = field(default_factory=set)
-    choices: set[Op] = field(default_factory=set)  #: ``if`` ops that are expressions
-    shortcuts: dict[Op, bool] = field(default_factory=dict)  #: of those the ``and`` (True) and ``or`` (False)
-    texts: dict[Call, str] = field(default_factory=dict)  #: of ops, asked for through ``text``
+    choices: set[Op] = field(default_factory=set)  #: ``if`` ops printed as expressions
+    shortcuts: dict[Op, bool] = field(default_factory=dict)  #: among these ``and`` (True) and ``or`` (False)
+    texts: dict[Call, str] = field(default_factory=dict)  #: cache of ``text``
 
     def text(self, op: Call) -> str:
         """The text of an op's row."""
@@ -46,7 +46,7 @@ class Layout:
         return self.texts[op]
 
     def inputs(self, op: Op) -> list[Operand]:
-        """The operands evaluated by the op's statement or expression itself."""
+        """The operands that the op's own statement or expression evaluates."""
         if op not in self.choices:
             return op.operands
         assert isinstance(op, If)
@@ -55,11 +55,11 @@ class Layout:
         return [op.test, *op.then.yields, *op.orelse.yields]
 
     def is_root(self, op: Op) -> bool:
-        """Does the op have a statement of its own?"""
+        """Whether the op has a statement of its own."""
         return not any(out in self.nested for out in op.outs)
 
     def leaves(self, operands: list[Operand]) -> Iterator[Value]:
-        """The variables read when the operands are evaluated, through what is nested in them."""
+        """The variables read when the operands are evaluated, including those read by nested values."""
         for operand in operands:
             if not isinstance(operand, Value):
                 continue
@@ -69,7 +69,7 @@ class Layout:
                 yield operand
 
     def popped(self, operands: list[Operand]) -> Iterator[Value]:
-        """What ops nested in the operands define besides the value that is nested: tapes after a pop."""
+        """The further results of ops nested in the operands: tapes after a pop."""
         for operand in operands:
             if isinstance(operand, Value) and operand in self.nested:
                 op = self.producer[operand]
@@ -78,13 +78,13 @@ class Layout:
 
 
 def is_users(name: str | None) -> bool:
-    """Is the name one of the user's, and not one that the compiler gives?"""
+    """Whether the name is the user's, not generated."""
     return name is not None and not name.startswith("%")
 
 
 @lru_cache(maxsize=4096)
 def shown(name: str | None) -> str:
-    """The name that a variable for the value would like.
+    """The preferred variable name of a value.
 
     >>> shown("h_1"), shown("%return"), shown("%choice12_3_grad"), shown(None)
     ('h_1', 'return', 'choice_grad', 't')
@@ -95,7 +95,7 @@ def shown(name: str | None) -> str:
 
 
 def is_pop(op: Op) -> bool:
-    """Does the op take one value off a tape?"""
+    """Whether the op pops one value from a tape."""
     return isinstance(op, Call) and len(op.outs) == 2 and isinstance(op.outs[0].type, Tape) and ROWS[op.name].consumes
 
 
@@ -107,7 +107,7 @@ def is_operation(text: str) -> bool:
 
 
 def is_reading(op: Op) -> bool:
-    """Does the op only read what is there?"""
+    """Whether the op only reads memory."""
     return isinstance(op, Call) and (op.name in READING or ROWS[op.name].alias != "fresh")
 
 
@@ -116,7 +116,7 @@ READING = frozenset({"take", "list_take", "table_take", "shape_of", "extent"})
 
 @dataclass(slots=True)
 class Planner:
-    """Decides for one block after the other."""
+    """Plans the nesting, block by block."""
 
     layout: Layout
     raised: Raised = field(default_factory=dict)  #: by the user's function; without an entry none is
@@ -149,13 +149,13 @@ class Planner:
                 continue
             root = len(block.ops) if use is None else self.root_of[use]
             if split is not None and k < split <= root or use is not None and use.loc.backward and not (op.loc.backward or is_reading(op)):
-                continue  # what the function computes is computed before anything of its derivative
+                continue  # the primal is computed before anything of its derivative
             if not self.is_substituted(op, value, use) or not history.undisturbed(op, k, root, self.layout, use):
                 continue
             if op in self.raised and any(self.overtakes(op, block.ops[j], root) for j in raising[bisect_right(raising, k) :] if j < root):
                 continue
             if not is_pop(op) and self.layout.memory.writes(op)[1] and not self.leads_to(block, k, root, user):
-                continue  # what has an effect keeps its place among the reads of its statement
+                continue  # an op with a side effect keeps its place among the reads of its statement
             if is_pop(op) and not history.alone(op, k, root, self.layout.memory, taken):
                 continue
             self.root_of[op] = root
@@ -163,7 +163,7 @@ class Planner:
         self.narrow(block, depth, user)
 
     def overtakes(self, op: Op, later: Op, root: int) -> bool:
-        """Would an exception of ``later`` be raised before another one of ``op`` if that is evaluated at ``root``?"""
+        """Whether ``later`` would raise its exception before another one of ``op`` if ``op`` were evaluated at ``root``."""
         return self.root_of[later] != root and op not in self.layout.backward and len(self.raised[op] | self.raised[later]) > 1
 
     def inside(self, op: Op, depth: int, backward: bool) -> None:
@@ -193,7 +193,7 @@ class Planner:
                     layout.count[op.test] -= 1
 
     def leads_to(self, block: Block, k: int, root: int, user: dict[Value, Op | None]) -> bool:
-        """Is each op from the k-th to the one at ``root`` read by the next, so that nothing is evaluated between them?"""
+        """Whether each op from the k-th to the one at ``root`` is read by the next, so that nothing is evaluated between them."""
         while k + 1 < root:
             (value, *others), following = block.ops[k].outs, block.ops[k + 1]
             if others or user.get(value) is not following or self.layout.is_root(following):
@@ -202,7 +202,7 @@ class Planner:
         return True
 
     def candidate(self, op: Op) -> Value | None:
-        """The value that an op might be nested as."""
+        """The value as which an op might be nested."""
         if op in self.layout.choices:
             return op.outs[0] if self.layout.count.get(op.outs[0]) == 1 else None
         if isinstance(op, Apply) and len(op.outs) == 1:
@@ -219,7 +219,7 @@ class Planner:
         return value if self.layout.count.get(value) == 1 else None
 
     def is_substituted(self, op: Op, value: Value, use: Op | None) -> bool:
-        """Would one write it so?  The user's variables stay, in the backward half those of other lines; what a cotangent gains does not."""
+        """Whether a person would inline it: unnamed values and gains always, the user's variables only within their backward line."""
         if not is_users(value.name) or is_gain(value, op, use):
             return True
         if op not in self.layout.backward:
@@ -254,12 +254,12 @@ class Planner:
             self.layout.nested.difference_update(ending)
 
     def is_users_text(self, value: Value) -> bool:
-        """Is a value computed by the user's own text, which may be as long as it is?"""
+        """Whether the user's own text computes a value; it may have any length."""
         op = self.layout.producer[value]
         return isinstance(op, Call) and ROWS[op.name].by_name
 
     def spread_out(self, op: Op) -> None:
-        """Make an expression that is too long a statement again."""
+        """Turn an ``if`` expression that is too long into a statement again."""
         assert isinstance(op, If)
         self.layout.choices.discard(op)
         self.layout.nested.difference_update(op.outs)
@@ -268,11 +268,11 @@ class Planner:
             self.layout.nested.discard(op.test)
 
     def on_one_line(self, op: Op) -> list[Operand]:
-        """The operands that stand in one line of text with the op; carried variables have lines of their own."""
+        """The operands in one line of text with the op; carried variables have lines of their own."""
         return [op.start, op.stop, op.step] if isinstance(op, For) else [] if isinstance(op, While) else self.layout.inputs(op)
 
     def accepts(self, use: Op, value: Value, op: Op) -> bool:
-        """Can an operand of ``use`` be an expression, that of ``op``, evaluated exactly once?"""
+        """Whether an operand of ``use`` can be the expression of ``op``, evaluated exactly once."""
         if isinstance(use, Apply | For | If | While):
             return True
         assert isinstance(use, Call)
@@ -284,7 +284,7 @@ class Planner:
         return times_named(use, value, self.layout.text(use)) == 1
 
     def own_width(self, op: Op) -> int:
-        """The width of an op's text without its operands, more or less."""
+        """The approximate width of an op's text without its operands."""
         if isinstance(op, Apply):
             return len(op.func.name if op.func else "") + 2 + 2 * len(op.args)
         if op in self.layout.shortcuts:
@@ -306,10 +306,10 @@ class Planner:
         return max(width, 2) + between + (2 * len(op.args) if has_path(row) else 0)
 
     def width(self, operand: Operand) -> int:
-        """How wide an operand will be, more or less."""
+        """The approximate width of an operand."""
         if isinstance(operand, Value):
             return self.widths.get(operand, len(shown(operand.name)))
-        return len(operand.name or repr(operand.value)) if operand.value is not None else 0  # no bound of a slice
+        return len(operand.name or repr(operand.value)) if operand.value is not None else 0  # an omitted bound of a slice
 
 
 def values(operands: list[Operand]) -> list[Value]:
@@ -327,7 +327,7 @@ def users(block: Block) -> dict[Value, Op | None]:
 
 
 def tail_ends(body: Block, until: bool) -> set[Value]:
-    """The operands at a loop body's end that may be nested there: the test to leave, and values that take part in a swap."""
+    """The operands at the end of a loop body that may be nested there: the exit test, and values that take part in a swap."""
     ends = set(values(body.yields[-1:])) if until else set()
     carried = body.yields[: len(body.yields) - until]
     arguments = body.args[len(body.args) - len(carried) :]
@@ -345,7 +345,7 @@ def inner_ops(op: Op) -> list[Op]:
 
 @dataclass(slots=True)
 class History:
-    """Where in a block memory is written, effects happen, and variables of a name are given values."""
+    """The places in a block where memory is written, side effects happen, and named variables are assigned."""
 
     writes: dict[Cell, list[int]] = field(default_factory=dict)
     reads: dict[Cell, list[int]] = field(default_factory=dict)
@@ -356,7 +356,7 @@ class History:
 
     @staticmethod
     def of(block: Block, memory: Memory) -> History:
-        """The history of a block, ops with blocks taken as a whole."""
+        """The history of a block; an op with blocks counts as a whole."""
         history = History(ops=block.ops)
         for k, op in enumerate(block.ops):
             cells, effect = memory.writes(op)
@@ -372,9 +372,9 @@ class History:
         return history
 
     def undisturbed(self, op: Op, start: int, stop: int, layout: Layout, use: Op | None) -> bool:
-        """Does the op give the same at ``stop`` as at ``start``, and without a new variable for what it reads?
+        """Whether the op has the same result at ``stop`` as at ``start``, and its operands keep their variables.
 
-        What ``use``, the op that reads it, does itself comes after it.
+        Effects of ``use``, the op that reads it, come after it.
         """
         if stop == start + 1:
             return True
@@ -387,11 +387,11 @@ class History:
         return not any(v.name and disturbed(self.assigned(v.name, layout), start, stop, own) for v in inputs)
 
     def assigned(self, name: str, layout: Layout) -> list[int]:
-        """Where variables of a name are assigned: values that are nested already have none."""
+        """The places where variables of a name are assigned: nested values have none."""
         return [place for place in self.named.get(name, []) if layout.is_root(self.ops[place])]
 
     def alone(self, op: Op, start: int, stop: int, memory: Memory, taken: dict[int, set[Cell]]) -> bool:
-        """Does nothing between, nor what is nested in the statement at ``stop``, touch the tape that the op pops?"""
+        """Whether neither the ops between, nor those nested in the statement at ``stop``, access the tape that the op pops."""
         tape = op.operands[0]
         assert isinstance(tape, Value)
         cell = memory.find((tape, False))
@@ -402,12 +402,12 @@ class History:
 
 
 def disturbed(places: list[int], start: int, stop: int, own: int) -> bool:
-    """Is one of the sorted places between the two, other than ``own``?"""
+    """Whether one of the sorted places is between the two, other than ``own``."""
     return any(place != own for place in places[bisect_right(places, start) : bisect_left(places, stop)])
 
 
 def names_given(op: Op) -> Iterator[str]:
-    """Names of the variables that an op, with all inside it, gives a value."""
+    """The names of the variables that an op, or one inside it, assigns."""
     for out in op.outs:
         if out.name:
             yield out.name
@@ -420,25 +420,25 @@ def names_given(op: Op) -> Iterator[str]:
 
 
 def between(places: list[int], start: int, stop: int) -> bool:
-    """Is one of the sorted places after ``start`` and before ``stop``?"""
+    """Whether one of the sorted places is after ``start`` and before ``stop``."""
     k = bisect_right(places, start)
     return k < len(places) and places[k] < stop
 
 
 def is_gain(value: Value, op: Op, use: Op | None) -> bool:
-    """Is a value read only to be added, in its line, to a cotangent that then has its name?"""
+    """Whether a value is only added, in its line, to a cotangent that then has its name."""
     if value.name is None or not value.name.endswith("_grad") or not isinstance(use, Call) or use.loc.line != op.loc.line:
         return False
     return value.name in [o.name for o in use.outs]
 
 
 def is_drop(op: Op) -> bool:
-    """Does the op make a number of an array, which is kept for longer if that is done later?"""
+    """Whether the op reduces an array to a number; delaying it would keep the array longer."""
     return isinstance(op, Call) and isinstance(op.outs[0].type, Scalar) and any(isinstance(a.type, Array) for a in op.args)
 
 
 def statements_alone(func: Func, texts: dict[Call, str]) -> Layout:
-    """The layout in which each op has a statement of its own."""
+    """The layout in which each op has its own statement."""
     layout = Layout(memory_of(Block()), uses(func.body), texts=texts)
     layout.producer = {out: op for op in walk(func.body) for out in op.outs}
     return layout

@@ -1,4 +1,4 @@
-"""Says when the variable of each value is in use: liveness on the structured program."""
+"""Liveness on the structured program: when the variable of each value is in use."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from dataclasses import dataclass, field
 from symgrad.codegen.layout import Layout
 from symgrad.ir.core import Block, For, Func, If, Op, Operand, Value, While
 
-#: a stretch of time, end excluded; time runs backwards from 0
+#: a half-open time interval; time runs backwards from 0
 Stretch = tuple[int, int]
 
 
 @dataclass(slots=True)
 class Lifetimes:
-    """Walks a function from its end to its start and notes when each value is needed."""
+    """Walks a function from its end to its start and records the live range of each value."""
 
     layout: Layout
     stretches: dict[Value, list[Stretch]] = field(default_factory=dict)
     live: dict[Value, int] = field(default_factory=dict)
     outer: dict[Op, dict[Value, None]] = field(default_factory=dict)
-    log: list[Value] = field(default_factory=list)  #: what became live, in order
+    log: list[Value] = field(default_factory=list)  #: values in the order in which they became live
     clock: int = 0
 
     def tick(self) -> int:
@@ -28,30 +28,30 @@ class Lifetimes:
         return self.clock
 
     def add(self, value: Value, start: int, end: int) -> None:
-        """Note a stretch, joined with the one that follows it."""
+        """Record an interval, merged with an adjacent later one."""
         known = self.stretches.setdefault(value, [])
         if known and known[-1][0] <= end:
             start, end = min(start, known[-1][0]), max(end, known.pop()[1])
         known.append((start, end))
 
     def read(self, operands: list[Operand], time: int) -> None:
-        """The operands are evaluated at ``time``."""
+        """Record that the operands are evaluated at ``time``."""
         for value in self.layout.leaves(operands):
             self.need(value, time)
 
     def need(self, value: Value, time: int) -> None:
-        """The value is needed up to ``time``, if not for longer."""
+        """Record that the value is live up to ``time``, if not longer."""
         if value not in self.live:
             self.live[value] = time
             self.log.append(value)
 
     def define(self, targets: Iterable[Value], time: int) -> None:
-        """The values are assigned at ``time``."""
+        """Record that the values are assigned at ``time``."""
         for value in targets:
             self.add(value, time, max(self.live.pop(value, time + 1), time + 1))
 
     def function(self, func: Func, kept: Iterable[Value] = ()) -> None:
-        """Walk a whole function; parameters that are ``kept`` are needed to its end."""
+        """Walk a whole function; ``kept`` parameters are live to its end."""
         end = self.tick()
         self.read(func.body.yields, end)
         self.read([*kept], end)
@@ -78,7 +78,7 @@ class Lifetimes:
                     self.read(self.layout.inputs(op), time)
 
     def walk_if(self, op: If) -> None:
-        """Both branches end by assigning the outs; a value may live in one branch only."""
+        """Both branches end by assigning the results; a value may be live in one branch only."""
         join = self.tick()
         self.define(op.outs, join)
         merged: dict[Value, None] = {}
@@ -87,12 +87,12 @@ class Lifetimes:
             for out in op.outs:
                 self.add(out, end - 1, end)
             for value in merged:
-                del self.live[value]  # needed in the other branch only
+                del self.live[value]  # live in the other branch only
             self.clock = end - 1
             self.read(block.yields, self.clock)
             self.ops(block)
             end = self.tick()
-            # what is needed after the branches too lives through both, and is not in the log
+            # values live after the branches are live through both, and are not in the log
             for value in dict.fromkeys(self.log[first:]):
                 if value in self.live:
                     self.add(value, end, self.live[value])
@@ -108,12 +108,12 @@ class Lifetimes:
         self.read([op.test], time)
 
     def around(self, op: Op, time: int) -> None:
-        """What is needed after a loop, or read in it and defined outside, lives through it."""
+        """Keep values live through a loop that are live after it, or read in it and defined outside."""
         for value in self.outside(op):
             self.need(value, time)
 
     def outside(self, op: Op) -> dict[Value, None]:
-        """Variables read in a loop and defined outside of it."""
+        """The variables read in a loop and defined outside of it."""
         if op not in self.outer:
             read: dict[Value, None] = {}
             inner: set[Value] = set()
@@ -130,7 +130,7 @@ class Lifetimes:
         return self.outer[op]
 
     def body(self, op: For | While) -> tuple[int, int]:
-        """What stands behind a loop, and its body; the times of its exit and of the body's start."""
+        """Walk from behind a loop through its body; return the times of its exit and of the body's start."""
         exit_ = self.tick()
         self.define(op.outs, exit_)
         self.around(op, exit_)
@@ -143,7 +143,7 @@ class Lifetimes:
         return exit_, start
 
     def walk_for(self, op: For) -> None:
-        """Time runs: carried variables set, bounds read, then the body."""
+        """In program order: carried variables are set, bounds are read, then the body runs."""
         exit_, start = self.body(op)
         bounds = self.tick()
         self.define(self.layout.popped([op.start, op.stop, op.step]), bounds)
@@ -153,7 +153,7 @@ class Lifetimes:
             self.add_early(op.outs[-1], self.clock, exit_)
 
     def walk_while(self, op: While) -> None:
-        """Carried variables live through the test into the body."""
+        """Carried variables are live through the test into the body."""
         exit_, start = self.body(op)
         self.around(op, start)
         tested = self.tick()
@@ -169,7 +169,7 @@ class Lifetimes:
             self.add_early(op.outs[-1], self.clock, exit_)
 
     def enter(self, carried: list[Value], inits: list[Operand], start: int) -> None:
-        """The carried variables are assigned before the loop and kept till its body."""
+        """Carried variables are assigned before the loop and live to its body."""
         time = self.tick()
         for argument in carried:
             self.add_early(argument, time, start)
@@ -177,7 +177,7 @@ class Lifetimes:
         self.read(inits, time)
 
     def add_early(self, value: Value, start: int, end: int) -> None:
-        """Note a stretch that may overlap those noted."""
+        """Record an interval that may overlap recorded ones."""
         known = sorted([*self.stretches.get(value, []), (start, end)], reverse=True)
         self.stretches[value] = []
         for stretch in known:

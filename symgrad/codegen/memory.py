@@ -21,33 +21,33 @@ from symgrad.ops.raising import may_raise
 IMMUTABLE = (Scalar, ShapeOf, Undefined)
 CONTAINERS = (List, Tape)
 
-#: rows whose result is new, with all that it holds
+#: rows whose result, with its contents, is new
 NEW = frozenset({"list_zeros", "zeros_like", "list_add", "copy"})
 
-#: a value's own memory, or (True) that of what it holds
+#: a value's own memory, or (True) that of its contents
 Cell = tuple[Value, bool]
 
 
 def is_mutable(operand: Operand) -> bool:
-    """Has the operand memory that a store may change?"""
+    """Whether the operand has memory that a store may change."""
     return isinstance(operand, Value) and not isinstance(operand.type, IMMUTABLE)
 
 
 def is_opaque(row: Row) -> bool:
-    """Does nobody know what the row does with its operands?"""
+    """Whether the effect of the row on its operands is unknown."""
     return row.effect or "f" in row.params and "*args" in row.params
 
 
 @dataclass(slots=True)
 class Memory:
-    """The classes of one function."""
+    """The alias classes of one function."""
 
     parent: dict[Cell, Cell] = field(default_factory=dict)
     read: dict[Op, frozenset[Cell]] = field(default_factory=dict)
     effects: dict[Op, tuple[frozenset[Cell], bool]] = field(default_factory=dict)
 
     def find(self, cell: Cell) -> Cell:
-        """The class of a cell."""
+        """The representative of a cell's class."""
         root = cell
         while (up := self.parent.get(root, root)) != root:
             root = up
@@ -56,26 +56,26 @@ class Memory:
         return root
 
     def join(self, a: Cell, b: Cell) -> None:
-        """The two cells may be the same memory."""
+        """Record that the two cells may share memory."""
         self.parent[self.find(a)] = self.find(b)
 
     def same(self, a: Operand, b: Operand) -> None:
-        """The two values may be the same object, or views of one."""
+        """Record that two values may be the same object, or views of one."""
         if isinstance(a, Value) and isinstance(b, Value) and is_mutable(a) and is_mutable(b):
             self.join((a, False), (b, False))
-            if not (isinstance(a.type, Array) and isinstance(b.type, Array)):  # arrays hold nothing
+            if not (isinstance(a.type, Array) and isinstance(b.type, Array)):  # arrays hold no references
                 self.join((a, True), (b, True))
 
     def holds(self, container: Operand, item: Operand) -> None:
-        """The container keeps a reference to the item."""
+        """Record that the container keeps a reference to the item."""
         if isinstance(container, Value) and isinstance(item, Value) and is_mutable(item):
             self.join((container, True), (item, False))
             self.join((container, True), (item, True))
 
-    # ------------------------------------------------------------------ building
+    # ------------------------------------------------------------------ construction
 
     def block(self, block: Block) -> None:
-        """Join what the ops of a block join."""
+        """Join the cells that the ops of a block may alias."""
         for op in block.ops:
             for inner in op.blocks:
                 self.block(inner)
@@ -101,7 +101,7 @@ class Memory:
                 self.same(a, b)
 
     def mixed(self, operands: list[Operand]) -> None:
-        """Join all operands and what they hold: nothing is known of them."""
+        """Join all operands and their contents: nothing is known of them."""
         values = [o for o in operands if isinstance(o, Value) and is_mutable(o)]
         for a, b in pairwise(values):
             self.same(a, b)
@@ -109,7 +109,7 @@ class Memory:
             self.join((a, False), (a, True))
 
     def call(self, op: Call) -> None:
-        """Join what a row's alias law says."""
+        """Join according to a row's alias law."""
         row = ROWS[op.name]
         if op.name in NEW:
             return
@@ -126,7 +126,7 @@ class Memory:
                     self.same(arg, out)
 
     def container(self, op: Call) -> None:
-        """A container keeps what it is given and gives it back: join everything with its content."""
+        """Join everything with the container's content: items go in and come out."""
         row = ROWS[op.name]
         first = op.args[0] if op.args and isinstance(op.args[0].type, CONTAINERS) else op.outs[0]
         for value in (*op.args, *op.outs):
@@ -141,10 +141,10 @@ class Memory:
             else:
                 self.holds(first, value)
 
-    # ------------------------------------------------------------------ asking
+    # ------------------------------------------------------------------ queries
 
     def reads(self, op: Op) -> frozenset[Cell]:
-        """The classes whose content an op, with all inside it, reads."""
+        """The classes that an op, or one inside it, reads."""
         if op not in self.read:
             read = [o for o in op.operands if isinstance(o, Value) and is_mutable(o)]
             cells = {self.find((o, False)) for o in read} | {self.find((o, True)) for o in read if not isinstance(o.type, Array)}
@@ -152,7 +152,7 @@ class Memory:
         return self.read[op]
 
     def writes(self, op: Op) -> tuple[frozenset[Cell], bool]:
-        """The classes that an op, with all inside it, writes; and has it an effect beyond memory?"""
+        """The classes that an op, or one inside it, writes, and whether it has other side effects."""
         if op not in self.effects:
             self.effects[op] = self.written(op)
         return self.effects[op]
@@ -181,7 +181,7 @@ class Memory:
 
 
 def memory_of(block: Block) -> Memory:
-    """The memory classes of a block tree."""
+    """The alias classes of a block tree."""
     memory = Memory()
     memory.block(block)
     return memory

@@ -1,7 +1,7 @@
-"""Turns emitted functions into the text of a module that needs nothing of symgrad.
+"""Turns emitted functions into the text of a module that does not import symgrad.
 
-Imports are written for modules, functions of the runtime are copied in with what they call, and
-anything else that has no spelling is refused by name. ``python file.py`` compares with differences.
+Modules are imported; functions of the runtime are copied with their callees; anything else that cannot be
+written as text is refused by name. ``python file.py`` compares the derivative with finite differences.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ SCALARS = (bool, int, float, complex, str, type(None))
 
 @dataclass(slots=True)
 class Check:
-    """The self-check: two functions of the module, texts of example arguments, and the positions differentiated.
+    """The self-check: two functions of the module, texts of example arguments, and the differentiated positions.
 
-    The texts may name ``np`` and ``rng``, a seeded generator.
+    The texts may use ``np`` and ``rng``, a seeded generator.
     """
 
     primal: str
@@ -77,7 +77,7 @@ def module_text(pieces: Sequence[Emitted], doc: str, modules: Iterable[str] = ()
 
 @dataclass(slots=True)
 class ModuleWriter:
-    """Collects imports, copied functions and what cannot be written."""
+    """Collects imports, copied functions and refused names."""
 
     modules: frozenset[str]
     imports: dict[str, None]
@@ -89,7 +89,7 @@ class ModuleWriter:
         self.imports, self.sources, self.refused = {}, {}, {}
 
     def add(self, namespace: Mapping[str, Any]) -> None:
-        """Provide for every name."""
+        """Provide an import, copy or assignment for every name."""
         for name, value in namespace.items():
             line = self.import_line(name, value)
             if line is not None:
@@ -100,12 +100,12 @@ class ModuleWriter:
                 self.refused[name] = None
 
     def allowed(self, module: str) -> bool:
-        """May the saved file import the module?"""
+        """Whether the saved file may import the module."""
         root = module.partition(".")[0]
         return root in ("numpy", "math", "cmath", "scipy", "sys", "warnings") or module in self.modules or root in self.modules
 
     def import_line(self, name: str, value: Any) -> str | None:
-        """The import that gives a module or a function of one, if there is one."""
+        """The import of a module or of its function; None if there is none."""
         if isinstance(value, ModuleType):
             if not self.allowed(value.__name__):
                 return None
@@ -121,7 +121,7 @@ class ModuleWriter:
         return f"from {module} import {own}" + ("" if own == name else f" as {name}")
 
     def alias(self, name: str, value: Any) -> bool:
-        """A builtin under another name, or a plain number, is an assignment."""
+        """Assign a builtin with another name, or a plain number; False for other values."""
         own = getattr(value, "__name__", "")
         if isinstance(value, BuiltinFunctionType | type) and getattr(builtins, own, None) is value:
             if name != own:
@@ -133,7 +133,7 @@ class ModuleWriter:
         return False
 
     def copy(self, name: str, value: FunctionType) -> None:
-        """Copy a function of the runtime, what it calls first."""
+        """Copy a function of the runtime, after its callees."""
         if name in self.sources:
             return
         text = textwrap.dedent(inspect.getsource(value))
@@ -149,7 +149,7 @@ class ModuleWriter:
 
 
 def public_home(module: str, own: str, value: Any) -> str:
-    """The package from which a function of a private module is imported, if there is one that says so.
+    """The public package that exports a function of a private module, if there is one.
 
     >>> from concurrent.futures import Future
     >>> public_home(Future.__module__, "Future", Future)
@@ -162,7 +162,7 @@ def public_home(module: str, own: str, value: Any) -> str:
 
 
 def without_annotations(text: str, tree: ast.FunctionDef) -> str:
-    """The text of a function without the types of its arguments, so that no typing import is needed."""
+    """The text of a function without argument annotations, so that no typing import is needed."""
     arguments = ast.parse("def f(): pass").body[0]
     assert isinstance(arguments, ast.FunctionDef)
     for argument in ast.walk(tree.args):
@@ -173,12 +173,12 @@ def without_annotations(text: str, tree: ast.FunctionDef) -> str:
 
 
 def scalar_text(value: Any) -> str:
-    """A number or string as source."""
+    """The source text of a number or string."""
     return ast.unparse(literal(value, Names(frozenset(), find)))
 
 
 def scalar_defaults(scalars: Mapping[str, Any]) -> str:
-    """Closure and global scalars as keyword defaults of a saved function; what is no scalar is refused by name.
+    """Closure and global scalars as keyword defaults of a saved function; other values are refused by name.
 
     >>> scalar_defaults({"rate": 0.5, "count": 3})
     'rate=0.5, count=3'
@@ -190,7 +190,7 @@ def scalar_defaults(scalars: Mapping[str, Any]) -> str:
 
 
 def _has_no_end(value: Any) -> bool:
-    """Are NumPy's names needed to write it?"""
+    """Whether its source text needs NumPy's names."""
     return isinstance(value, np.generic) or (isinstance(value, float) and not math.isfinite(value))
 
 

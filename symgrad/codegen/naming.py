@@ -1,4 +1,4 @@
-"""Gives every value that is not nested a Python variable.
+"""Variable assignment: gives every value that is not nested a Python variable.
 
 Values that must share a variable (stores, loop slots) are joined first, then those whose joining saves an
 assignment, where lifetimes allow; at last each class takes the user's name if that is free meanwhile. A ``Register`` keeps which
@@ -114,7 +114,7 @@ class Register:
 
 
 class Occupied:
-    """Stretches of time, sorted, none touching; asked whether others overlap."""
+    """Sorted, disjoint time intervals, with an overlap test."""
 
     __slots__ = ("items",)
 
@@ -122,7 +122,7 @@ class Occupied:
         self.items: list[Stretch] = sorted(items)
 
     def overlaps(self, other: Occupied) -> bool:
-        """Do two sets have a moment in common?"""
+        """Whether two sets overlap."""
         few, many = (self.items, other.items) if len(self.items) <= len(other.items) else (other.items, self.items)
         for start, end in few:
             k = bisect_left(many, (start, start))
@@ -131,7 +131,7 @@ class Occupied:
         return False
 
     def take(self, other: Occupied) -> None:
-        """Add the stretches of another; those that touch become one."""
+        """Add the intervals of another set; adjacent ones are merged."""
         few, many = (self.items, other.items) if len(self.items) <= len(other.items) else (other.items, self.items)
         for start, end in few:
             k = bisect_left(many, (start, start))
@@ -155,7 +155,7 @@ class Classes:
     wishes: dict[Value, list[Value]] = field(default_factory=dict)
 
     def find(self, value: Value) -> Value:
-        """The value that stands for the class."""
+        """The representative of a value's class."""
         root = value
         while (up := self.parent.get(root, root)) is not root:
             root = up
@@ -166,11 +166,11 @@ class Classes:
         return root
 
     def stretches(self, root: Value) -> list[Stretch]:
-        """When the variable of the class that the value stands for is in use."""
+        """When the variable of a class is in use."""
         return self.occupied[root].items
 
     def join(self, a: Value, b: Value) -> None:
-        """The two share a variable."""
+        """Let two values share a variable."""
         a, b = self.find(a), self.find(b)
         if a is not b:
             self.parent[b] = a
@@ -178,7 +178,7 @@ class Classes:
             self.hints[a].update(self.hints.pop(b))
 
     def try_join(self, a: Value, b: Value, loose: bool) -> None:
-        """Let the two share a variable if their lifetimes allow, and (unless ``loose``) the user's names agree."""
+        """Let two values share a variable if their lifetimes allow, and (unless ``loose``) the user's names agree."""
         a, b = self.find(a), self.find(b)
         if a is b or self.occupied[a].overlaps(self.occupied[b]):
             return
@@ -197,7 +197,7 @@ def variables(block: Block, layout: Layout) -> Iterator[Value]:
 
 
 def forced(block: Block, layout: Layout) -> Iterator[tuple[Value, Value]]:
-    """Pairs that must share: what is changed in place, and the slots of loops."""
+    """Pairs that must share a variable: operands changed in place, and the slots of loops."""
     for op in block.ops:
         match op:
             case Call():
@@ -234,7 +234,7 @@ def wished(block: Block, layout: Layout) -> Iterator[tuple[Value, Value, bool]]:
 
 
 def names_of_memory(block: Block, layout: Layout, known: dict[Value, str]) -> dict[Value, str]:
-    """The name, perhaps none, that what is changed in place wishes for: the first that the memory had, or gets in the same half."""
+    """The preferred name, or None, of memory changed in place: the first that it has had, or gets in the same half."""
     for op in block.ops:
         if isinstance(op, Call) and ROWS[op.name].consumes and op.outs and isinstance(op.args[0], Value):
             out, buffer = op.outs[0], op.args[0]
@@ -248,10 +248,10 @@ def names_of_memory(block: Block, layout: Layout, known: dict[Value, str]) -> di
 
 
 def classes_of(func: Func, layout: Layout, kept: Iterable[Value]) -> tuple[Classes, int]:
-    """The classes of values that must or may share a variable; and the number of moments."""
+    """The classes of values that must or may share a variable; and the number of time steps."""
     lifetimes = Lifetimes(layout)
     lifetimes.function(func, kept)
-    now = lifetimes.clock  # of the first moment; from here on time runs forwards from 0
+    now = lifetimes.clock  # the first time step; from here on time runs forwards from 0
     classes = Classes()
     slots = {v for op in loops(func.body) for v in op.outs}
     counters = {op.outs[-1] for op in loops(func.body) if isinstance(op, For | While) and len(op.outs) > len(op.carried)}
@@ -261,7 +261,7 @@ def classes_of(func: Func, layout: Layout, kept: Iterable[Value]) -> tuple[Class
             classes.occupied[value] = Occupied((start - now, end - now) for start, end in lifetimes.stretches.get(value, ()))
             name = named.get(value, shown(value.name)) if value.name else "rounds" if value in counters else ""
             if name == "_" and layout.count.get(value):
-                name = ""  # what is read has a name that says so
+                name = ""  # a value that is read needs a name other than ``_``
             classes.hints[value] = Counter({name: 3 if value in slots else 1} if name else {})
     for a, b in forced(func.body, layout):
         classes.join(a, b)
@@ -286,10 +286,10 @@ def loops(block: Block) -> Iterator[Op]:
 def assign_names(
     func: Func, layout: Layout, fixed: dict[Value, str], reserved: set[str], again: bool = False, is_read: bool = False
 ) -> dict[Value, str]:
-    """The variable of each value; ``fixed`` are the parameters that have their name from the signature.
+    """The variable of each value; ``fixed`` are the parameters named by the signature.
 
-    ``reserved`` names are used by nothing else; ``again``: the parameters may be handed on at any time, so nothing takes their names.
-    In text that ``is_read``, what has no name is called after what it is.
+    ``reserved`` names are used by nothing else. ``again``: the parameters may be passed on at any time, so
+    nothing reuses their names. In text that ``is_read``, unnamed values get descriptive names.
     """
     classes, moments = classes_of(func, layout, fixed if again else ())
     everyone = list(variables(func.body, layout))
@@ -309,7 +309,7 @@ def assign_names(
         name_of[roots[value]] = name
         register.use(name, classes.stretches(roots[value]))
     kept = reserved.difference(fixed.values())
-    # what has a name of its own chooses first, and no temporary takes the user's ``t``, not even when that is read no more
+    # named classes choose first, and no temporary reuses the user's ``t``, even after its last use
     for named in (True, False):
         for root in bases:
             if root not in name_of and bool(classes.hints[root]) is named:
@@ -320,7 +320,7 @@ def assign_names(
 
 
 def distinct_names(func: Func, layout: Layout, fixed: dict[Value, str], reserved: set[str]) -> dict[Value, str]:
-    """A variable for each value, shared only where it must be, by a name that says nothing: for what is never read."""
+    """A variable for each value, shared only where required, with a meaningless name: for text that is never read."""
     classes = Classes()
     for a, b in forced(func.body, layout):
         a, b = classes.find(a), classes.find(b)
@@ -336,7 +336,7 @@ def distinct_names(func: Func, layout: Layout, fixed: dict[Value, str], reserved
 
 
 def preferred(classes: Classes, root: Value, otherwise: str) -> str:
-    """The name a class would like: its own, or that of a class it is assigned to or from."""
+    """The preferred name of a class: its own, or that of a class it is assigned to or from."""
     if classes.hints[root]:
         return classes.hints[root].most_common(1)[0][0]
     for other in classes.wishes.get(root, []):

@@ -1,8 +1,8 @@
-"""A function as loops over numbers -> a kernel that numba compiles, and the plain Python function that calls it.
+"""Emission for numba: a function as loops over numbers -> a kernel, and the plain Python function that calls it.
 
-Only what differs from the NumPy target is here: the decorator, the imports of a file of its own, and the
-rerun: whatever the kernel raises, the NumPy function is called with the same arguments, and
-raises what Python raises, or gives the right result.
+Only the differences from the NumPy target are here: the decorator, the imports of a saved file, and the
+fallback. If the kernel raises anything, the NumPy function is called with the same arguments, and raises what
+Python raises or returns the right result.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from symgrad.ir.types import Array, List, Scalar, Type
 from symgrad.runtime.find import find
 from symgrad.text import docstring, identifier, is_dotted, is_name
 
-#: of numbers that are the same to numba whether Python's or NumPy's
+#: dtypes of numbers for which numba has one type, whether Python's or NumPy's
 WIDE = (None, "any", "f64", "i64", "bool")
 LEFT = "# left to NumPy, which raises too, or goes on"
 
 
 @dataclass(frozen=True, slots=True)
 class Surface:
-    """What the caller looks like: the name, the text between its parentheses, the same as handed on, and its docstring.
+    """The interface of the caller: its name, the text between its parentheses, the arguments passed on, and its docstring.
 
-    ``leaves`` gives the expression of each parameter of the program; ``result`` is the template of the result; ``objects``
-    are names that those two use.
+    ``leaves`` gives the expression of each parameter of the program. ``result`` is the template of the result.
+    ``objects`` are names that those two use.
     """
 
     name: str
@@ -48,20 +48,20 @@ class Surface:
     result: str
     objects: Mapping[str, Any]
     lines: Lines = no_lines
-    lists: Mapping[int, Crossing] = field(default_factory=dict)  #: the parameters that are lists, for which arrays are passed
-    numpy: str = ""  #: the name of NumPy, which makes these arrays and takes them apart
-    effects: Emitted | None = None  #: what is called behind the kernel, by the name ``effects_name``
+    lists: Mapping[int, Crossing] = field(default_factory=dict)  #: the list parameters, which are passed as arrays
+    numpy: str = ""  #: the name of NumPy, which converts between lists and arrays
+    effects: Emitted | None = None  #: the side effects after the kernel, called as ``effects_name``
     effects_name: str = ""
-    shown: Sequence[int] = ()  #: the parameters that it takes, by place; it takes the last ``handed`` results of the kernel, too
+    shown: Sequence[int] = ()  #: the indices of its parameters; it also takes the last ``handed`` results of the kernel
     handed: int = 0
 
     def with_effects(self, name: str, effects: Emitted, parameters: Sequence[int], handed: int) -> Surface:
-        """The same, where something is done behind the kernel."""
+        """The same surface, with side effects after the kernel."""
         objects = {**self.objects, **effects.namespace}
         return replace(self, objects=objects, effects=effects, effects_name=name, shown=parameters, handed=handed)
 
     def with_lists(self, lists: Mapping[int, Crossing], results: Mapping[int, Crossing]) -> Surface:
-        """The same, where lists are passed, and results that are lists are handed back, as arrays."""
+        """The same surface, with list arguments and list results passed as arrays."""
         if not lists and not results:
             return self
         taken = {*self.objects, *names_in([*self.leaves, f"lambda {self.signature}: 0"])}
@@ -71,12 +71,12 @@ class Surface:
         return replace(self, objects=objects, lists=lists, numpy=name, result=as_lists(self.result, results, name))
 
     def type_of(self, place: int, parameter: Value) -> Type:
-        """The type of what is passed for a parameter of the kernel; a list for an array that is made of one."""
+        """The type of a kernel parameter's argument; a list type for an array made from a list."""
         return List(parameter.type) if self.leaf_of[place] in self.lists else parameter.type
 
     @property
     def leaf_of(self) -> list[int]:
-        """For each parameter of the kernel, which of the ``leaves`` it is, or is made of."""
+        """For each parameter of the kernel, the index of the leaf that it holds or is made from."""
         return [k for k in range(len(self.leaves)) for _ in (self.lists[k].dtypes if k in self.lists else ("",))]
 
     @property
@@ -85,7 +85,7 @@ class Surface:
         return [text for k, leaf in enumerate(self.leaves) for text in self.passed_for(k, leaf)]
 
     def passed_for(self, place: int, leaf: str) -> list[str]:
-        """The expressions of the parameters of the kernel that one leaf becomes."""
+        """The expressions of the kernel parameters that represent one leaf."""
         if place not in self.lists:
             return [leaf]
         form, lists = self.lists[place], [leaf]
@@ -96,7 +96,7 @@ class Surface:
 
 
 def emit_kernel(func: Func, surface: Surface) -> Kernel:
-    """The texts for a function that ``loops`` has made.
+    """The texts of a function that ``loops`` has lowered.
 
     >>> from symgrad.ir.types import FLOAT
     >>> from symgrad.ir.core import Block, Func, Value
@@ -139,7 +139,7 @@ def emit_kernel(func: Func, surface: Surface) -> Kernel:
 
 
 def module_text(func: Func, name: str, result: str = "", lines: Lines = no_lines) -> str:
-    """The text of a module with one kernel, whose parameters are those of the function."""
+    """The text of a module with one kernel, whose parameters are the function's."""
     words = distinct([value.name for value in func.params], {name, "np", "math", "njit"})
     emitted = emit(func, Header(name, ", ".join(words), dict(zip(func.params, words, strict=True)), result, "", lines, kernel=True))
     imports = ["from numba import njit", *import_lines({"np": np, **emitted.namespace})]
@@ -148,22 +148,22 @@ def module_text(func: Func, name: str, result: str = "", lines: Lines = no_lines
 
 @dataclass(frozen=True, slots=True)
 class Spellings:
-    """Texts that name NumPy, by the name it has in a caller."""
+    """Texts that name NumPy, by its name in the caller."""
 
     numpy: str
 
     def converted(self, word: str, operand: Operand) -> str:
-        """A kernel's number as the NumPy scalar it should be."""
+        """A kernel's number as a NumPy scalar of its type."""
         kind = converted(operand)
         return word if kind is None else f"{self.numpy}.{kind}({word})"
 
     def exact(self, word: str, type_: Type) -> str:
-        """A number that a kernel has handed back as a kernel takes it that was made for just this type."""
+        """A number returned by a kernel, in the exact type that the next kernel expects."""
         dtype = type_.dtype if isinstance(type_, Scalar) else None
         return word if dtype in WIDE else f"{self.numpy}.{NUMPY_TYPES[dtype]}({word})"
 
     def seed(self, seed: Seed, type_: Type) -> str:
-        """A seed as a kernel takes it."""
+        """A seed in the type that the kernel expects."""
         match type_:
             case Scalar(kind=kind, dtype=None | "any"):
                 return f"{'complex' if kind == 'complex' else 'float'}({seed.argument})"
@@ -175,14 +175,14 @@ class Spellings:
 
 
 def filled(template: str, texts: Sequence[str]) -> str:
-    """A template with the texts in place of its results."""
+    """A template filled with the texts of its results."""
     tree = ast.parse(result_text(template, len(texts)), mode="eval").body
     space = {f"__result_{k}__": ast.parse(text, mode="eval").body for k, text in enumerate(texts)}
     return ast.unparse(ast.fix_missing_locations(replaced(tree, space)))
 
 
 def as_lists(template: str, lists: Mapping[int, Crossing], numpy: str = "np") -> str:
-    """A template in which lists are made of the arrays that take their places; of a list of lists these are two.
+    """A template that converts arrays in it to lists; a list of lists has two arrays.
 
     >>> as_lists("({0}, {{'c': {1}}})", {1: Crossing("f64")})
     "({0}, {{'c': {1}.tolist()}})"
@@ -202,23 +202,23 @@ def as_lists(template: str, lists: Mapping[int, Crossing], numpy: str = "np") ->
 
 
 def is_reached(type_: Type) -> bool:
-    """Can numba take an argument of this type, though nobody reads it?"""
+    """Whether numba accepts an argument of this type, even if it is unread."""
     return isinstance(type_, Scalar) or isinstance(type_, Array) and type_.shape is not None
 
 
 def is_nest(template: ast.expr) -> bool:
-    """Is a result made of tuples only, so that the kernel can make it?"""
+    """Whether a result consists of tuples only, so that the kernel can build it."""
     return all(isinstance(node, ast.Tuple | ast.Name | ast.Load) for node in ast.walk(template))
 
 
 def converted(result: Operand) -> str | None:
-    """The NumPy type that a number has as a result: a kernel hands back Python's."""
+    """The NumPy type of a number as a result; a kernel returns Python numbers."""
     type_ = result.type
     return NUMPY_TYPES[type_.dtype] if isinstance(type_, Scalar) and type_.dtype not in (None, "any") else None
 
 
 def distinct(hints: Iterable[str | None], taken: Iterable[str]) -> list[str]:
-    """A variable's name for each hint, none of them twice."""
+    """A distinct variable name for each hint."""
     used, names = set(taken), []
     for hint in hints:
         name = base = identifier(hint or "t")
@@ -232,7 +232,7 @@ def distinct(hints: Iterable[str | None], taken: Iterable[str]) -> list[str]:
 
 
 def import_lines(namespace: Mapping[str, Any]) -> list[str]:
-    """The lines that give these names: imports of modules, and of functions from the modules that define them; numbers."""
+    """The lines that define these names: imports of modules, imports of functions from their modules, and numbers."""
     lines = []
     for name, value in namespace.items():
         if isinstance(value, bool | int | float | np.generic):
@@ -282,7 +282,7 @@ def caller_text(kernel: Kernel, surface: Surface, template: ast.expr, results: l
 
 
 def names_in(texts: Iterable[str]) -> set[str]:
-    """The names that expressions mention, parameters of lambdas included."""
+    """The names in expressions, including parameters of lambdas."""
     nodes = [node for text in texts if text for node in ast.walk(ast.parse(text, mode="eval"))]
     return {node.id for node in nodes if isinstance(node, ast.Name)} | {node.arg for node in nodes if isinstance(node, ast.arg)}
 

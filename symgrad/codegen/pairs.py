@@ -1,7 +1,7 @@
-"""The halves of a pullback as ``loops`` makes them -> two kernels, and the Python function that calls the first and hands out the second.
+"""The halves of a pullback as loops -> two kernels, and a Python function that calls the first and returns the second.
 
-Whatever the first raises, the NumPy function is called in its place; whatever the second raises, the NumPy code of both halves
-runs from the start (``Again``), on arguments that the caller has kept: nobody but kernels can read what these hand over.
+If the first kernel raises, the NumPy function is called instead. If the second raises, the NumPy code of both
+halves runs from the start (``Again``) on saved arguments, because only kernels can read the residuals.
 """
 
 from __future__ import annotations
@@ -21,17 +21,18 @@ from symgrad.runtime.support import array_of, array_seed, check_items, check_key
 from symgrad.text import docstring
 
 Item = TypeVar("Item")
-#: what a caller calls besides kernels and NumPy code
+#: helper functions that a caller uses besides kernels and NumPy code
 HELPERS = (array_of, array_seed, check_items, check_keys, fitting_seed, laid_alike, list_seed, tangent_of)
 CALLED: dict[str, Any] = {called.__name__: called for called in HELPERS}
 
 
 @dataclass(frozen=True, slots=True)
 class Halves:
-    """A pullback: its halves, where the parameters of ``backward`` are the last results of ``forward``, then the seeds.
+    """A pullback as halves: the parameters of ``backward`` are the last results of ``forward``, then the seeds.
 
-    ``copies`` says which result of ``forward`` is a copy of which parameter; ``out`` and ``gradients`` are templates,
-    ``returned`` is what is returned over ``out`` and ``pullback``. Or a linear function of tangents, which stand in the place of the seeds.
+    ``copies`` maps results of ``forward`` to the parameters that they copy. ``out`` and ``gradients`` are
+    templates; ``returned`` is the returned expression over ``out`` and ``pullback``. For a linear function of
+    tangents, these replace the seeds.
     """
 
     forward: Func
@@ -42,9 +43,9 @@ class Halves:
     seeds: Sequence[Seed]
     returned: str
     doc: str
-    called: str = "pullback"  #: what is handed out, and what it takes
+    called: str = "pullback"  #: the name of the returned function, and of its parameter
     argument: str = "out_grad"
-    checks: Sequence[str] = ()  #: the lines that hold the seeds to the structure of the result
+    checks: Sequence[str] = ()  #: the lines that check the seeds against the structure of the result
 
     @property
     def residuals(self) -> int:
@@ -52,13 +53,13 @@ class Halves:
 
     @property
     def own(self) -> int:
-        """How many results are the function's own."""
+        """The number of the function's own results."""
         return len(self.forward.body.yields) - self.residuals
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Names of the caller: of the results of both kernels, of the arguments that are kept, of NumPy."""
+    """Names of the caller: of the results of both kernels, of saved arguments, of NumPy."""
 
     results: list[str]
     gradients: list[str]
@@ -93,7 +94,7 @@ def emit_pair(surface: Surface, halves: Halves, again: Again) -> Pair:
 
 
 def words_of(surface: Surface, halves: Halves, again: Again, taken: set[str]) -> Words:
-    """Names that nothing else has."""
+    """Unused names."""
     taken |= {"out", halves.called, halves.argument, *CALLED, *surface.objects}
     taken |= {word for seed in halves.seeds for word in (seed.shape, seed.dtype) if word is not None}
     taken |= names_in([*surface.leaves, f"lambda {surface.signature}: 0", result_text(halves.out, halves.own)])
@@ -107,7 +108,7 @@ def words_of(surface: Surface, halves: Halves, again: Again, taken: set[str]) ->
 
 
 def kept_arguments(surface: Surface, halves: Halves, again: Again, words: Words) -> tuple[list[str], list[str]]:
-    """Lines that keep what runs again would take, where nothing else does, and the expressions for it."""
+    """Lines that save the arguments of the rerun, where nothing else does, and the expressions that read them."""
     lines, kept = [], []
     for k, word in zip(again.places, words.kept, strict=True):
         text, type_ = surface.leaves[k], halves.forward.params[k].type
@@ -121,19 +122,19 @@ def kept_arguments(surface: Surface, halves: Halves, again: Again, words: Words)
 
 
 def given_to(halves: Halves, words: Words) -> list[str]:
-    """The arguments of the second kernel: residuals, of the types that the first has handed over, and seeds."""
+    """The arguments of the second kernel: residuals, in the types that the first has returned, and seeds."""
     numpy, count = words.numpy, halves.residuals
     residuals = [numpy.exact(word, value.type) for word, value in zip(words.results[halves.own :], halves.backward.params, strict=False)]
     return residuals + [numpy.seed(seed, value.type) for seed, value in zip(halves.seeds, halves.backward.params[count:], strict=True)]
 
 
 def converted_all(numpy: Spellings, words: Sequence[str], half: Func) -> list[str]:
-    """The first results of a half as the NumPy scalars that they should be."""
+    """The first results of a half as NumPy scalars of their types."""
     return [numpy.converted(word, operand) for word, operand in zip(words, half.body.yields, strict=False)]
 
 
 def only_read(half: Func, items: Sequence[Item]) -> list[Item]:
-    """Of what belongs to the parameters of a half that of those which it reads."""
+    """The items of those parameters of a half that it reads."""
     read = uses(half.body)
     return [item for value, item in zip(half.params, items, strict=True) if value in read]
 

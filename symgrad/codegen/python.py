@@ -1,4 +1,4 @@
-"""Turns a ``Func`` into Python source: the user's statements, then, for a gradient, its backward half.
+"""Emission: a ``Func`` -> Python source: the user's statements, then, for a gradient, its backward half.
 
 Layout says what is nested, naming gives variables, expressions spell the ops, the writer makes statements of
 them; here the functions of a program are put together and printed, with the names that their module needs. ``annotate`` adds what a tree
@@ -24,7 +24,7 @@ from symgrad.runtime.find import find
 
 
 def emit(func: Func, header: Header) -> Emitted:
-    """The source of a function and of those it calls.
+    """The source of a function and of the functions that it calls.
 
     >>> from symgrad.ir.core import Block, Value
     >>> from symgrad.ops.build import Builder
@@ -47,13 +47,13 @@ def emit(func: Func, header: Header) -> Emitted:
 
 
 def emit_to_run(func: Func, header: Header) -> tuple[ast.Module, dict[str, Any]]:
-    """A function as a tree that is compiled and never printed, and the names that it needs."""
+    """A function as a tree that is compiled and never printed, and its global names."""
     definitions, names = written(func, replace(header, once=True), {})
     return to_run(ast.Module(definitions, [])), names.namespace
 
 
 def written(func: Func, header: Header, marks: dict[ast.stmt, Mark]) -> tuple[list[ast.stmt], Names]:
-    """The definitions of a function and of those it calls, with the names that they take from their module."""
+    """The definitions of a function and of its callees, with the names that they take from their module."""
     funcs = called(func)
     headers = {func: header}
     taken = {header.name, header.again.partition("(")[0], *header.beside}
@@ -69,7 +69,7 @@ def written(func: Func, header: Header, marks: dict[ast.stmt, Mark]) -> tuple[li
 
 
 def called(func: Func) -> list[Func]:
-    """The function and all it calls, the called ones first."""
+    """The function and all its callees, callees first."""
     funcs: dict[Func, None] = {}
     pending = [func]
     while pending:

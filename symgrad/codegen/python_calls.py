@@ -1,4 +1,4 @@
-"""Calls of functions of Python that cannot be seen into, as Python writes them: operators between their operands, sets, keywords."""
+"""Emission of opaque calls in Python's own syntax: operators, set displays, keyword arguments."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from symgrad.text import exact, is_name
 
 
 def between(operator_: ast.operator) -> Callable[[ast.expr, ast.expr], ast.expr]:
-    """What writes an operator between two operands."""
+    """A function that emits an operator between two operands."""
     return lambda a, b: ast.BinOp(a, operator_, b)
 
 
 def compared(operator_: ast.cmpop) -> Callable[[ast.expr, ast.expr], ast.expr]:
-    """What writes a comparison of two operands."""
+    """A function that emits a comparison of two operands."""
     return lambda a, b: ast.Compare(a, [operator_], [b])
 
 
 def item(owner: ast.expr, index: ast.expr) -> ast.expr:
-    """``owner[index]``, with a slice that was made for it as one between brackets."""
+    """``owner[index]``, with a ``slice`` call spelled as a slice."""
     match index:
         case ast.Call(func=ast.Name(id="slice"), args=[start, stop, step]):
             bounds = [None if isinstance(b, ast.Constant) and b.value is None else b for b in (start, stop, step)]
@@ -31,7 +31,7 @@ def item(owner: ast.expr, index: ast.expr) -> ast.expr:
     return ast.Subscript(owner, index)
 
 
-#: functions of ``operator`` of two operands, as Python writes them
+#: two-operand functions of ``operator``, in Python's syntax
 OPERATORS: tuple[tuple[Any, Callable[[ast.expr, ast.expr], ast.expr]], ...] = (
     (operator.getitem, item),
     (operator.contains, lambda owner, sought: ast.Compare(sought, [ast.In()], [owner])),
@@ -49,7 +49,7 @@ def opaque_call(op: Call, operands: list[ast.expr]) -> ast.expr:
     words = tuple(op.settings.get("names", ()))
     function, *arguments = operands
     called = op.args[0].value if isinstance(op.args[0], Const) else None
-    written = next((written for known, written in OPERATORS if known is called), None)  # what is called may have no hash
+    written = next((written for known, written in OPERATORS if known is called), None)  # the callee may be unhashable
     match arguments:
         case [ast.List(elts=items)] if called is tuple:
             return ast.Tuple(items)
@@ -58,7 +58,7 @@ def opaque_call(op: Call, operands: list[ast.expr]) -> ast.expr:
         case [one, other] if written is not None:
             return written(one, other)
         case [owner, *others] if isinstance(called, types.MethodDescriptorType) and op.settings.get("type") is not None:
-            function, arguments = ast.Attribute(owner, called.__name__), others  # of a text or a set, whose class is known
+            function, arguments = ast.Attribute(owner, called.__name__), others  # a method of a string or a set, whose class is known
     plain = len(arguments) - len(words)
     named = [ast.keyword(w, v) if is_name(w) else spread(w, v) for w, v in zip(words, arguments[plain:], strict=True)]
     return ast.Call(function, arguments[:plain], named)

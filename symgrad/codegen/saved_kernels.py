@@ -1,4 +1,4 @@
-"""Kernels -> a piece of a saved module: where numba is installed it takes the place of the NumPy function of the same name."""
+"""Kernels as a piece of a saved module: where numba is installed they replace the NumPy function of the same name."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ except ImportError:  # then the NumPy code runs
 
 
 def kernel_piece(kernel: Kernel | Pair, tested: Callable[[str], str]) -> Emitted:
-    """The piece; ``tested`` adds to the text of the caller a test of the types that the kernels were made for."""
+    """The piece of text; ``tested`` adds to the caller's text a test of the types that the kernels were specialised for."""
     texts = [kernel.text] if isinstance(kernel, Kernel) else [kernel.forward[1], kernel.backward[1]]
     numpy = {kernel.fallback: kernel.behind or kernel.stem} if isinstance(kernel, Kernel) else {f"{kernel.stem}_numpy": kernel.stem}
     aliases = "\n".join(f"{new} = {old}" for new, old in numpy.items() if new != old)
@@ -32,7 +32,7 @@ def kernel_piece(kernel: Kernel | Pair, tested: Callable[[str], str]) -> Emitted
 
 
 def helpers(texts: list[str]) -> list[str]:
-    """The text of the functions that the kernels import from symgrad, and the numbers that stand at the top of the kernels' modules."""
+    """The text of the functions that the kernels import from symgrad, and the numbers at the top of the kernels' modules."""
     numbers: dict[str, None] = {}
     imports: dict[str, dict[str, None]] = {}
     for text in texts:

@@ -27,10 +27,10 @@ SIMPLE = (ast.Name, ast.Constant, ast.Attribute)
 
 
 class Printer(SourceGenerator):  # type: ignore[misc]
-    """astor's printer, mended: strings, powers, definitions; lines are never wrapped."""
+    """astor's printer with corrections for strings, powers and definitions; lines are never wrapped."""
 
     def visit_Constant(self, node: ast.Constant) -> None:
-        """Text of a literal; strings in double quotes, on one line."""
+        """Print a literal; strings in double quotes, on one line."""
         if isinstance(node.value, str):
             self.write(quoted(node.value))
         elif isinstance(node.value, complex):
@@ -39,11 +39,11 @@ class Printer(SourceGenerator):  # type: ignore[misc]
             super().visit_Constant(node)
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
-        """Text of an f-string, which astor cannot print from Python 3.14 on."""
+        """Print an f-string, which astor cannot do from Python 3.14 on."""
         self.write(ast.unparse(node))
 
     def visit_Expr(self, node: ast.Expr) -> None:
-        """A docstring, or an expression for its effect."""
+        """Print a docstring, or an expression statement."""
         if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             self.newline(node)
             self.write(docstring(node.value.value))
@@ -51,7 +51,7 @@ class Printer(SourceGenerator):  # type: ignore[misc]
             super().visit_Expr(node)
 
     def visit_BinOp(self, node: ast.BinOp) -> None:
-        """An operation; a power of simple things stands without spaces."""
+        """Print an operation; a power of simple operands has no spaces."""
         if not isinstance(node.op, ast.Pow) or not (is_simple(node.left) and is_simple(node.right)):
             super().visit_BinOp(node)
             return
@@ -61,7 +61,7 @@ class Printer(SourceGenerator):  # type: ignore[misc]
             self.write(node.left, "**", node.right)
 
     def visit_FunctionDef(self, node: ast.FunctionDef, is_async: bool = False) -> None:
-        """A definition, without blank lines around it."""
+        """Print a definition, without blank lines around it."""
         if node.decorator_list or is_async or getattr(node, "type_params", None):
             raise NotImplementedError("a definition that is not emitted")
         self.newline(node)
@@ -75,12 +75,12 @@ class Printer(SourceGenerator):  # type: ignore[misc]
 
 
 def is_simple(node: ast.expr) -> bool:
-    """May the node stand beside ``**`` without spaces?"""
+    """Whether the node may be next to ``**`` without spaces."""
     return isinstance(node, SIMPLE) or isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant)
 
 
 class Fields(dict[Any, tuple[str, ...]]):
-    """For each class of nodes, looked up once, the fields that make a node what it is: contexts and comments on types do not."""
+    """The significant fields of each node class, cached: all but contexts and type comments."""
 
     def __missing__(self, kind: Any) -> tuple[str, ...]:
         self[kind] = fields = tuple(name for name in kind._fields if name not in ("ctx", "kind", "type_comment"))
@@ -91,7 +91,7 @@ FIELDS = Fields()
 
 
 def nodes(tree: Any) -> Iterator[ast.AST]:
-    """Every node of a tree, or of a list of trees, contexts left out."""
+    """Every node of a tree, or of a list of trees, except contexts."""
     pending = [tree]
     while pending:
         node = pending.pop()
@@ -103,7 +103,7 @@ def nodes(tree: Any) -> Iterator[ast.AST]:
 
 
 def unshared(node: Any) -> Any:
-    """A copy of a tree in which no node stands twice, with negative numbers as ``-`` applied to positive ones."""
+    """A copy of a tree without shared nodes, with negative numbers as ``-`` applied to positive ones."""
     kind: Any = type(node)
     if kind is list:
         return [unshared(item) for item in node]
@@ -122,7 +122,7 @@ def unshared(node: Any) -> Any:
 
 
 def to_text(tree: ast.Module) -> tuple[str, ast.Module]:
-    """The text of a module, and the tree that Python reads from that text.
+    """The text of a module, and the tree parsed from that text.
 
     >>> a = ast.Name("a")
     >>> power = ast.BinOp(ast.UnaryOp(ast.USub(), ast.Constant(2.0)), ast.Pow(), a)
@@ -146,7 +146,7 @@ def to_text(tree: ast.Module) -> tuple[str, ast.Module]:
 
 
 def to_run(tree: ast.Module) -> ast.Module:
-    """The module as Python compiles it, for what is never printed.
+    """The module in the form that Python compiles, for code that is never printed.
 
     >>> space = {}
     >>> a, b = ast.Name("a"), ast.Name("b")
@@ -161,12 +161,12 @@ def to_run(tree: ast.Module) -> ast.Module:
 
 
 LOAD, STORE, DELETE = ast.Load(), ast.Store(), ast.Del()
-#: fields that hold what is assigned to
+#: fields that hold assignment targets
 TARGETS = frozenset({"target", "targets", "optional_vars"})
 
 
 def in_place(node: Any, context: ast.expr_context) -> Any:
-    """A copy as by ``unshared``, whose nodes say where they stand and whether they are read or assigned to."""
+    """A copy as by ``unshared``, with positions and contexts set."""
     kind: Any = type(node)
     if kind is list:
         return [in_place(item, context) for item in node]
@@ -194,7 +194,7 @@ def in_place(node: Any, context: ast.expr_context) -> Any:
 
 
 def alike(a: Any, b: Any) -> bool:
-    """Are two trees the same program?  Contexts and positions do not count."""
+    """Whether two trees are the same program; contexts and positions do not count."""
     kind: Any = type(a)
     if kind is not type(b):
         return not a and not b and (a is None or b is None) and (isinstance(a, list) or isinstance(b, list))
@@ -212,7 +212,7 @@ def alike(a: Any, b: Any) -> bool:
 
 
 def printed(tree: ast.Module) -> str:
-    """What the mended astor makes of a tree."""
+    """The tree printed by the corrected astor."""
     generator = Printer("    ")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)

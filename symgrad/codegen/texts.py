@@ -34,9 +34,10 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """A line of emitted text, counted from 1, and the place in the user's source that it comes from.
+    """A line of emitted text, counted from 1, and its origin in the user's source.
 
-    ``backward``: it belongs to the backward half. ``tape``: it saves a value for the backward half, or reads a value that was saved.
+    ``backward``: it belongs to the backward half. ``tape``: it saves a value for the backward half, or reads a
+    saved value.
     """
 
     line: int
@@ -54,7 +55,7 @@ class Emitted:
     line_map: list[Tie] = field(default_factory=list)
 
     def place(self, line: int) -> Loc:
-        """The user's line that a line of the text comes from, or the nearest one before it does."""
+        """The user's line from which a line of the text, or the nearest one before it, comes."""
         before = [tie for tie in self.line_map if tie.line <= line]
         return max(before, key=lambda tie: tie.line).loc if before else NOWHERE
 
@@ -68,54 +69,55 @@ class Emitted:
 class Kernel:
     """A kernel and its caller: names and texts.
 
-    ``leaves`` are the expressions over the user's parameters that the kernel's parameters take; ``direct``: these are the
-    user's parameters themselves and its result is the whole result, so that the caller only adds the rerun.
+    ``leaves`` are the expressions over the user's parameters for the kernel's parameters. ``direct``: these are
+    the user's parameters themselves and the kernel's result is the whole result, so that the caller only adds
+    the fallback.
     """
 
     stem: str  #: the caller's name
     name: str
-    text: str  #: of the module: imports, decorator and all
+    text: str  #: of the module, with imports and decorator
     caller: str
     fallback: str
     leaves: list[str]
     types: list[Type]
     direct: bool
-    flat: bool = False  #: are its parameters those of the user?
-    results: tuple[str, ...] = ()  #: the caller's names for its results, and what it returns of them; neither if it is direct
+    flat: bool = False  #: are its parameters the user's?
+    results: tuple[str, ...] = ()  #: the caller's names for its results, and the expression returned; both empty if it is direct
     returned: str = ""
-    namespace: dict[str, Any] = field(default_factory=dict)  #: what the caller names besides the kernel and the NumPy function
-    behind: str = ""  #: the NumPy function that does what the kernel does, where ``stem`` only hands it out
-    tangents: tuple[str, ...] = ()  #: leaves that are no expressions over the user's parameters
+    namespace: dict[str, Any] = field(default_factory=dict)  #: the caller's other global names
+    behind: str = ""  #: the NumPy function equivalent to the kernel, where ``stem`` only returns it
+    tangents: tuple[str, ...] = ()  #: leaves that are tangents, not expressions over the user's parameters
 
     @property
     def shown(self) -> str:
-        """What a reader wants to see of both."""
+        """The texts of both, for a reader."""
         return f"{self.text[self.text.index(DECORATOR) :]}\n\n{self.caller}"
 
 
 @dataclass(frozen=True, slots=True)
 class Seed:
-    """What a pullback is given for one result: its expression over ``out_grad``, and the result's over ``out``."""
+    """The seed of a pullback for one result: its expression over ``out_grad``, and the result's over ``out``."""
 
     argument: str
     result: str
-    shape: str | None  #: the variable that keeps the shape of a result that is an array
+    shape: str | None  #: the variable that holds the shape of an array result
     fits: bool  #: it is an array or a number, of floats or complex numbers
     of_complex: bool = False
-    dtype: str | None = None  #: the text of a dtype that is not that of Python's numbers
-    unknown: bool = False  #: it is the result that says which dtype it has
+    dtype: str | None = None  #: the text of a dtype other than Python's
+    unknown: bool = False  #: the dtype is known from the result only
     is_array: bool = True  #: an array on every path; else it may be a number
 
     @property
     def kept(self) -> list[str]:
-        """The lines that keep the shape, and a dtype that only the result has."""
+        """The lines that save the shape, and a dtype known from the result only."""
         result = self.result if self.is_array else f"array_of({self.result})"
         shape = [] if self.shape is None else [f"{self.shape} = {result}.shape"]
         return shape if self.dtype is None or not self.unknown else [*shape, f"{self.dtype} = {result}.dtype"]
 
     @property
     def fitted(self) -> str:
-        """The seed as the backward half takes it."""
+        """The seed, converted for the backward half."""
         words = [self.argument, str(self.shape), "True"] if self.of_complex else filter(None, [self.argument, self.shape])
         words = [*words, *([] if self.dtype is None else [f"dtype={self.dtype}"])]
         words = words if is_name(self.argument) else [*words, f"name={literal(f'the seed of {self.result}')}"]
@@ -124,7 +126,7 @@ class Seed:
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """The NumPy code of both halves as one function, which takes what the program takes, by ``places``, and then the seeds."""
+    """The NumPy code of both halves as one function of the program's parameters, at ``places``, and the seeds."""
 
     name: str
     emitted: Emitted
@@ -142,11 +144,11 @@ class Pair:
     again: tuple[str, str]
     leaves: list[str]
     types: list[Type]
-    taken: list[int | Type]  #: what the backward half takes: results of the forward half, by number, then seeds, by type
+    taken: list[int | Type]  #: the arguments of the backward half: results of the forward half, by index, then seeds, by type
     namespace: dict[str, Any] = field(default_factory=dict)
 
     @property
     def shown(self) -> str:
-        """What a reader wants to see of all three."""
+        """The texts of all three, for a reader."""
         kernels = [text[text.index(DECORATOR) :] for _, text in (self.forward, self.backward)]
         return "\n\n".join([*kernels, self.caller])

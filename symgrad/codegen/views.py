@@ -1,4 +1,4 @@
-"""Makes the slices of an array that every round of a loop would make alike once, before the loop.
+"""Loop-invariant code motion of slices: a slice that every iteration would create is created once, before the loop.
 
 for t in range(n):                          A_view = A[1:-1]
     A[1:-1] = 0.5 * A[1:-1]        ->       for t in range(n):
@@ -22,24 +22,24 @@ from symgrad.ir.types import Array, Scalar, Type
 
 @dataclass(slots=True)
 class BeforeLoops(ABC):
-    """Makes what every round of a loop would make alike once, before the loop, in statements that are changed in place."""
+    """Hoists loop-invariant expressions of statements, which are changed in place."""
 
-    taken: set[str]  #: names of variables that something else has
+    taken: set[str]  #: names of variables in use
     assignments: list[ast.stmt] = field(default_factory=list)  #: the assignments before loops
 
-    #: the end of the names of what is made
+    #: the suffix of the new names
     suffix: ClassVar[str]
 
     @abstractmethod
     def source(self, node: ast.AST, bound: set[str]) -> tuple[str, ast.expr] | None:
-        """A variable, and what is made of it before a loop, for a node that is read or written there."""
+        """A variable, and the expression on it to hoist, for a node of a loop; None if there is none."""
 
     def instead(self, node: ast.AST, view: ast.Name) -> ast.expr:
-        """The expression that replaces the node, of the name that is assigned before the loop."""
+        """The expression that replaces the node, over the hoisted name."""
         return view
 
     def rebinds(self, node: ast.AST) -> Iterator[str]:
-        """The variables that a statement gives another object."""
+        """The variables that a statement rebinds."""
         return bound_by(node, ())
 
     def statements(self, body: list[ast.stmt]) -> list[ast.stmt]:
@@ -56,7 +56,7 @@ class BeforeLoops(ABC):
         return statements
 
     def before(self, loop: ast.For | ast.While) -> list[ast.stmt]:
-        """Assignments, to stand before a loop, of expressions that it reads and writes; in the loop their names replace them."""
+        """Assignments, to be placed before a loop, of expressions that the loop accesses; their names replace them in the loop."""
         inside = list(nodes(loop))
         bound = {name for node in inside for name in self.rebinds(node)}
         if not any(self.source(node, bound) is not None for node in inside):
@@ -70,7 +70,7 @@ class BeforeLoops(ABC):
         return assignments
 
     def replaced(self, node: Any, bound: set[str], table: dict[str, tuple[str, ast.expr]]) -> Any:
-        """The node, or what stands for it."""
+        """The node, or its replacement."""
         if isinstance(node, list):
             return [self.replaced(item, bound, table) for item in node]
         if not isinstance(node, ast.AST):
@@ -100,7 +100,7 @@ class BeforeLoops(ABC):
 
 @dataclass(slots=True)
 class Views(BeforeLoops):
-    """Slices of the variables of one function that are arrays, of what rank at least."""
+    """Slices of the array variables of one function, with their minimum ranks."""
 
     arrays: Mapping[str, int] = field(kw_only=True)
     suffix = "view"
@@ -109,7 +109,7 @@ class Views(BeforeLoops):
         return bound_by(node, self.arrays)
 
     def source(self, node: ast.AST, bound: set[str]) -> tuple[str, ast.expr] | None:
-        """A view of the same array in every round, that is sure to exist."""
+        """A view that is the same in every iteration, and surely valid."""
         if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name) or node.value.id in bound:
             return None
         items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
@@ -122,7 +122,7 @@ class Views(BeforeLoops):
 
 
 def is_fixed(node: ast.expr, bound: set[str]) -> bool:
-    """Is it an integer that the loop does not change?"""
+    """Whether the expression is a loop-invariant integer."""
     match node:
         case ast.Constant(value=int()):
             return True
@@ -136,12 +136,12 @@ def is_fixed(node: ast.expr, bound: set[str]) -> bool:
 
 
 def is_step(node: ast.expr) -> bool:
-    """Is it surely no 0, for which a slice raises?"""
+    """Whether the expression is surely nonzero; a slice with step 0 raises."""
     return isinstance(node.operand if isinstance(node, ast.UnaryOp) else node, ast.Constant)
 
 
 def bound_by(node: ast.AST, arrays: Container[str]) -> Iterator[str]:
-    """The variables that a statement gives another object."""
+    """The variables that a statement rebinds."""
     match node:
         case ast.Assign(targets=targets):
             for target in targets:
@@ -164,7 +164,7 @@ def names_of(target: ast.expr) -> Iterator[str]:
 
 
 def stored(target: ast.expr, views: set[str]) -> ast.expr:
-    """A view is written to, and not given another object."""
+    """The target that writes to a view instead of rebinding its name."""
     if isinstance(target, ast.Name) and target.id in views:
         return ast.Subscript(target, ast.Constant(...))
     if isinstance(target, ast.Tuple | ast.List):

@@ -1,4 +1,4 @@
-"""Writes one function: control flow becomes ``for``, ``while``, ``if``, ``break`` and ``return`` again, ops statements."""
+"""Emission of one function: control flow becomes ``for``, ``while``, ``if``, ``break`` and ``return`` again, ops become statements."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ Finish = Callable[[list[Operand]], list[ast.stmt]]
 
 @dataclass(slots=True)
 class Writer(AssignmentWriter):
-    """Writes one function."""
+    """Emits one function."""
 
     marks: dict[ast.stmt, Mark]
-    inner: set[str]  #: names that rows' texts bind
+    inner: set[str]  #: names bound in rows' texts
     texts: dict[Call, str]  #: of the ops' rows
     template: ast.expr | None = field(init=False)
-    unbound: Mapping[Value, object] = field(init=False)  #: what may have no value
+    unbound: Mapping[Value, object] = field(init=False)  #: possibly unbound values
     flags: int = 0
-    viewed: set[str] = field(default_factory=set)  #: names of views made before loops
+    viewed: set[str] = field(default_factory=set)  #: names of views created before loops
 
     def __post_init__(self) -> None:
         func, header = self.func, self.header
@@ -96,11 +96,11 @@ class Writer(AssignmentWriter):
 
     @property
     def starts_again(self) -> bool:
-        """Is the plain form called with the same arguments where something is raised?"""
+        """Whether the plain form is called with the same arguments if an exception is raised."""
         return bool(self.func.guarded and self.header.again)
 
     def guarded(self, body: list[ast.stmt]) -> ast.stmt:
-        """The body, and the plain form where something is raised."""
+        """The body, with a call of the plain form if it raises."""
         again = ast.parse(self.header.again, mode="eval").body
         names = [self.names.use(kind) for kind in sorted(self.func.guarded)]
         kinds = names[0] if len(names) == 1 else ast.Tuple(names)
@@ -122,7 +122,7 @@ class Writer(AssignmentWriter):
         return statements
 
     def with_views(self, body: list[ast.stmt]) -> list[ast.stmt]:
-        """The statements; in code that is only run, with the slices and the memory of cells that loops use created before the loops."""
+        """The statements; in code that is only run, with the slices and memoryviews of loops created before the loops."""
         if not self.header.fast:
             return body
         types: dict[str, list[Type]] = {}
@@ -132,7 +132,7 @@ class Writer(AssignmentWriter):
             types.setdefault(self.name_of.get(value, ""), []).append(UNKNOWN)
         taken = {*types, *self.names.reserved(), *self.viewed}
         body, added = with_memory(body, types, taken, self.names.use("memoryview"))
-        self.marks.update((statement, Mark()) for statement in added)  # the line belongs beside the loop's own
+        self.marks.update((statement, Mark()) for statement in added)  # the line comment belongs to the loop itself
         self.viewed |= taken
         return body
 
@@ -155,7 +155,7 @@ class Writer(AssignmentWriter):
         return statements
 
     def marked(self, statements: list[ast.stmt], op: Op) -> list[ast.stmt]:
-        """Note where statements come from."""
+        """Record where statements come from."""
         for statement in statements:
             if statement not in self.marks:
                 tape = isinstance(op, Call) and op.name in TAPES
@@ -167,7 +167,8 @@ class Writer(AssignmentWriter):
     ) -> list[ast.stmt]:
         """The statements of a block and of its end.
 
-        If the end ``splits``, or the user wrote ``continue``, an ``if`` that stands last takes the end into its branches.
+        If the end ``splits``, or the user wrote ``continue``, a trailing ``if`` takes the end into its
+        branches.
         """
         yields = block.yields if yields is None else yields
         roots = [op for op in block.ops if self.layout.is_root(op)]
@@ -186,7 +187,7 @@ class Writer(AssignmentWriter):
         return statements + self.marked(self.guard(self.expression(last.test), sides[0], sides[1], skips), last)
 
     def splittable(self, last: If, block: Block, yields: list[Operand], in_loop: bool) -> bool:
-        """Are the outs of the ``if`` only handed on at the end, beside plain variables, and bound where they are returned?"""
+        """Whether the results of the ``if`` are only yielded at the end, beside plain variables, and bound where they are returned."""
         if not in_loop and any(is_undefined(y) for inner in last.blocks for y in inner.yields):
             return False
         if any(isinstance(y, Value) and y in self.layout.nested for y in yields):
@@ -195,7 +196,7 @@ class Writer(AssignmentWriter):
         return bool(last.outs) and all(self.layout.count.get(out, 0) == sum(y is out for y in handed) for out in last.outs)
 
     def goes_on_after(self, op: If) -> bool:
-        """Does the other branch stand no deeper in the user's source than the ``if``, which then ended in ``continue``?"""
+        """Whether the user's ``if`` ended in ``continue``: its other branch is not indented deeper than the ``if`` itself."""
         if op in self.layout.backward or not op.orelse.ops:
             return False
         mine, theirs = (self.depth_of(place) for place in (op.loc, op.orelse.ops[0].loc))
@@ -207,7 +208,7 @@ class Writer(AssignmentWriter):
         return len(text) - len(text.lstrip()) if text.strip() else None
 
     def guard(self, test: ast.expr, then: list[ast.stmt], orelse: list[ast.stmt], skips: bool = False) -> list[ast.stmt]:
-        """An ``if``; a branch that leaves comes first and the other stands after it."""
+        """An ``if``; a branch that leaves comes first, and the other follows it without ``else``."""
         if then and isinstance(then[-1], LEAVES):
             return [ast.If(test, then, []), *orelse]
         if orelse and isinstance(orelse[-1], LEAVES):
@@ -248,7 +249,7 @@ class Writer(AssignmentWriter):
     # ------------------------------------------------------------------ control flow
 
     def print_if(self, op: If) -> list[ast.stmt]:
-        """``if``; each branch ends by assigning the variables of the outs."""
+        """``if``; each branch ends by assigning the result variables."""
 
         def finish(yields: list[Operand]) -> list[ast.stmt]:
             return self.copies([(o, y) for o, y in zip(op.outs, yields, strict=True) if self.layout.count.get(o)])
@@ -257,13 +258,13 @@ class Writer(AssignmentWriter):
         return self.branch(self.expression(op.test), then, orelse)
 
     def needed(self, op: For | While) -> set[Value]:
-        """The carried variables that somebody reads, in the loop or after it."""
+        """The carried variables that are read in the loop or after it."""
         count = self.layout.count
         tested = op.test.args if isinstance(op, While) else op.carried
         return {a for a, t, o in zip(op.carried, tested, op.outs, strict=False) if count.get(a) or count.get(t) or count.get(o)}
 
     def loop_end(self, targets: list[Value], needed: set[Value], until: bool) -> Finish:
-        """What stands at the end of a round: the carried variables of the next, and the way out."""
+        """The end of an iteration: the assignments of carried variables, and the exit."""
 
         def finish(yields: list[Operand]) -> list[ast.stmt]:
             copies = self.copies([(t, y) for t, y in zip(targets, yields, strict=False) if t in needed])
@@ -272,7 +273,7 @@ class Writer(AssignmentWriter):
         return finish
 
     def leave(self, copies: list[ast.stmt], test: Operand) -> list[ast.stmt]:
-        """Copies, then ``break`` if the test, evaluated before them, says so."""
+        """Copies, then ``break`` if the test, evaluated before them, is true."""
         if isinstance(test, Const):
             return [*copies, ast.Break()] if test.value else copies
         condition = self.expression(test)
@@ -283,7 +284,7 @@ class Writer(AssignmentWriter):
         return [*copies, ast.If(condition, [ast.Break()], [])]
 
     def fresh(self, base: str) -> str:
-        """A variable that nothing else uses."""
+        """An unused variable name."""
         taken = {*self.name_of.values(), *self.names.reserved()}
         name = base
         while name in taken:
@@ -298,15 +299,15 @@ class Writer(AssignmentWriter):
         if self.counts(op):
             assignments.append(assign(ast.Name(self.name_of[op.outs[-1]]), ast.Constant(0)))
         for statement in assignments:
-            self.marks[statement] = Mark()  # the line belongs beside the loop's own
+            self.marks[statement] = Mark()  # the line comment belongs to the loop itself
         return assignments
 
     def counts(self, op: For | While) -> bool:
-        """Does somebody want to know the number of rounds?"""
+        """Whether the number of iterations is read."""
         return len(op.outs) > len(op.carried) and bool(self.layout.count.get(op.outs[-1]))
 
     def body(self, op: For | While, before: list[ast.stmt]) -> list[ast.stmt]:
-        """The statements of a round."""
+        """The statements of an iteration."""
         if self.counts(op):
             before = [*before, ast.AugAssign(ast.Name(self.name_of[op.outs[-1]]), ast.Add(), ast.Constant(1))]
         splits = op.until and isinstance(op.body.yields[-1], Value)
@@ -326,7 +327,7 @@ class Writer(AssignmentWriter):
         return [*self.enter(op), ast.For(ast.Name(self.name_of[op.index]), over, self.body(op, []), [])]
 
     def print_while(self, op: While) -> list[ast.stmt]:
-        """``while test``, or a loop without end that is left when the test fails."""
+        """``while test``, or an infinite loop that is left when the test fails."""
         entry = self.enter(op)
         before = self.ops(op.test.ops)
         test = self.expression(op.test.yields[0])
@@ -337,24 +338,24 @@ class Writer(AssignmentWriter):
 
 
 def is_int(operand: Operand, value: int) -> bool:
-    """Is the operand this very literal?"""
+    """Whether the operand is this literal."""
     return isinstance(operand, Const) and type(operand.value) is int and operand.value == value
 
 
 def parameters(node: ast.AST) -> set[str]:
-    """The names of the parameters that stand in a tree."""
+    """The names of the parameters in a tree."""
     return {inner.arg for inner in ast.walk(node) if isinstance(inner, ast.arg)}
 
 
 def bound_first(body: list[ast.stmt]) -> set[str]:
-    """The names that are bound before the first statement that may read another."""
+    """The names bound before the first statement that may read another one."""
     simple = itertools.takewhile(lambda statement: isinstance(statement, ast.Assign | ast.Expr), body)
     targets = [target for statement in simple if isinstance(statement, ast.Assign) for target in statement.targets]
     return {target.id for target in targets if isinstance(target, ast.Name)}
 
 
 def begin_unbound(func: Func) -> Iterator[Value]:
-    """What loops carry that has no value before the first round."""
+    """The loop-carried values that are unbound before the first iteration."""
     for op in walk(func.body):
         if isinstance(op, For | While):
             yield from (slot for slot, init in zip(op.carried, op.inits, strict=True) if is_undefined(init))

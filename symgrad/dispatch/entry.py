@@ -32,7 +32,7 @@ from symgrad.verification.first_call import FirstCall
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """What was read from outside when a function was read, as it was."""
+    """The captured state: objects and values read from outside when the function was lowered."""
 
     relied: tuple[Relied, ...]
     captured: tuple[tuple[str, Abstract], ...]
@@ -41,7 +41,7 @@ class World:
     objects: Mapping[str, Any]
 
     def is_as_it_was(self, function: types.FunctionType, arguments: Mapping[str, Any] | None, names: Collection[str]) -> bool:
-        """Is it still so? Without arguments, what is read from those, which have these names, is not looked at."""
+        """Whether the captured state is unchanged. Without arguments, reads from the parameters ``names`` are not tested."""
         return (
             all(
                 self.relies(function, relied, arguments or {})
@@ -58,46 +58,46 @@ class World:
         )
 
     def relies(self, function: types.FunctionType, relied: Relied, arguments: Mapping[str, Any]) -> bool:
-        """Is what the code contains of something outside still so?"""
+        """Whether an object that the code depends on is unchanged."""
         try:
             return relied.holds(evaluated(function, relied.text, self.objects, arguments))
         except Exception:
             return False
 
     def as_related(self, function: types.FunctionType, one: str, other: str, same: bool, arguments: Mapping[str, Any]) -> bool:
-        """Are two things that are read from outside one object if they were?"""
+        """Whether two captured objects are identical, as they were (or were not) when the function was lowered."""
         first, second = (evaluated(function, text, self.objects, arguments) for text in (one, other))
         return (first is second) == same
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Entry:
-    """One signature and the code for it."""
+    """One signature and its code."""
 
     signature: Signature
     compiled: Compiled
-    examples: tuple[str, ...] | None = None  #: texts of the arguments of the first call, for the self-check of a saved module
-    first: FirstCall | None = None  #: of code that is compared with the user's function when it is first called
-    trail: Any = None  #: what was tried until there was this code, which is of use while the code is
+    examples: tuple[str, ...] | None = None  #: texts of the first call's arguments, for the self-check of a saved module
+    first: FirstCall | None = None  #: for code that is compared with the user's function at its first call
+    trail: Any = None  #: the attempts that led to this code, kept alive with it
 
     @property
     def awaited(self) -> bool:
-        """Is it called through a comparison?"""
+        """Whether its first call, with the comparison, is still due."""
         return self.first is not None and not self.first.passed
 
     def still_holds(self, function: types.FunctionType, arguments: Mapping[str, Any] | None) -> bool:
-        """Is what the code reads from outside of the types it was made for? Without arguments, those are not looked at."""
+        """Whether captured values still have their types. Without arguments, reads from parameters are not tested."""
         return self.world.is_as_it_was(function, arguments, self.signature.names) and (
             arguments is None or all(self.pinned(function, text, value, arguments) for text, value in self.compiled.pins)
         )
 
     @property
     def world(self) -> World:
-        """What the code reads from outside."""
+        """The captured state that the code reads."""
         return World(self.compiled.relied, self.compiled.captured, self.compiled.related, self.compiled.apart, self.compiled.objects)
 
     def pinned(self, function: types.FunctionType, text: str, value: Any, arguments: Mapping[str, Any]) -> bool:
-        """Is an integer what it was when it became part of the code?"""
+        """Whether an integer still has the value with which it became part of the code."""
         try:
             now = evaluated(function, text, self.compiled.objects, arguments)
         except Exception:
@@ -105,17 +105,17 @@ class Entry:
         return type(now) is type(value) and bool(now == value)
 
     def writes(self, path: str) -> bool:
-        """Does the function write to the array that this expression over its parameters reaches?"""
+        """Whether the function writes to the array that this expression over its parameters reads."""
         return root_of(path) in self.compiled.mutated
 
     def outside_arrays(self) -> list[str]:
-        """The expressions of the arrays that are read from outside."""
+        """The expressions of the captured arrays."""
         leaves = (leaf for text, item in self.compiled.captured for leaf in leaves_of(text, item))
         return [text for text, item in leaves if isinstance(item, Array)]
 
 
 def evaluated(function: types.FunctionType, expression: str, objects: Mapping[str, Any], arguments: Mapping[str, Any]) -> Any:
-    """What an expression over the function's globals, cells and arguments is now."""
+    """The current value of an expression over the function's globals, cells and arguments."""
     scope = dict(arguments)
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         with contextlib.suppress(ValueError):
@@ -131,7 +131,7 @@ def evaluated(function: types.FunctionType, expression: str, objects: Mapping[st
 def read_captured(
     function: types.FunctionType, expression: str, objects: Mapping[str, Any], arguments: Mapping[str, Any], before: Abstract
 ) -> Abstract | None:
-    """The present abstract value of an expression over the function's globals, cells and arguments, in the form of the one ``before``.
+    """The current abstract value of an expression over the function's globals, cells and arguments, in the form of ``before``.
 
     None where it cannot be evaluated.
     """
@@ -147,7 +147,7 @@ def read_captured(
 
 
 def alike(one: Abstract | None, other: Abstract) -> bool:
-    """Equal but for the names of extents."""
+    """Whether two abstract values are equal except for the names of extents."""
     match one, other:
         case Array(shape=first), Array(shape=second) if first is not None and second is not None:
             return (one.dtype, one.layout) == (other.dtype, other.layout) and [e == 1 for e in first] == [e == 1 for e in second]
@@ -159,19 +159,19 @@ def alike(one: Abstract | None, other: Abstract) -> bool:
 
 
 def is_converted(expression: str) -> bool:
-    """Does an expression read an array or number of another kind, and take it as a plain one?"""
+    """Whether an expression reads an array or number of another library and converts it to a plain one."""
     return expression.endswith((".__array__()", "')")) and (".__array__()" in expression or ".astype('" in expression)
 
 
 def stem(expression: str) -> str:
-    """The stem of extents' names for a captured expression."""
+    """The stem of a captured expression's extent names."""
     return "".join(c if c.isalnum() else "_" for c in expression)
 
 
 def refuse_overlap(function: types.FunctionType, arguments: Mapping[str, Any], entry: Entry) -> None:
-    """Two different arrays over the same memory, one of them written to, have no gradient of their own.
+    """Refuse different arrays over the same memory if one is written to: they have no separate gradients.
 
-    Nor has an argument that the function also reads from outside.
+    Also refuse an argument that the function reads from outside as well.
     """
     leaves = [(path, leaf) for name, value in arguments.items() for path, leaf in array_leaves(name, value)]
     outside = [(text, evaluated(function, text, entry.compiled.objects, arguments)) for text in entry.outside_arrays()]
@@ -185,7 +185,7 @@ def refuse_overlap(function: types.FunctionType, arguments: Mapping[str, Any], e
 
 
 def refuse_shared(function: types.FunctionType, arguments: Mapping[str, Any], entry: Entry) -> None:
-    """An argument that the function changes and reaches from outside as well: what it reads there would be of before."""
+    """Refuse an argument that the function changes and also reaches from outside: those reads would be outdated."""
     for text, path in entry.compiled.apart:
         one = evaluated(function, text, entry.compiled.objects, arguments)
         if one is evaluated(function, path, entry.compiled.objects, arguments):
@@ -197,7 +197,7 @@ def refuse_shared(function: types.FunctionType, arguments: Mapping[str, Any], en
 
 
 def are_apart(one: Any, other: Any) -> bool:
-    """Does no array in one argument share memory with an array in another one?"""
+    """Whether no array in one argument shares memory with an array in another one."""
     first, second = ([leaf for _, leaf in array_leaves("", value) if isinstance(leaf, np.ndarray)] for value in (one, other))
     return not any(np.may_share_memory(a, b) for a, b in product(first, second))
 

@@ -1,6 +1,6 @@
 """The function that stands in front of the code: it tests types with plain expressions, written here, and calls the right one.
 
-What no test accepts goes the slow way.
+Arguments that no test accepts take the slow path.
 """
 
 from __future__ import annotations
@@ -191,7 +191,7 @@ EXTENT = re.compile(r"\.shape\[\d+\]$")
 
 @dataclass(frozen=True, slots=True)
 class Users:
-    """The user's function as it was when the guard was written."""
+    """The user's function as it was when the guard was generated."""
 
     function: types.FunctionType
     code: types.CodeType
@@ -199,9 +199,9 @@ class Users:
 
 
 def write_guard(user: Users, find: Callable[..., Any], entries: list[Entry]) -> Callable[..., Any]:
-    """A function of (derived, the user's parameters) that calls the code for its arguments.
+    """Generate a function of (derived, the user's parameters) that calls the code for its arguments.
 
-    Where no entry applies ``find`` says what to call: a function, its arguments, its keywords.
+    Where no entry matches, ``find`` returns the call to make: a function, its arguments, its keywords.
     """
     parameters = list(user.parameters.parameters.values())
     bad = next((p.name for p in parameters if not is_name(p.name)), None)
@@ -232,16 +232,17 @@ def write_guard(user: Users, find: Callable[..., Any], entries: list[Entry]) -> 
 
 @functools.lru_cache(maxsize=256)
 def _code_of(text: str, file: str) -> types.CodeType:
-    """The code of a guard's text; functions whose parameters are alike have the same one, with objects of their own."""
+    """The code of a guard's text, cached; functions with like parameters share it, with objects of their own."""
     return compile(text, file, "exec", dont_inherit=True)
 
 
 def _defined(code: types.CodeType, names: Names) -> Callable[..., Any]:
-    """The guard that a text defines.
+    """The guard defined by a text.
 
-    A function finds a name that its own globals lack among its builtins, which it is given when it is made.  Those of a guard are the
-    globals of the user's function: so it reads these by their names, as quickly as that function does, and a name that stands for nothing
-    any more is a ``NameError``.  Whoever asks the globals for builtins later, as imports in C do, finds Python's.
+    A function looks a name that its globals lack up in its builtins, which are fixed at its creation. A guard
+    has the globals of the user's function as its builtins. So it reads them by their names, as quickly as that
+    function does, and a deleted name is a ``NameError``. Code that asks the globals for builtins later, as
+    imports in C do, finds Python's.
     """
     namespace = names.objects
     namespace["__builtins__"] = names.home
@@ -253,18 +254,18 @@ def _defined(code: types.CodeType, names: Names) -> Callable[..., Any]:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """When one entry applies; ``may_raise``: testing something quite different may raise."""
+    """The test of one entry; ``may_raise``: it may raise on arguments of another kind."""
 
     entry: Entry
     text: str
     may_raise: bool
-    light: str  #: the same without what the entry's kernel tells apart itself
+    light: str  #: the same without the tests that the entry's kernel repeats itself
 
 
 def _test(entry: Entry, function: types.FunctionType, names: Names, stable: list[str]) -> Check | None:
-    """The test for one entry; None where no cheap test is exact."""
+    """The test of one entry; None where no cheap test is exact."""
     if entry.compiled.identities and any(isinstance(item, Many) and is_container(item.item) for _, item in entry.signature.leaves()):
-        return None  # which item is one with what, only the slow way asks
+        return None  # only the slow path tests the identity of list items
     if entry.signature.converted or any(is_converted(text) for text, _ in entry.compiled.captured):
         return None
     tests: list[str] = []
@@ -299,18 +300,18 @@ def _test(entry: Entry, function: types.FunctionType, names: Names, stable: list
 
 
 def _test_lines(test: Check, arguments: str, slow: str, names: Names, alone: bool) -> list[str]:
-    """The statement of one test. The call stands outside ``try``, so that what it raises is not taken for a test's."""
+    """The statement of one test. The call is outside ``try``, so that its exceptions are not taken for the test's."""
     direct = test.entry.compiled.direct
     light = direct is not None and direct.discerning and alone
     if direct is None:
         call = [f"        return {names.of(test.entry.compiled.function)}({arguments})"]
-    else:  # what the caller of a kernel does, without a call of its own
+    else:  # the body of a kernel's caller, inlined
         rest = [f"        return {names.of(direct.fallback)}({arguments})"]
         if light:
             rest = [f"        if {test.text}:", f"    {rest[0]}", *(f"    {line}" for line in _slow_lines(slow, names))]
         begin = f"{', '.join(direct.results)} =" if direct.returned else "return"
         call = ["        try:", f"            {begin} {names.of(direct.kernel)}({arguments})"]
-        call += [f"        except {names.of(Exception)}:", "            pass"]  # what is raised next has no such context
+        call += [f"        except {names.of(Exception)}:", "            pass"]  # later exceptions do not get this one as context
         if direct.returned:
             names.objects.update(direct.space)
             call += ["        else:", f"            return {direct.returned}"]
@@ -324,25 +325,25 @@ def _test_lines(test: Check, arguments: str, slow: str, names: Names, alone: boo
 
 
 def _slow_lines(slow: str, names: Names) -> list[str]:
-    """What is done where no test holds; the user's code is called from here, so that no other frame of ours is above it."""
+    """The lines after all tests have failed; the user's code is called from here, so that no internal frame is above it."""
     call = f"{names.prefix}call"
     return [f"    {call} = {slow}", f"    return {call}[0](*{call}[1], **{call}[2])"]
 
 
 def _refusal_lines(names: Names) -> list[str]:
-    """What becomes of a refusal: it is raised from here, without the frames in which it was found out."""
+    """The lines that raise a refusal from here, without the internal frames."""
     error = f"{names.prefix}error"
     return [f"    except {names.of(REFUSALS)} as {error}:", f"        if not {names.of(is_trimmed)}({error}):",
             f"            {names.of(pass_on)}({error})", "            raise",
             "        __tracebackhide__ = True", f"        raise {error}"]  # fmt: skip
 
 
-#: what a test may raise where the arguments are not at all like the signature
+#: exceptions of tests on arguments unlike the signature
 _NOT_THERE = (AttributeError, KeyError, IndexError, ValueError, NameError, TypeError)
 
 
 class Missing:
-    """Stands for an argument that was not passed."""
+    """Marks an argument that was not passed."""
 
     def __repr__(self) -> str:
         return "missing"
@@ -356,7 +357,7 @@ def _default(parameter: inspect.Parameter) -> Any:
 
 
 def _parameter_texts(parameters: list[inspect.Parameter], names: Names) -> list[str]:
-    """The guard's parameters: the user's, all with defaults, then whatever else is passed."""
+    """The guard's parameters: the user's, all with defaults, then any further arguments."""
     kind = inspect.Parameter
     texts, starred = [f"{names.prefix}derived"], False
     plain = [p for p in parameters if p.kind in (kind.POSITIONAL_ONLY, kind.POSITIONAL_OR_KEYWORD)]
@@ -399,7 +400,7 @@ def _argument_texts(parameters: list[inspect.Parameter]) -> Iterator[str]:
 
 
 def _stable(user: Users, parameters: list[inspect.Parameter], names: Names) -> list[str]:
-    """Tests that the user's function is as it was, and that nothing it does not take was passed."""
+    """Tests that the user's function is unchanged, and that it accepts everything passed."""
     kind, tests = inspect.Parameter, []
     if not any(p.kind is kind.VAR_POSITIONAL for p in parameters):
         tests.append(f"not {names.prefix}more")
@@ -415,7 +416,7 @@ def _stable(user: Users, parameters: list[inspect.Parameter], names: Names) -> l
 
 
 def _sharing(function: types.FunctionType, entry: Entry, names: Names) -> list[str]:
-    """Tests of which arrays, lists, dicts and instances are one object; needed only where that matters to the function."""
+    """Tests of the identity of arrays, lists, dicts and instances; emitted only where it matters to the function."""
     tests = [f"{spelled(group[0], names)} is {spelled(other, names)}" for group in entry.signature.same for other in group[1:]]
     pairs = entry.signature.distinct(entry.compiled.identities)
     tests += [f"{spelled(one, names)} is not {spelled(other, names)}" for one, other in pairs]

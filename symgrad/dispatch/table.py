@@ -1,7 +1,7 @@
-"""Calls of a derived function to the code generated for their signature.
+"""Dispatch of calls of a derived function to the code generated for their signature.
 
-A ``Table`` keeps one compiled function a signature, with a guard in front. What no test of the guard accepts goes
-the slow way: bind, find the signature, look it up, compile. Failures are not kept.
+A ``Table`` holds one compiled function per signature, with a guard in front. Calls that no test of the guard
+accepts take the slow path: bind, find the signature, look it up, compile. Failures are not cached.
 """
 
 from __future__ import annotations
@@ -28,30 +28,30 @@ from symgrad.tracebacks import refused
 from symgrad.verification.duplicate import Duplicate, NotCopied
 from symgrad.verification.first_call import Comparison, FirstCall, Parts, Verify, compared, verified
 
-#: signatures kept for one function, and how many of them its guard tests before it goes the slow way
+#: the number of signatures kept for one function, and of those tested by its guard before the slow path
 KEPT, GUARDED = 256, 8
 
-#: refusals of functions that may be followed once more is known: how the arrays lie, and how large they are
+#: refusals that more specific types may avoid: with memory layouts and sizes
 MAY_FOLLOW = (UnsureAlias, UnsupportedArgument, UnsupportedSyntax, UnknownType)
 
 Pins = tuple[tuple[str, Any], ...]
 Call = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]  #: a function, its arguments, its keywords
-Make = Callable[..., Compiled]  #: of a function, a signature and, where there are any, pins
+Make = Callable[..., Compiled]  #: compiles a function for a signature and, optionally, pins
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is asked of a derivative, as far as its first calls are compared with the user's function."""
+    """The request of a derivative, as far as the comparison of first calls needs it."""
 
     verify: Verify = False
     parts: Parts = field(default_factory=Parts)
-    program: Mapping[str, str] = field(default_factory=dict)  #: in words, for a report
-    inner: Callable[[], Table] | None = None  #: of a derivative's derivative: the code of the first one
+    program: Mapping[str, str] = field(default_factory=dict)  #: a description for reports
+    inner: Callable[[], Table] | None = None  #: for a derivative of a derivative: the table of the first derivative
 
 
 @dataclass(slots=True, eq=False, weakref_slot=True)
 class Table:
-    """The compiled code of one derived function. ``function`` is the user's; ``install`` is handed each new guard."""
+    """The compiled code of one derived function. ``function`` is the user's; ``install`` receives each new guard."""
 
     function: types.FunctionType
     make: Make
@@ -59,10 +59,10 @@ class Table:
     asked: Asked = field(default_factory=Asked)
     entries: dict[Signature, list[Entry]] = field(default_factory=dict)
     latest: Entry | None = None
-    refused: set[Signature] = field(default_factory=set)  #: with long lists of any length, of code that needs every item
-    listed: set[Signature] = field(default_factory=set)  #: with every item of short lists of numbers, of code that needs them
-    opened: set[Signature] = field(default_factory=set)  #: with short lists of any length, of kernels that are shorter so
-    untold: list[Entry] = field(default_factory=list)  #: of which it is not told yet that gradients are zero
+    refused: set[Signature] = field(default_factory=set)  #: signatures with lists of any length whose code needs every item
+    listed: set[Signature] = field(default_factory=set)  #: signatures with every item of short number lists, whose code needs them
+    opened: set[Signature] = field(default_factory=set)  #: signatures with short lists of any length, whose kernels are shorter
+    untold: list[Entry] = field(default_factory=list)  #: entries whose zero gradients have not been reported yet
     code: types.CodeType = field(init=False)
     parameters: inspect.Signature = field(init=False)
 
@@ -71,20 +71,20 @@ class Table:
         self.reset()
 
     def reset(self) -> None:
-        """Forget everything: the function is new, or its code has been replaced."""
+        """Discard everything: the function is new, or its code has been replaced."""
         self.code, self.parameters = self.function.__code__, inspect.signature(self.function, follow_wrapped=False)
         self.entries, self.latest, self.untold = {}, None, []
         self.refused, self.listed, self.opened = set(), set(), set()
         self.install(write_guard(Users(self.function, self.code, self.parameters), self.find_slowly, []))
 
     def check_code(self) -> None:
-        """Start anew if the function's code was replaced, as reloading a module in place does."""
+        """Reset if the function's code was replaced, as by reloading a module in place."""
         if self.function.__code__ is not self.code:
             with LOCK:
                 self.reset()
 
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> inspect.BoundArguments:
-        """The call's arguments by parameter, defaults filled in."""
+        """The call's arguments by parameter, with defaults filled in."""
         self.check_code()
         try:
             bound = inspect.signature(self.function, follow_wrapped=False).bind(*args, **kwargs)
@@ -94,12 +94,12 @@ class Table:
         return bound
 
     def find_slowly(self, passed: tuple[tuple[str, Any, Any], ...], more: tuple[Any, ...], named: Mapping[str, Any]) -> Call:
-        """What to call where no test of the guard holds. ``passed``: parameter, value, and the value that means it was left out."""
+        """The call to make where no test of the guard holds. ``passed``: parameter, value, and the default that means omission."""
         args: list[Any] = []
         kwargs: dict[str, Any] = {}
         kinds = self.parameters.parameters
         positional = [item for item in passed if kinds[item[0]].kind is not inspect.Parameter.KEYWORD_ONLY]
-        # what is not the last argument given by position may just equal its default
+        # an argument before the last positional one may just equal its default
         count = max((i + 1 for i, (_, value, left_out) in enumerate(positional) if value is not left_out), default=0)
         count = len(positional) if more else count
         for index, (name, value, left_out) in enumerate(passed):
@@ -118,7 +118,7 @@ class Table:
         return entry.compiled.function, bound.args, bound.kwargs
 
     def compared(self, entry: Entry, bound: inspect.BoundArguments) -> Callable[[], Any] | None:
-        """Compare code with the user's function when it is first called; what gives the result of the call, None for a plain call."""
+        """Compare code with the user's function at its first call; return a function for the call's result, None for a plain call."""
         assert entry.first is not None
         call = compared(entry.first, partial(self.comparison, entry, bound))
         if entry.first.passed:
@@ -129,7 +129,7 @@ class Table:
         return call
 
     def comparison(self, entry: Entry, bound: inspect.BoundArguments) -> Comparison:
-        """What is compared when code is first called: of a derivative's derivative the first one before."""
+        """The comparison at the first call of code; for a derivative of a derivative the first derivative is compared before."""
         function: Callable[..., Any] = self.function
         inner = None if self.asked.inner is None else self.asked.inner()
         if inner is not None:
@@ -144,7 +144,7 @@ class Table:
                           slopes)  # fmt: skip
 
     def compare_below(self, inner: Table, below: Entry, bound: inspect.BoundArguments, first: FirstCall) -> None:
-        """Compare the derivative that this one is derived from, on copies if it stores something: the call is to store it once."""
+        """Compare the derivative that this one differentiates, on copies if it has stores: the call must store once."""
         comparable = self.comparable(below.signature, below.compiled)
         if comparable is not None and comparable.stores:
             duplicate = Duplicate()
@@ -155,14 +155,14 @@ class Table:
         compared(first, partial(inner.comparison, below, bound))
 
     def comparable(self, signature: Signature, compiled: Compiled) -> Comparable | None:
-        """How the user's function is compared with code, which may be that of a derivative's derivative."""
+        """How the user's function is compared with code, which may be a derivative's derivative."""
         if self.asked.inner is None:
             return compiled.comparable
         inner = self.asked.inner()
         return inner.comparable(signature, inner.exact_entry(signature, compiled.pins).compiled)
 
     def first_call(self, signature: Signature, compiled: Compiled) -> FirstCall | None:
-        """The record of the first call of compiled code; None for code that is not compared."""
+        """The record of the first call of compiled code; None for code without comparison."""
         verify = verified(self.asked.verify)
         comparable = self.comparable(signature, compiled) if verify else None
         if comparable is None or comparable.once is not None or verify is True and comparable.seen():
@@ -170,7 +170,7 @@ class Table:
         return FirstCall()
 
     def ready(self, entry: Entry, arguments: Mapping[str, Any]) -> Entry:
-        """Compile what has waited for its first call; once, however many threads call."""
+        """Compile code that has waited for its first call; once, also with several threads."""
         with LOCK, self.watched():
             pending = entry.compiled.pending
             assert pending is not None
@@ -182,30 +182,30 @@ class Table:
             return done
 
     def watched(self) -> contextlib.AbstractContextManager[None]:
-        """Who watches a terminal is told of a compilation that takes long."""
+        """Report a long compilation on a terminal."""
         return watched(f"the derivative of {self.function.__qualname__}")
 
     def put(self, old: Entry, new: Entry) -> None:
-        """Put an entry in the place of another one, with a new guard."""
+        """Replace an entry by another one, with a new guard."""
         self.entries = {s: [new if e is old else e for e in kept] for s, kept in self.entries.items()}
         self.latest = new
         if not new.awaited:
             self.guard()
 
     def give_up_kernel(self, compiled: Compiled, numpy: Compiled) -> None:
-        """Install the NumPy code where a kernel raises what that does not."""
+        """Install the NumPy code where a kernel raises an exception that the NumPy code does not."""
         with LOCK:
             for entry in [e for kept in self.entries.values() for e in kept if e.compiled is compiled]:
                 self.put(entry, replace(entry, compiled=numpy))
 
     def guard(self) -> None:
-        """Install a guard that knows the newest entries, but for those of which something is still to be told or compared."""
+        """Install a guard with the newest entries, except those with a pending report or comparison."""
         ready = [e for kept in self.entries.values() for e in kept if e.compiled.pending is None and not e.awaited]
         recent = [e for e in ready if not any(e is untold for untold in self.untold)][-GUARDED:]
         self.install(write_guard(Users(self.function, self.code, self.parameters), self.find_slowly, recent[::-1]))
 
     def find(self, arguments: Mapping[str, Any]) -> Entry:
-        """The code for these arguments, compiled if need be."""
+        """The code for these arguments, compiled if necessary."""
         opened = abstract(arguments, least=0)
         if opened in self.opened:
             return self.tell(self.entry_for(opened, arguments))
@@ -219,7 +219,7 @@ class Table:
         return self.tell(entry)
 
     def shorter(self, entry: Entry, opened: Signature, arguments: Mapping[str, Any]) -> Entry | None:
-        """The code in which short lists are of any length too, if that has a kernel of at most half as many lines, or the only kernel."""
+        """The code with short lists of any length, if its kernel has at most half as many lines, or is the only one."""
         try:
             other = self.entry_for(opened, arguments)
         except SymgradError:
@@ -230,7 +230,7 @@ class Table:
         return other if fewer is not None and (lines is None or 2 * fewer <= lines) else None
 
     def followed(self, arguments: Mapping[str, Any]) -> Entry:
-        """The code for these arguments: what is refused with lists of any length may be followed item by item."""
+        """The code for these arguments: a function refused with lists of any length may compile item by item."""
         listed = abstract(arguments, whole=True, listed=True)
         if listed not in self.listed:
             try:
@@ -247,7 +247,7 @@ class Table:
         return self.entry_for(listed, arguments)
 
     def of_any_length(self, arguments: Mapping[str, Any]) -> Entry:
-        """The code for these arguments, in which lists may be of any length."""
+        """The code for these arguments with lists of any length."""
         signature = abstract(arguments)
         if holds_many(signature):
             whole = abstract(arguments, whole=True)
@@ -262,13 +262,13 @@ class Table:
         return self.entry_for(signature, arguments)
 
     def entry_for(self, signature: Signature, arguments: Mapping[str, Any]) -> Entry:
-        """The code for a signature, compiled if need be."""
+        """The code for a signature, compiled if necessary."""
         try:
             entry = self.fitting(replace(signature, same=()), arguments)
         except SymgradError:
             if not signature.same:
                 raise
-            entry = self.fitting(signature, arguments)  # what is refused of two objects may be right of one
+            entry = self.fitting(signature, arguments)  # a refusal for two objects may not apply to one
         if (entry.compiled.mutated or entry.compiled.identities) and signature.same:
             signature.check_sharing()
             entry = self.fitting(signature, arguments)
@@ -280,7 +280,7 @@ class Table:
         return entry
 
     def fitting(self, signature: Signature, arguments: Mapping[str, Any]) -> Entry:
-        """The code for a signature; how the arrays lie in memory is looked at only where it decides what a view is."""
+        """The code for a signature; memory layouts become part of it only where they decide what a view is."""
         entry = self.known(signature, arguments)
         if entry is not None:
             return entry
@@ -303,9 +303,9 @@ class Table:
             return self.sized(laid, arguments, refusal, trail)
 
     def sized(self, signature: Signature, arguments: Mapping[str, Any], refusal: SymgradError, trail: Trail) -> Entry:
-        """A function that cannot be followed for any sizes, for these: loops can then be written out, lists have known lengths.
+        """Specialise a function that cannot be compiled for any sizes to these: loops can then be unrolled, lists have known lengths.
 
-        That is tried with the smallest sizes alone first: loops over others stay loops.
+        The smallest sizes alone are tried first: loops over others stay loops.
         """
         tried: Pins = ()
         for most in (FEW, LARGE):
@@ -323,25 +323,25 @@ class Table:
         return self.tell(next(matches, None) or self.compile(signature, None, pins))
 
     def exact_entry(self, signature: Signature, pins: Pins) -> Entry:
-        """The code for a signature that relies on these integers and no others; raises the refusal that names one more that it needs."""
+        """The code for a signature and exactly these pinned integers; raises the refusal that names a further one it needs."""
         self.check_code()
         matches = (e for e in self.entries.get(signature, ()) if e.compiled.pins == pins and e.still_holds(self.function, None))
         return self.tell(next(matches, None) or self.compile(signature, None, pins, exact=True))
 
     def current(self) -> Entry | None:
-        """The entry used last, if the function is still what it was."""
+        """The entry used last, if the function is unchanged."""
         self.check_code()
         return self.latest
 
     def known(self, signature: Signature, arguments: Mapping[str, Any] | None) -> Entry | None:
-        """The code made for this signature that still holds; without arguments, nothing is known of how these are related."""
+        """The valid code for this signature; without arguments, relations between arguments are not tested."""
         entries = self.entries.get(signature, ())
         if arguments is None:
             entries = [e for e in entries if not any(is_relation(text) for text, _ in e.compiled.pins)]
         return next((e for e in entries if e.still_holds(self.function, arguments)), None)
 
     def compiled_for(self, signature: Signature, arguments: Mapping[str, Any] | None, pins: Pins, trail: Trail | None) -> Compiled:
-        """Compile; an integer that must be known (an axis, say) becomes part of the signature with its value."""
+        """Compile; an integer that must be known (such as an axis) becomes part of the signature with its value."""
         seek = arguments is not None
         while True:
             read = partial(evaluated, self.function, objects={}, arguments=arguments or {}) if seek else None
@@ -358,7 +358,7 @@ class Table:
 
     def compile(self, signature: Signature, arguments: Mapping[str, Any] | None, pins: Pins = (), trail: Trail | None = None,
                 exact: bool = False) -> Entry:  # fmt: skip
-        """Make the code for a signature, once however many threads ask, and a new guard that knows it."""
+        """Compile the code for a signature, once also with several threads, and install a new guard with it."""
         with LOCK, self.watched():
             entry = self.known(signature, arguments) if not exact and (arguments is not None or not pins) else None
             if entry is not None:
@@ -383,7 +383,7 @@ class Table:
         return entry
 
     def tell(self, entry: Entry) -> Entry:
-        """Tell once which gradients are zero, of code that is used: code for distinct objects may prove not to be that for one object."""
+        """Report once the zero gradients of code in use: code for distinct objects may be replaced by that for one object."""
         if any(held is entry for held in self.untold):
             with LOCK:
                 inactive = entry.compiled.inactive if any(held is entry for held in self.untold) else ()
@@ -394,12 +394,12 @@ class Table:
         return entry
 
 
-#: every table alive, so that a new rule can make them start anew
+#: every live table, so that a new rule can reset them
 TABLES: weakref.WeakSet[Table] = weakref.WeakSet()
 
 
 def forget_all() -> None:
-    """Compile everything anew when next called: the vocabulary has changed."""
+    """Discard all code: the vocabulary has changed."""
     with LOCK:
         forget_trails()
         for table in list(TABLES):
@@ -407,18 +407,18 @@ def forget_all() -> None:
 
 
 def is_long(entry: Entry) -> bool:
-    """Is the kernel of code that waits for its first call one that numba compiles for long, or is there none?"""
+    """Whether the kernel of code that waits for its first call takes long to compile, or there is none."""
     lines = 0 if entry.compiled.pending is None else entry.compiled.pending.lines()
     return lines is None or lines > LONG
 
 
-LONG = 600  #: a kernel of more lines is made once more with short lists of any length: numba takes about a second for a hundred lines
-KNOWN = 300  #: arguments of more items are not tried item by item: time and memory of that grow with the square of their number
-LARGE = 64  #: sizes beyond this are not made part of a signature
+LONG = 600  #: a longer kernel is also compiled with short lists of any length: numba takes about a second for a hundred lines
+KNOWN = 300  #: arguments with more items are not compiled item by item: time and memory grow with the square of their number
+LARGE = 64  #: larger sizes do not become part of a signature
 
 
 def sizes(function: types.FunctionType, signature: Signature, arguments: Mapping[str, Any], refusal: SymgradError, most: int) -> Pins:
-    """The extents of the arrays, the integers among the arguments and those from outside that are no larger than ``most``, as pins."""
+    """The extents of arrays and the integers, among the arguments and captured values, up to ``most``, as pins."""
     texts = [
         f"{path}.shape[{k}]"
         for path, item in signature.leaves()

@@ -1,4 +1,4 @@
-"""Which values have memory that can be changed, and which hold others: asked of types."""
+"""Type predicates: which values have mutable memory, and which contain other values."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ def has_memory(value: Value) -> bool:
 
 
 def is_of_numbers(type_: Type) -> bool:
-    """Does a list, or what is in it, hold nothing but numbers, which share no memory with where they were read?"""
+    """Whether a list, at any depth, holds only numbers, which share no memory with their source."""
     while isinstance(type_, List):
         type_ = type_.item
     return isinstance(type_, Scalar)
 
 
 def is_of_lists(type_: Type) -> bool:
-    """Is it a list of lists?"""
+    """Whether the type is that of a list of lists."""
     return isinstance(type_, List) and isinstance(type_.item, List)
 
 

@@ -1,8 +1,8 @@
-"""What a program is: values, calls, loops, branches, functions.
+"""The program representation: values, calls, loops, branches, functions.
 
-Structured SSA. Every op computes new values from old ones and has no other effect than those
-its row declares; control flow is ops that hold blocks. There is no graph and no phi: a block
-receives its arguments and ends by yielding operands.
+Structured SSA. Every op computes new values from old ones and has no effects other than those that its row
+declares. Control flow is ops that contain blocks. There is no flow graph and no phi: a block takes arguments
+and ends by yielding operands.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Value:
 
     type: Type
     name: str | None = None  #: the user's name, if it has one
-    label: str | None = None  #: what it is, after which its cotangent is named, if it has no name
+    label: str | None = None  #: a description after which the cotangent of an unnamed value is named
 
     def __repr__(self) -> str:
         return f"<{self.name or '%'}: {self.type}>"
@@ -31,9 +31,9 @@ class Value:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Const:
-    """A literal, a Python object known while compiling, or a name unbound on this path (``UNDEF``).
+    """A literal, a Python object known at compile time, or a name unbound on this path (``UNDEF``).
 
-    ``name`` spells an object that has no literal (a function, a dtype, a class).
+    ``name`` spells an object without a literal form (a function, a dtype, a class).
     """
 
     value: Any
@@ -60,7 +60,7 @@ class Const:
         return Object(type(self.value).__name__) if self.name is None else Object(self.name)
 
     def key(self) -> tuple[Any, ...]:
-        """Equal for constants that may replace one another (0 and 0.0 and False may not)."""
+        """A key that is equal for constants that may replace one another (0 and 0.0 and False may not)."""
         if isinstance(self.value, bool | int | float | complex | str | type(None)):
             return (type(self.value), repr(self.value))
         return (type(self.value), Same(self.value))
@@ -76,7 +76,7 @@ class Undef:
         return "undef"
 
 
-#: the types of literals, which are asked for all the time
+#: the types of literals, cached because they are read often
 PLAIN_TYPES: dict[type, Type] = {bool: BOOL, int: INT, float: FLOAT, complex: COMPLEX, Undef: UNDEFINED}
 
 UNDEF = Const(Undef())
@@ -87,7 +87,7 @@ Operand = Value | Const
 
 @dataclass(eq=False, slots=True)
 class Block:
-    """Ops in order of evaluation, then what the block hands to its parent."""
+    """Ops in order of evaluation, then the operands that the block yields to its parent."""
 
     args: list[Value] = field(default_factory=list)
     ops: list[Op] = field(default_factory=list)
@@ -117,7 +117,7 @@ class Op:
 class Call(Op):
     """``outs = name(*args, **settings)``: one row of the vocabulary applied.
 
-    Settings are Python data known while compiling (axis, keepdims, an index path).
+    Settings are Python data known at compile time (axis, keepdims, an index path).
     """
 
     name: str = ""
@@ -132,20 +132,19 @@ class Call(Op):
         self.args = list(new)
 
 
-# Most ops are calls, and passes ask these two of every op: the attributes themselves answer, without a call of a property.
+# Most ops are calls, and passes read these two of every op: plain attributes avoid a property call.
 Call.operands = Call.args  # type: ignore[misc, method-assign, assignment]
 Call.blocks = ()  # type: ignore[method-assign, assignment]
 
 
 @dataclass(eq=False, slots=True)
 class For(Op):
-    """``for body.args[0] in range(start, stop, step)``; ``body.args[1:]`` are carried from ``inits``.
+    """``for body.args[0] in range(start, stop, step)``; ``body.args[1:]`` are loop-carried, starting from ``inits``.
 
-    The body yields the carried values of the next round and, when ``until`` is set, last of all
-    a bool that ends the loop after this round. ``outs`` are the carried values after the loop and,
-    when ``until`` is set, last of all the number of rounds begun.
-    ``backward`` runs the same indices from the last to the first. ``batch``: the rounds are the examples of a batch,
-    which ``vmap`` has asked for.
+    The body yields the carried values of the next iteration and, if ``until`` is set, finally a bool that ends
+    the loop after this iteration. ``outs`` are the carried values after the loop and, if ``until`` is set,
+    finally the number of iterations started. ``backward`` runs the same indices from last to first. ``batch``:
+    the iterations are the examples of a ``vmap`` batch.
     """
 
     start: Operand = ZERO
@@ -179,9 +178,10 @@ class For(Op):
 
 @dataclass(eq=False, slots=True)
 class While(Op):
-    """``while test: body``. Both blocks take the carried values; ``test`` yields one bool and changes nothing.
+    """``while test: body``. Both blocks take the carried values; ``test`` yields one bool and has no side effect.
 
-    ``body`` yields as in ``For``; ``outs`` are the carried values and last of all, always, the number of rounds begun.
+    ``body`` yields as in ``For``. ``outs`` are the carried values and finally, always, the number of iterations
+    started.
     """
 
     inits: list[Operand] = field(default_factory=list)
@@ -244,11 +244,11 @@ class Apply(Op):
 class Func:
     """A function of the program: ``body.args`` are its parameters, ``body.yields`` its results.
 
-    ``results`` names the results for reading (``out``, ``x_grad``); ``split`` is the number of
-    leading ops that are the forward half, where the function has two. ``notes``: where stages tell
-    what they decide, if somebody asked; copies of the function share it. ``guarded``: where something of these
-    classes is raised, the function as it was read is called instead. ``shares``: what its results may share memory with, see
-    ``ops/sharing.py``, where its body is still being made.
+    ``results`` names the results for readers (``out``, ``x_grad``). ``split`` is the number of leading ops that
+    form the forward half, if the function has two. ``notes`` collects remarks of the stages if requested;
+    copies of the function share it. ``guarded``: if an exception of these classes is raised, the original
+    function is called instead. ``shares``: the memory that results may share while the body is incomplete, see
+    ``ops/sharing.py``.
     """
 
     name: str
@@ -267,7 +267,7 @@ class Func:
 
 
 def operands_within(op: Op) -> Iterator[Operand]:
-    """All that an op reads, and the ops in its blocks."""
+    """All operands of an op and of the ops in its blocks."""
     yield from op.operands
     for block in op.blocks:
         yield from block.yields
@@ -276,7 +276,7 @@ def operands_within(op: Op) -> Iterator[Operand]:
 
 
 def walk(block: Block) -> Iterator[Op]:
-    """Every op of a block and of the blocks inside it, in order of evaluation; as much work an op, however deep it stands."""
+    """Every op of a block and of the blocks inside it, in order of evaluation; constant work per op at any depth."""
     above: list[tuple[Iterator[Block], Iterator[Op]]] = []
     blocks: Iterator[Block] = iter(())
     ops = iter(block.ops)
@@ -313,12 +313,12 @@ def uses(block: Block) -> dict[Value, int]:
 
 
 def same_operand(a: Operand, b: Operand) -> bool:
-    """Are two operands one value, or constants of one class that are equal?"""
+    """Whether two operands are the same value, or equal constants of one class."""
     return a is b or isinstance(a, Const) and isinstance(b, Const) and a.key() == b.key()
 
 
 def substitute(block: Block, table: dict[Value, Operand]) -> None:
-    """Replace operands in place, in a block and the blocks inside it; chains are followed."""
+    """Replace operands in place, in a block and the blocks inside it; chains of replacements are resolved."""
     if not table:
         return
 
@@ -335,7 +335,7 @@ def substitute(block: Block, table: dict[Value, Operand]) -> None:
 
 
 def clone_block(block: Block, table: dict[Value, Operand]) -> Block:
-    """A copy with fresh values; ``table`` maps old values to new ones and is filled in passing."""
+    """A copy with fresh values; ``table`` maps old values to new ones and is extended."""
 
     def fresh(value: Value) -> Value:
         table[value] = copy = Value(value.type, value.name, value.label)
@@ -373,7 +373,7 @@ def clone_op(op: Op, table: dict[Value, Operand], new: Any, fresh: Any) -> Op:
 
 
 def holds_complex(func: Func, seen: frozenset[int] = frozenset()) -> bool:
-    """Is any value of a function, or of those that it applies, known to be complex?"""
+    """Whether a value of a function, or of its callees, is known to be complex."""
     values = [*func.body.args, *(v for op in walk(func.body) for v in (*op.outs, *(a for block in op.blocks for a in block.args)))]
     if any(is_complex(v.type) for v in values) or any(is_complex(y.type) for y in func.body.yields):
         return True

@@ -1,4 +1,4 @@
-"""How a list crosses between Python and a kernel, which takes and gives arrays."""
+"""The representation of a list that is passed between Python and a kernel, which takes and returns arrays."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """A list of numbers of this dtype crosses as one array; with ``depth`` 2 a list of such lists, as their lengths and all numbers.
+    """The arrays for a list of numbers of this dtype: one; with ``depth`` 2, for a list of such lists, the lengths and all numbers.
 
     >>> Crossing("f64", 2).dtypes, Crossing("f64", 2).names("rows")
     (('i64', 'f64'), ('rows_lengths', 'rows_numbers'))
@@ -22,7 +22,7 @@ class Crossing:
         return (self.dtype,) if self.depth == 1 else ("i64", self.dtype)
 
     def names(self, stem: str | None) -> tuple[str | None, ...]:
-        """A name for each array of a list that has one."""
+        """A name for each array of a list named ``stem``."""
         return (stem,) if self.depth == 1 else (f"{stem or 'rows'}_lengths", f"{stem or 'rows'}_numbers")
 
 

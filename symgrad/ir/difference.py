@@ -1,7 +1,8 @@
-"""Two functions of the IR -> the unified diff of their texts, with names that stand for the same value in both.
+"""Unified diff of two IR functions, with the same names for corresponding values.
 
-Printing numbers names anew, so that one op more would change every line below it. Here lines that agree but for numbers
-are matched first; the second text takes its names from them, and what is new in it gets numbers that the first has not.
+Printing numbers values anew, so one added op would change every later line. Lines equal up to these numbers are
+matched first. The second text takes its names from the matches; its new values get numbers that the first text
+does not use.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ import re
 from symgrad.ir.core import Func
 from symgrad.ir.show import COLUMN, show
 
-#: a string, which holds no names, or a name with its number: ``%3``, ``h.2``, ``` `p["w"]`.1 ```
+#: a string, which contains no names, or a numbered name: ``%3``, ``h.2``, ``` `p["w"]`.1 ```
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|(?P<name>%|(?:[^\W\d]\w*|`[^`]*`)\.)(?P<number>\d+)\b')
 
 
 def difference(first: Func, second: Func, titles: tuple[str, str] = ("first", "second"), context: int = 3) -> str:
-    """The unified diff of two functions; empty if nothing but numbers differs.
+    """The unified diff of two functions; empty if only numbers differ.
 
     >>> from symgrad.ir.parse import parse
     >>> a = parse('''
@@ -50,7 +51,7 @@ def difference(first: Func, second: Func, titles: tuple[str, str] = ("first", "s
 
 
 def matching(before: list[str], after: list[str]) -> dict[str, str]:
-    """The names of the second text with their names in the first, from the lines that agree but for numbers."""
+    """Map names of the second text to names of the first, by the lines that agree except for numbers."""
     pairs = difflib.SequenceMatcher(None, [anonymous(line) for line in before], [anonymous(line) for line in after], autojunk=False)
     old_names: dict[str, str] = {}
     for start, other, size in pairs.get_matching_blocks():
@@ -62,7 +63,7 @@ def matching(before: list[str], after: list[str]) -> dict[str, str]:
 
 
 def anonymous(line: str) -> str:
-    """A line without the numbers of its names, and however far to the right its place stands."""
+    """A line without the numbers of its names and without alignment."""
     return re.sub(r" +", " ", TOKEN.sub(lambda m: m["name"] or m[0], line))
 
 
@@ -82,7 +83,7 @@ def taken(lines: list[str]) -> dict[str, int]:
 
 
 def renamed(lines: list[str], table: dict[str, str], free: dict[str, int]) -> list[str]:
-    """The text under its new names, the places in their column again."""
+    """The text with new names, its locations aligned again."""
 
     def name(m: re.Match[str]) -> str:
         if not m["name"]:

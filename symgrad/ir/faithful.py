@@ -1,7 +1,7 @@
-"""A function of the IR -> plain data that says all of it: equal data, the same function, to the last column of a place.
+"""Complete serialisation: an IR function -> plain data; equal data means the same function, down to source columns.
 
-``show`` prints what a reader wants; here nothing is left out, and what has no plain form is refused (``Unfaithful``):
-an object of the user's, a row that the user declared.
+``show`` prints for a reader; here nothing is omitted. What has no plain form is refused (``Unfaithful``): a
+user's object, or a row that the user declared.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from symgrad.ir.types import Dim, Type
 from symgrad.location import Loc
 from symgrad.ops.declare import USER_ROWS
 
-Plain = Any  #: what JSON holds: None, bools, ints, texts, and lists of these
-#: packages whose objects are known by their names; ``sys.modules`` says what these stand for
+Plain = Any  #: JSON data: None, bools, ints, strings, and lists of these
+#: packages whose objects are identified by name; ``sys.modules`` resolves the names
 LIBRARIES = frozenset({"builtins", "math", "numpy", "operator", "scipy", "symgrad"})
 
 
 class Unfaithful(Exception):
-    """Something that a name or a number does not say all of."""
+    """A value that names and numbers do not fully describe."""
 
 
 def known_object(value: Any) -> list[str] | None:
-    """A module, class or function of a library as the module and the name that give it; None if these do not.
+    """The module and name of a library's module, class or function; None if they do not identify it.
 
     >>> known_object(np.sin), known_object(np.float32), known_object(np), known_object(lambda x: x)
     (['numpy', 'sin'], ['numpy', 'float32'], ['numpy'], None)
@@ -39,7 +39,7 @@ def known_object(value: Any) -> list[str] | None:
         own = value.__name__
         return [own] if own.partition(".")[0] in LIBRARIES and sys.modules.get(own) is value else None
     if not issubclass(kind, type) and kind.__module__.partition(".")[0] not in LIBRARIES:
-        return None  # an object of the user's is asked nothing, for who knows what it answers
+        return None  # attributes of a user's object are not read: they may run any code
     name = getattr(value, "__name__", None)
     if not isinstance(name, str):
         return None
@@ -50,7 +50,7 @@ def known_object(value: Any) -> list[str] | None:
 
 
 def plain_data(value: Any) -> Plain:
-    """A constant or a setting; what is not text, truth or integer begins with a word for what it is.
+    """A constant or a setting; a value other than a string, bool or int begins with a tag for its kind.
 
     >>> plain_data((1, True, -0.0, "x")), plain_data(np.float32(0.5))
     (['tuple', 1, True, ['float', '-0x0.0p+0'], 'x'], ['number', '<f4', '0000003f'])
@@ -87,27 +87,27 @@ def plain_data(value: Any) -> Plain:
 
 
 def plain_type(type_: Type) -> Plain:
-    """A type by its class and its fields."""
+    """A type as its class and fields."""
     return [type(type_).__name__, *(plain_data(getattr(type_, part.name)) for part in dataclasses.fields(type_))]
 
 
 def plain_place(loc: Loc) -> Plain:
-    """A place in the user's source."""
+    """A source location."""
     return [loc.file, loc.line, loc.column, loc.end_column, loc.text, loc.backward]
 
 
 @dataclass(slots=True)
 class Faithful:
-    """The data of functions that share values, functions and places: these stand as numbers, in order of first mention."""
+    """Serialises functions with shared values, functions and locations: these become numbers, in order of first use."""
 
     values: dict[Value, int] = field(default_factory=dict)
     functions: dict[Func, int] = field(default_factory=dict)
     said: list[Plain] = field(default_factory=list)  #: the functions
-    tables: dict[Any, int] = field(default_factory=dict)  #: places and types that have been said
-    places: dict[int, Loc] = field(default_factory=dict)  #: the places by their numbers
+    tables: dict[Any, int] = field(default_factory=dict)  #: the locations and types entered so far
+    places: dict[int, Loc] = field(default_factory=dict)  #: locations by number
 
     def function(self, func: Func) -> int:
-        """The number of a function, which is said once, with those that it calls."""
+        """The number of a function, which is serialised once, with its callees."""
         if func not in self.functions:
             self.functions[func] = number = len(self.functions)
             self.said.append(None)
@@ -118,11 +118,11 @@ class Faithful:
         return self.functions[func]
 
     def block(self, block: Block) -> Plain:
-        """A block: what it takes, its ops, what it yields."""
+        """A block: its arguments, ops and yields."""
         return [self.defined(block.args), [self.op(op) for op in block.ops], self.operands(block.yields)]
 
     def op(self, op: Op) -> Plain:
-        """An op with its blocks; its results come last, for they are not known inside."""
+        """An op with its blocks; its results come last, because they are not visible inside."""
         match op:
             case Call(name=name, args=args, settings=settings):
                 if name in USER_ROWS:
@@ -152,13 +152,13 @@ class Faithful:
         ]
 
     def value(self, value: Value) -> int:
-        """The number of a value that has been defined."""
+        """The number of a defined value."""
         if value not in self.values:
             raise Unfaithful("a value that nothing defines")
         return self.values[value]
 
     def defined(self, values: list[Value]) -> Plain:
-        """Values as they are defined: their types, names and labels; the numbers follow from the order."""
+        """Values at their definition: types, names and labels; their numbers follow from the order."""
         pairs = []
         for value in values:
             if value in self.values:
@@ -168,25 +168,25 @@ class Faithful:
         return pairs
 
     def place(self, loc: Loc) -> int:
-        """The number of a place."""
+        """The number of a location."""
         number = self.entered(("place", *plain_place(loc)))
         self.places[number] = loc
         return number
 
     def entered(self, row: tuple[Any, ...]) -> int:
-        """The number of a row of the table of places and types."""
+        """The number of a row in the table of locations and types."""
         number = self.tables.get(row)
         if number is None:
             number = self.tables[row] = len(self.tables)
         return number
 
     def plain(self) -> Plain:
-        """Everything that has been said."""
+        """The complete data."""
         return [self.said, list(self.tables)]
 
 
 def plain_tuple(data: Plain) -> Any:
-    """Lists as tuples, for use as a key; truths are told apart from the numbers that they equal."""
+    """Lists as tuples, for use as a key; bools are distinguished from equal numbers."""
     if isinstance(data, list):
         return tuple(map(plain_tuple, data))
     return ("bool", data) if isinstance(data, bool) else data

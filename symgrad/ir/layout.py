@@ -17,7 +17,7 @@ Place = tuple[Block, int]
 
 @dataclass(slots=True)
 class Layout:
-    """Where each value and op stands; ``order`` counts in order of evaluation."""
+    """The position of each value and op; ``order`` numbers values in order of evaluation."""
 
     places: dict[Value, Place] = field(default_factory=dict)
     owners: dict[Block, tuple[Block, int, Op]] = field(default_factory=dict)
@@ -25,7 +25,7 @@ class Layout:
     depths: dict[Block, int] = field(default_factory=dict)
 
     def enter(self, block: Block, depth: int = 0) -> None:
-        """Note everything in a block."""
+        """Record everything in a block."""
         self.depths[block] = depth
         for value in block.args:
             self.places[value] = (block, -1)
@@ -39,7 +39,7 @@ class Layout:
                 self.order[out] = len(self.order)
 
     def path(self, place: Place) -> list[Place]:
-        """The places, outermost first, that contain a place."""
+        """The positions that contain a position, outermost first, itself included."""
         places = [place]
         block = place[0]
         while block in self.owners:
@@ -49,15 +49,15 @@ class Layout:
         return places[::-1]
 
     def static(self, block: Block) -> bool:
-        """Does the block run once at most?"""
+        """Whether the block runs at most once."""
         return self.depths[block] == 0
 
     def rounds(self, value: Value) -> int:
-        """How often a value is thought to be computed."""
+        """The estimated number of times a value is computed."""
         return int(100 ** self.depths[self.places[value][0]])
 
     def op_of(self, value: Value) -> Op | None:
-        """The op that computes a value."""
+        """The op that defines a value."""
         block, index = self.places[value]
         return block.ops[index] if index >= 0 else None
 

@@ -1,6 +1,7 @@
-"""Numbers that may be of a narrower class than their type says: 3 on one path and 1.5 on another is a ``float`` of the IR.
+"""Numbers that may be of a narrower class than their type: 3 on one path and 1.5 on another is a ``float`` of the IR.
 
-What is computed of such a number alone may be an integer too. So no rewrite may put one in the place of a float, as ``x`` for ``1.0 * x``.
+A value computed from such numbers alone may be an integer too. So no rewrite may replace a float by one, as in
+``1.0 * x`` -> ``x``.
 """
 
 from __future__ import annotations
@@ -11,15 +12,15 @@ from symgrad.ir.core import Block, Call, Op, Operand, Value, walk
 from symgrad.ir.layout import joins
 from symgrad.ir.types import List, Scalar, Type
 
-#: operators whose result is of the widest class of their operands, as Python has it
+#: operators whose result has the widest class of their operands, as in Python
 ARITHMETIC = frozenset({"add", "subtract", "multiply", "floor_divide", "mod", "negative", "positive", "abs", "power", "maximum", "minimum"})
-#: rows that hand numbers on: the result may be one of the operands, or hold it
+#: rows that pass numbers on: the result may be, or contain, an operand
 HOLDING = frozenset({"list_of", "list_append", "list_join", "list_set", "list_take", "table_set", "table_take", "list_slice",
                      "list_drop", "stop_gradient", "where"})  # fmt: skip
 
 
 def mixed(blocks: Iterable[Block]) -> set[Value]:
-    """The values in these blocks that may be of a narrower class than their types say.
+    """The values in these blocks that may be of a narrower class than their types.
 
     >>> from symgrad.ir.parse import parse
     >>> func = parse('''
@@ -51,7 +52,7 @@ def mixed(blocks: Iterable[Block]) -> set[Value]:
 
 
 def meetings(op: Op) -> Iterator[tuple[Value, list[Operand]]]:
-    """The values in which paths meet, or which hold others, each with what comes from where."""
+    """The values defined at joins, or that contain others, each with its sources."""
     yield from joins(op)
     match op:
         case Call(name="list_set", args=[before, _, item]):
@@ -63,7 +64,7 @@ def meetings(op: Op) -> Iterator[tuple[Value, list[Operand]]]:
 
 
 def stays_mixed(op: Call, narrowed: set[Value]) -> bool:
-    """Is a result computed of integers and mixed numbers alone?"""
+    """Whether a result is computed from integers and mixed numbers alone."""
     out = op.outs[0]
     if op.name not in ARITHMETIC or out in narrowed or not is_wide(out.type):
         return False
@@ -71,7 +72,7 @@ def stays_mixed(op: Call, narrowed: set[Value]) -> bool:
 
 
 def narrower(operand: Operand, type_: Type, narrowed: set[Value]) -> bool:
-    """May a number, or those in a list, be of a narrower class than a type says in which it is held?"""
+    """Whether a number, or those in a list, may be of a narrower class than the type of its holder."""
     if operand in narrowed:
         return True
     own, wide = kind_in(operand.type), kind_in(type_)
@@ -79,7 +80,7 @@ def narrower(operand: Operand, type_: Type, narrowed: set[Value]) -> bool:
 
 
 def is_wide(type_: Type) -> bool:
-    """Is it a float or a complex number of Python's, or a list of them?"""
+    """Whether the type is that of a Python float or complex number, or a list of them."""
     while isinstance(type_, List):
         type_ = type_.item
     return isinstance(type_, Scalar) and type_.kind in ("float", "complex") and type_.dtype in (None, "any")

@@ -1,6 +1,6 @@
-"""Reads the text form of the IR back: text -> ``Func``, the inverse of ``show``.
+"""Parser: the text form of the IR -> ``Func``, the inverse of ``show``.
 
-A line is scanned from left to right, blocks by their indentation. What is wrong is told with its line.
+A line is scanned from left to right, blocks by their indentation. Errors name their line.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from symgrad.ops.declare import ROWS
 
 
 def parse(text: str) -> Func:
-    """The first function of the text; those that follow are what it calls.
+    """The first function of the text; the following ones are its callees.
 
     >>> print(parse("func twice(x: float) -> float:\\n    y = add(x, x) : float\\n    return y").name)
     twice
@@ -67,7 +67,7 @@ def _depth(line: str, number: int) -> int:
 
 @dataclass
 class _Reader:
-    """Reads one function, line after line."""
+    """Parses one function, line by line."""
 
     lines: list[tuple[int, str]]
     known: dict[str, Func]
@@ -127,14 +127,14 @@ class _Reader:
         return scan
 
     def ahead(self, depth: int, pattern: str) -> bool:
-        """Is the next line at this depth, and does it begin so?"""
+        """Whether the next line has this depth and begins with the pattern."""
         if self.at >= len(self.lines):
             return False
         number, line = self.lines[self.at]
         return _depth(line, number) == depth and re.compile(pattern).match(line.lstrip()) is not None
 
     def place(self, scan: Scanner) -> Loc:
-        """The place at the end of the line."""
+        """The location at the end of the line."""
         if not scan.has("@"):
             if not scan.at_end():
                 raise scan.fail(f"unexpected text at column {scan.at}")

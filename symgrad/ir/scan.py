@@ -1,4 +1,4 @@
-"""Scans the words of the IR's text form: names, numbers, literals and types. ``parse`` reads the lines."""
+"""Scanner of the IR's text form: names, numbers, literals and types. ``parse`` reads the lines."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from symgrad.ir.types import (
 
 
 class ParseError(ValueError):
-    """The text is not IR; the message begins with the line."""
+    """The text is not valid IR; the message begins with the line."""
 
 
 SYMBOL = r"[^\W\d][\w.]*"
@@ -42,7 +42,7 @@ NUMBERS: dict[str, Type] = {"float": FLOAT, "int": INT, "bool": BOOL, "complex":
 
 
 class Scanner:
-    """One line and a place in it."""
+    """One line and the scanning position in it."""
 
     def __init__(self, text: str, number: int) -> None:
         self.text = text
@@ -72,7 +72,7 @@ class Scanner:
         return text
 
     def has(self, text: str) -> bool:
-        """Is ``text`` next?  Then it is passed over."""
+        """Whether ``text`` is next; it is skipped then."""
         self.skip()
         if not self.text.startswith(text, self.at):
             return False
@@ -94,7 +94,7 @@ class Scanner:
         return self.at >= len(self.text) or self.text[self.at] == "@"
 
     def balanced(self, close: str) -> str:
-        """The text up to the bracket that closes what was opened; the bracket is passed over."""
+        """The text up to the matching closing bracket, which is skipped."""
         depth, start = 0, self.at
         while self.at < len(self.text):
             letter = self.text[self.at]

@@ -1,7 +1,7 @@
-"""Prints a function of the IR as text that ``parse`` reads back.
+"""Printer: an IR function -> text that ``parse`` reads back.
 
-The form is described in ``docs/ir.md``. Names are given here: ``h.0`` and ``h.1`` are the first and
-second value called ``h``, ``%0`` is the first that has no name. Two runs print the same text.
+The form is described in ``docs/ir.md``. Names are assigned here: ``h.0`` and ``h.1`` are the first and second
+value called ``h``, ``%0`` is the first unnamed value. The output is deterministic.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from symgrad.location import NOWHERE, Loc
 from symgrad.ops.declare import ROWS
 from symgrad.text import one_line
 
-#: words that stand for constants, so that no name is printed like them
+#: words for constants, which are not used as printed names
 CONSTANT_WORDS = frozenset({"None", "True", "False", "undef", "inf", "nan"})
 IDENTIFIER = re.compile(r"[^\W\d]\w*")
 DOTTED = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
-COLUMN = 62  #: where the user's line stands
+COLUMN = 62  #: the column of the user's line
 
 
 def show_type(type_: Type) -> str:
@@ -47,7 +47,7 @@ def literal(value: Any) -> str:
 
 
 def show_const(const: Const, taken: frozenset[str] = frozenset()) -> str:
-    """The text of a constant; ``taken`` are names that mean a parameter."""
+    """The text of a constant; ``taken`` are names of parameters."""
     if const.name is None:
         return literal(const.value)
     plain = DOTTED.fullmatch(const.name) and const.name not in CONSTANT_WORDS and const.name not in taken
@@ -68,7 +68,7 @@ def setting(value: Any) -> str:
 
 
 def value_names(func: Func) -> dict[Value, str]:
-    """The printed name of every value, versions numbered in order of definition."""
+    """The printed name of every value; versions are numbered in order of definition."""
     names: dict[Value, str] = {}
     versions: dict[str | None, int] = {}
 
@@ -92,7 +92,7 @@ def value_names(func: Func) -> dict[Value, str]:
                     for inside, out in zip(op.test.args, op.outs, strict=False):
                         define(inside)
                         define(out)
-                    # both blocks' arguments stand on one line, so they share a name
+                    # the arguments of both blocks are on one line, so they share a name
                     names.update((a, names[t]) for a, t in zip(op.body.args, op.test.args, strict=False) if t in names)
             if not isinstance(op, If):
                 for out in op.outs:
@@ -114,12 +114,12 @@ def value_names(func: Func) -> dict[Value, str]:
 
 
 def quoted(name: str) -> str:
-    """A user's name, in back quotes where it is not one word; on one line."""
+    """A user's name, in back quotes unless it is one word; on one line."""
     return name if IDENTIFIER.fullmatch(name) and name not in CONSTANT_WORDS else f"`{one_line(name).replace('`', '')}`"
 
 
 def show(func: Func, folders: bool = True) -> str:
-    """The text of a function, followed by those of the functions that it calls; files are named with or without their folders."""
+    """The text of a function, followed by its callees; ``folders``: with full file paths."""
     functions = reachable(func)
     titles: dict[Func, str] = {}
     for each in functions:
@@ -131,7 +131,7 @@ def show(func: Func, folders: bool = True) -> str:
 
 
 class _Printer:
-    """The text of one function, gathered line by line."""
+    """Prints one function, line by line."""
 
     def __init__(self, func: Func, titles: dict[Func, str], folders: bool) -> None:
         self.func = func
@@ -228,13 +228,13 @@ class _Printer:
         for value, init, out in zip(inside, inits, outs, strict=False):
             kind = f" : {value.type}" if value.type == out.type else f" : {value.type} -> {out.type}"
             if value.type == out.type == init.type:
-                kind = ""  # what the loop begins with says it
+                kind = ""  # the initial value implies it
             self.line(depth, f"carry {self.names[value]} = {self.operand(init)} -> {self.names[out]}{kind}")
         for out in outs[len(inits) :]:
             self.line(depth, f"rounds -> {self.names[out]}")
 
     def branch_results(self, op: If) -> str:
-        """The results of a branch, with their types where the branches do not imply these."""
+        """The results of a branch, with types where its yields do not imply them."""
         words = []
         for k, out in enumerate(op.outs):
             yields = [b.yields[k].type for b in op.blocks if k < len(b.yields)]

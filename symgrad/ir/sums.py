@@ -1,7 +1,7 @@
-"""Integers as sums of symbols: extents and indices as they are compared.
+"""Integers as linear combinations of symbols, for comparing extents and indices.
 
-A sum ``2*i - j + 3`` is ``{i: 2, j: -1, ONE: 3}``; a fact is a sum that is not negative. A goal follows from facts if
-it is a sum of them with positive factors, and a number that is not negative (Farkas' lemma).
+``2*i - j + 3`` is ``{i: 2, j: -1, ONE: 3}``; a fact is a combination that is not negative. A goal follows from
+facts if it is a nonnegative combination of them plus a nonnegative number (Farkas' lemma).
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from functools import lru_cache
 from symgrad.ir.types import Dim, Extent
 
 Sum = dict[Hashable, int]
-ONE = ""  #: the symbol of the constant part
-DEPTH = 6  #: how many facts one proof may use
+ONE = ""  #: the symbol of the constant term
+DEPTH = 6  #: the maximum number of facts in one proof
 TERM = re.compile(r"([+-]?)(?:(\d+)\*)?(\w+|\([^()]*(?:\([^()]*\)[^()]*)*\))")
 
 
@@ -32,7 +32,7 @@ def combined(a: Sum, b: Sum, times: int = 1, weight: int = 1) -> Sum:
 
 
 def product(a: Sum, b: Sum) -> Sum | None:
-    """The product with a number; None of two sums."""
+    """The product with a number; None if both depend on symbols."""
     for one, other in ((a, b), (b, a)):
         if set(one) <= {ONE}:
             return combined({}, other, one.get(ONE, 0))
@@ -40,7 +40,7 @@ def product(a: Sum, b: Sum) -> Sum | None:
 
 
 def follows(goal: Sum, facts: Iterable[Sum], depth: int = DEPTH) -> bool:
-    """Is ``goal`` never negative where all of ``facts`` are not?
+    """Whether ``goal`` is never negative if all of ``facts`` are not.
 
     >>> follows({"i": 1, "j": -1, ONE: -1}, [{"k": 1, "j": -1, ONE: -1}, {"i": 1, "k": -1}])
     True
@@ -63,7 +63,7 @@ def follows(goal: Sum, facts: Iterable[Sum], depth: int = DEPTH) -> bool:
 
 
 def sum_of(extent: Extent) -> Sum | None:
-    """An extent as a sum of the symbols that it is made of; None of one that nothing is known of.
+    """An extent as a linear combination of symbols; None for an unknown one.
 
     >>> sum_of(Dim("(2*n-m)", 1)), sum_of(Dim("(n||k|)")), sum_of(3)
     ({'n': 2, 'm': -1, '': 1}, {'(n||k|)': 1}, {'': 3})
@@ -77,7 +77,7 @@ def sum_of(extent: Extent) -> Sum | None:
 
 
 def read_terms(text: str) -> Sum | None:
-    """``2*n-m`` as a sum; None for a text that is no sum."""
+    """``2*n-m`` as a linear combination; None for any other text."""
     sum_: Sum = {}
     at = 0
     while at < len(text):
@@ -90,7 +90,7 @@ def read_terms(text: str) -> Sum | None:
 
 
 def extent_of(total: Sum, plural: bool = False) -> Extent:
-    """The extent that a sum is, the same for equal sums.
+    """The extent of a linear combination, the same for equal combinations.
 
     >>> str(extent_of({"n": 2, "m": -1, ONE: 1})), str(extent_of({"n": 1, ONE: -2})), extent_of({ONE: 3})
     ('(-m+2*n)+1', 'n-2', 3)
@@ -106,7 +106,7 @@ def extent_of(total: Sum, plural: bool = False) -> Extent:
 
 
 def product_of(a: Extent, b: Extent) -> Extent | None:
-    """The extent that is the product of two extents; None where that is no sum, and has no name."""
+    """The product of two extents as an extent; None where it is not linear and has no symbol."""
     one, other = sum_of(a), sum_of(b)
     if one is None or other is None:
         return None
@@ -118,7 +118,7 @@ def product_of(a: Extent, b: Extent) -> Extent | None:
 
 
 def expression(total: Mapping[Hashable, int], words: Mapping[str, str]) -> str:
-    """A sum as an expression, symbols as ``words`` say; the first one is to be added.
+    """A linear combination as an expression, with symbols replaced by ``words``; it begins with a positive term.
 
     >>> expression({"m": 1, "n": -4, ONE: 2}, {"n": "x.shape[0]", "m": "y.shape[1]"})
     'y.shape[1] - 4 * x.shape[0] + 2'
@@ -132,7 +132,7 @@ def expression(total: Mapping[Hashable, int], words: Mapping[str, str]) -> str:
 
 @lru_cache(maxsize=1024)
 def _terms(text: str) -> tuple[tuple[str, int], ...] | None:
-    """The terms of a sum of extents with their factors; None of any other expression."""
+    """The terms of a linear expression with their factors; None for any other expression."""
     try:
         tree = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError):
@@ -159,7 +159,7 @@ def _terms(text: str) -> tuple[tuple[str, int], ...] | None:
 
 
 def read_expression(text: str) -> Sum | None:
-    """The sum of which ``expression`` gives this text; None for any other text.
+    """The linear combination of an expression, the inverse of ``expression``; None for any other text.
 
     >>> read_expression("y.shape[1] - 4 * x.shape[0] + 1")
     {'y.shape[1]': 1, 'x.shape[0]': -4, '': 1}

@@ -1,7 +1,7 @@
-"""What is known of a value before it exists: its kind, dtype, rank and extents.
+"""The static types of values: kind, dtype, rank and extents.
 
-Types are immutable and compared by value. ``join`` is the least type that covers two;
-``Unknown`` covers everything and is allowed wherever a value is only read.
+Types are immutable and compared by value. ``join`` is the least type that covers two; ``Unknown`` covers
+everything and is allowed wherever a value is only read.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 Kind = Literal["bool", "int", "float", "complex"]
-#: how an array lies in memory: contiguous by rows, by columns only (``F``), both, neither (``N``), or not known
+#: the memory layout of an array: row-major (``C``), column-major only (``F``), both, neither (``N``), or unknown
 Layout = Literal["C", "F", "CF", "N", "?"]
 KINDS: tuple[Kind, ...] = ("bool", "int", "float", "complex")
 
-#: dtype names of the text form, and the NumPy character codes they stand for
+#: dtype names of the text form, and their NumPy character codes
 DTYPES = {
     "bool": "?", "i8": "b", "i16": "h", "i32": "i", "i64": "l", "u8": "B", "u16": "H", "u32": "I", "u64": "L",
     "f16": "e", "f32": "f", "f64": "d", "c64": "F", "c128": "D",
@@ -22,16 +22,16 @@ DTYPES = {
 
 
 def kind_of(dtype: str) -> Kind:
-    """The kind of number a dtype name holds: ``kind_of("f32")`` is ``"float"``."""
+    """The kind of number of a dtype: ``kind_of("f32")`` is ``"float"``."""
     return {"b": "bool", "i": "int", "u": "int", "f": "float", "c": "complex"}[dtype[0]]  # type: ignore[return-value]
 
 
 @dataclass(frozen=True, slots=True)
 class Dim:
-    """An extent that is a number only at run time: ``max(symbol + offset, 0)``.
+    """An extent known at run time only: ``max(symbol + offset, 0)``.
 
-    ``plural`` says that it is known not to be 1 (the call's guard has looked), so that in
-    broadcasting two plural extents are equal or NumPy raises.
+    ``plural``: it is known not to be 1 (the guard has checked), so that in broadcasting two plural extents are
+    equal or NumPy raises.
     """
 
     symbol: str
@@ -53,16 +53,16 @@ class Type:
 
     @property
     def is_number(self) -> bool:
-        """Is it a scalar or an array, so that arithmetic applies?"""
+        """Whether the type is that of a scalar or an array, so that arithmetic applies."""
         return isinstance(self, Scalar | Array)
 
 
 @dataclass(frozen=True, slots=True)
 class Scalar(Type):
-    """One number that is immutable.
+    """One immutable number.
 
-    ``dtype`` None is a Python number (weak in promotion), a name such as ``"f64"`` is a NumPy
-    scalar, ``"any"`` is one or the other.
+    ``dtype`` None is a Python number (weak in promotion), a name such as ``"f64"`` is a NumPy scalar, ``"any"``
+    is either.
     """
 
     kind: Kind
@@ -76,7 +76,7 @@ class Scalar(Type):
 
 @dataclass(frozen=True, slots=True)
 class Array(Type):
-    """An ndarray, rank 0 included. ``dtype`` or ``shape`` None: not known."""
+    """An ndarray, rank 0 included. ``dtype`` or ``shape`` None: unknown."""
 
     dtype: str | None
     shape: Shape | None
@@ -97,7 +97,7 @@ class Array(Type):
 
 @dataclass(frozen=True, slots=True)
 class ShapeOf(Type):
-    """A tuple of ints: the shape of something."""
+    """A tuple of ints: a shape."""
 
     shape: Shape | None
 
@@ -107,10 +107,10 @@ class ShapeOf(Type):
 
 @dataclass(frozen=True, slots=True)
 class List(Type):
-    """A Python list of like items, of any length (also what iterating at run time makes).
+    """A Python list of items of one type, of any length; also the result of run-time iteration.
 
-    ``of`` says what the user's program has in its place: a ``list``, a ``tuple``, or ``either`` of them, by path; ``named`` is the class
-    of a named tuple.
+    ``of`` is the type in the user's program: a ``list``, a ``tuple``, or ``either``, depending on the path.
+    ``named`` is the class of a named tuple.
     """
 
     item: Type
@@ -123,9 +123,9 @@ class List(Type):
 
 @dataclass(frozen=True, slots=True)
 class Struct(Type):
-    """An item of a list that has parts: a tuple, a dict, an instance. ``form`` says what is made of the parts.
+    """A list item with parts: a tuple, a dict, an instance. ``form`` tells how it is built from the parts.
 
-    It is there while a function is lowered, and then each list of such items becomes a list for each part.
+    It exists only during lowering; then each list of such items becomes a list for each part.
     """
 
     items: tuple[Type, ...]
@@ -137,7 +137,7 @@ class Struct(Type):
 
 @dataclass(frozen=True, slots=True)
 class Tape(Type):
-    """Saved values, written by the forward half and read by the backward half: a stack, or ``indexed``, of a length known before."""
+    """Saved values, written by the forward half and read by the backward half: a stack, or (``indexed``) a known number of slots."""
 
     items: tuple[Type, ...] = ()
     indexed: bool = False
@@ -156,13 +156,13 @@ class Box(Type):
         return f"box[{self.func}]"
 
 
-#: objects of Python's whose values may be known only at run time, by the names of their types: numbers can be read from them
+#: Python classes whose values may be known at run time only, by type name: numbers can be read from them
 PYTHON_CLASSES: dict[str, type] = {"str": str, "set": set, "frozenset": frozenset}
 
 
 @dataclass(frozen=True, slots=True)
 class Object(Type):
-    """A Python object that carries no number: None, a string, a function, a generator of random numbers."""
+    """A Python object without numbers: None, a string, a function, a random number generator."""
 
     name: str = "object"
 
@@ -177,7 +177,7 @@ class Object(Type):
 
     @property
     def is_exception(self) -> bool:
-        """Is it what an operation raises, of a class that is known or not?"""
+        """Whether the type is that of an exception raised by an op, of known class or not."""
         return self.name == "exception" or self.name.startswith("raised ")
 
     def __str__(self) -> str:
@@ -196,7 +196,7 @@ class Undefined(Type):
 class Unknown(Type):
     """Anything; may be read, not written to. ``tuples``: it may hold lists that represent tuples of the user's program.
 
-    ``lists``: it may be a list or array of the program's, beside things of other kinds.
+    ``lists``: it may be a list or array of the program, or something else.
     """
 
     tuples: bool = False
@@ -212,7 +212,7 @@ FLOAT, INT, BOOL, COMPLEX = Scalar("float"), Scalar("int"), Scalar("bool"), Scal
 
 
 def is_complex(type_: Type) -> bool:
-    """May a value of this type be, or hold, a complex number, as far as its type says?"""
+    """Whether by its type a value may be, or contain, a complex number."""
     match type_:
         case Scalar(kind=kind) | Array(kind=kind):
             return kind == "complex"
@@ -224,7 +224,7 @@ def is_complex(type_: Type) -> bool:
 
 
 def is_float(type_: Type) -> bool:
-    """Could a value of this type carry a derivative?"""
+    """Whether a value of this type can carry a derivative."""
     match type_:
         case Scalar(kind=kind):
             return kind in ("float", "complex")
@@ -242,7 +242,7 @@ def join_kind(a: Kind, b: Kind) -> Kind:
 
 
 def join_extent(a: Extent, b: Extent) -> Extent:
-    """One extent that covers both, named after what it joined so that joining again changes nothing."""
+    """An extent that covers both, named after them so that joining again changes nothing."""
     if a == b:
         return a
     if isinstance(a, Dim) and isinstance(b, Dim) and (a.symbol, a.offset) == (b.symbol, b.offset):
@@ -251,19 +251,19 @@ def join_extent(a: Extent, b: Extent) -> Extent:
 
 
 def same_extent(a: Extent, b: Extent) -> bool:
-    """Are the two proved equal?  ``?`` is equal to nothing, itself included."""
+    """Whether the two are proved equal. ``?`` is equal to nothing, itself included."""
     if isinstance(a, Dim) and isinstance(b, Dim):
         return a.symbol != "?" and (a.symbol, a.offset) == (b.symbol, b.offset)
     return not isinstance(a, Dim) and a == b
 
 
 def same_shape(a: Shape | None, b: Shape | None) -> bool:
-    """Are the two shapes proved equal?"""
+    """Whether the two shapes are proved equal."""
     return a is not None and b is not None and len(a) == len(b) and all(map(same_extent, a, b))
 
 
 def is_plural(extent: Extent) -> bool:
-    """Is the extent known not to be 1?"""
+    """Whether the extent is known not to be 1."""
     return extent.plural if isinstance(extent, Dim) else extent != 1
 
 
@@ -273,7 +273,7 @@ def join(a: Type, b: Type) -> Type:
     >>> str(join(Scalar("int"), Scalar("float", "f64")))
     'float?'
 
-    Beside other integers uint64 makes floats, so that nothing is said of what may be one:
+    With other integers uint64 promotes to float, so the join is unknown:
 
     >>> str(join(Scalar("int"), Scalar("int", "i64"))), str(join(Scalar("int"), Scalar("int", "u64")))
     ('int?', '?')
@@ -317,7 +317,7 @@ def join(a: Type, b: Type) -> Type:
 
 
 def may_be_changed(type_: Type) -> bool:
-    """May a value be a list or an array, which changes where it stands?"""
+    """Whether a value may be a list or an array, which can be changed in place."""
     return isinstance(type_, List | Array) or isinstance(type_, Unknown) and type_.lists
 
 
@@ -327,7 +327,7 @@ def holds_parts(type_: Type) -> bool:
 
 
 def may_hold_tuples(type_: Type) -> bool:
-    """May a value be, or hold, a list that represents a tuple?"""
+    """Whether a value may be, or contain, a list that represents a tuple."""
     match type_:
         case List(item=item, of=of):
             return of != "list" or may_hold_tuples(item)

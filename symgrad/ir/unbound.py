@@ -1,7 +1,7 @@
-"""Which values may stand for a name that has no value, and where such a value is sure to have one.
+"""Definedness analysis: which values may be unbound, and where such a value is surely bound.
 
-A name that a branch binds, or a loop that may have no rounds, is unbound on the other path: the branch yields ``undef``
-there, the loop begins with it. Python raises only where such a name is read.
+A name bound in one branch, or in a loop that may run zero times, is unbound on the other path. The branch
+yields ``undef`` there, and the loop begins with it. Python raises only where such a name is read.
 """
 
 from __future__ import annotations
@@ -12,25 +12,25 @@ from dataclasses import dataclass, field
 from symgrad.ir.core import Apply, Block, Call, Const, For, If, Op, Operand, Undef, Value, While, walk
 from symgrad.ir.types import Array, List, Scalar, ShapeOf, Tape, Type
 
-Side = tuple[Operand, int]  #: the test of a branch, and which of its blocks
+Side = tuple[Operand, int]  #: the test of a branch, and the index of one of its blocks
 
 
 @dataclass(slots=True)
 class Unbound:
-    """The doubtful values of a function.
+    """The possibly unbound values of a function.
 
-    ``sides``: each of them, with the test and the side of a branch on which it has no value, if that is known;
-    ``reads``: what the ops of a block read themselves: if the block has run, all of that had values.
+    ``sides``: each such value, with the test and the side of the branch on which it is unbound, if known.
+    ``reads``: the values that the ops of a block itself read; once the block has run, these were bound.
     """
 
     sides: dict[Value, Side | None] = field(default_factory=dict)
     reads: dict[Block, set[Value]] = field(default_factory=dict)
-    tapes: dict[Value, Value] = field(default_factory=dict)  #: classes of tapes: of each the one that stands for it, or another
-    items: dict[tuple[Value, int], list[Value]] = field(default_factory=dict)  #: what is on the tapes of a class, by place
+    tapes: dict[Value, Value] = field(default_factory=dict)  #: union-find of tapes: the parent of a tape
+    items: dict[tuple[Value, int], list[Value]] = field(default_factory=dict)  #: the items on the tapes of a class, by position
 
     @classmethod
     def of(cls, body: Block) -> Unbound:
-        """Read the body of a function."""
+        """Analyse the body of a function."""
         unbound = cls()
         unbound.read(body)
         count = -1
@@ -47,7 +47,7 @@ class Unbound:
         return unbound
 
     def read(self, block: Block) -> None:
-        """Note what the ops of a block, and of those in it, read; what is only put on a tape may be nothing."""
+        """Record the values read by the ops of a block, and of the blocks in it; an item only saved on a tape may be unbound."""
         values: set[Value] = set()
         for op in block.ops:
             for inner in op.blocks:
@@ -62,7 +62,7 @@ class Unbound:
         self.reads[block] = values
 
     def branch(self, op: If) -> None:
-        """What a side does not bind, or yields of what is doubtful itself."""
+        """Record the results that a side does not bind, or yields from a possibly unbound value."""
         if isinstance(op.test, Const):  # always taken
             self.sides.update(
                 (out, None) for out, end in zip(op.outs, op.blocks[not op.test.value].yields, strict=True) if self.is_doubtful(end)
@@ -76,20 +76,20 @@ class Unbound:
                     self.sides[out] = None
 
     def loop(self, op: For | While) -> None:
-        """What a loop begins with that is doubtful, and what a round makes so."""
+        """Propagate definedness through a loop's initial values and yields."""
         for k, (start, slot, out) in enumerate(zip(op.inits, op.carried, op.outs, strict=False)):
             if self.is_doubtful(start) or self.is_doubtful(op.body.yields[k]):
                 for value in (slot, out, *([op.test.args[k]] if isinstance(op, While) else [])):
                     self.sides[value] = None
 
     def is_doubtful(self, operand: Operand) -> bool:
-        """May there be no value?"""
+        """Whether the value may be unbound."""
         return operand in self.sides if isinstance(operand, Value) else is_undefined(operand)
 
     # ---------------------------------------------------------------- tapes
 
     def on_tape(self, op: Call, tape: Value) -> None:
-        """What a place of a tape is given comes out of it, nothing as well as something."""
+        """Propagate definedness from the items saved at a position of a tape to those read from it."""
         first = {"push": 1, "put": 2}.get(op.name)
         items: list[Operand] = op.args[first:] if first is not None else [*op.outs[op.name == "pop" :]]
         if op.name != "get":
@@ -102,7 +102,7 @@ class Unbound:
                 known.append(item)
 
     def handed(self, op: Op) -> None:
-        """Tapes go through branches and loops."""
+        """Join tapes that pass through branches and loops."""
         for k, out in enumerate(op.outs):
             ends = [block.yields[k] for block in op.blocks] if isinstance(op, If) else []
             if isinstance(op, For | While) and k < len(op.inits):
@@ -111,13 +111,13 @@ class Unbound:
                 self.join(out, end)
 
     def find(self, tape: Value) -> Value:
-        """The tape that stands for all that are one."""
+        """The representative of a tape's class."""
         while (other := self.tapes.get(tape, tape)) is not tape:
             tape = other
         return tape
 
     def join(self, a: Value, b: Operand) -> None:
-        """The two are one tape, if they are tapes."""
+        """Record that two values are one tape, if they are tapes."""
         if not (isinstance(a.type, Tape) and isinstance(b, Value) and isinstance(b.type, Tape)):
             return
         first, second = self.find(a), self.find(b)
@@ -133,9 +133,9 @@ class Unbound:
 
 
 def present_in(body: Block, doubtful: Container[Value]) -> dict[Value, frozenset[Side]]:
-    """The sides of branches on which values are bound that are unbound elsewhere, where that is all it takes.
+    """The sides of branches on which values that are unbound elsewhere are bound, if the sides alone decide it.
 
-    A branch of the backward half on the same tests then reads what one of the forward half has made.
+    A branch of the backward half on the same tests then reads a value from the forward half's branch.
     """
     sides: dict[Value, frozenset[Side]] = {}
     for op in body.ops:
@@ -149,7 +149,7 @@ def present_in(body: Block, doubtful: Container[Value]) -> dict[Value, frozenset
 
 
 def _needed(op: If, k: int, known: Mapping[Value, frozenset[Side]], doubtful: Container[Value]) -> frozenset[Side] | None:
-    """The sides on which a result of a branch is bound, with those on which what the branch yields for it is, as seen from outside."""
+    """The sides on which a branch result is bound, including those required by the value that the branch yields, seen from outside."""
     absent = [is_absent(block.yields[k], op.outs[k].type) for block in op.blocks]
     if sum(absent) != 1:
         return None
@@ -171,12 +171,12 @@ def _needed(op: If, k: int, known: Mapping[Value, frozenset[Side]], doubtful: Co
 
 
 def is_undefined(operand: Operand) -> bool:
-    """Is it the operand that stands for no value?"""
+    """Whether the operand stands for an unbound value."""
     return isinstance(operand, Const) and isinstance(operand.value, Undef)
 
 
 def is_absent(operand: Operand, type_: Type) -> bool:
-    """Does it stand for nothing where a value of that type is meant?"""
+    """Whether the operand represents an unbound value of that type."""
     none = isinstance(operand, Const) and operand.value is None
     return is_undefined(operand) or none and isinstance(type_, Array | Scalar | List | Tape | ShapeOf)
 

@@ -1,7 +1,8 @@
-"""Checks that a function of the IR is well formed and that every store may be done in place.
+"""Verifier: a function of the IR is well formed, and every store may be done in place.
 
-First the structure: each value is defined once, before its uses and in their scope; counts agree; rows exist. Then memory: nothing
-reads a value after an op has consumed the memory it lives in. If both hold, codegen may print each store in place, and each view as one.
+First structure: each value is defined once, before its uses and in their scope; counts agree; rows exist. Then
+memory: nothing reads a value after an op has consumed its memory. If both hold, codegen may print each store in
+place, and each view as a view.
 """
 
 from __future__ import annotations
@@ -18,23 +19,23 @@ from symgrad.ir.types import Array, List, Tape
 from symgrad.location import NOWHERE, Loc
 from symgrad.ops.declare import ROWS
 
-#: rows that give back their operand itself where there is nothing to do
+#: rows that may return their operand itself
 MAY_RETURN_OPERAND = frozenset({"unbroadcast"})
 
-#: rows whose result is a view that NumPy does not let one write to: one cell of memory may be many of its elements
+#: rows whose result is a read-only view in NumPy: one memory cell may be several of its elements
 READ_ONLY = frozenset({"spread", "broadcast_to", "diagonal"})
 
-#: rows that look only at the shape and dtype of an array, which no store changes
+#: rows that read only the shape and dtype of an array, which no store changes
 READS_SHAPE = frozenset({"shape_of", "extent", "zeros_like"})
 
 
 def verify(func: Func) -> None:
-    """Raise ``InvalidIR`` unless the function, and all that it calls, is well formed."""
+    """Raise ``InvalidIR`` unless the function, and its callees, are well formed."""
     _Summaries().of(func)
 
 
 def describe(op: Op | None, names: dict[Value, str]) -> str:
-    """An op by its name and what it gives, for messages."""
+    """An op by its name and results, for messages."""
     if op is None:
         return "the caller"
     word = op.name if isinstance(op, Call) else type(op).__name__.lower()
@@ -45,7 +46,7 @@ def describe(op: Op | None, names: dict[Value, str]) -> str:
 
 
 def fault(func: Func, what: str, loc: Loc = NOWHERE) -> InvalidIR:
-    """The error to raise."""
+    """The exception to raise."""
     return InvalidIR(f"{func.name}: {what}", None if loc == NOWHERE else loc)
 
 
@@ -53,7 +54,7 @@ def fault(func: Func, what: str, loc: Loc = NOWHERE) -> InvalidIR:
 
 
 class _Structure:
-    """Single definition, scope, counts, rows."""
+    """Checks single definition, scope, counts, rows."""
 
     def __init__(self, func: Func) -> None:
         self.func = func
@@ -134,7 +135,7 @@ class _Structure:
             self.block(block, op)
 
     def slots(self, op: For | While) -> None:
-        """What enters a slot of a loop is not wider than the slot, nor narrower."""
+        """The types that enter a loop slot are neither wider nor narrower than the slot."""
         for slot, *operands in zip(op.carried, op.inits, op.body.yields, strict=False):
             want, *dtypes = (getattr(o.type, "dtype", None) for o in (slot, *operands))
             if want in FLOATS and (wrong := [have for have in dtypes if have in FLOATS and have != want]):
@@ -159,19 +160,19 @@ class _Structure:
 # ------------------------------------------------------------------ memory
 
 
-FLOATS = frozenset({"f16", "f32", "f64", "c64", "c128"})  #: none of which is taken for another
-Root = int  #: one piece of memory, or what a carried slot may hold
+FLOATS = frozenset({"f16", "f32", "f64", "c64", "c128"})  #: dtypes that must agree exactly between a slot and its operands
+Root = int  #: one piece of memory, or the possible memory of a loop slot
 Roots = frozenset[Root]
 NONE: Roots = frozenset()
 
 
 @dataclass(slots=True)
 class _Memory:
-    """The memory a value lives in: ``own`` is changed by a store to it, ``held`` is what a container refers to."""
+    """The memory of a value: a store to the value changes ``own``; a container refers to ``held``."""
 
     own: Roots
     held: Roots
-    born: dict[Root, int]  #: the generations at its birth: a store to a root begins a new generation
+    born: dict[Root, int]  #: the generations at its definition: a store to a root starts a new generation
 
     @property
     def all(self) -> Roots:
@@ -183,7 +184,7 @@ NO_MEMORY = _Memory(NONE, NONE, {})
 
 @dataclass(slots=True)
 class _Summary:
-    """What a call does to memory: the params it writes to, and those each result may share memory with."""
+    """A call's effect on memory: the params that it writes to, and those that each result may alias."""
 
     consumed: frozenset[int] = frozenset()
     shared: tuple[frozenset[int], ...] = ()
@@ -191,7 +192,7 @@ class _Summary:
 
 @dataclass
 class _Summaries:
-    """Checks functions once each; recursive ones until their summary is stable."""
+    """Checks each function once; recursive ones until their summary is stable."""
 
     known: dict[Func, _Summary] = field(default_factory=dict)
 
@@ -211,10 +212,10 @@ class _Summaries:
 
 
 class _Borrows:
-    """Walks a function in order of evaluation and follows who lives in which memory.
+    """Walks a function in order of evaluation and tracks the memory of each value.
 
-    ``edges`` join roots that may be the same memory (a carried slot and what it started from). They are not transitive: two buffers
-    that swap places share roots with both origins, and yet never with one another.
+    ``edges`` join roots that may be the same memory (a loop slot and its initial value). They are not
+    transitive: two buffers that are swapped share roots with both origins, but never with one another.
     """
 
     def __init__(self, func: Func, summaries: _Summaries) -> None:
@@ -253,7 +254,7 @@ class _Borrows:
         return root
 
     def live(self, own: Roots, held: Roots = NONE) -> _Memory:
-        """Memory as it is now."""
+        """The memory with its current generations."""
         return _Memory(own, held, {r: self.generation.get(r, 0) for r in own | held})
 
     def of(self, operand: Operand) -> _Memory:
@@ -264,7 +265,7 @@ class _Borrows:
             self.memory[value] = self.live(own, held if is_container(value) else NONE)
 
     def allocate(self, value: Value, held: Roots | None = None) -> None:
-        """Memory of its own; a container of unknown content holds something unknown."""
+        """Allocate memory for a value; a container of unknown content holds an unknown root."""
         if not has_memory(value):
             return
         if held is None:
@@ -272,7 +273,7 @@ class _Borrows:
         self.set(value, frozenset({self.root()}), held)
 
     def near(self, roots: Iterable[Root]) -> Roots:
-        """The roots and all that may be the same memory."""
+        """The roots and all that may alias them."""
         aliases = set(roots)
         for r in list(aliases):
             aliases |= self.edges.get(r, set())
@@ -282,7 +283,7 @@ class _Borrows:
         return bool(a & b) or bool(self.near(a) & b)
 
     def join(self, a: Root, others: Iterable[Root]) -> bool:
-        """Say that ``a`` may be any of the others; was that news?"""
+        """Record that ``a`` may alias the others; return whether that is new."""
         near = self.edges.setdefault(a, set())
         new = [b for b in others if b != a and b not in near]
         for b in new:
@@ -291,14 +292,14 @@ class _Borrows:
         return bool(new)
 
     def store(self, roots: Roots, op: Op) -> None:
-        """A store: whoever was born before may not be read again."""
+        """Record a store: values defined before it may not be read again."""
         for r in self.near(roots):
             self.log.append((r, self.generation.get(r, 0)))
             self.generation[r] = next(self.times)
             self.killer[r] = op
 
     def consume(self, operand: Operand, op: Op) -> None:
-        """A store to what the operand is."""
+        """Record a store to the operand's memory."""
         own = self.of(operand).own
         if own & self.read_only:
             assert isinstance(operand, Value)
@@ -338,7 +339,7 @@ class _Borrows:
                     self.branch(op)
                 case For() | While():
                     self.loop(op)
-        if isinstance(owner, If):  # what nobody reads is not emitted
+        if isinstance(owner, If):  # unread values are not emitted
             self.used = self.used or uses(self.func.body)
             self.read([y for y, out in zip(block.yields, owner.outs, strict=True) if self.used.get(out)], owner)
         else:
@@ -397,7 +398,7 @@ class _Borrows:
                 self.allocate(out)
 
     def popped(self, out: Value, held: Roots) -> None:
-        """What comes from a tape: each entry is a buffer of its own unless one was pushed twice."""
+        """Memory of a popped value: each entry is a buffer of its own unless one was pushed twice."""
         if not has_memory(out):
             return
         near = self.near(held)
@@ -421,7 +422,7 @@ class _Borrows:
                 self.set(out, mine.own | roots, mine.held | roots)
 
     def branch(self, op: If) -> None:
-        """Both branches from the same state; what either has overwritten is overwritten afterwards."""
+        """Check both branches from the same state; a store in either counts afterwards."""
         start = len(self.log)
         changed: dict[Root, Op | None] = {}
         for block in op.blocks:
@@ -442,7 +443,7 @@ class _Borrows:
     # -------------------------------------------------------------- loops
 
     def loop(self, op: For | While) -> None:
-        """Rounds until nothing new is learnt of what the carried slots may share."""
+        """Repeat iterations until the aliases of the loop slots reach a fixed point."""
         first = self.root()  # all roots from here on belong to the loop
         inits = [self.of(i) for i in op.inits]
         own = [self.root() for _ in inits]
@@ -456,7 +457,7 @@ class _Borrows:
                 self.set(value, frozenset({own[k]}), frozenset({held[k]}))
             self.body(op)
             news = self.share(own, held, [self.of(y) for y in op.body.yields[: len(inits)]], first)
-            # a store to what stands outside is met again by the next round's reads
+            # the next iteration's reads must see stores to outer memory
             settled = not news and (rounds > 1 or all(r >= first for r, _ in self.log[stores:]))
         for k, out in enumerate(op.outs[: len(inits)]):
             self.set(out, frozenset({own[k]}), frozenset({held[k]}))
@@ -465,7 +466,7 @@ class _Borrows:
         if isinstance(op, While):
             before, first = len(self.log), self.root()
             self.block(op.test, op)
-            if any(root < first for root, _ in self.log[before:]):  # what it has made itself it may change
+            if any(root < first for root, _ in self.log[before:]):  # a test may change memory that it has allocated itself
                 raise fault(self.func, "the test of a while loop must not store", op.loc)
             for argument, value in zip(op.body.args, op.test.args, strict=True):
                 if value in self.memory and has_memory(argument):
@@ -473,7 +474,7 @@ class _Borrows:
         self.block(op.body, op)
 
     def share(self, own: list[Root], held: list[Root], memories: list[_Memory], first: Root) -> bool:
-        """Bind the slots to the memories; note which may now be the same memory. Was there news?"""
+        """Bind the slots to the memories and record the possible aliases; return whether any is new."""
         news = False
         slots = [(own[k], m.own) for k, m in enumerate(memories)] + [(held[k], m.held) for k, m in enumerate(memories)]
         for at, (root, roots) in enumerate(slots):

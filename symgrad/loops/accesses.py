@@ -1,4 +1,4 @@
-"""What ops read and write, as ``Writer`` wrote them: which memory, and at which index."""
+"""Memory accesses of ops as ``Writer`` emits them: which memory is read or written, and at which index."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ from symgrad.ir.types import Array, Scalar
 from symgrad.loops.writer import Writer, key_of
 from symgrad.ops.declare import ROWS
 
-#: rows that look only at the shape of an array
+#: rows that read only the shape of an array
 SHAPES = frozenset({"extent", "shape_of", "check_single"})
 Index = tuple[Operand, ...]
 
 
 @dataclass(eq=False, slots=True)
 class Access:
-    """One read or write; ``index`` None: of the whole, or of a running number."""
+    """One read or write; ``index`` None: of the whole array, or of a running number."""
 
     handle: Value
     writes: bool
     index: Index | None
-    adds: bool = False  #: is what is written a sum with what was there?
+    adds: bool = False  #: is the written value a sum with the old one?
 
 
 @dataclass(eq=False, slots=True)
 class Summary:
-    """What ops, with all inside them, read and write; ``alias`` names one for all values that may be the same array."""
+    """The reads and writes of ops and all ops inside them; ``alias`` maps values that may be one array to one representative."""
 
     alias: Mapping[Value, Value] = field(default_factory=dict)
     defined: set[Value] = field(default_factory=set)
     used: set[Value] = field(default_factory=set)
     accesses: list[Access] = field(default_factory=list)
-    written: set[Value] = field(default_factory=set)  #: by the names that ``alias`` gives
+    written: set[Value] = field(default_factory=set)  #: by their representatives in ``alias``
     touched: set[Value] = field(default_factory=set)
     checks: bool = False
 
     def add(self, op: Op) -> None:
-        """Add what an op does."""
+        """Add the accesses of an op."""
         self.defined.update(op.outs)
         self.used.update(o for o in op.operands if isinstance(o, Value))
         self.access(own_accesses(op))
@@ -59,19 +59,19 @@ class Summary:
                 self.written.add(name)
 
     def of(self, handle: Value) -> list[Access]:
-        """The accesses of an array, by whatever name."""
+        """The accesses of an array under all its names."""
         return [a for a in self.accesses if self.alias.get(a.handle, a.handle) is handle]
 
 
 def summary(op: Op, alias: Mapping[Value, Value] | None = None) -> Summary:
-    """Gather what an op does."""
+    """The accesses of an op."""
     result = Summary(alias or {})
     result.add(op)
     return result
 
 
 def handed_on(block: Block) -> dict[Value, Value]:
-    """One name for all values that loops and branches, in a block and all inside it, may hand the same array to."""
+    """A representative for values that loops and branches, in a block and all inside it, may bind to one array."""
     names: dict[Value, Value] = {}
 
     def name(value: Value) -> Value:
@@ -94,14 +94,14 @@ def handed_on(block: Block) -> dict[Value, Value]:
 
 
 def seen_from(block: Block, names: Mapping[Value, Value]) -> dict[Value, Value]:
-    """The same for the ops of one block: what is made there is no array that was handed in, unless one of its loops hands it on."""
+    """The same within one block: an array allocated there aliases no outer one, unless one of its loops yields it."""
     further = {names[out] for op in block.ops if op.blocks for out in op.outs if out in names}
     new_arrays = {op.outs[0] for op in block.ops if isinstance(op, Call) and op.name in ("empty", "zeros")}
     return {value: name for value, name in names.items() if value not in new_arrays or name in further}
 
 
 def own_accesses(op: Op) -> list[Access]:
-    """The accesses of an op itself. Any value may be a running number, so that every operand is a read."""
+    """The accesses of an op itself. Any value may be a running number, so every operand counts as read."""
     if not isinstance(op, Call):
         return wholes(op.operands)
     args = op.args
@@ -116,7 +116,7 @@ def own_accesses(op: Op) -> list[Access]:
 
 
 def stored_to(op: Op) -> Value | None:
-    """The handle that an op itself gives a new content."""
+    """The handle whose content an op itself changes."""
     if isinstance(op, Call) and (op.name == "let" or ROWS[op.name].consumes) and isinstance(op.args[0], Value):
         return op.args[0]
     return None
@@ -131,19 +131,19 @@ def wholes(operands: Iterable[Operand]) -> list[Access]:
 
 
 def is_apart(op: Op) -> bool:
-    """Does the op make an array of which LLVM is told that it overlaps no other?"""
+    """Whether the op creates an array that is declared to LLVM as not overlapping others."""
     return isinstance(op, Call) and op.name in ("empty", "zeros") and bool(op.args)
 
 
 def conflict(first: Summary, second: Summary) -> bool:
-    """Must the first stay before the second?"""
+    """Whether the first must stay before the second."""
     return not (
         first.defined.isdisjoint(second.used) and first.written.isdisjoint(second.touched) and first.touched.isdisjoint(second.written)
     )
 
 
 def linear(writer: Writer, operand: Operand, index: Value) -> object | None:
-    """How an operand moves with a loop's index, one step for one: equal for equal functions; None if it does not."""
+    """The offset of an operand that follows a loop's index step by step: a key, equal for equal functions; None otherwise."""
     if operand is index:
         return ("+", 0)
     op = writer.maker.get(operand) if isinstance(operand, Value) else None
@@ -159,7 +159,7 @@ def linear(writer: Writer, operand: Operand, index: Value) -> object | None:
 
 
 def depends(writer: Writer, operand: Operand, index: Value) -> bool:
-    """Is the operand computed from the index?"""
+    """Whether the operand is computed from the index."""
     if operand is index:
         return True
     op = writer.maker.get(operand) if isinstance(operand, Value) else None
@@ -167,5 +167,5 @@ def depends(writer: Writer, operand: Operand, index: Value) -> bool:
 
 
 def arrays(accesses: Iterable[Access]) -> set[Value]:
-    """The arrays among what is accessed element by element."""
+    """The arrays that are accessed element by element."""
     return {a.handle for a in accesses if a.index is not None and isinstance(a.handle.type, Array)}

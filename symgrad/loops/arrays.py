@@ -1,4 +1,4 @@
-"""table: rows that read arrays, copy them or ask for their shape, as forms; and what the tables of all topics ask of an op."""
+"""table: rows that read arrays, copy them or ask for their shape, as forms; and questions about ops that all tables share."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from symgrad.ops.shapes import axes_of
 
 
 def constant(dtype: str, value: float) -> Const:
-    """0 or 1 as an element."""
+    """0 or 1 as an array element."""
     return Const({"f": float, "b": bool, "c": complex}.get(dtype[0], int)(value))
 
 
@@ -29,12 +29,12 @@ def dtype_of(op: Call) -> str:
     return refuse(type_)
 
 
-#: the dtypes that kernels hold numbers of Python's in
+#: the dtypes of Python numbers in kernels
 OF_PYTHON = {"float": "f64", "int": "i64", "bool": "bool", "complex": "c128"}
 
 
 def axes(op: Call, setting: object, rank: int) -> tuple[int, ...]:
-    """The axes that a setting names."""
+    """The axes that a setting lists."""
     numbers = axes_of(setting, rank)
     if numbers is None:
         raise OutOfReach("axes that do not fit", op.loc)
@@ -51,11 +51,11 @@ def as_float(operand: Operand) -> Operand:
     return Const(float(operand.value)) if isinstance(operand, Const) and isinstance(operand.value, int) else operand
 
 
-# ------------------------------------------------------------------ reading
+# ------------------------------------------------------------------ reads
 
 
 def place(lowering: Context, x: Form, op: Call, operands: list[Operand]) -> Place:
-    """The place in an array that an op's path leads to."""
+    """The part of an array that an op's path selects."""
     index, items = without_masks(lowering, op.settings["index"], [lowering.item(g) for g in operands])
     position = place_of(lowering.writer, x.extents, index, items, x.memory is not None)
     position.extents = lowering.known_extents(part_type(lowering, op, operands), position.extents)
@@ -89,12 +89,12 @@ def view(lowering: Context, op: Call) -> Thing:
 
 
 def part_of(lowering: Context, element: Operand, where: Place) -> Operand:
-    """What a place shows of an element: all of it, or one part of a complex number."""
+    """Apply the part of a place to an element: none, or one part of a complex number."""
     return lowering.writer.call(where.part, element) if where.part else element
 
 
 def take_written(lowering: Context, op: Call) -> Thing:
-    """As ``take``, but zero where a later element names the same cell."""
+    """As ``take``, but zero where a later element selects the same cell."""
     x = lowering.form(op.args[0])
     where = place(lowering, x, op, op.args[1:])
     if not where.repeats:
@@ -112,7 +112,7 @@ def take_written(lowering: Context, op: Call) -> Thing:
 
 
 def last_written(lowering: Context, extents: Sequence[Operand], where: Place) -> Callable[[Index], Operand]:
-    """Is an element of a place the last that names its cell?"""
+    """Whether an element of a place is the last that selects its cell, as a function of the index."""
     writer = lowering.writer
     last = writer.empty("i64", extents, "%last")
 
@@ -133,7 +133,7 @@ def same(lowering: Context, op: Call) -> Thing:
 
 
 def array_or_zeros(lowering: Context, op: Call) -> Thing:
-    """The array; ``loops.ranks`` has put one wherever there was the number zero."""
+    """The array itself; ``loops.ranks`` has replaced each possible number zero by an array."""
     cotangent, out = op.args[0].type, op.outs[0].type
     if not isinstance(cotangent, Array) or cotangent.rank is None or cotangent.rank != getattr(out, "rank", None):
         raise OutOfReach("a cotangent that is now a number, now an array", op.loc)
@@ -141,7 +141,7 @@ def array_or_zeros(lowering: Context, op: Call) -> Thing:
 
 
 def copied(lowering: Context, op: Call) -> Thing:
-    """The same elements, in another dtype if one is said."""
+    """The same elements, cast if a dtype is given."""
     if not isinstance(op.outs[0].type, Array):
         return lowering.thing(op.args[0])
     x, dtype = lowering.form(op.args[0]), dtype_of(op)
@@ -190,7 +190,7 @@ def item(lowering: Context, op: Call) -> Thing:
 
 
 def item_place(lowering: Context, op: Call) -> Thing:
-    """Zeros with a number at one place; everywhere, if no place is named, for there is one element."""
+    """Zeros with a number at one place; without an index at the only element."""
     writer, dtype, extents = lowering.writer, dtype_of(op), lowering.extents(op.args[1])
     value, index = cast_to(writer, lowering.number(op.args[0]), dtype), [lowering.number(a) for a in op.args[2:]]
     if not index:

@@ -1,4 +1,4 @@
-"""Tests on which a kernel is left, so that the NumPy code runs, and what they ask: are numbers Python's own?"""
+"""Bail-outs: tests on which a kernel is left so that the NumPy code runs; and whether numbers are Python's own."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ LARGE = 2**62
 
 
 def is_python(*types: Type) -> bool:
-    """May Python's own arithmetic be at work?  Not where one operand is surely NumPy's."""
+    """Whether Python arithmetic may apply: not if one operand is surely NumPy's."""
     return all(isinstance(t, Scalar) and t.dtype in (None, "any") for t in types)
 
 
 def is_python_int(*types: Type) -> bool:
-    """Are all of them Python's integers, which do not overflow?"""
+    """Whether all of them are Python integers, which do not overflow."""
     return is_python(*types) and all(isinstance(t, Scalar) and t.kind in ("int", "bool") for t in types)
 
 
@@ -41,13 +41,13 @@ def if_zero(build: Builder, value: Operand) -> None:
 
 
 def unless_small(build: Builder, value: Operand) -> None:
-    """Leave the kernel if a float is no integer of 62 bits (nan is none either)."""
+    """Leave the kernel unless a float is small enough for an integer of 62 bits (nan is not)."""
     small = build.call("less", build.call("abs", value), Const(float(LARGE)))
     bail_out(build, build.call("not_", small))
 
 
 def unless_whole(build: Builder, value: Operand, signed: bool) -> None:
-    """Leave the kernel if an integer of NumPy's has more than 62 bits: as one of Python's it may grow."""
+    """Leave the kernel if a NumPy integer has more than 62 bits: as a Python integer it may grow."""
     if isinstance(value, Const):
         return
     bail_out(build, build.call("greater", value, Const(LARGE)))

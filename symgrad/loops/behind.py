@@ -1,9 +1,10 @@
-"""Calls for their effect in the body of a function -> a function of their own, which runs behind the kernel. Works in place.
+"""Moves calls with side effects out of a function's body into one that runs after the kernel. Works in place.
 
     def f(x): t = sum(x); print("total", t); return t * t     ->     def f(x): t = sum(x); return t * t, t
                                                                      def effects(t): print("total", t)
 
-A kernel that raises has done nothing, and the NumPy code does all from the start; so what is done behind the kernel is done once, in order.
+A kernel that raises has had no effect, and the NumPy code runs everything from the start. So effects run once,
+in order.
 """
 
 from __future__ import annotations
@@ -21,17 +22,17 @@ from symgrad.passes.facts import BORROWED, halves_kept
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """Calls for their effect as a function; its parameters are some of the program's, by place, and then the last results of the kernel."""
+    """Calls with side effects as a function; its parameters are some of the program's, by index, then the last results of the kernel."""
 
     func: Func
     parameters: list[int]
 
 
 def effects_behind(func: Func) -> Effects | None:
-    """Take the calls for their effect out of a function, in place; what they read beside its parameters are its last results then.
+    """Move the calls with side effects out of a function, in place; their other operands become its last results.
 
-    None where there are no such calls, or where one of them has to stay: its result is used, or it reads what no kernel holds. The
-    function is left as it is then, and if only what loops and branches call has to stay, that stays.
+    None, with the function unchanged, if there are no such calls, or one must stay: its result is used, or it
+    reads a value that no kernel holds. If only calls in loops and branches must stay, these stay alone.
     """
     if any(list(calls_in(op)) for op in func.body.ops):
         trial = clone(func)
@@ -48,7 +49,7 @@ def of_several_classes(func: Func) -> set[Value]:
 
 
 def taken_out(func: Func, replays: list[For]) -> Effects | None:
-    """Take the calls in the body, and the loops ``replays``, out of a function, in place; None, with nothing changed, if one stays."""
+    """Move the calls in the body, and the loops ``replays``, out of a function, in place; None, with nothing changed, if one must stay."""
     ops = behind(func, replays)
     own = {value for op in ops for value in (*op.outs, *(inner for block in op.blocks for inner in values(block)))}
     read = dict.fromkeys(operand for op in ops for operand in operands_within(op) if isinstance(operand, Value) and operand not in own)
@@ -69,13 +70,13 @@ def taken_out(func: Func, replays: list[For]) -> Effects | None:
 
 
 def behind(func: Func, replays: list[For]) -> list[Op]:
-    """The calls for their effect that the body of a function consists of, with what is computed for them alone and is no number."""
+    """The calls with side effects in a function's body, with the ops that serve only them and yield no number."""
     counts = uses(func.body)
     calls = [op for op in func.body.ops if is_for_effect(op) and not any(counts.get(out) for out in op.outs)]
     chosen: dict[Op, None] = dict.fromkeys([*calls, *replays])
     makers = {out: op for op in func.body.ops for out in op.outs}
     if len(calls) < sum(1 for op in func.body.ops if is_for_effect(op)):
-        return []  # another one stays, and they are done in order
+        return []  # another one must stay, and they run in order
     todo = list(chosen)
     while todo:
         for operand in operands_within(todo.pop()):
@@ -89,7 +90,7 @@ def behind(func: Func, replays: list[For]) -> list[Op]:
 
 
 def is_for_effect(op: Op) -> bool:
-    """Is it a call of something that cannot be seen into?"""
+    """Whether the op is an opaque call."""
     return isinstance(op, Call) and op.name == "opaque"
 
 
@@ -104,17 +105,17 @@ def bools_and_integers(func: Func) -> set[Value]:
 
 
 def is_shown_as_text(op: Op) -> bool:
-    """Does it take numbers one by one, so that it is the same whether they are Python's or NumPy's?"""
+    """Whether the op takes numbers one by one and treats Python and NumPy numbers alike."""
     return isinstance(op, Call) and op.name in ("opaque", "format_text")
 
 
 def is_of_either(type_: Type) -> bool:
-    """May it be a number of Python's or of NumPy's?"""
+    """Whether the type may be that of a Python or a NumPy number."""
     return isinstance(type_, Scalar) and type_.dtype == "any"
 
 
 def can_be_handed(operand: Operand) -> bool:
-    """Can a kernel give it as a result: a number or an array of real numbers?"""
+    """Whether a kernel can return it: a number or an array of real numbers."""
     match operand.type:
         case Scalar(kind=kind):
             return kind != "complex"
@@ -124,7 +125,7 @@ def can_be_handed(operand: Operand) -> bool:
 
 
 def may_be_stored_to(func: Func, value: Value, ops: list[Op]) -> bool:
-    """Is it an array that something may be stored to: no new one, or one of which others than the calls ``ops`` read more than numbers?"""
+    """Whether the value is an array that may be stored to: not new, or used by ops other than the calls ``ops`` for more than numbers."""
     if not isinstance(value.type, Array):
         return False
     maker = next((op for op in func.body.ops if value in op.outs), None)
@@ -135,7 +136,7 @@ def may_be_stored_to(func: Func, value: Value, ops: list[Op]) -> bool:
 
 
 def kept_as_it_is(func: Func, value: Value, ops: list[Op]) -> Value:
-    """A copy of an array as it is where it is read first."""
+    """A copy of an array with its content at its first read."""
     first = next(k for k, op in enumerate(func.body.ops) if op in ops and value in set(operands_within(op)))
     copy = Value(value.type, value.name)
     with halves_kept(func):

@@ -1,7 +1,7 @@
-"""Names that are unbound on some paths: a bool is carried beside each, and where one is read unbound the kernel is left.
+"""Definedness in kernels: a bool accompanies each possibly unbound name, and the kernel is left where an unbound one is read.
 
-Python raises there. numba would read whatever is in the register. On tapes such a name stands as something that nobody reads:
-the backward half asks for it only where the forward half had it.
+Python raises there; numba would read an arbitrary register. On tapes such a name is saved as a placeholder: the
+backward half reads it only where it is bound in the forward half.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ LITERALS = {"float": 0.0, "int": 0, "bool": False, "complex": 0j}
 
 
 def doubtful_values(func: Func) -> set[Value]:
-    """Values that may stand for a name that is unbound: nothing follows from their types before they are read."""
+    """Values that may be unbound: their types say nothing before they are read."""
     return set(Unbound.of(func.body).sides)
 
 
 def bound(func: Func, unsure: set[Value] | None = None) -> Func:
-    """Give every name a value on every path, in place, with a check where it may be read without one."""
+    """Give every name a value on every path, in place, with a check where it may be read unbound."""
     work = Bound(doubtful_values(func) if unsure is None else unsure)
     for value, sides in present_in(func.body, work.unsure).items():
         for side in sides:
@@ -38,9 +38,10 @@ def bound(func: Func, unsure: set[Value] | None = None) -> Func:
 
 @dataclass(slots=True)
 class Bound:
-    """The rewriting: which values may be unbound, and the bool beside each.
+    """The rewriting: the possibly unbound values, and the bool of each.
 
-    ``present``: for a side of a branch, what is bound on it, with all the sides that this takes; ``sides`` are those around us.
+    ``present``: for a side of a branch, the values bound on it, with all sides that this requires; ``sides``
+    are the enclosing ones.
     """
 
     unsure: set[Value]
@@ -50,19 +51,19 @@ class Bound:
     builder: Builder = field(default_factory=Builder)
 
     def flag(self, operand: Operand, slot: Value) -> Operand:
-        """Is it bound, where a value is meant for ``slot``?"""
+        """Whether the operand is bound, as a value for ``slot``."""
         if is_absent(operand, slot.type):
             return FALSE
         return self.flags[operand] if isinstance(operand, Value) and operand in self.unsure else TRUE
 
     def beside(self, values: list[Value]) -> list[Value]:
-        """New flags: one bool value for each value that may be unbound."""
+        """New flags: one bool for each value that may be unbound."""
         flags = [Value(BOOL, f"{v.name or 'value'}_bound") for v in values if v in self.unsure]
         self.flags.update(zip((v for v in values if v in self.unsure), flags, strict=True))
         return flags
 
     def read(self, operands: list[Operand], known: set[Value]) -> None:
-        """A check for each of them that may be unbound and is not known to be bound here."""
+        """Emit a check for each operand that may be unbound and is not known to be bound here."""
         for operand in operands:
             if is_undefined(operand):
                 raise OutOfReach("a name that is not bound", self.builder.loc)
@@ -71,7 +72,7 @@ class Bound:
                 self.builder.call_many("check", self.flags[operand], NONE)
 
     def block(self, block: Block, known: set[Value]) -> None:
-        """Rewrite a block; ``known`` are values that have been found bound before it."""
+        """Rewrite a block; ``known`` are values that have been checked before it."""
         old, block.ops = block.ops, []
         with self.builder.inside(block):
             for op in old:
@@ -100,7 +101,7 @@ class Bound:
                 self.builder.append(op)
 
     def save(self, op: Call, known: set[Value]) -> None:
-        """Put values on a tape, bound or not."""
+        """Save values on a tape, bound or not."""
         first = 1 if op.name == "push" else 2
         self.read(op.args[:first], known)
         tape = op.outs[0].type
@@ -135,7 +136,7 @@ class Bound:
         self.builder.append(op)
 
     def close(self, block: Block, slots: list[Value], here: list[bool]) -> None:
-        """The end of a block: something for what is unbound, and the bools."""
+        """Rewrite the end of a block: placeholders for unbound values, and the bools."""
         count = len(slots)
         handed, rest = block.yields[:count], block.yields[count:]
         flags = [self.flag(y, s) for y, s, unsure in zip(handed, slots, here, strict=True) if unsure]
@@ -144,7 +145,7 @@ class Bound:
         block.yields = [*handed, *flags, *rest]
 
     def filled(self, operand: Operand, slot: Value) -> Operand:
-        """Something of the slot's type for what is unbound; nobody reads it."""
+        """A placeholder of the slot's type for an unbound value; nothing reads it."""
         return self.anything(slot.type) if is_absent(operand, slot.type) else operand
 
     def anything(self, type_: Type) -> Operand:

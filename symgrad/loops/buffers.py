@@ -1,6 +1,7 @@
-"""Takes arrays over from those that die, and makes what each round needs once, before the loop. Works in place, before ``versions``.
+"""Buffer reuse and hoisted allocation in kernels. Works in place, before ``versions``.
 
-An array that a round makes anew and hands on takes the memory of the one that it replaces, if that is not read any more.
+An array that an iteration creates and carries to the next one takes the memory of its predecessor, if that is
+dead. An array that each iteration creates is allocated once, before the loop.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from symgrad.loops.writer import Writer, key_of
 
 
 def buffers(block: Block, writer: Writer) -> None:
-    """Save allocations in a block and all inside it."""
+    """Avoid allocations in a block and all blocks inside it."""
     for op in [*block.ops]:
         for inner in op.blocks:
             buffers(inner, writer)
@@ -25,7 +26,7 @@ def buffers(block: Block, writer: Writer) -> None:
 
 
 def unaliased(block: Block) -> None:
-    """Have LLVM told, where arrays are made, that they overlap nothing; works in place."""
+    """Declare new arrays to LLVM as not overlapping others; works in place."""
     for op in block.ops:
         if isinstance(op, Call) and is_apart(op):
             op.name = f"new_{op.name}"
@@ -34,7 +35,7 @@ def unaliased(block: Block) -> None:
 
 
 def hoist_arrays(loop: For | While, block: Block) -> None:
-    """Arrays that no round hands on are made before the loop."""
+    """Hoist the allocation of arrays that no iteration yields."""
     body = loop.blocks[-1]
     makers = [op for op in body.ops if isinstance(op, Call) and op.name in ("empty", "zeros")]
     if not makers:
@@ -53,7 +54,7 @@ def hoist_arrays(loop: For | While, block: Block) -> None:
 
 
 def same_cells(handle: Value, body: Block, inside: set[Value], uses: Uses) -> bool:
-    """Does each round first store to the same cells of an array, and to no others, so that the rest stays zero?"""
+    """Whether each iteration first stores to the same cells of an array, and to no others, so that the rest stays zero."""
     accesses = uses.accesses(handle)
     if sum(access.writes for _, access in accesses) != 1:
         return False
@@ -73,7 +74,7 @@ def same_cells(handle: Value, body: Block, inside: set[Value], uses: Uses) -> bo
 
 
 def is_steady(operand: Operand, loops: list[Value], makers: dict[Value, Call], inside: set[Value]) -> bool:
-    """Is it the index of one of the loops, or a literal, or a sum of these?"""
+    """Whether the operand is an index of one of the loops, a value from outside, or a sum of these."""
     if not isinstance(operand, Value) or operand in loops or operand not in inside:
         return True
     op = makers.get(operand)
@@ -81,7 +82,7 @@ def is_steady(operand: Operand, loops: list[Value], makers: dict[Value, Call], i
 
 
 def replace_carried(loop: For, block: Block, writer: Writer) -> None:
-    """A carried array that each round makes anew is overwritten instead."""
+    """Overwrite a loop-carried array instead of allocating it anew in each iteration."""
     for k, argument in enumerate(loop.carried):
         yielded, init = loop.body.yields[k], loop.inits[k]
         maker = next((op for op in loop.body.ops if yielded in op.outs), None)
@@ -96,7 +97,7 @@ def replace_carried(loop: For, block: Block, writer: Writer) -> None:
 
 
 def overwrite_in_place(loop: For, block: Block) -> None:
-    """A carried array that each round hands on itself is the array that the loop begins with."""
+    """Replace a loop-carried array that each iteration yields itself by the array that the loop begins with."""
     table: dict[Value, Operand] = {}
     for k, (init, argument) in enumerate(zip(loop.inits, loop.carried, strict=True)):
         if isinstance(argument.type, Array) and loop.body.yields[k] is argument and sum(i is init for i in loop.inits) == 1:
@@ -104,7 +105,7 @@ def overwrite_in_place(loop: For, block: Block) -> None:
             init.name = argument.name or loop.outs[k].name or init.name
             table |= {argument: init, loop.outs[k]: init}
     kept = [k for k, argument in enumerate(loop.carried) if argument not in table]
-    last = [len(loop.carried)] if loop.until else []  # whether to leave, and the rounds
+    last = [len(loop.carried)] if loop.until else []  # the exit test, and the number of iterations
     loop.body.yields = [loop.body.yields[k] for k in [*kept, *last]]
     loop.outs = [loop.outs[k] for k in [*kept, *last]]
     loop.inits = [loop.inits[k] for k in kept]
@@ -113,7 +114,7 @@ def overwrite_in_place(loop: For, block: Block) -> None:
 
 
 def is_new(init: Operand, block: Block, loop: For) -> bool:
-    """Is what the loop begins with made here, for the loop alone?"""
+    """Whether the initial array is allocated here, for the loop alone."""
     maker = next((op for op in block.ops if init in op.outs), None)
     if not (isinstance(maker, Call) and maker.name in ("empty", "zeros")) or any(y is init for y in block.yields):
         return False
@@ -131,7 +132,7 @@ def is_new(init: Operand, block: Block, loop: For) -> bool:
 
 
 def same_extents(maker: Call, init: Operand, block: Block, writer: Writer) -> bool:
-    """Do the two arrays have one shape and dtype?"""
+    """Whether the two arrays have one shape and dtype."""
     first = next(op for op in block.ops if init in op.outs)
     assert isinstance(first, Call)
     keys = [[key_of(writer.same(a)) for a in op.args] for op in (first, maker)]
@@ -139,7 +140,7 @@ def same_extents(maker: Call, init: Operand, block: Block, writer: Writer) -> bo
 
 
 def may_take_over(body: Block, maker: Op, old: Value, new: Value) -> bool:
-    """Is each element of the old array looked at for the last time no later than the same element of the new one is written?"""
+    """Whether the last access of each element of the old array is no later than the store to the same element of the new one."""
     began = False
     for op in body.ops:
         if op is maker:
@@ -157,7 +158,7 @@ def may_take_over(body: Block, maker: Op, old: Value, new: Value) -> bool:
 
 
 def in_step(op: Op, maker: Op, accesses: list[Access], old: Value, new: Value) -> bool:
-    """Is it a loop of which each round looks at elements of its own, and at each of the old ones before it stores the new one?"""
+    """Whether the op is a loop whose iterations access disjoint elements, each old one before the store of the new one."""
     if not isinstance(op, For):
         return False
     axes = range(min(len(a.index or ()) for a in accesses))

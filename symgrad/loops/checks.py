@@ -1,7 +1,7 @@
-"""Checks to where they are made once: before the loops that would repeat them, and as soon as what they ask of is known. Works in place.
+"""Code motion of checks: out of loops that would repeat them, and up to where their operands are known. Works in place.
 
-A kernel that leaves frees the arrays that it has made, so a check in the middle of a loop over many arrays is long; before
-they are made it is short. A check may be stricter than need be: a loop without rounds would not have made it.
+A kernel that is left frees its arrays, so a check inside a loop over many arrays is long code; before they are
+created it is short. A check may be stricter than necessary: a loop that runs zero times would not have made it.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from symgrad.loops.writer import key_of, number
 from symgrad.ops.declare import ROWS
 from symgrad.passes.facts import is_pure
 
-#: what leaves the kernel if it does not hold, and asks of integers only
+#: checks that leave the kernel if they fail, on integers only
 CHECKS = frozenset({"check_equal", "check_less", "check_at_least", "check_index"})
 
 
 def checks_first(block: Block) -> None:
-    """Move the checks of a block and of all inside it outwards and up, and leave out those that ask once more."""
+    """Move the checks of a block and of all blocks inside it outwards and up, and remove repeated ones."""
     outwards(block)
     asked_once(block, frozenset(), {})
 
 
 def asked_once(block: Block, known: frozenset[object], makers: dict[Value, Call]) -> None:
-    """Leave out tests that the kernel has not left by: ``known`` is what was asked on the way to the block."""
+    """Remove bail-out tests that have passed before: ``known`` are the tests on the way to the block."""
     kept: list[Op] = []
     for op in block.ops:
         if isinstance(op, Call):
@@ -40,7 +40,7 @@ def asked_once(block: Block, known: frozenset[object], makers: dict[Value, Call]
 
 
 def said(operand: Operand, makers: dict[Value, Call], depth: int = 3) -> object:
-    """Equal for tests that compute the same of the same."""
+    """A key that is equal for tests of the same values."""
     op = makers.get(operand) if isinstance(operand, Value) else None
     if op is None or depth == 0 or not is_pure(ROWS[op.name]) or not is_number(op):
         return key_of(operand)
@@ -48,7 +48,7 @@ def said(operand: Operand, makers: dict[Value, Call], depth: int = 3) -> object:
 
 
 def outwards(block: Block) -> None:
-    """Move the checks of a block and of all inside it outwards and up."""
+    """Move the checks of a block and of all blocks inside it outwards and up."""
     ops: list[Op] = []
     for op in block.ops:
         for inner in op.blocks:
@@ -61,7 +61,7 @@ def outwards(block: Block) -> None:
 
 
 def taken_out(loop: For | While) -> list[Op]:
-    """The checks that each round of a loop would make alike, and those of the largest index, with the sums that they are about."""
+    """The loop-invariant checks of a loop, and those of the largest index, with the sums that they test."""
     body = loop.blocks[-1]
     inside = {v for block in loop.blocks for v in block.args}
     for block in loop.blocks:
@@ -85,9 +85,10 @@ def taken_out(loop: For | While) -> list[Op]:
 
 
 def of_largest(loop: For, check: Call) -> list[Op] | None:
-    """The check that all indices of a loop, or these and a number, are less than an extent.
+    """The check that all indices of a loop, plus an optional literal, are less than an extent.
 
-    None if there is no such check, or if more than arrays of one element would fail it where the loop has no rounds.
+    None if there is no such check, or if for a loop that runs zero times it could fail for other arrays than
+    those of one element.
     """
     index, shift = shifted(loop, check.args[0])
     step = number(loop.step)
@@ -112,7 +113,7 @@ def of_largest(loop: For, check: Call) -> list[Op] | None:
 
 
 def shifted(loop: For, operand: Operand) -> tuple[Operand, int]:
-    """An operand as a value and a number that the body of a loop adds to it."""
+    """Split an operand into a value and a literal that the loop body adds to it."""
     op = next((op for op in loop.body.ops if operand in op.outs), None)
     if isinstance(op, Call) and op.name in ("add", "subtract") and (by := number(op.args[1])) is not None:
         base, shift = shifted(loop, op.args[0])
@@ -121,7 +122,7 @@ def shifted(loop: For, operand: Operand) -> tuple[Operand, int]:
 
 
 def moved_up(block: Block) -> None:
-    """Move checks behind the numbers that they check, before arrays are made and loops begin; drop those that occur twice."""
+    """Move checks up behind the definitions of their operands, before allocations and loops; drop repeated ones."""
     defined_at: dict[Value, int] = {}
     waiting: dict[int, list[Op]] = {}
     heavy = [k for k, op in enumerate(block.ops) if not is_number(op) and not is_check(op)]
@@ -157,12 +158,12 @@ def is_check(op: Op) -> bool:
 
 
 def is_number(op: Op) -> bool:
-    """Does the op make numbers, and nothing else?"""
+    """Whether the op computes numbers only."""
     return isinstance(op, Call) and bool(op.outs) and all(isinstance(v.type, Scalar) for v in op.outs)
 
 
 def is_sum(op: Call) -> bool:
-    """Is it a sum of integers, which a check may be about?"""
+    """Whether the op is a sum of integers, as the operand of a check."""
     return op.name in ("add", "subtract") and all(getattr(v.type, "kind", None) == "int" for v in [*op.args, *op.outs])
 
 

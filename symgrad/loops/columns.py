@@ -1,8 +1,9 @@
-"""Lays arrays out by columns that inner loops go through by columns. Works in place, on what ``Writer`` wrote, before ``versions``.
+"""Layout assignment: stores arrays by columns where inner loops run along columns. Works in place, before ``versions``.
 
     q = empty((m, n)); for k: for i: q[i, k] = ...     ->     q = empty((n, m)); for k: for i: q[k, i] = ...
 
-Only arrays that are made here and accessed element by element. What is handed out is copied by rows at the end.
+Only for arrays that the kernel creates and accesses element by element. Returned arrays are copied to rows at
+the end.
 """
 
 from __future__ import annotations
@@ -17,16 +18,16 @@ from symgrad.loops.accesses import depends, linear
 from symgrad.loops.writer import Writer, number
 
 Item = TypeVar("Item")
-#: how much oftener an inner loop's round is run than one of the loop around it, as far as one can know
+#: the assumed number of iterations of a loop
 ROUNDS = 8
-#: how much oftener other axes than the last must be gone through for an array to be laid out anew
+#: how much more often than the last axis another one must be traversed for a layout change
 OFTENER = 4
-#: loops of no more rounds than this are no way through memory
+#: loops up to this many iterations do not count as traversals
 SHORT = 4
 
 
 def columns(block: Block, writer: Writer) -> None:
-    """Turn the arrays of a function for which that pays."""
+    """Change the layout of the arrays for which that pays."""
     array_uses: dict[Value, Uses] = {}
     for op, loops in walked(block, ()):
         gather(op, loops, array_uses)
@@ -47,7 +48,7 @@ def columns(block: Block, writer: Writer) -> None:
 
 @dataclass(slots=True)
 class Uses:
-    """What is done with an array: the op that makes it, accesses of elements with the loops around them, questions for extents."""
+    """The uses of an array: its allocation, element accesses with the loops around them, reads of extents."""
 
     maker: Call | None = None
     elements: list[tuple[Call, tuple[For, ...]]] = field(default_factory=list)
@@ -55,7 +56,7 @@ class Uses:
     otherwise: bool = False
 
     def longest(self, writer: Writer, by_rows: bool) -> int | None:
-        """The axis that loops go along much oftener than along the last one; ``by_rows``: it must be copied by rows at the end."""
+        """The axis that loops traverse much more often than the last one; ``by_rows``: a row-major copy is needed at the end."""
         assert self.maker is not None
         rank = len(self.maker.args)
         often = [0] * rank
@@ -75,18 +76,18 @@ class Uses:
 
 
 def place(op: Call) -> list[Operand]:
-    """The index of an element that an op reads or stores to."""
+    """The index of the element that an op reads or stores to."""
     return op.args[1:] if op.name == "take" else op.args[2:]
 
 
 def is_short(loop: For) -> bool:
-    """Has a loop few rounds?"""
+    """Whether a loop runs few iterations."""
     first, last = number(loop.start), number(loop.stop)
     return first is not None and last is not None and abs(last - first) <= SHORT
 
 
 def walked(block: Block, loops: tuple[For, ...]) -> Iterator[tuple[Op, tuple[For, ...]]]:
-    """All ops with the loops around them, innermost last."""
+    """All ops with the loops around them, outermost first."""
     for op in block.ops:
         yield op, loops
         for inner in op.blocks:
@@ -94,7 +95,7 @@ def walked(block: Block, loops: tuple[For, ...]) -> Iterator[tuple[Op, tuple[For
 
 
 def made_in(block: Block) -> Iterator[tuple[Block, Op]]:
-    """All ops with the blocks that they stand in."""
+    """All ops with their blocks."""
     for op in block.ops:
         yield block, op
         for inner in op.blocks:
@@ -102,7 +103,7 @@ def made_in(block: Block) -> Iterator[tuple[Block, Op]]:
 
 
 def gather(op: Op, loops: tuple[For, ...], array_uses: dict[Value, Uses]) -> None:
-    """Note what an op does with arrays."""
+    """Record the array uses of an op."""
 
     def uses(operand: Operand) -> Uses | None:
         return array_uses.setdefault(operand, Uses()) if isinstance(operand, Value) and isinstance(operand.type, Array) else None
@@ -141,12 +142,12 @@ def turn(handle: Value, uses: Uses, axis: int) -> None:
 
 
 def moved(items: list[Item], axis: int) -> list[Item]:
-    """The items with one of them behind all others."""
+    """The items with the one at ``axis`` moved to the end."""
     return [*items[:axis], *items[axis + 1 :], items[axis]]
 
 
 def hand_out(block: Block, writer: Writer, handle: Value, maker: Call, axis: int) -> None:
-    """Yield a copy by rows in place of the array."""
+    """Yield a row-major copy in place of the array."""
     extents = [*maker.args[:-1]]
     extents.insert(axis, maker.args[-1])
     with writer.build.inside(block), writer.build.at(maker.loc):

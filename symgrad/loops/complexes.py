@@ -1,8 +1,8 @@
-"""Complex numbers, one at a time: each row applied to such numbers -> ops that mean under numba what Python and NumPy mean.
+"""Lowering of complex scalars: each row -> ops that mean under numba what Python and NumPy mean.
 
-numba raises for a divisor of zero, and the kernel is left then. What is not finite of a function or a power makes the kernel leave, too:
-Python may raise there (``cmath`` outside its domain, numbers that are too large), and numba's functions have no value for large numbers
-where NumPy's have one (``np.tanh(710 + 1j)``).
+numba raises for a zero divisor, and the kernel is then left. It is also left where a function or a power is not
+finite. Python may raise there (``cmath`` outside its domain, overflow), and numba's functions have no value for
+large numbers where NumPy's do (``np.tanh(710 + 1j)``).
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from symgrad.ops.build import Builder
 Args = list[Operand]
 Rule = Callable[[Builder, Call, Args], Operand]
 
-#: dtypes that complex numbers of 128 bits are computed with
+#: dtypes of operands in 128-bit complex arithmetic
 BESIDE = (None, "any", "c128", "f64", "i64", "bool")
-#: the largest exponent that is written as products
+#: the largest exponent that is expanded to products
 SMALL = 4
 
 
 def lower_complex(build: Builder, op: Call, args: Args) -> list[Operand]:
-    """Append the ops that compute ``op`` for these operands, some of which, or its result, are complex numbers."""
+    """Append the ops that compute ``op`` on these operands; an operand or the result is complex."""
     for type_ in [*(a.type for a in args), *(o.type for o in op.outs)]:
         if isinstance(type_, Scalar) and type_.dtype not in BESIDE:
             raise OutOfReach(f"numbers of {dtype_in_words(type_.dtype)} beside complex ones", op.loc)
@@ -34,12 +34,12 @@ def lower_complex(build: Builder, op: Call, args: Args) -> list[Operand]:
         raise OutOfReach(f"{function_in_words(op)} of complex numbers", op.loc)
     value = rule(build, op, args)
     if isinstance(value, Value) and value not in args and is_complex(value.type) and is_complex(op.outs[0].type):
-        value.type = op.outs[0].type  # whether Python's or NumPy's, which are one to numba
+        value.type = op.outs[0].type  # Python's or NumPy's: numba has one type for both
     return [value]
 
 
 def unless_both_finite(build: Builder, value: Operand) -> Operand:
-    """A result whose parts are finite; else the kernel is left."""
+    """A result, after a check that its parts are finite; else the kernel is left."""
     unless_finite(build, build.call("add", build.call("real", value), build.call("imaginary", value)) if is_complex(value.type) else value)
     return value
 
@@ -50,13 +50,13 @@ def again(build: Builder, op: Call, args: Args) -> Operand:
 
 
 def function(build: Builder, op: Call, args: Args) -> Operand:
-    """A function, where it has a finite value."""
+    """A function with a check for a finite value."""
     settings = {"via": None} if "via" in op.settings else {}
     return unless_both_finite(build, build.call(op.name, *args, hint=op.outs[0].name, **settings))
 
 
 def divided(build: Builder, op: Call, args: Args) -> Operand:
-    """A quotient; also that which Python raises for is left to NumPy."""
+    """A quotient; NumPy also handles the cases in which Python raises."""
     return build.call("divide", *args, hint=op.outs[0].name, via=None)
 
 
@@ -69,7 +69,7 @@ def inverted(build: Builder, op: Call, args: Args) -> Operand:
 
 
 def power(build: Builder, op: Call, args: Args) -> Operand:
-    """A power; of a small integer as products, as Python and NumPy compute it."""
+    """A power; a small integer power as products, as Python and NumPy compute it."""
     base, exponent = args
     times = exponent.value if isinstance(exponent, Const) else None
     value: Operand
@@ -84,7 +84,7 @@ def power(build: Builder, op: Call, args: Args) -> Operand:
 
 
 def lowered(build: Builder, op: Call, args: Args) -> Operand:
-    """The exponent of a power's derivative: one less, but 1 for 0."""
+    """The exponent of a power's derivative: one less, but 1 for exponent 0."""
     (exponent,) = args
     some = build.call("not_equal", exponent, Const(0.0))
     return build.call("where", some, build.call("subtract", exponent, Const(1.0), via=None), Const(1 + 0j), via=None)
@@ -101,7 +101,7 @@ def squared_modulus(build: Builder, op: Call, args: Args) -> Operand:
 
 
 def size_or_one(build: Builder, number: Operand) -> tuple[Operand, Operand]:
-    """Is a number other than zero, and its modulus, but 1 for 0?"""
+    """Whether a number is nonzero, and its modulus, with 1 for 0."""
     size = build.call("modulus", number, via=None)
     some = build.call("not_equal", size, Const(0.0))
     return some, build.call("where", some, size, Const(1.0), via=None)
@@ -129,7 +129,7 @@ def real_part(build: Builder, op: Call, args: Args) -> Operand:
 
 
 def converted(build: Builder, op: Call, args: Args) -> Operand:
-    """``complex(z)`` of a number; a complex number is none of another kind."""
+    """``complex(z)``; a conversion from complex to another kind is refused."""
     if not is_complex(op.outs[0].type):
         raise OutOfReach("a complex number that is made a real one", op.loc)
     if isinstance(args[0], Const):
@@ -138,7 +138,7 @@ def converted(build: Builder, op: Call, args: Args) -> Operand:
 
 
 def chosen(build: Builder, op: Call, args: Args) -> Operand:
-    """``x if c else y``, both complex: numba would take the kind of either."""
+    """``x if c else y``, with both sides converted to complex, because numba needs one type."""
     test, *sides = args
     wide = [s if is_complex(s.type) else converted(build, op, [s]) for s in sides]
     return build.call("where", test, *wide, hint=op.outs[0].name, via=None)
@@ -174,7 +174,7 @@ NAMES = """view take take_written set_at add_at add_written accumulate copy copy
     weighted_before weighted_after tape push pop slots slots_like put get seeds list_of list_append list_drop list_take list_set
     list_len array_of list_zeros list_add_at list_from list_add list_join list_slice table_take table_set table_add_at
     lists_from lengths_of numbers_of evaluated"""
-#: rows whose rules hold for arrays and lists of complex numbers
+#: rows whose rules also hold for complex arrays and lists
 OF_ARRAYS = frozenset(NAMES.split())
 
 __all__ = ["OF_ARRAYS", "lower_complex"]

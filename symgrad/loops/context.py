@@ -1,6 +1,6 @@
-"""What a function is while it is lowered: what each value has become, and how arrays are given memory.
+"""The state of one function's lowering: the lowered form of each value, and the allocation of arrays.
 
-The rules of all topics are given a ``Context``; ``lower.py`` adds the walk.
+The rules of all topics receive a ``Context``; ``lower.py`` adds the walk.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from symgrad.passes.facts import Facts
 
 @dataclass(slots=True)
 class Stacks:
-    """The lists that stand for one tape, and the types of what the tape saves."""
+    """A tape as lists, with the types of the saved values."""
 
     items: tuple[Type, ...]
     lists: list[Value]
@@ -34,31 +34,31 @@ class Stacks:
 
 @dataclass(slots=True)
 class Saved:
-    """The memory of one of the values that a tape with places saves: arrays, a list of arrays (no ``extents``), an inner tape."""
+    """The memory of one saved value on a slot tape: arrays, a list of arrays (no ``extents``), or an inner tape."""
 
     type: Type
     handles: list[Value]
     extents: tuple[Operand, ...] | None = None
     inner: Slots | None = None
-    shape: tuple[Operand | None, ...] = ()  #: of a shape: what is known of it; the rest is saved
+    shape: tuple[Operand | None, ...] = ()  #: of a shape: its known extents; the others are saved
 
 
 @dataclass(slots=True)
 class Slots:
-    """A tape with places; ``prefix`` are the rounds of the outer loops that it belongs to, ``counts`` the rounds of all."""
+    """A slot tape; ``prefix`` are the iterations of the outer loops that it belongs to, ``counts`` the iteration counts of all loops."""
 
     saved: list[Saved]
     prefix: tuple[Operand, ...]
     counts: tuple[Operand, ...]
 
 
-#: how items lie in a list; the items of a list in it lie so too
+#: the types of list items in memory; applies to inner lists too
 Held = Scalar | Array | List
 
 
 @dataclass(slots=True)
 class Listing:
-    """A list of numba's, of numbers, of arrays or of such lists; no ``handle`` while nothing is in it."""
+    """A numba list, of numbers, of arrays or of such lists; without ``handle`` while it is empty."""
 
     item: Held | Undefined
     handle: Value | None = None
@@ -71,7 +71,7 @@ class Listing:
 
 @dataclass(slots=True)
 class Turn:
-    """Where the first half of a pullback ends: its block, the results, the seeds that come in, and the block that goes on."""
+    """The end of a pullback's first half: its block, the results, the seeds, and the block of the second half."""
 
     first: Block
     results: list[Operand]
@@ -79,22 +79,22 @@ class Turn:
     second: Block
 
 
-#: what a value of the program has become
+#: the lowered form of a value of the program
 Thing = Form | Operand | tuple[Any, ...] | Stacks | Slots | Listing
 
 
 @dataclass(slots=True)
 class Frame:
-    """A block of the program while it is lowered: where each value is read last, and the recipes that are alive."""
+    """A block during lowering: the last use of each value, and the live recipes."""
 
     block: Block
     last: dict[Value, int]
     alive: dict[Value, Form] = field(default_factory=dict)
-    symbols: dict[str, Operand] = field(default_factory=dict)  #: extents that arrays made here have
+    symbols: dict[str, Operand] = field(default_factory=dict)  #: extents of arrays created here
 
 
 class Context:
-    """The function, the writer, and what each value has become."""
+    """The function, the writer, and the lowered form of each value."""
 
     def __init__(self, func: Func, unsure: Set[Value] = frozenset()) -> None:
         self.func = func
@@ -106,21 +106,21 @@ class Context:
         self.frames: list[Frame] = []
         self.home: dict[Form, Block] = {}
         self.by_symbol: dict[str, Operand] = {}
-        self.params: list[Value] = []  #: what stands for the parameters
-        self.inner: dict[Value, tuple[Value, Slots, Operand]] = {}  #: inner tapes: the outer one, the arrays, the outer round
-        self.saved_now: set[tuple[Op, Operand]] = set()  #: what is on a tape before the op that puts it there
+        self.params: list[Value] = []  #: the lowered parameters
+        self.inner: dict[Value, tuple[Value, Slots, Operand]] = {}  #: inner tapes: the outer tape, the arrays, the outer iteration
+        self.saved_now: set[tuple[Op, Operand]] = set()  #: values saved before the op that saves them on the tape
         self.wants = memory_wanted(func)
         self.stored_arrays = stored_arrays(func, self.facts)
         self.later_stores = LaterStores(func, self.facts)
-        self.groups: dict[Op, list[Call]] = {}  #: stores that may be carried out together with others
-        self.waiting: list[Any] = []  #: those of one group that have not been carried out
-        self.turn: Turn | None = None  #: of a pullback
+        self.groups: dict[Op, list[Call]] = {}  #: groups of stores that can be done together
+        self.waiting: list[Any] = []  #: the pending stores of one group
+        self.turn: Turn | None = None  #: for a pullback
         self.integers = known_extents(func)
 
     # -------------------------------------------------------------- values
 
     def parameter(self, value: Value) -> None:
-        """A new value for a parameter; its extents are known at entry."""
+        """Create the lowered parameter; its extents are known at entry."""
         parameter = Value(value.type, value.name)
         self.writer.fixed.add(parameter)
         self.params.append(parameter)
@@ -139,7 +139,7 @@ class Context:
             raise OutOfReach(f"{named(value)}, which is {in_words(value.type)}", self.func.loc)
 
     def check_integers(self) -> None:
-        """Leave where an integer among the arguments that is counted from has more than 62 bits: no round of a loop then overflows."""
+        """Leave if an integer argument used in counting has more than 62 bits: then no loop iteration overflows."""
         counted = {operand for op in walk(self.func.body) for operand in counted_from(op)}
         for value, parameter in zip(self.func.params, self.params, strict=True):
             if value in counted and is_python_int(value.type) and not self.writer.is_checked_small(parameter):
@@ -147,7 +147,7 @@ class Context:
                 self.writer.check("check_at_least", parameter, Const(-(2**LARGEST)))
 
     def check_ones(self) -> None:
-        """Leave where an extent of an argument is 1 against its type, or is not 1 against its type: the caller has not checked it."""
+        """Leave if an extent of an argument contradicts its type as to being 1: the caller has not checked it."""
         plural: dict[Operand, None] = {}
         with self.writer.at_entry():
             for value, parameter in zip(self.func.params, self.params, strict=True):
@@ -160,7 +160,7 @@ class Context:
                 self.writer.build.call_many("check_plural", *plural)
 
     def extents_at(self, handle: Value, value: Value) -> tuple[Operand, ...]:
-        """The extents of the memory of a value, read where they are not known, or where it may stand for nothing."""
+        """The extents of a value's memory, read where they are unknown, or where the value may be unbound."""
         assert isinstance(value.type, Array)
         assert value.type.shape is not None
         extents: list[Operand] = []
@@ -179,23 +179,23 @@ class Context:
         return self.writer.larger(self.writer.add(operand, Const(extent.offset)), Const(0))
 
     def resolve_here(self, extent: Extent) -> Operand | None:
-        """An extent that the arguments say, or arrays that are made around this place."""
+        """The operand of an extent, from the arguments or from arrays created in enclosing blocks."""
         return self.resolve(extent, *(f.symbols for f in self.frames))
 
     def known_extents(self, type_: Type, extents: Sequence[Operand]) -> tuple[Operand, ...]:
-        """Extents that were computed, or where the type tells them, those."""
+        """The computed extents, or those that the type gives."""
         shape = type_.shape if isinstance(type_, Array) else None
         if shape is None or len(shape) != len(extents):
             return tuple(extents)
         return tuple(self.resolve_here(e) or computed for e, computed in zip(shape, extents, strict=True))
 
     def memory(self, handle: Value, value: Value, extents: Sequence[Operand]) -> Form:
-        """Memory that stands for a value of the program."""
+        """The form of a value in memory."""
         dtype = refuse(value.type)
         return stored(self.writer, handle, dtype, extents, frozenset({self.facts.find((value, False))}), value.name)
 
     def thing(self, operand: Operand) -> Thing:
-        """What an operand has become."""
+        """The lowered form of an operand."""
         if isinstance(operand, Value):
             return self.env[operand]
         if isinstance(operand.value, Undef):
@@ -203,7 +203,7 @@ class Context:
         return operand
 
     def number(self, operand: Operand) -> Operand:
-        """A scalar operand."""
+        """The operand as a lowered number."""
         lowered = self.thing(operand)
         if isinstance(lowered, Form) and lowered.rank == 0:
             return lowered.at(())
@@ -212,7 +212,7 @@ class Context:
         return lowered
 
     def form(self, operand: Operand) -> Form:
-        """An array operand; a number is one of rank 0."""
+        """The operand as an array form; a number is one of rank 0."""
         lowered = self.thing(operand)
         if isinstance(lowered, Form):
             return lowered
@@ -223,7 +223,7 @@ class Context:
         return Form(refuse_dtype(dtype), (), lambda index: lowered)
 
     def extents(self, operand: Operand) -> tuple[Operand, ...]:
-        """An operand that is a shape."""
+        """The extents that an operand of shape type lists."""
         lowered = self.thing(operand)
         if isinstance(lowered, tuple):
             return lowered
@@ -234,7 +234,7 @@ class Context:
         return (lowered,)
 
     def item(self, operand: Operand) -> Item:
-        """What stands between brackets."""
+        """The operand as one subscript."""
         lowered = self.thing(operand)
         if isinstance(lowered, Const) and lowered.value is None:
             return None
@@ -245,7 +245,7 @@ class Context:
     # -------------------------------------------------------------- memory
 
     def materialised(self, operand: Operand) -> Form:
-        """An array as memory by rows, given to it now if it has none."""
+        """The array in row-major memory, which is given to it now if it has none."""
         form = self.form(operand)
         if form.memory is not None:
             return form
@@ -253,7 +253,7 @@ class Context:
         return self.give_memory(form, operand, name)
 
     def give_memory(self, form: Form, operand: Operand | None, name: str | None = None) -> Form:
-        """Store the elements of a recipe in a new array."""
+        """Give memory to a recipe: store its elements in a new array."""
         handle = self.new_array(form, name)
         cells = frozenset({self.facts.find((operand, False))} if isinstance(operand, Value) else {handle})
         if self.home.get(form) is self.frames[-1].block:
@@ -275,14 +275,14 @@ class Context:
             self.writer.store(handle, form.at(index), index)
 
     def overlap(self, x: Form, value: Form) -> bool:
-        """May an element of ``value`` be read from the memory of ``x``?  The classes of the program do not tell rounds apart."""
+        """Whether an element of ``value`` may be read from the memory of ``x``; alias classes do not distinguish iterations."""
         if not x.cells & value.reads():
             return False
         apart = all(root.memory is not None and root.memory is not x.memory for root in value.roots() if root.cells)
         return not (apart and x.memory is not None and self.is_new(x.memory))
 
     def is_new(self, handle: Value) -> bool:
-        """Was the array made in this round of the block that is being written, and has no other name so far?"""
+        """Whether the array was created in this iteration of the current block, and has no alias so far."""
         block = self.writer.build.block
         for op in walk(block):
             plain = isinstance(op, Call) and op.name in ELEMENTS
@@ -291,7 +291,7 @@ class Context:
         return any(isinstance(op, Call) and op.name in ("zeros", "empty") and handle in op.outs for op in block.ops)
 
     def owned(self, operand: Operand) -> Form:
-        """An array whose memory the program gives up: it may be written to."""
+        """An array whose memory the program releases: it may be written to."""
         form = self.materialised(operand)
         assert form.memory is not None
         return form
@@ -312,7 +312,7 @@ class Context:
     # -------------------------------------------------------------- numbers
 
     def scalar_op(self, op: Call, args: list[Operand]) -> list[Operand]:
-        """A row applied to numbers."""
+        """Lower a row applied to numbers."""
         types = [a.type for a in args]
         if op.name in ("add", "subtract") and is_python_int(*types) and is_index_arithmetic(op, args):
             result = self.writer.add(*args) if op.name == "add" else self.writer.subtract(*args)
@@ -332,7 +332,7 @@ class Context:
         return results
 
     def compare_exactly(self, args: list[Operand]) -> None:
-        """Leave where an integer of Python's that is compared with one of its floats has more bits than a float: numba rounds it."""
+        """Leave if a Python integer compared with a Python float has more bits than the float: numba would round it."""
         kinds = [getattr(a.type, "kind", None) for a in args]
         if sorted(map(str, kinds)) != ["float", "int"] or not is_python(*(a.type for a in args)):
             return
@@ -343,7 +343,7 @@ class Context:
 
 
 def counted_from(op: Op) -> Sequence[Operand]:
-    """What of an op's operands grows: what is added to, what a loop carries, and where it begins, unless that is a literal."""
+    """The operands of an op that may grow: summands, loop-carried values, and a loop's start unless it is a literal."""
     if isinstance(op, For) and isinstance(op.operands[0], Const) and isinstance(op.operands[2], Const):
         return op.inits
     counts = isinstance(op, For | While) or isinstance(op, Call) and op.name in ("add", "subtract")
@@ -351,7 +351,7 @@ def counted_from(op: Op) -> Sequence[Operand]:
 
 
 COMPARING = frozenset({"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
-#: what is done with single elements of arrays, and what asks for extents
+#: rows that access single elements of arrays, or read extents
 ELEMENTS = frozenset({"take", "set_at", "add_at", "extent"})
 
 
@@ -359,31 +359,31 @@ def is_nothing(operand: Operand) -> bool:
     return isinstance(operand, Const) and isinstance(operand.value, Undef)
 
 
-#: functions of matrices, which are read again and again
+#: functions of matrices, which read each element several times
 OF_MATRICES = frozenset(
     {"matmul", "dot", "matmul_left", "matmul_right", "dot_left", "dot_right", "inv", "det", "slogdet", "cofactors", "cholesky", "solve"}
 )
 
 
 def stored_arrays(func: Func, facts: Facts) -> set[tuple[Value, bool]]:
-    """The memory of arrays that anything is stored to, as its classes say it."""
+    """The alias classes of arrays that are stored to."""
     first = [op.args[0] for op in walk(func.body) if isinstance(op, Call) and ROWS[op.name].consumes]
     return {facts.find((v, False)) for v in first if isinstance(v, Value) and isinstance(v.type, Array)}
 
 
 def is_computed(operand: Operand, makers: dict[Value, Op]) -> bool:
-    """Is the array no view or copy of another, so that it is best computed once?"""
+    """Whether an elementwise op computes the array, so that it is best computed once."""
     maker = makers.get(operand) if isinstance(operand, Value) else None
     return isinstance(maker, Call) and ROWS[maker.name].elementwise
 
 
 def memory_wanted(func: Func) -> set[Value]:
-    """Arrays that need memory: handed on by blocks, stored to, or kept on tapes."""
+    """Arrays that need memory: yielded by blocks, stored to, or saved on tapes."""
     operands: list[Operand] = list(func.body.yields)
     makers = {out: op for op in walk(func.body) for out in op.outs}
     for op in walk(func.body):
         if isinstance(op, Call):
-            if ROWS[op.name].consumes and op.name != "accumulate":  # a recipe has its sum as a recipe
+            if ROWS[op.name].consumes and op.name != "accumulate":  # a sum with a recipe is a recipe
                 operands.append(op.args[0])
             if op.name == "push":
                 operands += op.args[1:]

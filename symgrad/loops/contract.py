@@ -1,6 +1,6 @@
-"""Makes arrays smaller that only one loop uses: what each round writes and reads of them needs no axis for the rounds.
+"""Array contraction: drops the loop's axis from arrays that one loop alone uses, where each iteration needs its own part only.
 
-An array of which nothing is left is a number. An element that was just stored is not read back. Works in place.
+An array without axes left becomes a scalar. Also forwards stores to loads of the same element. Works in place.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from symgrad.loops.uses import Uses
 from symgrad.loops.writer import Writer, key_of, scalar
 
 Keys = tuple[object, ...]
-#: dtypes of Python's numbers
+#: dtypes of Python numbers
 WIDE = frozenset({"f64", "i64", "bool", "c128"})
 
 
 def contract(block: Block, writer: Writer) -> None:
-    """Contract the arrays of a block and of all inside it."""
+    """Contract the arrays of a block and of all blocks inside it."""
     forwarded(block)
     uses = Uses(block)
     for op in [*block.ops]:
@@ -36,7 +36,7 @@ def contract(block: Block, writer: Writer) -> None:
 
 
 def forwarded(block: Block) -> None:
-    """Replace reads of what was just stored or read, in a block and all inside it."""
+    """Forward stored and loaded values to later loads of the same element, in a block and all inside it."""
     written: dict[Op, set[Value]] = {}
     note_written(block, written)
     running = {op.args[0] for op in walk(block) if isinstance(op, Call) and op.name == "let"}
@@ -44,7 +44,7 @@ def forwarded(block: Block) -> None:
 
 
 def note_written(block: Block, written: dict[Op, set[Value]]) -> set[Value]:
-    """Note what loops and branches store to; return what the block stores to."""
+    """Record the handles that loops and branches store to; return those that the block stores to."""
     handles: set[Value] = set()
     for op in block.ops:
         if (handle := stored_to(op)) is not None:
@@ -57,14 +57,14 @@ def note_written(block: Block, written: dict[Op, set[Value]]) -> set[Value]:
 
 @dataclass
 class Forwarding:
-    """One walk."""
+    """One forwarding walk."""
 
-    running: set[Operand]  #: the numbers that ops change
-    written: dict[Op, set[Value]]  #: what each loop and branch stores to
-    table: dict[Operand, Operand] = field(default_factory=dict)  #: what is read instead
+    running: set[Operand]  #: the running numbers, which ops change
+    written: dict[Op, set[Value]]  #: the handles that each loop and branch stores to
+    table: dict[Operand, Operand] = field(default_factory=dict)  #: replacements of loads
 
     def block(self, block: Block, known: dict[Value, dict[Keys, Operand]]) -> None:
-        """``known`` is what memory holds when the block begins."""
+        """Process a block; ``known`` is the known content of memory at its start."""
         table = self.table
         kept: list[Op] = []
         for op in block.ops:
@@ -96,7 +96,7 @@ class Forwarding:
 
 
 def store(op: Call, known: dict[Value, dict[Keys, Operand]]) -> None:
-    """Note what a store leaves in memory, in the dtype that it has there."""
+    """Record the content that a store leaves in memory, in the array's dtype."""
     handle, value, *index = op.args
     assert isinstance(handle, Value)
     cells = known.setdefault(handle, {})
@@ -110,17 +110,17 @@ def store(op: Call, known: dict[Value, dict[Keys, Operand]]) -> None:
 
 
 def is_exact(value: Operand, dtype: str) -> bool:
-    """Is a Python number what the array would hold?"""
+    """Whether the array would hold the Python number unchanged."""
     kind, own = getattr(value.type, "kind", None), getattr(value.type, "dtype", "")
     return dtype == "f64" and kind == "float" and own in (None, "any")
 
 
-# ------------------------------------------------------------------ axes that fall away
+# ------------------------------------------------------------------ contraction
 
 
 @dataclass
 class Contraction:
-    """One array, made by ``op``."""
+    """The contraction of one array, created by ``op``."""
 
     op: Call
     writer: Writer
@@ -150,12 +150,12 @@ class Contraction:
             loop = self.only_loop(loop, handle)
 
     def only_loop(self, owner: Op | None, handle: Value) -> For | None:
-        """The one loop in which the array is used, if there is one."""
+        """The one loop that contains all uses of the array, if there is one."""
         users = list(self.uses.inside(owner, self.uses.of(handle)))
         return users[0] if len(users) == 1 and isinstance(users[0], For) and users[0] in self.writer.nests else None
 
     def drop(self, handle: Value, axis: int) -> None:
-        """Leave an axis out of every index."""
+        """Remove an axis from every index."""
         for op in self.uses.of(handle):
             if isinstance(op, Call) and op.args[0] is handle and op.name in ("take", "set_at", "add_at"):
                 first = 1 if op.name == "take" else 2
@@ -163,7 +163,7 @@ class Contraction:
                 op.settings = {**op.settings, "index": "i" * (len(op.args) - first)}
 
     def number(self, loop: For, handle: Value) -> None:
-        """An array without axes is a running number, which begins where it is stored first."""
+        """Turn an array without axes into a running number, which begins at its first store."""
         assert isinstance(handle.type, Array)
         assert handle.type.dtype is not None
         users = self.uses.inside(loop, (op for op, _ in self.uses.accesses(handle)))
@@ -178,7 +178,7 @@ class Contraction:
 
 
 def as_number(op: Call, running: Value, begin: bool) -> list[Op]:
-    """An op that reads or stores to an array without axes, as ops on a number: a store becomes ``let``, a read the number itself."""
+    """Rewrite an access of an array without axes to a number: a store becomes ``let``, a load the number itself."""
     if op.name == "take":
         return [Call([op.outs[0]], op.loc, "positive", [running], {"via": None})]
     if op.name == "set_at":
@@ -191,7 +191,7 @@ def as_number(op: Call, running: Value, begin: bool) -> list[Op]:
 
 
 def as_held(op: Call, running: Value, value: Operand, begin: bool) -> list[Op]:
-    """Give a running number a value, rounded or cut as the array in its place would hold it."""
+    """Assign to a running number, converted as storing to the array would."""
     assert isinstance(running.type, Scalar)
     dtype, own = running.type.dtype, value.type
     if own == running.type or isinstance(own, Scalar) and own.kind == running.type.kind and own.dtype in (None, "any") and dtype in WIDE:
@@ -200,11 +200,11 @@ def as_held(op: Call, running: Value, value: Operand, begin: bool) -> list[Op]:
     return [Call([held], op.loc, "cast", [value], {"dtype": dtype}), Call([], op.loc, "let", [running, held], {"begin": begin})]
 
 
-# ------------------------------------------------------------------ what nobody reads
+# ------------------------------------------------------------------ dead stores
 
 
 def drop_unread(block: Block) -> None:
-    """Remove new arrays that are only stored to."""
+    """Remove new arrays without reads."""
     uses = Uses(block)
     for op in [*block.ops]:
         if isinstance(op, Call) and op.name in ("empty", "zeros") and op.outs:

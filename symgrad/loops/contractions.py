@@ -1,7 +1,7 @@
 """table: sums of products over named axes: ``einsum``, ``tensordot``, and products of stacks of matrices.
 
-Each operand says a label for each of its axes. What is a product of matrices for each place of the rest goes to BLAS; all else is a
-reduction of the product, which has an axis for each label.
+Each operand has a label for each of its axes. A matrix product for each index of the remaining axes goes to
+BLAS; everything else is a reduction of the product, which has an axis for each label.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ class Factor:
     form: Form
 
     def at(self, index: dict[str, Operand]) -> Operand:
-        """The element where each label has this index; an axis of one element is the same everywhere."""
+        """The element where each label has this index; axes of extent 1 are broadcast."""
         return self.form.at(tuple(ZERO if number(e) == 1 else index[c] for c, e in zip(self.labels, self.form.extents, strict=True)))
 
 
 def contraction(lowering: Context, op: Call, factors: Sequence[Factor], out: Labels, shape: Sequence[Operand] | None = None) -> Thing:
-    """The sum over all labels that the result does not have; ``shape`` says the extents of the result where operands may not."""
+    """The sum over all labels that the result lacks; ``shape`` gives extents of the result that no operand has."""
     if dtype_of(op) == "bool":
         raise OutOfReach("products of arrays of booleans", op.loc)
     extents: dict[str, Operand] = {}
@@ -65,7 +65,7 @@ def same_extent(lowering: Context, a: Operand, b: Operand) -> Operand:
 
 
 def settled(lowering: Context, factor: Factor, extents: dict[str, Operand]) -> Factor:
-    """A factor whose elements are read more than once has memory."""
+    """A factor, in memory if its elements are read more than once."""
     form = factor.form
     if form.cost == 0 or set(factor.labels) >= {c for c, e in extents.items() if number(e) != 1}:
         return factor
@@ -100,7 +100,7 @@ def as_sums(lowering: Context, op: Call, factors: Sequence[Factor], kept: Labels
 
 
 def as_products(lowering: Context, op: Call, factors: Sequence[Factor], kept: Labels, extents: dict[str, Operand]) -> Form | None:
-    """One product of matrices for each place of the axes that both operands and the result have; None if it is none."""
+    """One matrix product for each index of the shared axes; None if it has no such form."""
     writer, dtype = lowering.writer, dtype_of(op)
     if len(factors) != 2 or len(kept) < 2 or dtype not in ("f32", "f64") or any(f.form.dtype != dtype for f in factors):
         return None
@@ -124,7 +124,7 @@ def as_products(lowering: Context, op: Call, factors: Sequence[Factor], kept: La
 
         return Form(dtype, (extents[rows], extents[columns]), at, (factor.form,))
 
-    if stack:  # a single matrix is given memory as it lies best
+    if stack:  # a single matrix is stored in its best layout
         first, second = (settled(lowering, factor, extents) for factor in (first, second))
     handle = writer.empty(dtype, [extents[c] for c in kept], op.outs[0].name)
     with writer.nest([extents[c] for c in stack]) as index:
@@ -137,12 +137,12 @@ def as_products(lowering: Context, op: Call, factors: Sequence[Factor], kept: La
     return stored(writer, handle, dtype, [extents[c] for c in kept], frozenset({handle}))
 
 
-#: how many axes a stack of products may have
+#: the maximum rank of a stack of products
 MOST_PLACES = 3
 
 
 def on_diagonal(lowering: Context, form: Form, kept: Labels, labels: Labels, extents: dict[str, Operand]) -> Form:
-    """Zeros with the elements where labels that are named twice agree."""
+    """The elements on the diagonals where repeated labels agree, and zeros elsewhere."""
     writer, shape = lowering.writer, [extents[c] for c in labels]
     handle = lowering.new_array(filled(form.dtype, shape, constant(form.dtype, 0)))
     with writer.nest([extents[c] for c in kept]) as index:
@@ -163,7 +163,7 @@ def einsum(lowering: Context, op: Call) -> Thing:
 
 
 def einsum_part(position: int) -> Callable[[Context, Call], Thing]:
-    """The cotangent of one operand: the result's and the other operands' contracted to it."""
+    """The cotangent of one operand: the contraction of the result's cotangent with the other operands."""
 
     def rule(lowering: Context, op: Call) -> Thing:
         labels, out = subscripts_of(op.settings["subscripts"])
@@ -213,7 +213,7 @@ def tensordot_part(wants_left: bool) -> Callable[[Context, Call], Thing]:
 
 
 def stack_labels(a: int, b: int) -> tuple[Labels, Labels, Labels]:
-    """The labels of the operands of ``matmul`` and of its result, of which one at least is a stack."""
+    """The labels of the operands of ``matmul`` and of its result; at least one operand is a stack."""
     most = max(a, b) - 2
     stack = [f"s{k}" for k in range(most)]
     left = ["k"] if a == 1 else [*stack[most - (a - 2) :], "i", "k"]

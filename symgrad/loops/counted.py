@@ -1,4 +1,4 @@
-"""Lists that are only counted: zeros take the place of their items, of whatever kind these are."""
+"""Lists of which only the length is read hold zeros in the place of their items."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from symgrad.ir.types import INT, List, Scalar
 from symgrad.ops.sharing import Groups
 from symgrad.passes.dce import dce
 
-#: rows that make a list, and where among their operands its items stand; the others are lists that it continues
+#: rows that create or extend a list, with the operand positions of its items
 MAKING = {"list_of": slice(None), "list_append": slice(1, None), "list_drop": slice(0), "list_join": slice(0), "copy": slice(0)}
 
 
 def counted(func: Func) -> Func:
-    """Let lists of which only the length is read hold zeros, in place.
+    """Replace the items of lists of which only the length is read by zeros, in place.
 
     >>> from symgrad.ir.parse import parse
     >>> from symgrad.ir.show import show
@@ -53,7 +53,7 @@ def counted(func: Func) -> Func:
 
 
 def continued(op: Call) -> list[Operand]:
-    """The lists of which the result of an op is another version."""
+    """The lists that the result of an op is a version of."""
     items = op.args[MAKING[op.name]]
     return [] if op.name == "list_of" else op.args[: len(op.args) - len(items)]
 

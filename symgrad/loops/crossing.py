@@ -1,9 +1,9 @@
-"""Lists of numbers among the arguments and results of a kernel: they cross as arrays. Works in place, before the walk.
+"""Lists of numbers among a kernel's arguments and results are passed as arrays. Works in place, before the walk.
 
     def g(c): ...; return c_grad   ->   def g(c_array): c = list_from(c_array); ...; return array_of(c_grad)
 
-A list of lists crosses as two arrays: the lengths of its lists, and the numbers in all of them. The caller makes the arrays of the list,
-and a list of the arrays that it is handed (``crosses`` tells of which it does so).
+A list of lists is passed as two arrays: the lengths of its lists, and all their numbers. The caller converts
+lists to arrays and returned arrays to lists, where ``crosses`` says so.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from symgrad.ir.types import Array, Dim, List, Scalar, Type
 from symgrad.loops.forms import DTYPES
 from symgrad.ops.build import Builder, symbols
 
-#: rows that read a list, each with the row that reads an array so, and its settings
+#: rows that read a list, with the corresponding row on an array, and its settings
 READ: dict[str, tuple[str, dict[str, object]]] = {
     "list_len": ("extent", {"axis": 0}),
     "list_take": ("take", {"index": "i"}),
@@ -23,7 +23,7 @@ READ: dict[str, tuple[str, dict[str, object]]] = {
 
 
 def crosses(type_: Type) -> Crossing | None:
-    """How a list crosses; None for whatever is neither a list of numbers nor a list of such lists.
+    """How a list is passed; None for a type other than a list of numbers or a list of such lists.
 
     >>> crosses(List(List(Scalar("float")))), crosses(List(Scalar("float", "f32"))), crosses(Scalar("float"))
     (Crossing(dtype='f64', depth=2), None, None)
@@ -37,7 +37,7 @@ def crosses(type_: Type) -> Crossing | None:
 
 
 def crossing(func: Func) -> Func:
-    """Let lists of numbers come in and go out as arrays, in place. The halves of a pullback hand no lists of lists to each other."""
+    """Pass lists of numbers as arrays, in place. The halves of a pullback pass no lists of lists to each other."""
     builder = Builder()
     builder.taken = symbols(func)
     deepest = 1 if any(isinstance(op, Call) and op.name == "seeds" for op in func.body.ops) else 2
@@ -68,21 +68,21 @@ def crossing(func: Func) -> Func:
 
 
 def vector(builder: Builder, dtype: str, name: str | None) -> Value:
-    """A parameter for an array that is made of a list."""
+    """A parameter for an array that is made from a list."""
     return Value(Array(dtype, (Dim(builder.symbol("n")),), "C"), name)
 
 
 def read_from_array(op: Call, array: Value) -> None:
-    """Let an op that reads a list which nobody writes to read the array instead."""
+    """Let an op that reads a list without writes read the array instead."""
     name, settings = READ[op.name]
     op.name, op.args, op.settings = name, [array, *op.args[1:]], dict(settings)
 
 
 def hand_out(func: Func, builder: Builder, deepest: int) -> None:
-    """Let the results be as they cross, in place."""
+    """Convert the results to the form in which they are passed, in place."""
     yields: list[Operand] = []
     results: list[str] = []
-    names = func.results or [""] * len(func.body.yields)  # a program that was recorded has no names yet
+    names = func.results or [""] * len(func.body.yields)  # a traced program has no names yet
     with builder.inside(func.body), builder.at(func.loc):
         for operand, name in zip(func.body.yields, names, strict=True):
             form = crosses(operand.type)

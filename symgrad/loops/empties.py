@@ -1,4 +1,4 @@
-"""Lists that are empty at first, or hold such lists: they get the types of what comes into them."""
+"""Type inference for lists that are empty at first, or hold such lists: from the items added later."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from symgrad.ops.alike import Member, alike
 
 
 def empties(func: Func) -> Func:
-    """Write into the types, in place, of what lists are.
+    """Set the item types of lists, in place.
 
     >>> from symgrad.ir.parse import parse
     >>> import symgrad.ops.spelling  # which loads the rows
@@ -34,7 +34,7 @@ def empties(func: Func) -> Func:
 
 
 def is_empty(type_: Type) -> bool:
-    """Does a type tell of a list, but not of what?"""
+    """Whether the type is that of a list with unknown items."""
     match type_:
         case List(item=item):
             return isinstance(item, Undefined) or is_empty(item)
@@ -44,7 +44,7 @@ def is_empty(type_: Type) -> bool:
 
 
 def settled(group: list[Member]) -> bool:
-    """Let each member of a group tell of what its lists are, if another one does; True if that changes a type."""
+    """Unify the list types of a group; True if that changes a type."""
     whole: Type = UNDEFINED
     for operand, part, _ in group:
         whole = filled(whole, part(operand.type))
@@ -57,7 +57,7 @@ def settled(group: list[Member]) -> bool:
 
 
 def filled(type_: Type, other: Type) -> Type:
-    """A type, with what another one tells of its lists where it does not tell itself."""
+    """A type, with unknown item types taken from another type."""
     match type_, other:
         case Undefined(), _:
             return other

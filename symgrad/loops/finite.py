@@ -1,10 +1,10 @@
-"""Asks of a sum, not of each number that goes into it, whether all is finite. Works in place.
+"""Coalesced finiteness checks: tests a sum instead of each of its terms. Works in place.
 
 for k: total = plus(total, t * t)                      for k: total = plus(total, t * t)
        unsure = plus(unsure, t * 0.0)           ->     unsure = plus(unsure, total * 0.0)
 
-What is added to, multiplied or summed with an infinity or with what is no number is never finite again. A sum of finite numbers
-that overflows is asked of in vain: the kernel leaves, and the NumPy code gives the same.
+An infinity or nan stays non-finite under addition, multiplication and summation. A sum of finite numbers that
+overflows is a false alarm: the kernel is left, and the NumPy code gives the same.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from symgrad.ir.core import Block, Call, Const, For, Op, Operand, Value, substit
 from symgrad.loops.writer import key_of
 from symgrad.ops.build import Builder
 
-#: operands of ops whose results are not finite if these are not
+#: operands that make the result non-finite if they are non-finite
 PASSED_ON = {
     "add": (0, 1),
     "subtract": (0, 1),
@@ -27,7 +27,7 @@ PASSED_ON = {
 
 
 def finite(block: Block) -> None:
-    """Move what a block and all inside it ask of numbers in loops behind these loops, where a sum says as much."""
+    """Move finiteness checks of numbers in loops behind the loops, where a sum decides them; for a block and all inside it."""
     ops: list[Op] = []
     table: dict[Value, Operand] = {}
     for op in block.ops:
@@ -41,9 +41,9 @@ def finite(block: Block) -> None:
 
 
 def asked_behind(loop: For, table: dict[Value, Operand]) -> list[Op]:
-    """Remove from a loop each sum that another one answers as well; return the ops that ask that one.
+    """Remove from a loop each check that a sum covers; return the ops that check the sum.
 
-    ``table`` takes what replaces the results of the loop.
+    ``table`` maps the loop results to their replacements.
     """
     ops: list[Op] = []
     makers = {out: op for op in loop.body.ops if isinstance(op, Call) for out in op.outs}
@@ -70,7 +70,7 @@ def asked_behind(loop: For, table: dict[Value, Operand]) -> list[Op]:
 
 
 def added(loop: For, k: int, makers: dict[Value, Call]) -> tuple[Operand, Call] | None:
-    """What each round adds to a sum that a loop carries, and the op that does."""
+    """The term that each iteration adds to a loop-carried sum, and the adding op."""
     end = loop.body.yields[k]
     op = makers.get(end) if isinstance(end, Value) else None
     if op is None or op.name != "plus" or loop.carried[k] not in op.args or op.args[0] is op.args[1]:
@@ -79,7 +79,7 @@ def added(loop: For, k: int, makers: dict[Value, Call]) -> tuple[Operand, Call] 
 
 
 def zero_times(operand: Operand, makers: dict[Value, Call]) -> Value | None:
-    """The number of which it is asked here whether it is finite."""
+    """The number whose finiteness the term tests."""
     op = makers.get(operand) if isinstance(operand, Value) else None
     if op is None or op.name != "multiply" or not isinstance(op.args[1], Const) or op.args[1].value != 0.0:
         return None
@@ -87,7 +87,7 @@ def zero_times(operand: Operand, makers: dict[Value, Call]) -> Value | None:
 
 
 def reached(operand: Operand, makers: dict[Value, Call]) -> set[object]:
-    """What says which numbers of a round are finite if this one is."""
+    """The keys of an iteration's numbers that are finite if this one is."""
     meanings: set[object] = set()
     pending = [operand]
     while pending:
@@ -102,7 +102,7 @@ def reached(operand: Operand, makers: dict[Value, Call]) -> set[object]:
 
 
 def meaning(operand: Operand, makers: dict[Value, Call], depth: int = 3) -> object:
-    """Equal for numbers that are computed alike, which may not have become one yet."""
+    """A key that is equal for numbers computed alike, before common subexpressions are merged."""
     op = makers.get(operand) if isinstance(operand, Value) else None
     if op is None or depth == 0 or op.name not in PASSED_ON and op.name != "take":
         return key_of(operand)

@@ -1,7 +1,7 @@
-"""What an array is inside loops: its extents, and a function that writes the element at an index.
+"""Arrays inside loops, as forms: the extents, and a function that emits the element at an index.
 
-A ``Form`` is either memory or a recipe. A recipe is written out wherever its elements are read, until it is
-given memory of its own (``store``); those that read it then read the memory.
+A ``Form`` is memory or a recipe. A recipe is emitted at each read of its elements until it is given memory
+(``store``); later reads use the memory.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from symgrad.loops.writer import Writer, key_of, number, scalar
 Index = tuple[Operand, ...]
 At = Callable[[Index], Operand]
 
-#: how numbers of Python's lie in arrays
+#: the dtypes of Python numbers in arrays
 DTYPES = {"float": "f64", "int": "i64", "bool": "bool", "complex": "c128"}
-#: what an element may cost and still be computed wherever it is read
+#: the maximum cost of an element that is recomputed at each read
 CHEAP = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """Where elements may be other than zero: ``test`` at an index. All others are zero if no factor is infinite or nan."""
+    """Where elements may be nonzero: ``test`` at an index. All others are zero if no factor is infinite or nan."""
 
     test: At
     factors: tuple[Form | Operand, ...] = ()
@@ -33,19 +33,19 @@ class Support:
 
 @dataclass(eq=False, slots=True)
 class Form:
-    """An array: dtype, extents, how an element is had, what recipes it is made of, and what one element costs beyond theirs."""
+    """An array: dtype, extents, the emitter of an element, the recipes it reads, and the cost of an element beyond theirs."""
 
     dtype: str
     extents: tuple[Operand, ...]
     at: At
     parts: tuple[Form, ...] = ()
     price: int = 0
-    memory: Value | None = None  #: the handle, where the form is memory
-    cells: frozenset[object] = frozenset()  #: the memory that it is, as the classes of the program say
+    memory: Value | None = None  #: the handle, if the form is memory
+    cells: frozenset[object] = frozenset()  #: its alias classes in the program
     name: str | None = None
-    value: Operand | None = None  #: the value of all its elements, where they have one
-    within: Operand | None = None  #: the extent that an axis must have, where a mask said these places
-    support: Support | None = None  #: where elements may be other than zero, if most are zero
+    value: Operand | None = None  #: the value of all elements, if they share one
+    within: Operand | None = None  #: the extent that a mask requires of an axis
+    support: Support | None = None  #: where elements may be nonzero, if most are zero
 
     @property
     def rank(self) -> int:
@@ -53,15 +53,15 @@ class Form:
 
     @property
     def cost(self) -> int:
-        """What an element costs, all in all."""
+        """The total cost of an element."""
         return self.price + sum(p.cost for p in self.parts)
 
     def reads(self) -> frozenset[object]:
-        """The memory that an element is read from."""
+        """The alias classes that an element is read from."""
         return self.cells.union(*(p.reads() for p in self.parts))
 
     def roots(self) -> list[Form]:
-        """The memory and the constants that it is made of."""
+        """The memory and constants that it is computed from."""
         return [self] if not self.parts else [r for p in self.parts for r in p.roots()]
 
 
@@ -78,20 +78,20 @@ def filled(dtype: str, extents: Sequence[Operand], value: Operand) -> Form:
 
 
 def remember(form: Form, writer: Writer, handle: Value, cells: frozenset[object], within: Index = ()) -> None:
-    """From now on the recipe is memory: an array, or the part of one that lies ``within`` it."""
+    """Turn the recipe into memory: an array, or the part of an array at the index prefix ``within``."""
     form.at = lambda index: writer.read(handle, (*within, *index))
     form.parts, form.price, form.memory, form.cells = (), 0, None if within else handle, cells
     form.value = form.support = None
 
 
 def broadcast_index(form: Form, index: Index) -> Index:
-    """The index into an operand of an index into the result."""
+    """The index into a broadcast operand for an index into the result."""
     own = index[len(index) - form.rank :]
     return tuple(ZERO if number(e) == 1 else i for e, i in zip(form.extents, own, strict=True))
 
 
 def broadcast_extents(writer: Writer, shapes: Sequence[Sequence[Operand]]) -> tuple[Operand, ...]:
-    """The extents of what is broadcast together; those that must be equal are checked."""
+    """The extents of the broadcast shape; extents that must be equal are checked."""
     rank = max(map(len, shapes), default=0)
     extents: list[Operand] = []
     for k in range(rank):
@@ -105,12 +105,12 @@ def broadcast_extents(writer: Writer, shapes: Sequence[Sequence[Operand]]) -> tu
     return tuple(extents)
 
 
-#: rows whose result is zero where one operand is, and no other infinite or nan
+#: rows whose result is zero where one operand is zero and the others are finite
 KEEPS_ZERO = frozenset({"multiply", "negative", "positive", "cast"})
 
 
 def supported(operands: Sequence[Form | Operand]) -> Support | None:
-    """Where a product may be other than zero, if one factor says so for itself."""
+    """The support of a product, if one factor has one."""
     form = next((o for o in operands if isinstance(o, Form) and o.support is not None), None)
     if form is None or form.support is None:
         return None
@@ -121,7 +121,7 @@ def supported(operands: Sequence[Form | Operand]) -> Support | None:
 def mapped(
     writer: Writer, dtype: str, operands: Sequence[Form | Operand], compute: Callable[[list[Operand]], Operand], price: int, row: str = ""
 ) -> Form:
-    """A function applied element by element, with broadcasting; ``row`` tells which."""
+    """A function applied element by element, with broadcasting; ``row`` is its name."""
     forms = [o for o in operands if isinstance(o, Form)]
     extents = broadcast_extents(writer, [f.extents for f in forms])
 
@@ -132,14 +132,14 @@ def mapped(
 
 
 def shown(form: Form, extents: Sequence[Operand], place: Callable[[Index], Index], price: int = 0) -> Form:
-    """Another look at a form: ``place`` gives the index into it."""
+    """A view of a form: ``place`` maps an index to one into the form."""
     own = form.support
     support = None if own is None else Support(lambda index: own.test(place(index)), own.factors)
     return Form(form.dtype, tuple(extents), lambda index: form.at(place(index)), (form,), price, support=support)
 
 
 def cast_to(writer: Writer, value: Operand, dtype: str) -> Operand:
-    """An element in the dtype it has in its array."""
+    """Cast an element to the dtype of its array."""
     type_ = scalar(dtype)
     if value.type == type_:
         return value
@@ -151,19 +151,19 @@ def cast_to(writer: Writer, value: Operand, dtype: str) -> Operand:
 
 
 def same_index(a: Sequence[Operand], b: Sequence[Operand]) -> bool:
-    """Are the two indices the same operands?"""
+    """Whether two indices have the same operands."""
     return len(a) == len(b) and all(key_of(x) == key_of(y) for x, y in zip(a, b, strict=True))
 
 
 def refuse(type_: Type) -> str:
-    """The dtype of an array that loops can carry."""
+    """The dtype of an array; raises ``OutOfReach`` for an array that loops cannot hold."""
     if not isinstance(type_, Array) or type_.shape is None:
         raise OutOfReach("an array whose number of axes is not known")
     return refuse_dtype(type_.dtype)
 
 
 def refuse_dtype(dtype: str | None) -> str:
-    """The dtype, if loops can compute in it."""
+    """The dtype; raises ``OutOfReach`` if loops cannot compute in it."""
     if dtype is None:
         raise OutOfReach("an array whose dtype is not known")
     if dtype in ("f16", "c64"):
@@ -172,7 +172,7 @@ def refuse_dtype(dtype: str | None) -> str:
 
 
 def dtype_in_array(item: Type) -> str:
-    """How a number of this type, or the elements of an array of it, lie in an array."""
+    """The dtype in an array of a number of this type, or of the elements of such an array."""
     dtype = getattr(item, "dtype", None)
     return refuse_dtype(DTYPES.get(item.kind) if isinstance(item, Scalar) and dtype in (None, "any") else dtype)
 

@@ -1,4 +1,4 @@
-"""table: rows that join arrays, and lists of numbers that are written out."""
+"""table: rows that join arrays, and list displays of numbers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from symgrad.loops.writer import number
 
 
 def concatenate(lowering: Context, op: Call) -> Thing:
-    """Each operand into its part of a new array."""
+    """Store each operand in its part of a new array."""
     writer, dtype = lowering.writer, dtype_of(op)
     parts = [lowering.form(a) for a in op.args]
     axis = op.settings["axis"]
@@ -56,7 +56,7 @@ def concatenate_part(lowering: Context, op: Call) -> Thing:
 
 
 def stack(lowering: Context, op: Call) -> Thing:
-    """Each operand into its layer of a new array."""
+    """Store each operand in its layer of a new array."""
     writer, dtype = lowering.writer, dtype_of(op)
     parts = [lowering.form(a) for a in op.args]
     (along,) = axes(op, op.settings["axis"], parts[0].rank + 1)
@@ -85,12 +85,12 @@ def stack_part(lowering: Context, op: Call) -> Thing:
 
 # ------------------------------------------------------------------ lists
 
-#: how many elements of an array are written out where a list of them is asked for
+#: the maximum size of an array whose list stays a list display
 FEW = 36
 
 
 def list_of(lowering: Context, op: Call) -> Thing:
-    """A list that is written out: its numbers, as long as nothing is put into it, or others in their turn."""
+    """A list display: a tuple of its numbers or inner tuples, until something is stored to it."""
     items = tuple(lowering.thing(a) for a in op.args)
     if not items:
         return Listing(UNDEFINED)
@@ -107,7 +107,7 @@ def list_of(lowering: Context, op: Call) -> Thing:
 
 
 def array_of(lowering: Context, op: Call) -> Thing:
-    """The array of a list that is written out, or of one that has grown."""
+    """The array of a list display, or of a list in memory."""
     lowered, writer, dtype = lowering.thing(op.args[0]), lowering.writer, dtype_of(op)
     if not isinstance(lowered, tuple):
         return list_rows.array_of(lowering, op)
@@ -126,7 +126,7 @@ def array_of(lowering: Context, op: Call) -> Thing:
 
 
 def store_nested(lowering: Context, op: Call, handle: Value, nest: Any, lengths: Sequence[int], index: tuple[Operand, ...] = ()) -> None:
-    """Store numbers of a nest of tuples, all of them as long as the first."""
+    """Store the numbers of nested tuples, all as long as the first."""
     writer, dtype = lowering.writer, dtype_of(op)
     if len(index) < len(lengths):
         if not isinstance(nest, tuple) or len(nest) != lengths[len(index)]:
@@ -140,7 +140,7 @@ def store_nested(lowering: Context, op: Call, handle: Value, nest: Any, lengths:
 
 
 def list_from(lowering: Context, op: Call) -> Thing:
-    """The elements of an array, as they are now, in lists of lists: written out where there are few."""
+    """The current elements of an array in nested lists: as a list display if they are few."""
     x, depth = lowering.form(op.args[0]), op.settings["depth"]
     told = op.args[0].type.shape if isinstance(op.args[0].type, Array) else None
     counts = [number(e) if not isinstance(t, int) else t for e, t in zip(x.extents, told or (None,) * x.rank, strict=True)]
@@ -167,7 +167,7 @@ def list_take(lowering: Context, op: Call) -> Thing:
 
 
 def table_take(lowering: Context, op: Call) -> Thing:
-    """An item of a list in a list, of which one or both may be written out."""
+    """An item of an inner list; either list may be a list display."""
     lowered = lowering.thing(op.args[0])
     if not isinstance(lowered, tuple):
         return list_rows.table_take(lowering, op)

@@ -1,4 +1,4 @@
-"""A function -> where what it stores to arrays stands, so that a list may keep views as they are: nothing is stored behind them."""
+"""Finds stores to arrays that may run after a view is created: without any, a list may hold the view without a copy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class LaterStores:
         self.enter(func.body, frozenset())
 
     def enter(self, block: Block, loops: frozenset[Op]) -> None:
-        """Number the ops of a block, and note those that store."""
+        """Number the ops of a block, and record its stores."""
         for op in block.ops:
             place = self.places[op] = (len(self.places), loops)
             first = op.args[0] if isinstance(op, Call) and ROWS[op.name].consumes else None
@@ -30,9 +30,10 @@ class LaterStores:
                 self.enter(inner, loops | {op} if isinstance(op, For | While) else loops)
 
     def behind(self, value: Operand, listed: bool = False) -> bool:
-        """May anything be stored to the memory of a value behind the op that makes it, or in another round of a loop around both?
+        """Whether a store to the memory of a value may run after its definition, or in another iteration of a loop around both.
 
-        ``listed``: to what stands in a list. Of a value that no op makes, such as what a loop carries, nothing is known.
+        ``listed``: stores to the contents of a list. True for a value without a defining op, such as a
+        loop-carried one, if there are stores at all.
         """
         if not isinstance(value, Value):
             return False

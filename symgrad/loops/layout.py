@@ -1,4 +1,4 @@
-"""table: rows that lay the elements of an array out anew, as forms."""
+"""table: rows that rearrange the elements of an array, as forms."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def reshape(lowering: Context, op: Call) -> Thing:
 
 
 def transpose(lowering: Context, op: Call) -> Thing:
-    """The axes in another order."""
+    """The axes permuted."""
     x = lowering.form(op.args[0])
     rank, s = x.rank, op.settings
     order = list(range(rank))
@@ -110,7 +110,7 @@ def roll(lowering: Context, op: Call) -> Thing:
 
 
 def repeat(lowering: Context, op: Call) -> Thing:
-    """Each element, or each row along an axis, a number of times."""
+    """Each element, or each row along an axis, repeated."""
     x, writer = lowering.form(op.args[0]), lowering.writer
     count = repeats(lowering, op)
     if op.settings["axis"] is None:
@@ -126,7 +126,7 @@ def repeat(lowering: Context, op: Call) -> Thing:
 
 
 def repeats(lowering: Context, op: Call) -> Operand:
-    """How often ``repeat`` repeats everything; a count for each element is left to NumPy."""
+    """The repeat count of ``repeat``; a count for each element is left to NumPy."""
     count = op.args[-1]
     if not isinstance(count.type, Scalar) or count.type.kind != "int":
         raise OutOfReach(f"{function_in_words(op)} with a count for each element", op.loc)
@@ -179,7 +179,7 @@ def symmetric(lowering: Context, op: Call) -> Thing:
 
 
 def joined_rows(lowering: Context, op: Call) -> Thing:
-    """The items of an array laid behind one another, and their cotangent as items: two axes as one, or apart."""
+    """The items of an array joined along an axis, and the reverse for cotangents: two axes merged or split."""
     x, writer = lowering.form(op.args[0]), lowering.writer
     if op.settings["axis"] is None:
         raise OutOfReach(f"{function_in_words(op)} of items that are laid out first", op.loc)
@@ -196,7 +196,7 @@ def joined_rows(lowering: Context, op: Call) -> Thing:
 
 
 def pad(lowering: Context, op: Call) -> Thing:
-    """One value around what there is."""
+    """The operand surrounded by one value."""
     x, writer, dtype = lowering.form(op.args[0]), lowering.writer, dtype_of(op)
     value = op.settings["constant_values"]
     if op.settings["mode"] != "constant" or not isinstance(value, int | float):
@@ -214,7 +214,7 @@ def pad(lowering: Context, op: Call) -> Thing:
 
 
 def pad_back(lowering: Context, op: Call) -> Thing:
-    """What was padded."""
+    """The cotangent of the operand inside its padding."""
     g, writer = lowering.form(op.args[0]), lowering.writer
     if op.settings["mode"] != "constant":
         raise OutOfReach("np.pad with other than one value", op.loc)
@@ -246,7 +246,7 @@ def diagonal(lowering: Context, op: Call) -> Thing:
 
 
 def diagonal_matrix(lowering: Context, x: Form, k: int, dtype: str) -> Form:
-    """A vector on the diagonal of a square matrix."""
+    """A square matrix with a vector on its diagonal."""
     writer = lowering.writer
     side = writer.add(x.extents[0], Const(abs(k)))
     handle = lowering.new_array(filled(dtype, (side, side), constant(dtype, 0)))

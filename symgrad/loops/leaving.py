@@ -1,9 +1,10 @@
-"""A branch that prints, logs or calls another function of Python for its effect -> one that leaves the kernel. Works in place.
+"""Turns a branch that prints, logs or calls Python for a side effect into one that leaves the kernel. Works in place.
 
     if error > limit: print(f"large: {error:.2f}")     ->      if error > limit: <leave>
 
-A kernel has no effects, so its caller can run the NumPy code instead, from the start, and that prints. A kernel that always came to such
-a call would be of no use, so only branches are looked at. What was computed for the call alone goes, its texts above all.
+A kernel has no side effects; its caller then runs the NumPy code from the start, which prints. A kernel that
+always reached such a call would be useless, so only branches are converted. Ops that served only the call, such
+as its text, become dead.
 """
 
 from __future__ import annotations
@@ -15,16 +16,16 @@ from symgrad.passes.dce import dce
 
 
 def leaving(func: Func) -> Func:
-    """Leave the kernel in branches that call something for its effect, in place."""
+    """Make branches with calls for a side effect leave the kernel, in place."""
     branches = [block for op in walk(func.body) if isinstance(op, If) for block in op.blocks]
     left = [leave_in(branch) for branch in branches if any(is_for_effect(op) for block in begun_in(branch) for op in block.ops)]
     return dce(func) if any(left) else func
 
 
 def leave_in(branch: Block) -> bool:
-    """Leave at the beginning of a branch that calls something for its effect, without those calls that give nothing to anybody."""
+    """Leave at the beginning of a branch with calls for a side effect; unread ones among them are removed."""
     for block in begun_in(branch):
-        # an array that was handed to a call has a new version, and a value that may raise has a reader: nobody comes so far
+        # results of calls (new versions of arrays, checked values) have readers, which are never reached
         touched = {op.outs[0]: op.args[0] for op in block.ops if isinstance(op, Call) and op.name == "touched"}
         block.ops = [op for op in block.ops if not isinstance(op, Call) or op.name not in ("touched", "evaluated")]
         substitute(branch, dict(touched))
@@ -40,12 +41,12 @@ def leave_in(branch: Block) -> bool:
 
 
 def is_for_effect(op: Op) -> bool:
-    """Is it a call of something that cannot be seen into?"""
+    """Whether the op is an opaque call."""
     return isinstance(op, Call) and op.name == "opaque"
 
 
 def begun_in(branch: Block) -> Iterator[Block]:
-    """The block of a branch and those of the loops in it, but not those of further branches."""
+    """The blocks that run whenever a branch does: its own block and those of its loops, but not of further branches."""
     yield branch
     for op in branch.ops:
         if isinstance(op, For | While):

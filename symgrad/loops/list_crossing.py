@@ -1,4 +1,4 @@
-"""table: lists of lists that cross between Python and a kernel, as the lengths of their lists and all numbers."""
+"""table: lists of lists passed between Python and a kernel, as the lengths of their lists and all numbers."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from symgrad.loops.reach import OutOfReach, in_words
 
 
 def lists_from(context: Context, op: Call) -> Thing:
-    """A list of lists, of their lengths and all numbers."""
+    """Build a list of lists from their lengths and all numbers."""
     arrays = [context.materialised(operand).memory for operand in op.args]
     assert all(array is not None for array in arrays)
     return of_handle(unpacked(context.writer, arrays, op.outs[0].type, op.outs[0].name))  # type: ignore[arg-type]
 
 
 def lengths_of(context: Context, op: Call) -> Thing:
-    """The lengths of the lists in a list."""
+    """The lengths of the inner lists."""
     writer, rows = context.writer, rows_of(context, op.args[0])
     count = writer.call("list_len", rows.known)
     lengths = writer.empty("i64", [count], op.outs[0].name)
@@ -31,7 +31,7 @@ def lengths_of(context: Context, op: Call) -> Thing:
 
 
 def numbers_of(context: Context, op: Call) -> Thing:
-    """The numbers in all lists of a list."""
+    """The numbers in all inner lists."""
     writer, rows, dtype = context.writer, rows_of(context, op.args[0]), op.settings["dtype"]
     total = writer.running(INT, ZERO, "total")
     with over(context, rows) as place:
@@ -47,7 +47,7 @@ def numbers_of(context: Context, op: Call) -> Thing:
 
 
 def rows_of(context: Context, operand: Operand) -> Listing:
-    """A list of lists in memory."""
+    """The operand as a list of lists in memory."""
     listing = listed(context, operand)
     if not isinstance(listing.item, List):
         raise OutOfReach(in_words(operand.type), context.writer.loc)

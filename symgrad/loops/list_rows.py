@@ -63,7 +63,7 @@ def list_set(context: Context, op: Call) -> Thing:
 
 
 def list_add_at(context: Context, op: Call) -> Thing:
-    """A new item in the place of an old one: arrays are not added to in place."""
+    """Replace an item by its sum with a new one: arrays are not added to in place."""
     settled(context, op)
     writer, listing, place = context.writer, listed(context, op.args[0]), context.number(op.args[1])
     old = item_of(context, listing, place)
@@ -79,7 +79,7 @@ def list_add_at(context: Context, op: Call) -> Thing:
 
 
 def table_take(context: Context, op: Call) -> Thing:
-    """An item of a list in a list."""
+    """An item of an inner list."""
     table = listed(context, op.args[0])
     item = context.writer.call("table_take", table.known, *map(context.number, op.args[1:]), hint=op.outs[0].name)
     item.type = numbers_of(table, context)
@@ -87,7 +87,7 @@ def table_take(context: Context, op: Call) -> Thing:
 
 
 def table_store(context: Context, op: Call) -> Thing:
-    """A number stored in a list in a list, or added to what is there."""
+    """Store a number in an inner list, or add it to an item there."""
     out = op.outs[0].type
     table = listed(context, op.args[0], out.item if isinstance(out, List) else None)
     number = number_for(context, numbers_of(table, context), context.thing(op.args[3]))
@@ -96,7 +96,7 @@ def table_store(context: Context, op: Call) -> Thing:
 
 
 def numbers_of(table: Listing, context: Context) -> Scalar:
-    """What stands in the lists in a list, which must be numbers."""
+    """The type of the inner lists' items, which must be numbers."""
     item = table.item.item if isinstance(table.item, List) else table.item
     if not isinstance(table.item, List) or not isinstance(item, Scalar):
         raise OutOfReach(f"a list of {plural(in_words(table.item))} as one of lists of numbers", context.writer.loc)
@@ -113,7 +113,7 @@ def list_len(context: Context, op: Call) -> Thing:
 
 
 def list_zeros(context: Context, op: Call) -> Thing:
-    """As many zeros, of the shapes of the items; of an argument, which is an array here, as many as it has elements."""
+    """Zeros in the shapes of the items; for an argument, passed as an array, as many zeros as elements."""
     out = op.outs[0].type
     if isinstance(op.args[0].type, Array):
         assert isinstance(out, List)
@@ -122,7 +122,7 @@ def list_zeros(context: Context, op: Call) -> Thing:
 
 
 def copied(context: Context, op: Call) -> Thing:
-    """A list of the same items; what else is copied is no matter of lists."""
+    """A new list of the same items; other copies are lowered with arrays."""
     lowered = context.thing(op.args[0])
     if not isinstance(op.outs[0].type, List):
         return arrays.copied(context, op)
@@ -133,7 +133,7 @@ def copied(context: Context, op: Call) -> Thing:
 
 
 def copy_of(context: Context, old: Listing) -> Listing:
-    """A list of the same items, of copies of those that are lists."""
+    """A new list of the same items, with inner lists copied."""
     if not isinstance(old.item, List):
         return part_of(context, old, ZERO, context.writer.call("list_len", old.known))
     new = begun(context, old.item)
@@ -162,7 +162,7 @@ def is_none(operand: Operand) -> bool:
 
 
 def list_add_slice(context: Context, op: Call) -> Thing:
-    """Items added to a part of a list."""
+    """Add items to a slice of a list."""
     writer, listing, added = context.writer, listed(context, op.args[0]), listed(context, op.args[4])
     bounds = [context.number(a) for a in op.args[1:4]]
     first, step = first_place(context, listing, bounds[0], bounds[2], op)
@@ -174,7 +174,7 @@ def list_add_slice(context: Context, op: Call) -> Thing:
 
 
 def first_place(context: Context, listing: Listing, start: Operand, step: Operand, op: Call) -> tuple[Operand, Const]:
-    """The place of the first item of a slice that has any, and the step."""
+    """The index of a slice's first item, and the step."""
     writer = context.writer
     if not isinstance(step, Const) or step.value == 0:
         raise OutOfReach("a part of a list in steps that are not a literal", op.loc)
@@ -197,11 +197,11 @@ def list_add(context: Context, op: Call) -> Thing:
 
 
 def contains(context: Context, op: Call) -> Thing:
-    """Is a number among the items?"""
+    """Whether a number is among the items."""
     writer, listing, sought = context.writer, listed(context, op.args[0]), context.thing(op.args[1])
     if not isinstance(listing.item, Scalar) or isinstance(sought, Form | tuple | Stacks | Slots | Listing):
         raise OutOfReach(f"{function_in_words(op)} of a list of {plural(in_words(listing.item))}", op.loc)
-    if getattr(sought.type, "kind", None) == "float":  # Python takes a nan for itself
+    if getattr(sought.type, "kind", None) == "float":  # Python finds a nan by identity
         bail_out(writer.build, writer.call("not_equal", sought, sought))
     among = writer.running(Scalar("bool"), FALSE, op.outs[0].name)
     with over(context, listing) as place:
@@ -210,7 +210,7 @@ def contains(context: Context, op: Call) -> Thing:
 
 
 def list_index(context: Context, op: Call) -> Thing:
-    """The place of the first item that equals a number; where there is none, Python's list raises behind the kernel."""
+    """The index of the first item equal to a number; without one the kernel is left, and the Python code raises."""
     writer, listing, sought = context.writer, listed(context, op.args[0]), context.thing(op.args[1])
     if not isinstance(listing.item, Scalar) or isinstance(sought, Form | tuple | Stacks | Slots | Listing):
         raise OutOfReach(f"{function_in_words(op)} of a list of {plural(in_words(listing.item))}", op.loc)
@@ -223,7 +223,7 @@ def list_index(context: Context, op: Call) -> Thing:
 
 
 def rows_sought(context: Context, op: Call) -> tuple[list[Listing], list[Thing]]:
-    """The lists in which numbers are looked for that stand together, and these numbers."""
+    """The lists in which numbers are searched side by side, and these numbers."""
     count = len(op.args) // 2
     listings, sought = [listed(context, a) for a in op.args[:count]], [context.thing(a) for a in op.args[count:]]
     for listing, one in zip(listings, sought, strict=True):
@@ -233,13 +233,13 @@ def rows_sought(context: Context, op: Call) -> tuple[list[Listing], list[Thing]]
 
 
 def is_row_at(context: Context, listings: list[Listing], sought: list[Thing], place: Operand) -> Operand:
-    """Do numbers stand together at a place of some lists?"""
+    """Whether the numbers are side by side at an index of the lists."""
     equal = [are_equal(context, item_of(context, x, place), one) for x, one in zip(listings, sought, strict=True)]
     return functools.reduce(lambda one, other: context.writer.call("logical_and", one, other), equal)
 
 
 def contains_row(context: Context, op: Call) -> Thing:
-    """Do numbers stand together at one place of some lists?"""
+    """Whether the numbers are side by side at some index of the lists."""
     listings, sought = rows_sought(context, op)
     writer = context.writer
     among = writer.running(Scalar("bool"), FALSE, op.outs[0].name)
@@ -249,7 +249,7 @@ def contains_row(context: Context, op: Call) -> Thing:
 
 
 def row_index(context: Context, op: Call) -> Thing:
-    """The first place where numbers stand together, which is there."""
+    """The first index with the numbers side by side; there is one."""
     listings, sought = rows_sought(context, op)
     writer = context.writer
     at = writer.running(Scalar("int"), Const(-1), op.outs[0].name)
@@ -271,7 +271,7 @@ def list_join(context: Context, op: Call) -> Thing:
 
 
 def list_from(context: Context, op: Call) -> Thing:
-    """The elements or rows of an array, as they are now, in lists of lists."""
+    """The current elements or rows of an array in nested lists."""
     x, out = context.form(op.args[0]), op.outs[0].type
     if op.settings.get("axis", 0) != 0 or not isinstance(out, List) or x.rank < op.settings.get("depth", 1):
         raise OutOfReach(f"the list of {in_words(op.args[0].type)}", op.loc)
@@ -281,7 +281,7 @@ def list_from(context: Context, op: Call) -> Thing:
 
 
 def rows_of(context: Context, x: Form, type_: List, name: str | None) -> Listing:
-    """The rows of an array as a list, each of them a list again if the type says so."""
+    """The rows of an array as a list, each as a list again if the type says so."""
     listing = begun(context, type_.item, name)
     with context.writer.loop(x.extents[0]) as row:
         part: Thing = Form(x.dtype, x.extents[1:], lambda index: x.at((row, *index)), (x,))
@@ -293,7 +293,7 @@ def rows_of(context: Context, x: Form, type_: List, name: str | None) -> Listing
 
 
 def array_of(context: Context, op: Call) -> Thing:
-    """An array with the items as its elements or rows, which must be alike."""
+    """An array with the items as its elements or rows, which must be of one shape."""
     depth = op.settings.get("depth", 1)
     if op.settings.get("axis", 0) != 0:
         raise OutOfReach("lists of arrays that are stacked along another axis", op.loc)
@@ -305,11 +305,11 @@ def array_of(context: Context, op: Call) -> Thing:
 
 
 def lengths_of(context: Context, listing: Listing, depth: int, is_any_length: bool) -> list[Operand]:
-    """The extents of the array of a list, from its first items; leave the kernel where there are none, and NumPy's array has others."""
+    """The extents of a list's array, from the first items; without items the kernel is left, because NumPy's array has other ones."""
     writer = context.writer
     count = writer.call("list_len", listing.known)
     if depth == 1 and isinstance(listing.item, Scalar):
-        if not is_any_length:  # of nothing NumPy makes an array of float64
+        if not is_any_length:  # NumPy makes an array of float64 from an empty list
             writer.check("check_at_least", count, ONE)
         return [count]
     writer.check("check_at_least", count, ONE)
@@ -346,7 +346,7 @@ def list_take(context: Context, op: Call) -> Thing:
 
 
 def in_form(context: Context, op: Call) -> Thing:
-    """A list of cotangents, to which zeros are appended where nothing is in it yet."""
+    """A list of cotangents, filled with zeros if it is empty."""
     grad, like = context.thing(op.args[0]), context.thing(op.args[1])
     if not isinstance(like, Listing | tuple):
         raise OutOfReach(f"{function_in_words(op)} of {in_words(op.args[1].type)}", op.loc)
@@ -362,7 +362,7 @@ def in_form(context: Context, op: Call) -> Thing:
 
 
 def list_repeat(context: Context, op: Call) -> Thing:
-    """The numbers of a list, so many times."""
+    """The numbers of a list, repeated."""
     writer, times, out = context.writer, context.number(op.args[1]), op.outs[0].type
     one = context.thing(op.args[0])
     if not isinstance(out, List) or not isinstance(out.item, Scalar):
@@ -378,7 +378,7 @@ def list_repeat(context: Context, op: Call) -> Thing:
 
 
 def list_fold(context: Context, op: Call) -> Thing:
-    """The sum of the repetitions of a list of so many numbers."""
+    """The sum over the repetitions of a list of ``count`` numbers."""
     writer, items, count = context.writer, listed(context, op.args[0]), context.number(op.args[1])
     if not isinstance(items.item, Scalar):
         raise OutOfReach(f"a list of {plural(in_words(items.item))} that is repeated", op.loc)
@@ -390,7 +390,7 @@ def list_fold(context: Context, op: Call) -> Thing:
 
 
 def list_unfold(context: Context, op: Call) -> Thing:
-    """A list of numbers, repeated until it has so many."""
+    """A list of numbers, repeated up to a length."""
     writer, items, count = context.writer, listed(context, op.args[0]), context.number(op.args[1])
     assert isinstance(items.item, Held)
     whole = begun(context, items.item, op.outs[0].name)
@@ -401,13 +401,13 @@ def list_unfold(context: Context, op: Call) -> Thing:
 
 
 def list_equal(context: Context, op: Call) -> Thing:
-    """Are two lists of the same items in the same order?"""
+    """Whether two lists have the same items in the same order."""
     one, other = (context.thing(operand) for operand in op.args)
     return are_equal(context, one, other)
 
 
 def each(context: Context, items: Thing) -> Iterator[Thing]:
-    """The items of a list, written out or in a loop, in which what is done with an item is written."""
+    """The items of a list: in turn for a list display, else one in an emitted loop, whose body the caller writes."""
     if isinstance(items, Listing) and items.handle is not None:
         with over(context, items) as place:
             yield item_thing(context, items, place)
@@ -422,7 +422,7 @@ def item_thing(context: Context, listing: Listing, place: Operand) -> Thing:
 
 
 def are_equal(context: Context, one: Thing, other: Thing) -> Operand:
-    """Are two numbers, or two lists, equal?"""
+    """Whether two numbers, or two lists, are equal."""
     writer = context.writer
     if isinstance(one, Listing) and one.handle is None:
         one = ()
@@ -446,7 +446,7 @@ def are_equal(context: Context, one: Thing, other: Thing) -> Operand:
 
 
 def are_equal_lists(context: Context, one: Listing, other: Listing) -> Operand:
-    """Are two lists in memory equal?"""
+    """Whether two lists in memory are equal."""
     writer = context.writer
     counts = [writer.call("list_len", each.known) for each in (one, other)]
     result = writer.running(Scalar("bool"), writer.call("equal", *counts), "%same")
@@ -457,7 +457,7 @@ def are_equal_lists(context: Context, one: Listing, other: Listing) -> Operand:
 
 
 def list_within(context: Context, op: Call) -> Thing:
-    """Is each item of a list among those of another one?"""
+    """Whether each item of a list is among those of another one."""
     one, other = (context.thing(operand) for operand in op.args)
     writer = context.writer
     result = writer.running(Scalar("bool"), TRUE, op.outs[0].name)

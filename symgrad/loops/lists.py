@@ -1,6 +1,7 @@
-"""Lists that grow, shrink or are long: lists of numba's, of numbers, of arrays by rows, or of such lists.
+"""Lists that grow, shrink or are long, as numba lists: of numbers, of arrays with rows first, or of such lists.
 
-A list that is written out and only read is the tuple of its numbers (``joining``); it becomes a list where one is needed.
+A list display that is only read stays the tuple of its numbers (``joining``); it becomes a list where one is
+needed.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from symgrad.ops.declare import ROWS
 
 
 def kept(context: Context, item: Type) -> Held:
-    """How an item lies in a list."""
+    """The type of an item in a list in memory."""
     match item:
         case Scalar(kind=kind) if kind in DTYPES:
             dtype_in_array(item)
@@ -35,18 +36,18 @@ def kept(context: Context, item: Type) -> Held:
 
 
 def held_in(context: Context, type_: List) -> List:
-    """A list as it lies in memory."""
+    """The type of a list in memory."""
     return List(kept(context, type_.item))
 
 
 def begun(context: Context, item: Type, name: str | None = None) -> Listing:
-    """A new list, with nothing in it yet."""
+    """A new empty list."""
     held = kept(context, item)
     return Listing(held, new_list(context.writer, held, name))
 
 
 def new_list(writer: Writer, held: Held, name: str | None = None) -> Value:
-    """The value of a new list without items."""
+    """The value of a new empty list."""
     some: Operand
     match held:
         case List(item=inner):
@@ -67,12 +68,12 @@ def zero(type_: Scalar) -> Const:
 
 
 def is_sized(type_: Scalar) -> bool:
-    """Is it a number of NumPy's, other than those that are Python's too?"""
+    """Whether the type is that of a NumPy number of another size than Python's."""
     return type_.dtype not in (None, "any", "f64", "i64", "bool")
 
 
 def listed(context: Context, operand: Operand, item: Type | None = None) -> Listing:
-    """An operand as a list of such items; one that has nothing in it, or is written out, begins here."""
+    """An operand as a list in memory of such items; an empty list or a list display is created here."""
     lowered = context.thing(operand)
     if item is None and isinstance(operand.type, List) and not is_list(lowered):
         item = operand.type.item
@@ -82,12 +83,12 @@ def listed(context: Context, operand: Operand, item: Type | None = None) -> List
 
 
 def is_list(lowered: Thing) -> bool:
-    """Is it a list in memory?"""
+    """Whether ``lowered`` is a list in memory."""
     return isinstance(lowered, Listing) and lowered.handle is not None
 
 
 def as_list(context: Context, lowered: Listing | tuple[Any, ...], item: Type | None, name: str | None = None) -> Listing:
-    """A list in memory, of such items."""
+    """Convert to a list in memory of such items."""
     if isinstance(lowered, Listing) and lowered.handle is not None:
         if item is not None and not isinstance(item, Undefined) and kept(context, item) != lowered.item:
             return same_kind(context, lowered, item)
@@ -104,20 +105,20 @@ def as_list(context: Context, lowered: Listing | tuple[Any, ...], item: Type | N
 
 
 def is_repeated(items: tuple[Any, ...]) -> bool:
-    """Are there several items, all of which are one number?"""
+    """Whether there are several items, all the same number."""
     first = items[0] if items else None
     return len(items) > 1 and isinstance(first, Value | Const) and all(same_operand(first, other) for other in items[1:])
 
 
 def same_kind(context: Context, listing: Listing, item: Type) -> Listing:
-    """The list where a slot takes such items: the extents that types tell may differ, numbers may not."""
+    """The list, for a slot with such items: their extents may differ from the list's, their kinds of numbers may not."""
     if not are_of_one_kind(listing.item, kept(context, item)):
         raise OutOfReach("a list whose items change", context.writer.loc)
     return listing
 
 
 def are_of_one_kind(first: Type, second: Type) -> bool:
-    """Are items of two types held alike?"""
+    """Whether items of two types are stored alike."""
     match first, second:
         case List(item=a), List(item=b):
             return are_of_one_kind(a, b)
@@ -129,7 +130,7 @@ def are_of_one_kind(first: Type, second: Type) -> bool:
 
 
 def put_in(context: Context, listing: Listing, lowered: Thing, operand: Operand | None = None) -> Operand:
-    """What stands in the list for an item: a number, memory by rows, or a list."""
+    """The stored form of an item: a number, row-major memory, or a list."""
     if isinstance(listing.item, Scalar):
         if isinstance(operand, Value) and isinstance(operand.type, Array) and context.later_stores.behind(operand):
             raise OutOfReach("arrays without axes in a list of arrays that are stored to", context.writer.loc)
@@ -148,12 +149,12 @@ def put_in(context: Context, listing: Listing, lowered: Thing, operand: Operand 
 
 
 def is_stored_view(context: Context, value: Value) -> bool:
-    """May an array be memory of another one, and is anything stored to it?"""
+    """Whether an array may alias another one and may be stored to later."""
     return not is_new(context, value) and context.later_stores.behind(value)
 
 
 def is_new(context: Context, value: Operand) -> bool:
-    """Is an array memory that an op has made, whatever was stored to it since?"""
+    """Whether an op has allocated an array's memory, whatever has been stored to it since."""
     maker = context.facts.maker.get(value) if isinstance(value, Value) else None
     if isinstance(maker, If) and isinstance(value, Value):
         place = maker.outs.index(value)
@@ -164,7 +165,7 @@ def is_new(context: Context, value: Operand) -> bool:
 
 
 def number_for(context: Context, item: Scalar, lowered: Thing) -> Operand:
-    """A number as the list holds it."""
+    """A number converted to the item type of the list."""
     value = lowered.at(()) if isinstance(lowered, Form) and not lowered.rank else lowered
     if isinstance(value, Form | tuple | Stacks | Slots | Listing):
         raise OutOfReach("a list of numbers and of others", context.writer.loc)
@@ -195,7 +196,7 @@ def taken(context: Context, listing: Listing, place: Operand, out: Value) -> Thi
 
 
 def of_handle(handle: Operand) -> Listing:
-    """A list that stands in memory."""
+    """The list of a handle."""
     assert isinstance(handle, Value)
     assert isinstance(handle.type, List)
     assert isinstance(handle.type.item, Held)
@@ -204,13 +205,13 @@ def of_handle(handle: Operand) -> Listing:
 
 @contextmanager
 def over(context: Context, listing: Listing) -> Iterator[Operand]:
-    """A loop over the places of a list."""
+    """A loop over the indices of a list."""
     with context.writer.loop(context.writer.call("list_len", listing.known)) as place:
         yield place
 
 
 def settled(context: Context, op: Call) -> None:
-    """Leave arrays in lists to the NumPy target where the caller's are among them and any is written to: kernels copy the caller's."""
+    """Refuse arrays in lists if some are the caller's and any is written to: kernels copy the caller's."""
     for value in (*op.args, *op.outs):
         if isinstance(value, Value) and isinstance(value.type, List) and isinstance(leaf(value.type), Array):
             held = context.facts.find((value, True))
@@ -219,7 +220,7 @@ def settled(context: Context, op: Call) -> None:
 
 
 def leaf(type_: Type) -> Type:
-    """What stands in the innermost lists."""
+    """The type inside the innermost lists."""
     while isinstance(type_, List):
         type_ = type_.item
     return type_
@@ -230,7 +231,7 @@ def read_extents(context: Context, handle: Value, type_: Array) -> tuple[Operand
 
 
 def zeros_like(context: Context, like: Listing, name: str | None = None) -> Listing:
-    """A list of zeros in the form of the items of another one."""
+    """A list of zeros in the form of another list's items."""
     writer = context.writer
     if isinstance(like.item, Scalar):
         return zeros(context, like.item, writer.call("list_len", like.known), name)
@@ -247,7 +248,7 @@ def zeros_like(context: Context, like: Listing, name: str | None = None) -> List
 
 
 def zeros(context: Context, item: Held, count: Operand, name: str | None = None) -> Listing:
-    """A list of so many zeros."""
+    """A list of ``count`` zeros."""
     assert isinstance(item, Scalar)
     some: Operand = cast_to(context.writer, zero(item), item.dtype) if is_sized(item) and item.dtype else zero(item)
     handle = context.writer.call("list_of_same", some, count, hint=name)
@@ -256,14 +257,14 @@ def zeros(context: Context, item: Held, count: Operand, name: str | None = None)
 
 
 def part_of(context: Context, listing: Listing, start: Operand, stop: Operand, name: str | None = None) -> Listing:
-    """A new list of some of the items."""
+    """A new list of a range of the items."""
     handle = context.writer.call("list_part", listing.known, start, stop, hint=name)
     handle.type = List(listing.item)
     return Listing(listing.item, handle)
 
 
 def sum_of(context: Context, first: Listing, second: Listing) -> Listing:
-    """A new list with the sums of the items of two lists that are alike."""
+    """A new list of the sums of the items of two lists of one form."""
     writer, item = context.writer, first.item
     assert isinstance(item, Held)
     writer.check("check_equal", writer.call("list_len", first.known), writer.call("list_len", second.known))
@@ -275,7 +276,7 @@ def sum_of(context: Context, first: Listing, second: Listing) -> Listing:
 
 
 def sum_of_items(context: Context, item: Held | Undefined, one: Operand, other: Operand) -> Operand:
-    """The sum of two items, as a list holds it."""
+    """The sum of two items in stored form."""
     match item:
         case Scalar():
             return number_for(context, item, context.writer.call("add", one, other))
@@ -285,7 +286,7 @@ def sum_of_items(context: Context, item: Held | Undefined, one: Operand, other: 
 
 
 def sum_of_arrays(context: Context, one: Form, other: Form) -> Value:
-    """The sum of an array in a list and another one, in memory of its own."""
+    """The sum of an array in a list and another one, in new memory."""
     writer = context.writer
     total = mapped(writer, one.dtype, [one, other], lambda e: cast_to(writer, writer.call("add", *e), one.dtype), 1)
     if total.rank != one.rank:
@@ -294,7 +295,7 @@ def sum_of_arrays(context: Context, one: Form, other: Form) -> Value:
 
 
 def memory_of(context: Context, handle: Operand, item: Held | Undefined) -> Form:
-    """An array that is an item of a list."""
+    """An array item of a list as a form."""
     assert isinstance(handle, Value)
     assert isinstance(item, Array)
     assert item.dtype is not None
@@ -303,7 +304,7 @@ def memory_of(context: Context, handle: Operand, item: Held | Undefined) -> Form
 
 
 def item_of(context: Context, listing: Listing, place: Operand) -> Value:
-    """The item at a place."""
+    """The item at an index."""
     item = context.writer.call("list_take", listing.known, place)
     item.type = listing.item
     return item

@@ -1,7 +1,7 @@
-"""A derivative as array statements -> the same as ``for`` loops over numbers, which numba compiles well.
+"""Array-to-loop lowering: a derivative as array statements -> ``for`` loops over numbers, which numba compiles well.
 
-The walk over a function: control flow stays, numbers are computed as they are, and what is an array is a ``Form``:
-a recipe for its elements, written out in the loops that read it, or memory.
+The walk over a function keeps control flow and computes numbers directly. An array becomes a ``Form``: a recipe
+for its elements, emitted in the loops that read it, or memory.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from symgrad.loops.writer import Range, key_of, number, scalar
 from symgrad.ops.declare import ROWS
 from symgrad.passes.dce import dce
 
-#: rows that call a function as it is
+#: rows of opaque calls
 OPAQUE = ("opaque", "opaque_pure", "solver")
-#: rows that choose one of two operands, and the comparison that the one that is chosen wins
+#: rows that choose one of two operands, and the comparison in which the chosen one wins
 WINNING = {"maximum": "greater", "minimum": "less"}
 
 
 def walked(func: Func, unsure: set[Value]) -> Lowering:
-    """The walk over a function, which is changed in place; ``unsure`` are values that may stand for names that are not bound.
+    """Walk over a function, which is changed in place; ``unsure`` are possibly unbound values.
 
-    Raises OutOfReach where there are no loops that compute the same. These may leave early (by an exception) for any arguments,
-    never with a result that differs.
+    Raises OutOfReach where no loops compute the same. The kernel may leave early (by an exception) for any
+    arguments, but never returns a different result.
     """
     lowering = Lowering(func, unsure)
     lowering.run()
@@ -42,19 +42,19 @@ def walked(func: Func, unsure: set[Value]) -> Lowering:
 
 
 def whole(lowering: Lowering) -> Func:
-    """The function that the walk wrote: loops over handles of memory."""
+    """The lowered function: loops over handles of memory."""
     func, body = lowering.func, lowering.writer.build.block
     body.args, body.ops, body.yields = lowering.params, [*lowering.writer.entry.ops, *body.ops], lowering.results
     return Func(func.name, body, list(func.results), func.loc, None, func.doc, notes=func.notes)
 
 
 def calls_solver(op: Call) -> bool:
-    """Is it a call of one of SciPy's solvers, of whose result the type is known?"""
+    """Whether the op is a call of a SciPy solver with a known result type."""
     return op.name == "solver" or op.settings.get("refusal") is not None
 
 
 class Lowering(Context):
-    """The walk."""
+    """The walk: lowers a function op by op."""
 
     results: list[Operand]
 
@@ -83,14 +83,14 @@ class Lowering(Context):
                 except OutOfReach as refusal:
                     refusal.loc = refusal.loc or op.loc
                     raise
-        # recipes handed out are written while their block is being written
+        # yielded recipes are emitted while their block is open
         for y in block.yields:
             if isinstance(y, Value) and isinstance(y.type, Array):
                 self.materialised(y)
         self.frames.pop()
 
     def enter(self, value: Value, frame: Frame) -> None:
-        """A value has been made: a recipe that is read often, or needs memory, gets memory at once."""
+        """Record a lowered value: a recipe that is read often, or needs memory, gets memory at once."""
         form = self.env.get(value)
         if isinstance(form, Form) and isinstance(value.type, Array) and value not in self.unsure:
             for dim, extent in zip(value.type.shape or (), form.extents, strict=False):
@@ -99,7 +99,7 @@ class Lowering(Context):
         if not isinstance(form, Form):
             return
         if form.memory is not None:
-            form.cells |= {self.facts.find((value, False))}  # it may have been made for no value: what stores to the value stores to it
+            form.cells |= {self.facts.find((value, False))}  # the memory may have been allocated without a value
             return
         self.home.setdefault(form, frame.block)
         often = self.facts.count.get(value, 0) > 1 and form.cost > CHEAP
@@ -112,7 +112,7 @@ class Lowering(Context):
             frame.alive[value] = form
 
     def settle(self, op: Op, k: int, frame: Frame) -> None:
-        """Recipes that read what the op will overwrite get memory before it, and those that a loop would compute again and again."""
+        """Give memory to recipes that read memory which the op overwrites, and to those that a loop would recompute in each iteration."""
         written = {self.facts.find((v, False)) for v in stored_by(op)}
         for value, form in list(frame.alive.items()):
             if frame.last.get(value, -1) < k or form.memory is not None:
@@ -141,7 +141,7 @@ class Lowering(Context):
                 raise OutOfReach(f"{function_in_words(op)}, which calls itself", op.loc)
 
     def call(self, op: Call) -> None:
-        """One row: from the tables of arrays, or numbers alone."""
+        """Lower one call: by the table of array rows, or as a scalar op."""
         rule = RULES.get(op.name)
         types = [a.type for a in (*op.args, *op.outs)]
         if op.name == "check":
@@ -177,7 +177,7 @@ class Lowering(Context):
             raise OutOfReach(f"{function_in_words(op)} of {' and '.join(map(in_words, types[: len(op.args)])) or 'nothing'}", op.loc)
 
     def evaluate(self, thing: Thing) -> None:
-        """Compute a value that nothing else reads, since computing it may raise."""
+        """Compute a value without other readers, because computing it may raise."""
         result: Thing | None = thing
         if isinstance(thing, Form) and thing.rank and thing.value is None:
             result = (thing if thing.memory is not None else self.give_memory(thing, None)).memory
@@ -187,7 +187,7 @@ class Lowering(Context):
             self.writer.build.call_many("evaluated", result)
 
     def elementwise(self, op: Call) -> Form:
-        """A row applied element by element."""
+        """Lower a row element by element."""
         (out,) = op.outs
         dtype = refuse(out.type)
         settings = {**op.settings, "via": None} if op.name == "where" else op.settings
@@ -212,7 +212,7 @@ class Lowering(Context):
         return mapped(self.writer, dtype, operands, compute, price_of(op), op.name)
 
     def winning(self, op: Call) -> str | None:
-        """By which comparison the first operand of ``share`` is the larger, or the smaller, if both operands are at hand."""
+        """The comparison in which the first operand of ``share`` wins, if both operands of its choice are available."""
         maker = self.facts.maker.get(op.args[1]) if op.name == "share" and isinstance(op.args[1], Value) else None
         if (
             not isinstance(maker, Call)
@@ -223,7 +223,7 @@ class Lowering(Context):
         return WINNING[maker.name]
 
     def share(self, wins: str, x: Operand, y: Operand) -> Operand:
-        """The share of the first operand: 1 where it wins, 0.5 where there is a tie, 0 for nan; the result of the op is not read."""
+        """The share of the first operand: 1 if it wins, 0.5 in a tie, 0 for nan; replaces the result of the op."""
 
         def compared(name: str) -> Operand:
             one = Call([Value(scalar("bool"))], self.writer.loc, name, [x, y], {})
@@ -231,13 +231,13 @@ class Lowering(Context):
 
         tied = self.writer.call("where", compared("equal"), Const(0.5), Const(0.0), via=None)
         share = self.writer.call("where", compared(wins), Const(1.0), tied, via=None)
-        share.type = scalar("f64")  # as Python's floats are in arrays
+        share.type = scalar("f64")  # the type of Python floats in arrays
         return share
 
     # -------------------------------------------------------------- control flow
 
     def parts_for(self, value: Value) -> list[Value]:
-        """The values that stand for one value of the program behind a join."""
+        """The values that represent one value of the program behind a join."""
         match value.type:
             case Scalar():
                 part = Value(value.type, value.name)
@@ -260,7 +260,7 @@ class Lowering(Context):
         raise OutOfReach(f"{named(value)}, which is {in_words(value.type)}", self.writer.loc)
 
     def open(self, value: Value, parts: list[Value]) -> None:
-        """Behind a join: what the value is there. Extents are read where the new values are known."""
+        """Set the lowered form of a value behind a join; extents are read where the new values are defined."""
         match value.type:
             case Array():
                 (handle,) = parts
@@ -278,7 +278,7 @@ class Lowering(Context):
                 self.env[value] = Const(None)
 
     def operands_for(self, operand: Operand, slot: Value) -> list[Operand]:
-        """The operands that are handed to the parts of a slot."""
+        """The operands passed to the parts of a slot."""
         if isinstance(slot.type, Undefined | Object):
             return []
         if is_nothing(operand):
@@ -304,14 +304,14 @@ class Lowering(Context):
         raise OutOfReach(f"{named(slot)}, which is {in_words(slot.type)}", self.writer.loc)
 
     def handed(self, operand: Operand, slot: Value) -> list[Operand]:
-        """What a side of a branch hands to the parts of a slot; lists that it puts nothing on show what the other side's hold."""
+        """The operands that a side of a branch yields for a slot; lists without pushes on it get an example item for their type."""
         parts = self.operands_for(operand, slot)
         if isinstance(slot.type, Tape) and isinstance(value := self.thing(operand), Stacks) and not value.lists:
             exemplify(self, parts)
         return parts
 
     def init(self, operand: Operand, slot: Value) -> list[Operand]:
-        """What a loop starts from: an array that the loop gives up for others is one by rows, like these."""
+        """The initial operands of a slot: an array argument that the loop replaces is copied to row-major memory first."""
         parts = self.operands_for(operand, slot)
         if isinstance(slot.type, Array) and parts[0] in self.params:
             form = self.form(operand)
@@ -319,7 +319,7 @@ class Lowering(Context):
         return parts
 
     def for_loop(self, op: For) -> None:
-        """Loops run forwards: numba has no ``reversed``."""
+        """Lower a loop as one that runs forwards: numba has no ``reversed``."""
         start, stop, step = (self.number(o) for o in (op.start, op.stop, op.step))
         stride = number(step)
         if stride is None or stride == 0:
@@ -341,14 +341,14 @@ class Lowering(Context):
             self.open(value, parts)
 
     def follow_tapes(self, operands: Sequence[Operand], *slots: Sequence[Value]) -> None:
-        """A tape with places is the same arrays wherever it is handed on."""
+        """Let a slot tape have the same arrays wherever it is passed on."""
         for values in slots:
             for operand, value in zip(operands, values, strict=False):
                 if isinstance(value.type, Tape) and value.type.indexed:
                     self.env[value] = self.thing(operand)
 
     def body(self, op: For | While, body: Block, arguments: list[list[Value]]) -> None:
-        """The block of a loop."""
+        """Lower the block of a loop."""
         with self.writer.inside(body):
             for value, parts in zip(op.carried, arguments, strict=True):
                 self.open(value, parts)
@@ -360,7 +360,7 @@ class Lowering(Context):
             self.frames.pop()
 
     def reversed_bounds(self, start: Operand, stop: Operand, step: int) -> tuple[Operand, Operand, Const]:
-        """The range that has the same indices, last first."""
+        """The range with the same indices, last first."""
         if step == 1:
             return self.writer.add(stop, Const(-1)), self.writer.add(start, Const(-1)), Const(-1)
         call = self.writer.call
@@ -408,14 +408,14 @@ class Lowering(Context):
 
 
 def without_messages(func: Func) -> Func:
-    """Without the texts of errors, in place: a kernel only leaves, and the NumPy code says why."""
+    """Remove the texts of errors, in place: a kernel only leaves, and the NumPy code raises with the text."""
     for op in walk(func.body):
         if isinstance(op, Call) and op.name in ("check", "raise_error", "raise_again"):
             op.args = [op.args[0], NONE] if op.name == "check" else [NONE]
     return dce(func)
 
 
-# ------------------------------------------------------------------ questions to the program
+# ------------------------------------------------------------------ queries
 
 
 def scalar_int() -> Scalar:
@@ -423,12 +423,12 @@ def scalar_int() -> Scalar:
 
 
 def is_number(type_: Type) -> bool:
-    """Is it one number, or an array without axes, of which NumPy makes numbers?"""
+    """Whether the type is that of one number, or a 0-d array, for which NumPy returns numbers."""
     return isinstance(type_, Scalar | Object) or isinstance(type_, Array) and type_.rank == 0
 
 
 def last_reads(block: Block) -> dict[Value, int]:
-    """Where in a block each value is read last, by an op or what is in it; its end counts as after all ops."""
+    """The index of the last op that reads each value, directly or inside; yields count as after all ops."""
     places: dict[Value, int] = {}
     for k, op in enumerate(block.ops):
         for value in reads_of(op):
@@ -438,7 +438,7 @@ def last_reads(block: Block) -> dict[Value, int]:
 
 
 def reads_of(op: Op, reads: dict[Value, None] | None = None) -> dict[Value, None]:
-    """All values that an op reads, with all inside it, in order; added to ``reads``, if that is passed."""
+    """All values read by an op and inside it, in order; added to ``reads`` if given."""
     reads = {} if reads is None else reads
     for operand in op.operands:
         if isinstance(operand, Value):
@@ -451,12 +451,12 @@ def reads_of(op: Op, reads: dict[Value, None] | None = None) -> dict[Value, None
 
 
 def reads_inside(op: Op, value: Value) -> bool:
-    """Is the value read in the blocks of an op?"""
+    """Whether the blocks of an op read the value."""
     return any(value in reads_of(inner) for b in op.blocks for inner in b.ops) or any(value is y for b in op.blocks for y in b.yields)
 
 
 def stored_by(op: Op) -> list[Value]:
-    """The arrays that an op, with all inside it, stores to."""
+    """The arrays that an op, or one inside it, stores to."""
     ops = [op, *(inner for b in op.blocks for inner in walk(b))]
     return [o.args[0] for o in ops if isinstance(o, Call) and ROWS[o.name].consumes and isinstance(o.args[0], Value)]
 

@@ -1,4 +1,4 @@
-"""table: rows that make arrays of numbers, as forms."""
+"""table: rows that create arrays of numbers, as forms."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from symgrad.loops.writer import SMALL, number
 
 
 def shape_given(lowering: Context, operands: Sequence[Operand]) -> tuple[Operand, ...]:
-    """The shape that operands say: numbers, or one shape."""
+    """The shape given by operands: numbers, or one shape."""
     extents: list[Operand] = []
     for operand in operands:
         extents += lowering.extents(operand)
@@ -45,14 +45,14 @@ def made_like(value: int) -> Callable[[Context, Call], Thing]:
 
 
 def empty(lowering: Context, op: Call) -> Thing:
-    """An array of whatever there is."""
+    """An uninitialised array."""
     extents = lowering.form(op.args[0]).extents if op.name == "empty_like" else shape_given(lowering, op.args)
     handle = lowering.writer.empty(dtype_of(op), extents, op.outs[0].name)
     return lowering.memory(handle, op.outs[0], extents)
 
 
 def full(lowering: Context, op: Call) -> Thing:
-    """An array of one value, or of the rows of one."""
+    """An array filled with one value or row."""
     like = op.name == "full_like"
     extents = lowering.form(op.args[0]).extents if like else shape_given(lowering, op.args[1:])
     value = op.args[1] if like else op.args[0]
@@ -77,7 +77,7 @@ def spread_to(lowering: Context, value: Operand, extents: tuple[Operand, ...], d
 
 
 def spread(lowering: Context, op: Call) -> Thing:
-    """The cotangent of a reduction: the same for all elements that were reduced."""
+    """The cotangent of a reduction: one value for all reduced elements."""
     extents = lowering.extents(op.args[1])
     if isinstance(op.args[0].type, Scalar):
         return spread_to(lowering, op.args[0], extents, dtype_of(op))
@@ -98,7 +98,7 @@ def broadcast_to(lowering: Context, op: Call) -> Thing:
 
 
 def arange(lowering: Context, op: Call) -> Thing:
-    """Numbers in steps."""
+    """An arithmetic progression."""
     bounds = [lowering.number(a) for a in op.args]
     dtype = dtype_of(op)
     if any(getattr(b.type, "kind", "") != "int" for b in bounds):
@@ -122,7 +122,7 @@ def arange(lowering: Context, op: Call) -> Thing:
 
 
 def arange_in_steps(lowering: Context, start: Operand, stop: Operand, step: Operand, dtype: str) -> Thing:
-    """Integers in steps that are computed: as many as there are steps, one begun counts, of either sign."""
+    """Integers with a step known at run time, of either sign; an incomplete last step counts."""
     writer = lowering.writer
     bail_out(writer.build, writer.call("equal", step, ZERO))
     count = writer.pure("negative", writer.pure("floor_divide", writer.subtract(start, stop), step, via=None))
@@ -131,7 +131,7 @@ def arange_in_steps(lowering: Context, start: Operand, stop: Operand, step: Oper
 
 
 def arange_of_floats(lowering: Context, op: Call, bounds: list[Operand]) -> Thing:
-    """As NumPy computes it: the first two, and then the first and multiples of their difference."""
+    """As NumPy computes it: the first two elements, then multiples of their difference added to the first."""
     writer, dtype = lowering.writer, dtype_of(op)
     if any(getattr(b.type, "kind", "") not in ("int", "float") for b in bounds) or dtype != "f64" or op.settings["dtype"] is not None:
         raise OutOfReach(f"np.arange of {' and '.join(in_words(a.type) for a in op.args)}", op.loc)
@@ -143,7 +143,7 @@ def arange_of_floats(lowering: Context, op: Call, bounds: list[Operand]) -> Thin
         return writer.call(name, *args, via="numpy")
 
     count = writer.call("ceil", call("divide", call("subtract", stop, start), step))
-    for low, high in ((count, Const(2.0**SMALL)), (Const(-(2.0**SMALL)), count)):  # also false for what is no number
+    for low, high in ((count, Const(2.0**SMALL)), (Const(-(2.0**SMALL)), count)):  # also false for nan
         bail_out(writer.build, writer.call("not_", writer.call("less", low, high)))
     whole = writer.call("cast", count, dtype="i64")
     whole.type = INT

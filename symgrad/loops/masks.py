@@ -1,4 +1,4 @@
-"""Boolean masks between brackets: the places where they hold, as arrays of integers."""
+"""Boolean-mask subscripts: converts a mask to the integer indices where it holds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from symgrad.ops.indexing import OPERANDS
 
 
 def without_masks(lowering: Context, index: str, items: list[Item]) -> tuple[str, list[Item]]:
-    """The path with an array of integers for each axis of a mask."""
+    """The path with an integer array for each axis of a mask."""
     if not any(isinstance(i, Form) and i.dtype == "bool" for i in items):
         return index, items
     steps: list[str] = []
@@ -64,13 +64,13 @@ def nonzero_places(lowering: Context, op: Call) -> Thing:
 
 
 def as_mask(lowering: Context, x: Form) -> Form:
-    """Where an array is not zero."""
+    """The mask of an array's nonzero elements."""
     zero = Const(0.0 if x.dtype[0] == "f" else 0)
     return x if x.dtype == "bool" else mapped(lowering.writer, "bool", [x], lambda e: lowering.writer.call("not_equal", e[0], zero), 1)
 
 
 def places(lowering: Context, mask: Form) -> list[Form]:
-    """Where a mask holds: an array of integers for each axis."""
+    """The indices where a mask holds: an integer array for each axis."""
     writer = lowering.writer
     if mask.cost:
         mask = lowering.give_memory(mask, None, "%mask") if mask.memory is None else mask
@@ -89,7 +89,7 @@ def places(lowering: Context, mask: Form) -> list[Form]:
 
 
 def fits(lowering: Context, op: Call) -> list[Thing]:
-    """Extents of a mask and of what it chooses from, which must be equal."""
+    """Check that a mask's extents equal those of the indexed array."""
     lowering.writer.require_equal(*map(lowering.number, op.args))
     return []
 

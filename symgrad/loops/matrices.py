@@ -1,4 +1,4 @@
-"""Matrices that are handed on whole: as memory, seen from the side if that is how they lie."""
+"""Matrices passed whole to library routines: as memory, transposed if stored that way."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def transposed(form: Form) -> Form:
 
 
 def as_matrix(lowering: Context, form: Form) -> Value:
-    """A matrix as memory, seen from the side if that is how it lies."""
+    """A matrix as memory, transposed if it is stored that way."""
     writer = lowering.writer
     row, column = Value(INT), Value(INT)
     trial = Block()
@@ -41,14 +41,14 @@ def as_matrix(lowering: Context, form: Form) -> Value:
 
 
 def fills(lowering: Context, form: Form, handle: Value, turned: bool) -> bool:
-    """Is a matrix as large as the last two axes of the memory that it is read from, and no corner of them?"""
+    """Whether a matrix fills the last two axes of the memory that it is read from."""
     same = lowering.writer.same
     own = [key_of(same(e)) for e in (form.extents[::-1] if turned else form.extents)]
     return any(handle in (r.memory, *r.cells) and [key_of(same(e)) for e in r.extents[-2:]] == own for r in form.roots())
 
 
 def bases(lowering: Context, matrices: Sequence[Operand]) -> list[Operand]:
-    """The arrays that matrices are views of."""
+    """The bases of matrices that are views."""
     arrays: list[Operand] = []
     for matrix in matrices:
         maker = lowering.writer.maker.get(matrix) if isinstance(matrix, Value) else None

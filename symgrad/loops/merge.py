@@ -1,9 +1,9 @@
-"""Merges loop nests that stand beside one another, where each round of the second needs of the first only the same round.
+"""Loop fusion: merges neighbouring loop nests where each iteration of the second needs only the same one of the first.
 
     for i: t[i] = exp(x[i])           for i:
     for i: total += t[i]        ->        t[i] = exp(x[i]); total += t[i]
 
-Works in place, on what ``Writer`` wrote. Outer loops are merged first, then what stands in them.
+Works in place, on what ``Writer`` emits. Outer loops are merged first, then their bodies.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from symgrad.ir.core import Block, Call, For, If, Op, Operand, Value, While, sub
 from symgrad.loops.accesses import Access, Summary, arrays, conflict, handed_on, is_apart, linear, seen_from, summary
 from symgrad.loops.writer import Writer, key_of
 
-#: how far back a nest is looked for
+#: how many preceding ops are searched for a nest
 NEAR = 40
-#: how many pairs of arrays a loop may have one of which is written, so that they may overlap: LLVM compares no more
+#: the maximum number of possibly overlapping array pairs, one of them written, in a loop: LLVM compares no more
 PAIRS = 8
-#: how many arrays a loop may go through: processors fetch no more streams ahead
+#: the maximum number of arrays that a loop traverses: processors prefetch no more streams
 STREAMS = 24
 
 
 def merge(block: Block, writer: Writer) -> None:
-    """Merge what may be merged, in a block and all inside it."""
+    """Fuse the loop nests of a block and of all blocks inside it."""
     Merging(writer, occurrences(block), apart(block), handed_on(block)).block(block)
 
 
 def apart(block: Block) -> set[Value]:
-    """The arrays that overlap no written array: created in the block, or only read; and the values that join such arrays."""
+    """The arrays that overlap no written array: created in the block, or only read; and the results of joins of such arrays."""
     arrays = set(block.args)
     joined: dict[Value, list[Operand]] = {}
     for op in walk(block):
@@ -46,7 +46,7 @@ def apart(block: Block) -> set[Value]:
 
 
 def occurrences(block: Block) -> dict[Value, int]:
-    """How often each value is accessed."""
+    """The number of accesses of each value."""
     count: dict[Value, int] = {}
     for op in block.ops:
         for access in summary(op).accesses:
@@ -59,12 +59,12 @@ def occurrences(block: Block) -> dict[Value, int]:
 
 @dataclass
 class Merging:
-    """The pass."""
+    """The fusion pass."""
 
     writer: Writer
     count: dict[Value, int]
     apart: set[Value]
-    names: dict[Value, Value]  #: one for what may be the same array
+    names: dict[Value, Value]  #: representatives of values that may be one array
 
     def block(self, block: Block) -> None:
         done: list[tuple[Op, Summary]] = []
@@ -79,11 +79,11 @@ class Merging:
                 self.block(inner)
 
     def joined(self, op: For, own: Summary, done: list[tuple[Op, Summary]]) -> bool:
-        """Put a nest into one that stands before it, if there is one that it may be merged with; best where inner loops meet too."""
+        """Fuse a nest into a preceding one, preferably one whose inner loops match too."""
         return self.joined_with(op, own, done, deep=True) or self.joined_with(op, own, done, deep=False)
 
     def joined_with(self, op: For, own: Summary, done: list[tuple[Op, Summary]], deep: bool) -> bool:
-        """The same with the nearest; ``deep``: of those that have an inner loop over the same range."""
+        """The same with the nearest candidate; ``deep``: only candidates with an inner loop over the same range."""
         if deep and not any(inner.blocks for inner in op.body.ops):
             return False
         for place in range(len(done) - 1, max(len(done) - 1 - NEAR, -1), -1):
@@ -111,14 +111,14 @@ class Merging:
         return False
 
     def join_again(self, done: list[tuple[Op, Summary]], place: int) -> None:
-        """Put a nest that may be left since something was put into it into one before it, if it may be merged with that now."""
+        """Try to fuse a nest that has grown, and may bail out, into a preceding one."""
         op, own = done[place]
         before = done[:place]
         if isinstance(op, For) and self.joined(op, own, before):
             done[: place + 1] = before
 
     def meets(self, a: For, b: For) -> bool:
-        """Have the two an inner loop over the same range?"""
+        """Whether both have an inner loop over the same range."""
         loops = [[inner for inner in loop.body.ops if isinstance(inner, For) and inner in self.writer.nests] for loop in (a, b)]
         return any(self.same_range(one, other) for one in loops[0] for other in loops[1])
 
@@ -126,7 +126,7 @@ class Merging:
         return bool(key_of(self.writer.same(a.stop)) == key_of(self.writer.same(b.stop)))
 
     def cleared(self, done: list[tuple[Op, Summary]], place: int, own: Summary) -> list[tuple[Op, Summary]] | None:
-        """What stands from ``place`` on, in an order in which the nest at ``place`` and the new one are neighbours."""
+        """The ops from ``place`` on, reordered so that the nest there and the new one are neighbours; None if impossible."""
         target = done[place]
         before: list[tuple[Op, Summary]] = []
         after: list[tuple[Op, Summary]] = []
@@ -145,10 +145,10 @@ class Merging:
         return [*before, target, *after]
 
     def may_join(self, first: For, theirs: Summary, second: For, own: Summary) -> bool:
-        """Does each round of the second need of the first only the same round?
+        """Whether each iteration of the second needs only the same iteration of the first.
 
-        Two loops that may be left do not run in vector registers anyway: they may become one although arrays in it may overlap,
-        or are added to at different places.
+        Loops that may bail out do not vectorise anyway: two of them may be fused although their arrays may
+        overlap, or are added to at different places.
         """
         scalar = theirs.checks and own.checks
         written = theirs.written | own.written
@@ -166,7 +166,7 @@ class Merging:
         return inner or scalar or self.stays_light(theirs, own)
 
     def same_round(self, mine: list[Access], index: Value, others: list[Access], other_index: Value) -> bool:
-        """Is there an axis along which all accesses move alike with the loop?"""
+        """Whether on some axis all accesses advance with the loop alike."""
         ranks = {len(a.index) if a.index is not None else 0 for a in [*mine, *others]}
         if len(ranks) != 1:
             return False
@@ -177,14 +177,14 @@ class Merging:
         return False
 
     def stays_light(self, theirs: Summary, own: Summary) -> bool:
-        """Can LLVM still see that the arrays of the loop do not overlap?"""
+        """Whether LLVM can still prove that the arrays of the loop do not overlap."""
         both = [*theirs.accesses, *own.accesses]
         pairs, streams = self.pairs(both)
         least = [self.pairs(part.accesses) for part in (theirs, own)]
         return pairs <= max(PAIRS, *(p for p, _ in least)) and streams <= max(STREAMS, *(s for _, s in least))
 
     def pairs(self, accesses: list[Access]) -> tuple[int, int]:
-        """Pairs of arrays that have to be told apart, and arrays; what nobody else reads will be no array."""
+        """The number of array pairs to be proved disjoint, and of arrays; arrays without other readers will be contracted."""
         here: dict[Value, int] = {}
         for a in accesses:
             here[a.handle] = here.get(a.handle, 0) + 1
@@ -196,9 +196,9 @@ class Merging:
 
 
 def runs_in_registers(flat: For, other: For) -> bool:
-    """Would a loop over functions that run in vector registers no longer do so, as a part of one that adds up along other axes?
+    """Whether a loop with vectorised functions would stop vectorising inside one that sums along other axes.
 
-    Where functions run inside that one too, rows that stay in the cache are worth more.
+    If that one has such functions inside too, keeping rows in cache is worth more.
     """
     if any(op.blocks for op in flat.body.ops) or not any(map(in_registers, flat.body.ops)):
         return False

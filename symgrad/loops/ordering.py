@@ -1,4 +1,4 @@
-"""table: what is sorted, line by line along an axis."""
+"""table: sorting, line by line along an axis."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from symgrad.loops.paths import reshape_extents, reshaped
 from symgrad.loops.reach import OutOfReach, function_in_words, in_words
 from symgrad.loops.reductions import finish, own_name
 
-#: what fills a line for each row, and the dtype of its elements, if it is not that of the operand
+#: the row that fills a line, and the dtype of its elements if it differs from the operand's
 FILLS: dict[str, tuple[str, str | None]] = {
     "argsort": ("order_into", "i64"),
     "stable_argsort": ("order_into", "i64"),
@@ -26,7 +26,7 @@ FILLS: dict[str, tuple[str, str | None]] = {
 
 
 def sorted_once(func: Func) -> Func:
-    """Take what is sorted from its places where these are asked for too, as derivatives do; in place."""
+    """Gather sorted elements by their sort order where that is computed too, as in derivatives; in place."""
     for block in blocks(func.body):
         for op in [*block.ops]:
             if isinstance(op, Call) and op.name == "sort" and op.settings["axis"] is not None:
@@ -44,7 +44,7 @@ def sorted_once(func: Func) -> Func:
 
 
 def blocks(block: Block) -> Iterator[Block]:
-    """A block and all inside it."""
+    """A block and all blocks inside it."""
     yield block
     for op in block.ops:
         for inner in op.blocks:
@@ -52,7 +52,7 @@ def blocks(block: Block) -> Iterator[Block]:
 
 
 def lines(lowering: Context, op: Call) -> tuple[Form, int]:
-    """The operand and the axis along which it is sorted; without an axis all elements form one line."""
+    """The operand and its sorting axis; without an axis all elements form one line."""
     x, axis = lowering.form(op.args[0]), op.settings["axis"]
     if x.dtype == "bool" or x.rank == 0:
         raise OutOfReach(f"{function_in_words(op)} of {in_words(op.args[0].type)}", op.loc)
@@ -66,7 +66,7 @@ def lines(lowering: Context, op: Call) -> tuple[Form, int]:
 
 
 def line_of(lowering: Context, x: Form, along: int, outer: dict[int, Operand]) -> Value:
-    """One line of the operand as memory of its own."""
+    """One line of the operand in memory of its own."""
     writer = lowering.writer
     if x.rank == 1 and x.memory is not None and x.memory not in lowering.params:
         return x.memory
@@ -87,7 +87,7 @@ def filled_line(lowering: Context, op: Call, x: Form, along: int, outer: dict[in
 
 
 def in_order(lowering: Context, op: Call) -> Thing:
-    """An array with the axes of the operand."""
+    """Sort each line, into an array with the axes of the operand."""
     writer = lowering.writer
     whole = lowering.form(op.args[0])
     x, along = lines(lowering, op)
@@ -141,7 +141,7 @@ def median(lowering: Context, op: Call) -> Thing:
 
 
 def unique(lowering: Context, op: Call) -> Thing:
-    """Each element once, in order; leave the kernel where one is no number."""
+    """Each distinct element once, in order; leaves the kernel if one is nan."""
     writer = lowering.writer
     sorting = Call(op.outs, op.loc, "sort", op.args, {"axis": None})
     x, along = lines(lowering, sorting)

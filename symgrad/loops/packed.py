@@ -1,7 +1,7 @@
-"""Lists as arrays: what is saved of them, and what one kernel hands to another, which can take no lists; and lists made of them again.
+"""Packs lists into arrays, for tapes and for passing between kernels, which take no lists; and unpacks them.
 
-Of numbers that are saved together there is an array for each; of arrays one with their extents, and one with all their elements; of lists
-one with their lengths, and those of all their items.
+Numbers saved together take one array each; arrays take one array of extents and one of all elements; lists take
+one array of lengths and the arrays of all their items.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def copied(writer: Writer, handle: Value, extents: Sequence[Operand] | None = No
 
 
 def arrays_for(type_: Type) -> list[Array]:
-    """The types of the arrays of a list."""
+    """The types of the arrays that represent a list."""
     items = items_of(type_)
     match items[0]:
         case List():
@@ -38,7 +38,7 @@ def arrays_for(type_: Type) -> list[Array]:
 
 
 def pack(writer: Writer, value: Value) -> list[Value]:
-    """The arrays for the items of a list. The items of a tape are popped from it."""
+    """The arrays that represent a list. The items of a tape are popped from it."""
     items = items_of(value.type)
     length = writer.call("list_len", value)
     match items[0]:
@@ -80,7 +80,7 @@ def pack_arrays(writer: Writer, value: Value, item: Array, length: Operand) -> l
 
 
 def pack_lists(writer: Writer, value: Value, item: List, length: Operand) -> list[Value]:
-    """The lengths of the lists, and the arrays of one list with all their items."""
+    """The lengths of the inner lists, and the arrays of one list of all their items."""
     lengths = writer.empty("i64", [length], "lengths")
     joined = begun(writer, item, value.name)
     with writer.loop(length) as place:
@@ -93,13 +93,13 @@ def pack_lists(writer: Writer, value: Value, item: List, length: Operand) -> lis
 
 
 def unpack(writer: Writer, value: Value) -> tuple[list[Value], Value]:
-    """New parameters for such arrays, and the list that is built from them."""
+    """New parameters for such arrays, and the list rebuilt from them."""
     params = [Value(array, value.name) for array in arrays_for(value.type)]
     return params, unpacked(writer, params, value.type, value.name)
 
 
 def unpacked(writer: Writer, arrays: Sequence[Value], type_: Type, name: str | None) -> Value:
-    """The list of a type that is built from its arrays."""
+    """A list rebuilt from its arrays."""
     items = items_of(type_)
     if isinstance(items[0], List):
         return unpacked_lists(writer, arrays, items[0], name)
@@ -115,7 +115,7 @@ def unpacked(writer: Writer, arrays: Sequence[Value], type_: Type, name: str | N
 
 
 def unpacked_arrays(writer: Writer, arrays: Sequence[Value], item: Array, name: str | None) -> Value:
-    """The list of arrays that is built from their extents and elements."""
+    """A list of arrays rebuilt from their extents and elements."""
     shapes, elements = arrays
     result = begun(writer, List(item), name)
     start = writer.running(INT, ZERO, "start")
@@ -132,7 +132,7 @@ def unpacked_arrays(writer: Writer, arrays: Sequence[Value], item: Array, name: 
 
 
 def unpacked_lists(writer: Writer, arrays: Sequence[Value], item: List, name: str | None) -> Value:
-    """The list of lists that is built from their lengths and items."""
+    """A list of lists rebuilt from their lengths and items."""
     lengths, *rest = arrays
     joined = unpacked(writer, rest, item, None)
     result = begun(writer, List(item), name)
@@ -146,11 +146,11 @@ def unpacked_lists(writer: Writer, arrays: Sequence[Value], item: List, name: st
     return result
 
 
-# ------------------------------------------------------------------ parts
+# ------------------------------------------------------------------ helpers
 
 
 def items_of(type_: Type) -> list[Held]:
-    """The types of the values that stand together at each place of a list."""
+    """The types of the values at each index of a list or tape."""
     types = type_.items if isinstance(type_, Tape) else (type_.item,) if isinstance(type_, List) else ()
     items = [item for item in types if isinstance(item, Held)]
     if not items or len(items) < len(types):
@@ -165,7 +165,7 @@ def extents_of(writer: Writer, handle: Value) -> list[Value]:
 
 
 def item_at(writer: Writer, value: Value, place: Operand) -> Value:
-    """One item of a list, an array of any extents."""
+    """One item of a list: an array of unknown extents."""
     (item,) = items_of(value.type)
     element = writer.call("list_take", value, place)
     anything = Array(item.dtype, (Dim("?"),) * len(item.shape or ()), "C") if isinstance(item, Array) else item
@@ -189,7 +189,7 @@ def append(writer: Writer, handle: Value, parts: Sequence[Operand]) -> None:
 
 
 def element_at(writer: Writer, start: Value, extents: Sequence[Operand], index: Sequence[Operand]) -> Operand:
-    """The place of an element: its array begins at ``start``, and ``index`` is its index in that array."""
+    """The flat index of an element of the array that begins at ``start``; ``index`` is its index within that array."""
     offset: Operand = ZERO
     for extent, i in zip(extents, index, strict=True):
         offset = writer.add(writer.multiply(offset, extent), i)
@@ -197,7 +197,7 @@ def element_at(writer: Writer, start: Value, extents: Sequence[Operand], index: 
 
 
 def advance(writer: Writer, running: Value, extents: Sequence[Operand]) -> None:
-    """Go on by as many elements as an array of these extents has."""
+    """Advance a running position by the number of elements of these extents."""
     count: Operand = ONE
     for extent in extents:
         count = writer.multiply(count, extent)

@@ -1,10 +1,10 @@
-"""A pullback that was lowered as one function -> its halves: parameters -> results and residuals; residuals and seeds -> gradients.
+"""Splits a pullback lowered as one function: parameters -> results and residuals; residuals and seeds -> gradients.
 
     t = exp(x); g = seeds(t); return g * t   ->   def forward(x): t = exp(x); return t, copy(t)
                                                   def backward(t, g): return g * t
 
-What the second half reads of the first is handed over, as numbers and as arrays that nobody else has (``packed`` makes such of
-lists). It may be called any number of times, so it writes to copies; extents, and integers made of them, it computes again.
+The second half receives what it reads of the first as numbers and as arrays that nothing else references (``packed`` converts lists). It
+may be called any number of times, so it writes to copies. Extents, and integers computed from them, are recomputed.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from symgrad.loops.writer import BOUNDED, Scope, Writer, key_of
 Finish = Callable[[Func, Writer], Func]
 
 
-# ------------------------------------------------------------------ where the halves meet
+# ------------------------------------------------------------------ the end of the first half
 
 
 def seeds(context: Context, op: Call) -> list[Thing]:
-    """The end of the first half: what is costly to compute is kept; the second is written in a block of its own."""
+    """End the first half: expensive recipes get memory; the second half continues in a block of its own."""
     frame, writer = context.frames[-1], context.writer
     for value, form in list(frame.alive.items()):
         if form.memory is None and form.cost > CHEAP:
@@ -41,7 +41,7 @@ def seeds(context: Context, op: Call) -> list[Thing]:
 
 
 def seed(context: Context, turn: Turn, out: Value) -> Thing:
-    """What stands for a seed: a parameter of the second half, of the shape of a result."""
+    """The lowered form of a seed: a parameter of the second half, in the shape of a result."""
     parameter = Value(out.type, out.name)
     turn.seeds.append(parameter)
     match out.type:
@@ -59,12 +59,12 @@ def seed(context: Context, turn: Turn, out: Value) -> Thing:
     raise OutOfReach(f"{named(out)}, which is {in_words(out.type)}", context.func.loc)
 
 
-# ------------------------------------------------------------------ two functions
+# ------------------------------------------------------------------ the split
 
 
 @dataclass(frozen=True, slots=True)
 class Parted:
-    """The two functions; ``copies`` says which results of the first are copies of which of its parameters."""
+    """The two functions; ``copies`` maps results of the first that are copies of its parameters to these parameters."""
 
     forward: Func
     backward: Func
@@ -72,7 +72,7 @@ class Parted:
 
 
 def parted(context: Context, results: list[Operand], finish: Finish) -> Parted:
-    """Part what was lowered; ``finish`` is run on each half, and may change it in place."""
+    """Split the lowered function; ``finish`` runs on each half, and may change it in place."""
     assert context.turn is not None
     work = Parting(context, context.turn)
     backward = work.backward(results)
@@ -83,11 +83,11 @@ def parted(context: Context, results: list[Operand], finish: Finish) -> Parted:
 
 @dataclass
 class Parting:
-    """What the first half hands to the second."""
+    """Collects what the first half passes to the second."""
 
     context: Context
     turn: Turn
-    residuals: dict[Value, list[Value]] = field(default_factory=dict)  #: each with the parameters that it is handed over in
+    residuals: dict[Value, list[Value]] = field(default_factory=dict)  #: each with the parameters that represent it
     copies: dict[int, int] = field(default_factory=dict)
 
     def backward(self, results: list[Operand]) -> Func:
@@ -114,12 +114,12 @@ class Parting:
         return Func(f"{func.name}_backward", second, list(func.results), func.loc, None, func.doc)
 
     def extents(self, value: Value) -> list[Operand]:
-        """The extents of an array as they were written where it was made."""
+        """The extents of an array at its allocation."""
         form = next((f for f in self.context.env.values() if isinstance(f, Form) and f.memory is value), None)
         return [*(form.extents if form is not None else extents_of(self.context.writer, value))]
 
     def arrays(self) -> dict[Value, None]:
-        """The arrays of the first half of which the second needs elements; moves the ``extent`` ops of the others to the first half."""
+        """The arrays of the first half whose elements the second reads; moves the ``extent`` ops of the others to the first half."""
         second = self.turn.second
         counts, free_values = uses(second), free(second)
         asked = [op for op in walk(second) if isinstance(op, Call) and op.name == "extent" and op.args[0] in free_values]
@@ -133,12 +133,12 @@ class Parting:
         return {value: None for value in free_values if counts[value]}
 
     def integers(self, arrays: Container[Value], others: Iterable[Operand]) -> list[Op]:
-        """The ops that compute again the extents, and the sums and products of extents, that the second half and ``others`` need."""
+        """The ops that recompute the extents, and sums and products of extents, that the second half and ``others`` need."""
         makers, fixed = self.context.writer.maker, self.context.writer.fixed
         again: dict[Value, Op] = {}
 
         def is_known(operand: Operand) -> bool:
-            """Has it one value all the time?"""
+            """Whether the operand has the same value throughout."""
             maker = makers.get(operand) if isinstance(operand, Value) else None
             return isinstance(operand, Const) or operand in fixed or maker is not None and (maker.name == "extent" or is_sum(maker))
 
@@ -159,7 +159,7 @@ class Parting:
         return list(again.values())
 
     def taken(self, value: Value, writer: Writer) -> Value:
-        """What the second half reads in the place of a value of the first."""
+        """The replacement, in the second half, of a value of the first."""
         if isinstance(value.type, List | Tape):
             self.residuals[value], replacement = unpack(writer, value)
             return replacement
@@ -168,7 +168,7 @@ class Parting:
         return replacement
 
     def forward(self, backward: Func) -> Func:
-        """The first half, which returns what the second half still reads; removes the other parameters of the second half."""
+        """The first half, which returns the values that the second half reads; removes unread parameters of the second half."""
         func, first, turn, writer = self.context.func, self.turn.first, self.turn, self.context.writer.beside()
         read = uses(backward.body)
         names = handed_on(first)
@@ -197,7 +197,7 @@ class Parting:
 
 
 def known_there(writer: Writer, block: Block) -> Writer:
-    """A new writer that knows the values of a block."""
+    """A new writer that knows the definitions in a block."""
     block_writer, own = writer.beside(), defined(block)
     block_writer.maker = {out: op for op in walk(block) if isinstance(op, Call) for out in op.outs}
     first: dict[object, Value] = {}
@@ -221,13 +221,13 @@ def defined(block: Block) -> dict[Value, None]:
 
 
 def free(block: Block) -> list[Value]:
-    """What a block reads that it does not make, in the order in which it is read."""
+    """The free variables of a block, in the order of their first read."""
     own = defined(block)
     return [value for value in uses(block) if value not in own]
 
 
 def stored_classes(block: Block) -> set[Value]:
-    """What a block stores to, by any of its names."""
+    """The arrays that a block stores to, under all their names."""
     names = handed_on(block)
     stored = {names.get(v, v) for v in map(stored_to, walk(block)) if v is not None}
     return stored | {value for value, name in names.items() if name in stored}

@@ -13,28 +13,28 @@ from symgrad.loops.reach import OutOfReach
 from symgrad.loops.writer import Writer, number
 from symgrad.ops.indexing import OPERANDS, steps
 
-#: what stands between the brackets: a number, an array of integers, or None for a bound that is left out
+#: a subscript: a number, an array of integers, or None for an omitted bound
 Item = Operand | Form | None
 
 
 @dataclass(slots=True)
 class Place:
-    """A part of an array: its extents and the index into the array of an index into the part."""
+    """A part of an array: its extents, and the map from its indices to those of the array."""
 
     extents: tuple[Operand, ...]
     at: Callable[[Index], Index]
-    arrays: tuple[Form, ...] = ()  #: integer arrays that say where
-    whole: bool = False  #: is it every element, in some order?
-    part: Literal["", "real", "imaginary"] = ""  #: of complex numbers, the part that it leads to
+    arrays: tuple[Form, ...] = ()  #: the integer arrays among the subscripts
+    whole: bool = False  #: does it contain every element, in some order?
+    part: Literal["", "real", "imaginary"] = ""  #: the selected part of complex numbers
 
     @property
     def repeats(self) -> bool:
-        """May two elements of the part be one of the array?"""
+        """Whether two elements of the part may be one element of the array."""
         return bool(self.arrays)
 
 
 def place_of(writer: Writer, extents: Sequence[Operand], index: str, items: Sequence[Item], in_memory: bool) -> Place:
-    """Where a path leads from an array of these extents, which is memory or a recipe."""
+    """The part that a path selects from an array of these extents, which is memory or a recipe."""
     place = Place(tuple(extents), lambda i: i, whole=True)
     at = 0
     for step, count in steps(index):
@@ -45,7 +45,7 @@ def place_of(writer: Writer, extents: Sequence[Operand], index: str, items: Sequ
 
 
 def follow(writer: Writer, base: Place, step: str, items: Sequence[Item], into_memory: bool) -> Place:
-    """The place after one more step of a path."""
+    """Apply one more step of a path."""
     if not step.startswith("."):
         place = subscript(writer, base.extents, step, items, into_memory)
     elif step in (".real", ".imag"):
@@ -66,15 +66,15 @@ def follow(writer: Writer, base: Place, step: str, items: Sequence[Item], into_m
 
 
 def permuted(extents: Sequence[Operand], order: Sequence[int]) -> Place:
-    """The axes in another order: axis ``k`` of the result is axis ``order[k]``."""
+    """The axes permuted: axis ``k`` of the result is axis ``order[k]``."""
     return Place(tuple(extents[k] for k in order), lambda i: tuple(i[list(order).index(a)] for a in range(len(order))), whole=True)
 
 
-# ------------------------------------------------------------------ brackets
+# ------------------------------------------------------------------ subscripts
 
 
 def subscript(writer: Writer, extents: Sequence[Operand], step: str, items: Sequence[Item], into_memory: bool) -> Place:
-    """What one pair of brackets picks."""
+    """The part that one pair of brackets selects."""
     letters: list[tuple[str, Sequence[Item]]] = []
     at = 0
     for letter in step:
@@ -90,8 +90,8 @@ def subscript(writer: Writer, extents: Sequence[Operand], step: str, items: Sequ
     shared = broadcast_extents(writer, [a.extents for a in arrays]) if arrays else ()
     picked = [k for k, (letter, _) in enumerate(letters) if letter == "i" and (letter != "e" or middle)]
     apart = bool(arrays) and any(b != a + 1 for a, b in pairwise(picked))
-    out: list[Operand] = []  #: the axes of the result but for those of the integer arrays
-    rules: list[Callable[[Index, Index], Operand]] = []  #: for each axis: its index, from those two parts of an index
+    out: list[Operand] = []  #: the extents of the result without those of the integer arrays
+    rules: list[Callable[[Index, Index], Operand]] = []  #: for each axis: its index, from the two parts of a result index
     first = None
     whole = True
     for letter, operands in letters:
@@ -112,7 +112,7 @@ def subscript(writer: Writer, extents: Sequence[Operand], step: str, items: Sequ
             first = len(out) if first is None else first
             rules.append(picks(writer, operands[0], extents[axis], into_memory))
     start = 0 if apart or first is None else first
-    if any(a.within is None for a in arrays):  # an index that no element is read at is checked nowhere
+    if any(a.within is None for a in arrays):  # subscripts are checked where elements are read, so some element must be read
         for e in out:
             if not writer.at_most(ONE, e):
                 writer.check("check_at_least", e, ONE)
@@ -125,12 +125,12 @@ def subscript(writer: Writer, extents: Sequence[Operand], step: str, items: Sequ
 
 
 def runs(writer: Writer, at: int, begin: Operand, stride: Operand) -> Callable[[Index, Index], Operand]:
-    """The index along an axis that a slice says."""
+    """The index along an axis that a slice selects."""
     return lambda own, shared: writer.add(begin, writer.multiply(own[at], stride))
 
 
 def picks(writer: Writer, item: Item, extent: Operand, into_memory: bool) -> Callable[[Index, Index], Operand]:
-    """The index along an axis that a number or an array of numbers says."""
+    """The index along an axis that a number or an integer array selects."""
     if item is None:
         raise OutOfReach("an index that is no number", writer.loc)
     if not isinstance(item, Form):
@@ -160,16 +160,16 @@ def slice_range(writer: Writer, n: Operand, start: Item, stop: Item, step: Item)
         last = n if stop is None else bound(writer, stop, n)
         literal = number(stop) if stop is not None else None
         if literal is not None and literal > 0 and number(n) is None and writer.is_fixed(n):
-            writer.check("check_at_least", n, last)  # so that the length is known; shorter arrays are left to NumPy
+            writer.check("check_at_least", n, last)  # makes the length known; NumPy handles shorter arrays
         elif number(writer.subtract(last, first)) == 1 and number(first) is None:
-            if not writer.at_most(first, n, -1):  # ``x[:, k:k + 1]`` is one column, to be broadcast; none is left to NumPy
+            if not writer.at_most(first, n, -1):  # ``x[:, k:k + 1]`` is one column, which broadcasts; NumPy handles an empty one
                 writer.check("check_less", first, n)
         elif stop is not None:
             last = writer.smaller(last, n)
     else:
         first = writer.add(n, Const(-1)) if start is None else writer.smaller(bound(writer, start, n, -1), writer.add(n, Const(-1)))
         last = Const(-1) if stop is None else bound(writer, stop, n, -1)
-        first, last = writer.add(last, ONE), writer.add(first, ONE)  # as a range that rises
+        first, last = writer.add(last, ONE), writer.add(first, ONE)  # as an ascending range
     length = writer.larger(writer.subtract(last, first), ZERO)
     if abs(stride) != 1:
         length = writer.pure("floor_divide", writer.add(length, Const(abs(stride) - 1)), Const(abs(stride)), via=None)
@@ -186,7 +186,7 @@ def bound(writer: Writer, operand: Operand, n: Operand, least: int = 0) -> Opera
     return operand
 
 
-# ------------------------------------------------------------------ other shapes
+# ------------------------------------------------------------------ reshaping
 
 
 def product_of(writer: Writer, extents: Sequence[Operand]) -> Operand:
@@ -198,7 +198,7 @@ def product_of(writer: Writer, extents: Sequence[Operand]) -> Operand:
 
 
 def reshape_extents(writer: Writer, extents: Sequence[Operand], requested: Sequence[Operand]) -> tuple[Operand, ...]:
-    """The requested shape with the extent for -1 computed; the numbers of elements must agree."""
+    """The requested shape, with the extent for -1 computed; checks that the number of elements agrees."""
     requested = [writer.same(w) for w in requested]
     if all(number(w) != -1 for w in requested) and tuple(requested) == tuple(map(writer.same, extents)):
         return tuple(requested)

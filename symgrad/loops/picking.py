@@ -1,4 +1,4 @@
-"""table: elements picked along an axis by their numbers, and where numbers stand among sorted ones."""
+"""table: gathering elements along an axis by index, and searching sorted arrays."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from symgrad.loops.writer import number
 
 
 def order_of(lowering: Context, op: Call, rank: int) -> Form:
-    """The array of places, with as many axes as what is picked from."""
+    """The index array, which must have the rank of the gathered array."""
     order = lowering.form(op.args[1])
     if order.rank != rank or order.dtype[0] != "i":
         raise OutOfReach(f"{function_in_words(op)} by places of another rank", op.loc)
@@ -20,20 +20,20 @@ def order_of(lowering: Context, op: Call, rank: int) -> Form:
 
 
 def place_along(lowering: Context, order: Form, extents: tuple[Operand, ...], along: int, index: Index) -> Index:
-    """Where the element for an index into the places stands; an axis of one element stands for all."""
+    """The index of the element for an index into the index array; axes of extent 1 are broadcast."""
     picked = lowering.writer.in_range(order.at(index), extents[along])
     return tuple(picked if k == along else ZERO if number(e) == 1 else index[k] for k, e in enumerate(extents))
 
 
 def same_elsewhere(lowering: Context, a: tuple[Operand, ...], b: tuple[Operand, ...], along: int) -> None:
-    """The other axes are equally long."""
+    """Check that the other axes have equal extents."""
     for k, (one, other) in enumerate(zip(a, b, strict=True)):
         if k != along and number(one) != 1:
             lowering.writer.require_equal(one, other)
 
 
 def take_along_axis(lowering: Context, op: Call) -> Thing:
-    """Into memory: each place is checked once."""
+    """Gather into memory, so that each index is checked once."""
     x, writer = lowering.form(op.args[0]), lowering.writer
     order = order_of(lowering, op, x.rank)
     (along,) = axes(op, op.settings["axis"], x.rank)
@@ -45,7 +45,7 @@ def take_along_axis(lowering: Context, op: Call) -> Thing:
 
 
 def add_along_axis(lowering: Context, op: Call) -> Thing:
-    """Zeros to which elements are added at their places."""
+    """Scatter-add: zeros to which elements are added at their indices."""
     g, writer, dtype = lowering.form(op.args[0]), lowering.writer, dtype_of(op)
     extents = lowering.extents(op.args[2])
     order = order_of(lowering, op, len(extents))
@@ -58,7 +58,7 @@ def add_along_axis(lowering: Context, op: Call) -> Thing:
 
 
 def searchsorted(lowering: Context, op: Call) -> Thing:
-    """A search for each number."""
+    """Search each number in a sorted vector."""
     writer = lowering.writer
     line = lowering.materialised(op.args[0])
     if line.rank != 1 or line.memory is None:

@@ -1,10 +1,10 @@
-"""Boolean masks as predicates: what a mask chooses is computed over the whole of the mask, and counts where the mask holds.
+"""Boolean masks as predicates: computes a masked selection over the whole array and keeps it where the mask holds.
 
     x[m].sum()         ->      where(m, x, 0).sum()
     g[m] += v          ->      g += where(m, v, -0.0)
 
-Loops over the whole run in vector registers, where a loop over places that a mask names does not. What is dear to compute,
-or is read otherwise than by sums and stores through the same mask, stays as it is. Works in place, before the walk.
+Loops over the whole array vectorise; loops over a mask's indices do not. Selections that are expensive, or used
+otherwise than by sums and stores through the same mask, stay as they are. Works in place, before the walk.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from symgrad.loops.rules import pointwise, price_of
 from symgrad.ops.build import Builder, symbols
 from symgrad.ops.shapes import axes_of
 
-#: what an element may cost and still be computed where nobody asked for it
+#: the maximum cost of an element that is computed where the mask does not hold
 CHEAP_ENOUGH = 8
 
 
@@ -37,7 +37,7 @@ def predicates(func: Func) -> Func:
 
 @dataclass(slots=True)
 class Chosen:
-    """What a value is: the elements that a mask chooses, or (``shape``) the shape that these have."""
+    """A value that depends on a mask: the selected elements, or (``shape``) their shape."""
 
     mask: Value
     block: Block
@@ -46,19 +46,19 @@ class Chosen:
 
 @dataclass(slots=True)
 class Predicates:
-    """The rewriting: which values are chosen by a mask, and what stands for each over the whole of it."""
+    """The rewriting: the masked values, and the whole array that replaces each."""
 
     func: Func
     builder: Builder = field(default_factory=Builder)
-    needed: set[Value] = field(default_factory=set)  #: values that must lie side by side
+    needed: set[Value] = field(default_factory=set)  #: masked values that must be stored contiguously
     chosen: dict[Value, Chosen] = field(default_factory=dict)
     whole: dict[Value, Operand] = field(default_factory=dict)
     counts: dict[tuple[Block, Value], Operand] = field(default_factory=dict)
 
-    # -------------------------------------------------------------- which values
+    # -------------------------------------------------------------- analysis
 
     def find(self) -> bool:
-        """Find what masks choose; true if some of it turned out to be needed side by side."""
+        """Find the masked values; True if new ones must be stored contiguously."""
         before = len(self.needed)
         self.chosen.clear()
         self.scan(self.func.body)
@@ -79,17 +79,17 @@ class Predicates:
         self.needed.update(y for y in block.yields if isinstance(y, Value) and y in self.chosen)
 
     def elements(self, operand: Operand) -> Chosen | None:
-        """Is it an array of chosen elements?"""
+        """The mask of an array of selected elements; None for other operands."""
         chosen = self.chosen.get(operand) if isinstance(operand, Value) else None
         return None if chosen is None or chosen.shape else chosen
 
     def shape(self, operand: Operand) -> Chosen | None:
-        """Is it the shape of chosen elements?"""
+        """The mask of a shape of selected elements; None for other operands."""
         chosen = self.chosen.get(operand) if isinstance(operand, Value) else None
         return chosen if chosen is not None and chosen.shape else None
 
     def together(self, operands: Sequence[Operand]) -> Chosen | None:
-        """What operands of one rule share: all that are chosen are elements that one mask chooses, the rest fits the other axes."""
+        """The common mask of a rule's operands; None if they have several, or if another operand does not fit the remaining axes."""
         chosen = [c for c in map(self.elements, operands) if c is not None]
         if not chosen or any(c.mask is not chosen[0].mask for c in chosen):
             return None
@@ -101,7 +101,7 @@ class Predicates:
                 return None
         return chosen[0]
 
-    # -------------------------------------------------------------- what stands for them
+    # -------------------------------------------------------------- rewriting
 
     def rewrite(self, block: Block) -> None:
         rewritten = Block()
@@ -117,17 +117,17 @@ class Predicates:
         block.ops = rewritten.ops
 
     def concerns(self, op: Call, rule: Rule, block: Block) -> bool:
-        """Is the op to be written anew?"""
+        """Whether the op must be rewritten."""
         if any(o in self.chosen for o in op.operands) or any(o in self.chosen for o in op.outs):
             return True
         return op.name in STORES and rule.sees(self, op, block) is not None
 
     def over(self, operand: Operand) -> Operand:
-        """What stands for an operand over the whole of the mask."""
+        """The whole array that replaces a masked operand; other operands stay."""
         return self.whole.get(operand, operand) if isinstance(operand, Value) else operand
 
     def keep(self, op: Call, value: Operand) -> None:
-        """Let a value stand for the op's result, in the dtype that this has."""
+        """Record the replacement of the op's result, in the dtype of the result."""
         (out,) = op.outs
         dtype = out.type.dtype if isinstance(out.type, Array) else None
         if dtype is not None and isinstance(value.type, Array) and value.type.dtype not in (None, dtype):
@@ -135,33 +135,33 @@ class Predicates:
         self.whole[out] = value
 
     def give(self, op: Call, name: str, *args: Operand, **settings: Any) -> None:
-        """Append an op that computes what the old one did."""
+        """Append an op that computes the result of the old one."""
         value = self.builder.call(name, *args, **settings)
         self.builder.block.ops[-1].outs = [op.outs[0]]
         if isinstance(op.outs[0].type, Scalar) != isinstance(value.type, Scalar):
             op.outs[0].type = value.type
 
     def select(self, mask: Value, value: Operand, other: Operand, rank: int) -> Value:
-        """An array of that many axes: the value where the mask holds, and the other one elsewhere."""
+        """An array of rank ``rank``: the value where the mask holds, and the other one elsewhere."""
         further = tuple(range(rank_of(mask), rank))
         return self.builder.call("where", self.builder.call("expand_dims", mask, axis=further) if further else mask, value, other)
 
     def count(self, mask: Value, block: Block) -> Operand:
-        """How many elements the mask chooses."""
+        """The number of elements that the mask selects."""
         if (block, mask) not in self.counts:
             count = self.builder.call("count_nonzero", mask)
             self.counts[block, mask] = self.builder.call("number", count, kind="int")
         return self.counts[block, mask]
 
     def fits(self, x: Operand, mask: Value) -> None:
-        """Check that the mask has the extents of the axes that it chooses from."""
+        """Check that the mask's extents equal those of the axes that it indexes."""
         for axis in range(rank_of(mask)):
             self.builder.call_many("check_equal", self.builder.call("extent", x, axis=axis), self.builder.call("extent", mask, axis=axis))
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What a row becomes: ``sees`` answers with what its result is (True: nothing chosen), ``writes`` writes it anew."""
+    """A row's rewriting: ``sees`` returns the mask of its result (True: an unmasked result, None: not rewritable), ``writes`` emits it."""
 
     sees: Callable[[Predicates, Call, Block], Chosen | bool | None]
     writes: Callable[[Predicates, Call, Block], None]
@@ -174,7 +174,7 @@ def rule_of(op: Call) -> Rule | None:
 
 
 def rank_of(operand: Operand) -> int:
-    """How many axes an operand has; -1 if that is not known."""
+    """The rank of an operand; -1 if unknown."""
     match operand.type:
         case Array(shape=shape) | ShapeOf(shape=shape):
             return -1 if shape is None else len(shape)
@@ -191,11 +191,11 @@ def kind_of(operand: Operand) -> str:
     return "" if dtype is None or dtype == "f16" else dtype[0]
 
 
-# ------------------------------------------------------------------ reading
+# ------------------------------------------------------------------ reads
 
 
 def sees_take(work: Predicates, op: Call, block: Block) -> Chosen | None:
-    """``x[mask]``, or a copy of what was read so."""
+    """``x[mask]``, or a copy of such a selection."""
     x, *index = op.args
     if op.settings["index"] == "e" and not index:
         return work.elements(x)
@@ -225,11 +225,11 @@ def writes_pointwise(work: Predicates, op: Call, block: Block) -> None:
     work.keep(op, work.builder.call(name, *map(work.over, op.args), hint=op.outs[0].name, **settings))
 
 
-# ------------------------------------------------------------------ reducing
+# ------------------------------------------------------------------ reductions
 
 
 def axes_over(work: Predicates, op: Call, x: Operand, mask: Value) -> tuple[int, ...] | None:
-    """The axes of a reduction over the whole of the mask; None if what the mask chose is not reduced."""
+    """The axes of a reduction over the whole array; None if the masked axis is not reduced."""
     axes = axes_of(op.settings.get("axis"), rank_of(x))
     if axes is None or 0 not in axes or op.settings.get("keepdims"):
         return None
@@ -247,7 +247,7 @@ def sees_reduction(work: Predicates, op: Call, block: Block) -> bool | None:
 
 
 def neutral(op: Call) -> Const:
-    """What changes nothing in a reduction."""
+    """The neutral element of a reduction."""
     x = op.args[0]
     kind = kind_of(x)
     if op.name in ("any", "all", "count_nonzero", "sum", "mean", "prod"):
@@ -332,7 +332,7 @@ def writes_shape(work: Predicates, op: Call, block: Block) -> None:
 
 
 def sees_size(work: Predicates, op: Call, block: Block) -> bool | None:
-    """``size`` of a vector, the extent of the chosen axis, and the number of elements along it."""
+    """``size`` of a vector, the extent of the masked axis, and the number of elements along it."""
     x = op.args[0]
     if op.name == "size":
         fits = work.elements(x) is not None and rank_of(x) == 1
@@ -355,7 +355,7 @@ def writes_size(work: Predicates, op: Call, block: Block) -> None:
 
 
 def sees_filled(work: Predicates, op: Call, block: Block) -> Chosen | None:
-    """What is made in the shape of chosen elements: zeros, a number for all of them, or one for each of the other axes."""
+    """Arrays created in the shape of selected elements: zeros, one number for all, or one for each index of the other axes."""
     chosen = work.shape(op.args[-1])
     if chosen is None or any(a in work.chosen for a in op.args[:-1]):
         return None
@@ -397,11 +397,11 @@ def writes_unbroadcast(work: Predicates, op: Call, block: Block) -> None:
     work.keep(op, work.builder.call("spread", g, work.over(shape)) if isinstance(g.type, Scalar) else work.over(g))
 
 
-# ------------------------------------------------------------------ storing
+# ------------------------------------------------------------------ stores
 
 
 def sees_store(work: Predicates, op: Call, block: Block) -> Chosen | bool | None:
-    """A store through a mask of what it chose, or of what is the same for all that it chooses; one to all that was chosen."""
+    """A store, through a mask, of its own selection or of a value that is the same for all elements; or one to a whole selection."""
     x, v, *index = op.args
     if not index and op.settings["index"] == "e" and work.elements(x) is not None:
         return work.elements(x) if isinstance(v.type, Scalar) or work.together([x, v]) is not None else None

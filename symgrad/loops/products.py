@@ -1,4 +1,4 @@
-"""table: products of matrices and vectors, and what numba's linear algebra does."""
+"""table: products of matrices and vectors, and numba's linear algebra."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from symgrad.loops.reductions import finish, reduce, sum_fold
 
 
 def multiplied(lowering: Context, a: Form, b: Form, dtype: str) -> Form:
-    """The products of elements, broadcast."""
+    """The elementwise products, broadcast."""
     writer = lowering.writer
     return mapped(writer, dtype, [a, b], lambda e: cast_to(writer, writer.call("multiply", *e, via=None), dtype), 1)
 
 
 def expanded(form: Form, axis: int) -> Form:
-    """A form with an axis of one element more."""
+    """A form with an additional axis of extent 1."""
     extents = [*form.extents[:axis], ONE, *form.extents[axis:]]
     return shown(form, extents, lambda index: (*index[:axis], *index[axis + 1 :]))
 
@@ -97,7 +97,7 @@ def right(lowering: Context, op: Call) -> Thing:
 
 
 def element_of(lowering: Context, op: Call, form: Form) -> Thing:
-    """A number where the result is one."""
+    """The element, if the result is a number."""
     return form.at(()) if isinstance(op.outs[0].type, Scalar) and form.rank == 0 else form
 
 
@@ -108,12 +108,12 @@ def outer(lowering: Context, op: Call) -> Thing:
     return multiplied(lowering, expanded(a, 1), b, dtype_of(op))
 
 
-#: what is done by loops where matrices are small, into memory that is there
+#: functions computed by loops into given memory where matrices are small
 INTO = {"inv": "inverse_into", "cofactors": "cofactors_into"}
 
 
 def library(lowering: Context, op: Call) -> list[Thing]:
-    """The functions that numba leaves to LAPACK, applied to arrays stored by rows."""
+    """Functions that numba leaves to LAPACK, applied to row-major arrays."""
     writer = lowering.writer
     for a in op.args:
         if isinstance(a.type, Array) and (a.type.rank or 0) > 2:
@@ -149,13 +149,13 @@ def library(lowering: Context, op: Call) -> list[Thing]:
 
 
 def solve(lowering: Context, op: Call) -> Thing:
-    """A system; where its matrix is a triangle, because of what made it, that is made use of."""
+    """Solve a system; exploits a matrix that is triangular by construction."""
     lower = triangle(lowering, op.args[0])
     return system(lowering, op, "solution_into") if lower is None else system(lowering, op, "triangular_into", Const(lower), Const(False))
 
 
 def triangle(lowering: Context, operand: Operand) -> bool | None:
-    """Is the matrix zero above its diagonal (True), or below (False), as the ops say that it is made of?"""
+    """Whether the matrix is lower (True) or upper (False) triangular by the ops that define it; None otherwise."""
     maker = lowering.facts.maker.get(operand) if isinstance(operand, Value) else None
     if not isinstance(maker, Call):
         return None
@@ -171,12 +171,12 @@ def triangle(lowering: Context, operand: Operand) -> bool | None:
 
 
 def triangular(lowering: Context, op: Call) -> Thing:
-    """A system of which only a triangle counts."""
+    """Solve a system that uses only a triangle of its matrix."""
     return system(lowering, op, "triangular_into", Const(bool(op.settings["lower"])), Const(op.name == "solve_transposed"))
 
 
 def system(lowering: Context, op: Call, into: str, *settings: Const) -> Thing:
-    """A system, solved into a new array."""
+    """Solve a system into a new array."""
     writer = lowering.writer
     a, b = (lowering.form(x) for x in op.args)
     if (a.rank, a.dtype, b.dtype) != (2, "f64", "f64") or b.rank not in (1, 2):
@@ -200,7 +200,7 @@ def over_matrix(lowering: Context, op: Call) -> Thing:
 
 
 def slid(lowering: Context, op: Call) -> Thing:
-    """One vector along another, by a function that is compiled once."""
+    """A convolution or correlation of vectors, by a function compiled once."""
     writer, dtype = lowering.writer, dtype_of(op)
     forms = [lowering.materialised(a) for a in op.args[:2]]
     if any(f.rank != 1 for f in forms):

@@ -1,7 +1,7 @@
-"""Arrays of which types say no shape, because one path gives the number zero for one: zeros of that shape take its place.
+"""Infers array shapes that types leave open because one path yields the number zero; zeros of that shape replace it.
 
-The adjoint begins cotangents as the number 0.0, which NumPy adds to an array of any shape. A kernel needs the shape of each array. For the
-cotangent of a list an empty list takes its place, which ``in_form`` fills with zeros.
+The adjoint begins cotangents as 0.0, which NumPy adds to an array of any shape; a kernel needs each array's
+shape. For the cotangent of a list the zero becomes an empty list, which ``in_form`` fills with zeros.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from symgrad.ir.types import INT, Array, Dim, Extent, List, Scalar, Tape, Type, 
 from symgrad.ops.build import Builder, symbols
 from symgrad.ops.declare import ROWS
 
-#: rounds after which what is still changing counts as not known
+#: iterations after which types that still change count as unknown
 ROUNDS = 20
-#: rows that take an empty list for zeros, or hand it on
+#: rows that accept an empty list for zeros, or pass it on
 FILLING = frozenset({"in_form", "copy"})
 
 
 def ranks(func: Func) -> Func:
-    """Write into the types, in place, what shapes arrays have; numbers that are zero become arrays.
+    """Set the shapes of arrays in the types, in place; zero numbers become arrays.
 
     >>> from symgrad.ir.parse import parse
     >>> from symgrad.ir.show import show
@@ -63,7 +63,7 @@ def ranks(func: Func) -> Func:
 
 
 def consistent(func: Func, symbols_known: set[str]) -> dict[Value, Type]:
-    """The types of the values whose types are open, as far as all that they are made of agrees."""
+    """The inferred types of values with open types, as far as all their sources agree."""
     refused: set[Value] = set()
     while True:
         inferred = assumed(func, refused)
@@ -74,7 +74,7 @@ def consistent(func: Func, symbols_known: set[str]) -> dict[Value, Type]:
 
 
 def assumed(func: Func, refused: set[Value]) -> dict[Value, Type]:
-    """The types that follow from those that are known. Where paths meet, a number gives way to an array."""
+    """The types that follow from known ones. At joins an array takes precedence over a number."""
     current: dict[Value, Type] = {}
 
     def known(operand: Operand) -> Type | None:
@@ -97,14 +97,14 @@ def assumed(func: Func, refused: set[Value]) -> dict[Value, Type]:
 
 
 def met(types: Sequence[Type | None]) -> Type | None:
-    """The type in which paths meet, as far as they are known."""
+    """The join of the known types."""
     here = [type_ for type_ in types if type_ is not None]
     several = [type_ for type_ in here if not isinstance(type_, Scalar)] or here
     return reduce(join, several) if several else None
 
 
 def contradicted(func: Func, inferred: dict[Value, Type], symbols_known: set[str]) -> Iterator[Value]:
-    """Values for which not all paths give what was assumed of them."""
+    """Values for which some path contradicts the inferred type."""
     for op in walk(func.body):
         for value, operands in joins(op):
             if value not in inferred:
@@ -124,7 +124,7 @@ def contradicted(func: Func, inferred: dict[Value, Type], symbols_known: set[str
 
 
 def results(op: Call, types: Sequence[Type | None]) -> tuple[Type | None, ...]:
-    """The types of the results of an op, None where they are not known."""
+    """The types of an op's results; None where unknown."""
     if None in types:
         return ()
     result = ROWS[op.name].law([t for t in types if t is not None], op.settings, lambda k: Dim("?"))
@@ -132,7 +132,7 @@ def results(op: Call, types: Sequence[Type | None]) -> tuple[Type | None, ...]:
 
 
 def is_open(type_: Type | None) -> bool:
-    """Does a type not tell the shape or dtype of an array, or nothing at all?"""
+    """Whether a type lacks the shape or dtype of an array, or is unknown."""
     match type_:
         case Unknown():
             return True
@@ -146,19 +146,19 @@ def is_open(type_: Type | None) -> bool:
 
 
 def is_zero(operand: Operand) -> bool:
-    """Is it the number zero?"""
+    """Whether the operand is the number zero."""
     return isinstance(operand, Const) and type(operand.value) in (int, float) and operand.value == 0
 
 
 def can_be_made(type_: Type, symbols_known: set[str]) -> bool:
-    """Can zeros of this type be created?  Of an array, if the arguments give its extents; of a list always: an empty list is used."""
+    """Whether zeros of this type can be created: for an array if arguments give its extents; for a list always, as an empty list."""
     return isinstance(type_, List) or (
         isinstance(type_, Array) and all(isinstance(e, int) or e.symbol in symbols_known for e in type_.shape or ())
     )
 
 
 def fill(builder: Builder, block: Block, inferred: dict[Value, Type], known: dict[str, tuple[Value, int]]) -> None:
-    """Put arrays where the number zero goes into an array."""
+    """Replace the number zero by an array where it joins with an array."""
     for op in list(block.ops):
         for inner in op.blocks:
             fill(builder, inner, inferred, known)
@@ -175,7 +175,7 @@ def fill(builder: Builder, block: Block, inferred: dict[Value, Type], known: dic
 
 
 def zeros_for(builder: Builder, type_: Array | List, known: dict[str, tuple[Value, int]]) -> Value:
-    """Zeros of a type; of a list none."""
+    """Zeros of a type; for a list an empty one."""
     if isinstance(type_, List):
         nothing = builder.call("list_of")
         nothing.type = type_

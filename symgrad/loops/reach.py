@@ -1,4 +1,4 @@
-"""What cannot be compiled: the whole function then runs as NumPy code. Why not, in words that users know."""
+"""Refusals of the compiler: the whole function then runs as NumPy code, with the reason in the user's terms."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from symgrad.ops.declare import ROWS
 from symgrad.text import is_name
 
 
-class OutOfReach(Exception):  # not an error: what the caller asked for runs, as NumPy code
-    """A construct that has no compiled form: ``reason`` as the end of a sentence, ``loc`` where the user wrote it.
+class OutOfReach(Exception):  # not an error: the request runs as NumPy code
+    """A construct without a compiled form: ``reason`` as the end of a sentence, ``loc`` in the user's source.
 
     >>> OutOfReach("complex numbers").clause
     'kernels cannot hold complex numbers'
@@ -31,23 +31,23 @@ class OutOfReach(Exception):  # not an error: what the caller asked for runs, as
 
 
 class NoPlaces(OutOfReach):
-    """The rounds of an inner loop are not known before the outer one, so that its tape has to grow."""
+    """The iterations of an inner loop are not known before the outer one, so that its tape must grow."""
 
 
 class CompilerFailed(OutOfReach):
-    """Something that went wrong while compiling; ``reason`` is a clause of its own."""
+    """An error during compilation; ``reason`` is a clause of its own."""
 
     @property
     def clause(self) -> str:
         return self.reason
 
 
-#: as many lines or operations of a kernel numba compiles in about a minute
+#: numba compiles so many lines or operations of a kernel in about a minute
 LONGEST = 2000
 
 
 def check_length(count: int, what: str) -> None:
-    """Refuse a kernel of more lines, or of more operations, than numba compiles in a minute and in two gigabytes."""
+    """Refuse a kernel with more lines or operations than numba compiles in a minute and two gigabytes."""
     if count > LONGEST:
         raise OutOfReach(f"{count:,} {what}, which numba would take minutes to compile")
 
@@ -61,18 +61,18 @@ def dtype_in_words(dtype: str | None) -> str:
     return "a dtype that is not known" if dtype is None else np.dtype(DTYPES[dtype]).name
 
 
-#: rows that compute nothing with an integer
+#: rows that do no arithmetic on an integer
 KEPT = frozenset({"cast", "number", "where", "maximum", "minimum", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
 
 
 def check_integers(name: str, type_: Type, loc: Loc) -> None:
-    """Refuse what a row computes with narrow integers: numba's grow to 64 bits, NumPy's wrap."""
+    """Refuse arithmetic on narrow integers: in numba they grow to 64 bits, in NumPy they wrap."""
     if isinstance(type_, Scalar) and type_.kind == "int" and type_.dtype not in (None, "any", "i64") and name not in KEPT:
         raise OutOfReach(f"arithmetic of integers of type {dtype_in_words(type_.dtype)}", loc)
 
 
 def in_words(type_: Type) -> str:
-    """What a value of a type is, as a user would say it.
+    """The description of a type in the user's terms.
 
     >>> in_words(Array("f64", (1, 2))), in_words(List(Scalar("int"))), in_words(Array(None, None))
     ('an array of float64', 'a list of integers', 'an array of a dtype that is not known')
@@ -98,7 +98,7 @@ def in_words(type_: Type) -> str:
 
 
 def named(value: Value) -> str:
-    """The user's name of a value, where it has one.
+    """The user's name of a value, else ``a variable``.
 
     >>> named(Value(Scalar("int"), "total")), named(Value(Scalar("int")))
     ('total', 'a variable')
@@ -107,7 +107,7 @@ def named(value: Value) -> str:
 
 
 def plural(words: str) -> str:
-    """Several of what words with an article name.
+    """The plural of a description that begins with an article.
 
     >>> plural("an array of float64"), plural("a boolean"), plural("saved values")
     ('arrays of float64', 'booleans', 'saved values')
@@ -120,7 +120,7 @@ def plural(words: str) -> str:
 
 
 def function_in_words(op: Call | Apply) -> str:
-    """The function that the user calls there; else the NumPy function that the op is.
+    """The function that the user calls there; else the NumPy function of the op.
 
     >>> function_in_words(Call([], Loc("model.py", 1, 4, 17, "y = np.cumsum(x)"), "cumsum", []))
     'np.cumsum'

@@ -1,8 +1,8 @@
-"""Lets what is read of an array that is turned back as a whole be read from the tape. Works in place, before the walk.
+"""Reads the restored content of a whole array from the tape instead of the array. Works in place, before the walk.
 
     for i, last first: old = get(tape, i); x.2 = set_at(x.1, old); y = sin(x.2)     ->     ...; y = sin(old)
 
-A store that nobody reads then goes, and the array, if the loop carries it for nothing else.
+A store that becomes unread is removed, and the array too if the loop carries it for nothing else.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from symgrad.passes.facts import Facts
 
 
 def recalled(func: Func) -> Func:
-    """Read what tapes give, in place."""
+    """Read the values from tapes instead of restored arrays, in place."""
     loops = [op for op in walk(func.body) if isinstance(op, For)]
     if not any(is_whole_store(op) for op in walk(func.body)):
         return func
@@ -31,7 +31,7 @@ def recalled(func: Func) -> Func:
 
 
 def is_whole_store(op: Op) -> bool:
-    """Does the op overwrite all of an array by one like it?"""
+    """Whether the op overwrites a whole array by one of the same type."""
     if not isinstance(op, Call) or op.name != "set_at" or not set(op.settings["index"]) <= {"e", "s"}:
         return False
     array, value = op.args[0].type, op.args[1].type
@@ -41,7 +41,7 @@ def is_whole_store(op: Op) -> bool:
 
 
 def read_instead(loop: For, store: Call, old: Value) -> None:
-    """Let the ops of a loop read the value that was stored, all but those that go on storing to the array."""
+    """Let the ops of a loop, except further stores to the array, read the stored value."""
     (array,) = store.outs
     for op in walk(loop.body):
         if array in op.operands and not op.blocks:

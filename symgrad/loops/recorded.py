@@ -1,9 +1,10 @@
-"""What a function prints in loops and branches -> lists of what it prints, and a loop behind them that prints. Works in place.
+"""Records printing in loops and branches: lists of the printed values, and a later loop that prints them. Works in place.
 
     for v in x: print(f"{v:.3f}")   ->   for v in x: events.append(0); v_shown.append(v)
                                          for k in range(len(events)): print(f"{v_shown[k]:.3f}")
 
-A kernel has no effects: the loop behind is taken out of it (``behind``). One that raises has printed nothing; the NumPy code does all anew.
+A kernel has no side effects: the printing loop is moved out of it (``behind``). A kernel that raises has
+printed nothing; the NumPy code then runs everything from the start.
 """
 
 from __future__ import annotations
@@ -21,16 +22,16 @@ from symgrad.passes.facts import halves_kept
 
 @dataclass(eq=False)
 class Site:
-    """One call for its effect: what is done for it alone, in order, and the numbers that it reads of its round."""
+    """One call with a side effect: the ops that serve it alone, in order, and the numbers of its iteration that it reads."""
 
     ops: list[Call]
     numbers: list[Value] = field(default_factory=list)
 
 
 def recorded(func: Func, of_several: set[Value]) -> list[For] | None:
-    """Record what loops and branches print, in place; the loops that print it. None where a call has to stay where it is.
+    """Record printing in loops and branches, in place; return the loops that print. None if a call must stay in its place.
 
-    ``of_several`` are numbers that are of one class on some paths and of another on others, which no list holds as they are.
+    ``of_several`` are numbers whose class differs between paths; no list can hold them unchanged.
     """
     counts, replays = uses(func.body), []
     outside: set[Operand] = set(func.params)
@@ -48,7 +49,7 @@ def recorded(func: Func, of_several: set[Value]) -> list[For] | None:
 
 
 def calls_in(op: Op) -> Iterator[tuple[Block, Call]]:
-    """The calls for their effect inside of an op, each with its block."""
+    """The calls with side effects inside an op, each with its block."""
     for block in op.blocks:
         for inner in block.ops:
             if isinstance(inner, Call) and inner.name == "opaque":
@@ -57,7 +58,7 @@ def calls_in(op: Op) -> Iterator[tuple[Block, Call]]:
 
 
 def site_of(block: Block, call: Call, outside: set[Operand], counts: dict[Value, int], of_several: set[Value]) -> Site | None:
-    """A call that can be made later; None where its result is used, or it reads what is no number and was not there before."""
+    """The site of a call that can be delayed; None if its result is used, or it reads anything but numbers and earlier values."""
     site, makers = Site([call]), {out: op for op in block.ops for out in op.outs}
     if any(counts.get(out) for out in call.outs):
         return None
@@ -81,12 +82,12 @@ def site_of(block: Block, call: Call, outside: set[Operand], counts: dict[Value,
 
 
 def is_number(type_: Type) -> bool:
-    """Is it a number that lists of kernels hold?"""
+    """Whether the type is that of a number that a kernel's list can hold."""
     return isinstance(type_, Scalar) and type_.kind in DTYPES
 
 
 def is_for_one(maker: Call, site: Site, block: Block, counts: dict[Value, int]) -> bool:
-    """Does an op make a text, or anything but a number, for the ops of one site alone, whenever it is carried out?"""
+    """Whether an op computes a string or other object for one site alone, independent of its time of execution."""
     row = ROWS[maker.name]
     if row.consumes or row.effect or not all(isinstance(out.type, Object) for out in maker.outs):
         return False
@@ -95,13 +96,13 @@ def is_for_one(maker: Call, site: Site, block: Block, counts: dict[Value, int]) 
 
 
 def contains(block: Block, sites: list[Site]) -> bool:
-    """Does a block hold one of the calls, at any depth?"""
+    """Whether a block contains one of the calls, at any depth."""
     chosen = {op for site in sites for op in site.ops}
     return any(op in chosen or any(contains(inner, sites) for inner in op.blocks) for op in block.ops)
 
 
 def record(func: Func, op: Op, sites: list[Site]) -> For:
-    """Replace the calls inside of an op of the body by entries in lists, and put a loop that makes the calls behind it."""
+    """Replace the calls inside a top-level op by entries in lists, and append a loop that makes the calls."""
     builder = Builder()
     builder.taken = symbols(func)
     lists = [INT, *(number.type for site in sites for number in site.numbers)]
@@ -124,7 +125,7 @@ def record(func: Func, op: Op, sites: list[Site]) -> For:
 
 @dataclass(eq=False)
 class Threading:
-    """Carries lists through loops and branches to the places where something is appended to them."""
+    """Carries lists through loops and branches to the places where entries are appended."""
 
     builder: Builder
     sites: list[Site]
@@ -135,7 +136,7 @@ class Threading:
         return [Value(type_, name) for type_, name in zip(self.types, self.names, strict=True)]
 
     def through(self, op: Op, lists: list[Value]) -> list[Value]:
-        """Let an op take the lists and give them filled."""
+        """Let an op carry the lists; return them after the op."""
         outs = self.slots()
         match op:
             case For():
@@ -156,7 +157,7 @@ class Threading:
         return outs
 
     def end(self, block: Block, lists: list[Value], flags: int) -> None:
-        """Fill the lists in a block, which yields them before its flags."""
+        """Append the entries in a block, which yields the lists before its flags."""
         for op in list(block.ops):
             site = next((site for site in self.sites if op is site.ops[-1]), None)
             if site is not None:
@@ -169,7 +170,7 @@ class Threading:
         block.yields[place:place] = lists
 
     def entered(self, block: Block, call: Op, site: Site, lists: list[Value]) -> list[Value]:
-        """Append the number of a call and what it reads, in its place."""
+        """Append the number of a call's site and the values that it reads, at the call."""
         number = self.sites.index(site)
         first = 1 + sum(len(other.numbers) for other in self.sites[:number])
         entries: list[tuple[int, Operand]] = [(0, Const(number)), *((first + k, value) for k, value in enumerate(site.numbers))]
@@ -184,7 +185,7 @@ class Threading:
 
 
 def told_again(builder: Builder, sites: list[Site], arrays: list[Value]) -> For:
-    """A loop over the events that makes the calls in order; each site counts what it has read."""
+    """A loop over the entries that makes the calls in order; each site has a counter of its entries."""
     index, counters = Value(INT, "k"), [Value(INT, "place") for _ in sites]
     body, arguments = Block([index, *counters]), iter(arrays[1:])
     stop = builder.call("extent", arrays[0], axis=0)

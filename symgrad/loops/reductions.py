@@ -1,6 +1,6 @@
 """table: reductions, as loops that run along memory.
 
-Sums may be taken in any order (``plus``); the axes are looped over in the order in which most of what is read lies.
+Sums may be taken in any order (``plus``); the loop order is the one in which most reads are contiguous.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ Step = Callable[[Operand, Operand], Operand]
 
 @dataclass(slots=True)
 class Fold:
-    """A reduction: what it starts from, and how an element is taken in."""
+    """A reduction: its initial value, and the step that includes an element."""
 
     dtype: str
     start: Operand
     step: Step
-    needs_one: bool = False  #: has it no value for no elements?
-    sums: bool = False  #: do zeros change nothing?
+    needs_one: bool = False  #: is it undefined for no elements?
+    sums: bool = False  #: do zeros leave the result unchanged?
 
 
 def innermost(lowering: Context, form: Form) -> int:
-    """The axis to loop over innermost: where fewest reads step through memory from row to row, then where most go along rows."""
+    """The axis for the innermost loop: with the fewest reads of stride greater than one, then with the most contiguous reads."""
     writer = lowering.writer
     apart, along = [0] * form.rank, [0] * form.rank
     trial = Block()
@@ -57,7 +57,7 @@ def innermost(lowering: Context, form: Form) -> int:
 
 
 def reduce(lowering: Context, form: Form, gone: Sequence[int], keepdims: bool, fold: Fold, name: str | None = None) -> Form | Operand:
-    """Reduce axes of a form; an element if no axis is left, else memory."""
+    """Reduce axes of a form; the result is a number if no axis is left, else memory."""
     writer = lowering.writer
     kept = [k for k in range(form.rank) if k not in gone]
     gone = [k for k in range(form.rank) if k in gone]
@@ -79,7 +79,7 @@ def reduce(lowering: Context, form: Form, gone: Sequence[int], keepdims: bool, f
 
 
 def along(lowering: Context, form: Form, kept: list[int], gone: list[int], keepdims: bool, fold: Fold, handle: Value) -> None:
-    """The loops of a reduction that leaves axes."""
+    """Emit the loops of a reduction with remaining axes."""
     writer = lowering.writer
     inner = innermost(lowering, form)
     order = [*(k for k in range(form.rank) if k != inner), inner]
@@ -112,7 +112,7 @@ def along(lowering: Context, form: Form, kept: list[int], gone: list[int], keepd
 
 @contextmanager
 def sparse_nest(lowering: Context, form: Form, order: list[int], known: dict[int, Operand], sums: bool) -> Iterator[dict[int, Operand]]:
-    """Loops over axes that leave out inner loops in which all elements are zero; gives the index."""
+    """Loops over axes that skip inner loops whose elements are all zero; yields the index."""
     writer, support = lowering.writer, form.support
     asked = None if support is None or not sums else tested_axes(lowering, form, support)
     if support is None or asked is None or order[-1] in asked:
@@ -131,7 +131,7 @@ def sparse_nest(lowering: Context, form: Form, order: list[int], known: dict[int
 
 
 def tested_axes(lowering: Context, form: Form, support: Support) -> set[int]:
-    """The axes along which it changes where elements are zero."""
+    """The axes on which the support of the form depends."""
     writer = lowering.writer
     index = tuple(Value(INT) if number(e) != 1 else ZERO for e in form.extents)
     with writer.inside(Block()):
@@ -140,7 +140,7 @@ def tested_axes(lowering: Context, form: Form, support: Support) -> set[int]:
 
 
 def unsure(lowering: Context, factor: Form | Operand) -> Operand:
-    """Zero, if zero times a factor is zero everywhere."""
+    """Zero if the factor is finite everywhere, else nan."""
     writer = lowering.writer
     if not isinstance(factor, Form):
         return writer.call("multiply", factor, Const(0.0), via=None)
@@ -154,7 +154,7 @@ def unsure(lowering: Context, factor: Form | Operand) -> Operand:
 
 
 def sum_fold(writer: Writer, dtype: str) -> Fold:
-    """A sum; short floats are added in 64 bits."""
+    """A sum; narrow floats are added in 64 bits."""
     wide = "f64" if dtype == "f32" else dtype
     start = Const(0.0) if wide == "f64" else constant(wide, 0)
     return Fold(
@@ -167,7 +167,7 @@ def product_fold(writer: Writer, dtype: str) -> Fold:
 
 
 def extreme_fold(writer: Writer, dtype: str, name: str) -> Fold:
-    """The largest or smallest; what is not a number wins."""
+    """The maximum or minimum; nan wins."""
     largest = name == "max"
     if dtype[0] == "f":
         start = Const(-np.inf if largest else np.inf)
@@ -195,7 +195,7 @@ def truth_fold(writer: Writer, name: str) -> Fold:
 
 
 def finish(lowering: Context, op: Call, value: Form | Operand) -> Thing:
-    """The result in its dtype; a number where no axis is left."""
+    """The result in its dtype; a number if no axis is left."""
     writer = lowering.writer
     dtype = dtype_of(op)
     if isinstance(value, Form):
@@ -225,7 +225,7 @@ def plain(fold_of: Callable[[Writer, str, str], Fold]) -> Callable[[Context, Cal
 
 
 def count_of(lowering: Context, x: Form, gone: Sequence[int]) -> Operand:
-    """How many elements are reduced to one."""
+    """The number of elements that are reduced to one."""
     return product_of(lowering.writer, [x.extents[k] for k in gone])
 
 
@@ -249,7 +249,7 @@ def mean(lowering: Context, op: Call) -> Thing:
 
 
 def mean_of_numbers(lowering: Context, op: Call) -> Thing:
-    """``np.nanmean``: of what is no nan."""
+    """``np.nanmean``: the mean of the elements that are not nan."""
     writer, x, dtype = lowering.writer, lowering.form(op.args[0]), dtype_of(op)
     if x.dtype[0] != "f":
         return mean(lowering, op)
@@ -269,7 +269,7 @@ def mean_of_numbers(lowering: Context, op: Call) -> Thing:
 
 
 def sum_of_numbers(lowering: Context, op: Call) -> Thing:
-    """``np.nansum``: of what is no nan."""
+    """``np.nansum``: the sum of the elements that are not nan."""
     writer, x, dtype = lowering.writer, lowering.form(op.args[0]), dtype_of(op)
     if x.dtype[0] == "f":
         x = mapped(writer, x.dtype, [x], lambda e: writer.call("where", writer.call("equal", e[0], e[0]), e[0], Const(0.0), via=None), 1)
@@ -278,7 +278,7 @@ def sum_of_numbers(lowering: Context, op: Call) -> Thing:
 
 
 def extreme_of_numbers(lowering: Context, op: Call) -> Thing:
-    """``np.nanmax`` and ``np.nanmin`` of all elements; of nothing but nans NumPy warns."""
+    """``np.nanmax`` and ``np.nanmin`` of all elements; NumPy warns if all are nan."""
     writer, x, dtype = lowering.writer, lowering.form(op.args[0]), dtype_of(op)
     gone, name = axes(op, op.settings["axis"], x.rank), op.name.removeprefix("nan")
     if len(gone) < x.rank or op.settings["keepdims"]:
@@ -295,7 +295,7 @@ def extreme_of_numbers(lowering: Context, op: Call) -> Thing:
 
 
 def repeat_back(lowering: Context, op: Call) -> Thing:
-    """The sums of what stands where ``repeat`` has put one element."""
+    """The sums over the repetitions of each element by ``repeat``."""
     g, writer, count = lowering.form(op.args[0]), lowering.writer, repeats(lowering, op)
     extents, axis = [*lowering.extents(op.args[1])], op.settings["axis"]
     own = [product_of(writer, extents)] if axis is None else extents
@@ -308,7 +308,7 @@ def repeat_back(lowering: Context, op: Call) -> Thing:
 
 
 def variance(lowering: Context, op: Call) -> Thing:
-    """``var`` and ``std``: of the differences from the mean."""
+    """``var`` and ``std``: from the differences from the mean."""
     writer, dtype = lowering.writer, dtype_of(op)
     x = lowering.form(op.args[0])
     gone = axes(op, op.settings["axis"], x.rank)
@@ -347,7 +347,7 @@ def counted_nonzero(lowering: Context, op: Call) -> Thing:
 
 
 def truths(lowering: Context, x: Form) -> Form:
-    """Where the elements are not zero."""
+    """The mask of nonzero elements."""
     writer = lowering.writer
     return x if x.dtype == "bool" else mapped(writer, "bool", [x], lambda e: writer.call("not_equal", e[0], constant(x.dtype, 0)), 1)
 
@@ -361,7 +361,7 @@ def truth(lowering: Context, op: Call) -> Thing:
 
 
 def argument_of_extreme(lowering: Context, op: Call) -> Thing:
-    """``argmax`` and ``argmin``: the first place of the extreme, or of what is not a number."""
+    """``argmax`` and ``argmin``: the first index of the extreme, or of a nan."""
     writer = lowering.writer
     x = lowering.form(op.args[0])
     axis, keepdims = op.settings["axis"], bool(op.settings["keepdims"])
@@ -404,7 +404,7 @@ def argument_of_extreme(lowering: Context, op: Call) -> Thing:
 
 
 def extreme_share(lowering: Context, op: Call) -> Thing:
-    """1 where an element is the extreme, divided by the number of such elements."""
+    """1 at extreme elements, divided by their number."""
     writer, dtype = lowering.writer, dtype_of(op)
     x, axis, keepdims = lowering.form(op.args[0]), op.settings["axis"], bool(op.settings["keepdims"])
     gone = axes(op, axis, x.rank)
@@ -419,7 +419,7 @@ def extreme_share(lowering: Context, op: Call) -> Thing:
 
     def test(index: Index) -> Operand:
         mark = writer.call("equal", x.at(index), out.at(broadcast_index(out, index)))
-        none = writer.call("equal", count.at(broadcast_index(count, index)), ZERO)  # the share is then not a number
+        none = writer.call("equal", count.at(broadcast_index(count, index)), ZERO)  # the share is then nan
         return writer.call("logical_or", mark, none)
 
     shares = mapped(writer, dtype, [x, out, count], share, 5)
@@ -428,7 +428,7 @@ def extreme_share(lowering: Context, op: Call) -> Thing:
 
 
 def wide(lowering: Context, out: Form, x: Form, gone: Sequence[int], keepdims: bool) -> Form:
-    """The result of a reduction with its axes again, each of one element."""
+    """The result of a reduction with its reduced axes restored as extent 1."""
     if keepdims or out.rank == 0:
         return out
     kept = [k for k in range(x.rank) if k not in gone]
@@ -437,7 +437,7 @@ def wide(lowering: Context, out: Form, x: Form, gone: Sequence[int], keepdims: b
 
 
 def unbroadcast(lowering: Context, op: Call) -> Thing:
-    """Sum over what was broadcast; extents that are known only at run time must be equal."""
+    """Sum over broadcast axes; other extents are checked for equality at run time."""
     writer = lowering.writer
     extents = lowering.extents(op.args[1])
     if isinstance(op.args[0].type, Scalar):

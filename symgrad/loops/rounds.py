@@ -1,9 +1,9 @@
-"""Keeps for each round of a loop what both halves of a gradient reduce arrays to, so that the backward half need not do it again.
+"""Saves per-iteration array reductions that both halves of a gradient compute, for the backward half. Works in place.
 
     for i: n = count_nonzero(x > i); ...              for i: n = count_nonzero(x > i); kept[i] = n; ...
     for i, last first: n = count_nonzero(x > i)  ->   for i, last first: n = kept[i]
 
-What is computed element by element is cheap to compute again, a pass over an array is not. Works in place, before the walk.
+Element-wise values are cheap to recompute; a pass over an array is not. Runs before the walk.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from symgrad.loops.writer import key_of, number
 from symgrad.ops.declare import ROWS
 from symgrad.passes.facts import Facts, is_pure
 
-#: rows that go over an array and give a number
+#: rows that reduce an array to a number
 REDUCTIONS = frozenset({"sum", "mean", "prod", "max", "min", "var", "std", "any", "all", "count_nonzero", "dot"})
 
 
 def rounds(func: Func) -> Func:
-    """Keep what both halves of loops reduce arrays to, in place."""
+    """Save the array reductions that both halves of loops compute, in place."""
     facts = Facts(func)
     for block in [func.body, *(b for op in walk(func.body) for b in op.blocks)]:
         loops = [op for op in block.ops if isinstance(op, For) and not op.until]
@@ -35,14 +35,14 @@ def rounds(func: Func) -> Func:
 
 
 def same_rounds(a: For, b: For) -> bool:
-    """Do the indices count the same places, from 0 on?"""
+    """Whether the loops have the same indices, from 0 on."""
     start = number(a.start)
     bounds = [(key_of(o.start), key_of(o.stop), key_of(o.step)) for o in (a, b)]
     return bounds[0] == bounds[1] and start is not None and start >= 0 and number(a.step) == 1
 
 
 def reduced_by_both(forward: For, backward: For, facts: Facts) -> dict[Value, Value]:
-    """Maps each number that the body of the second loop reduces an array to, to the same number in the first."""
+    """Maps each reduction in the body of the second loop to the same reduction in the first."""
     forward_values: dict[Any, Value] = {}
     for op in forward.body.ops:
         if isinstance(op, Call) and len(op.outs) == 1 and is_repeatable(op, facts):
@@ -60,7 +60,7 @@ def reduced_by_both(forward: For, backward: For, facts: Facts) -> dict[Value, Va
 
 
 def is_repeatable(op: Call, facts: Facts) -> bool:
-    """Does the op give the same for the same operands, whenever it is done?"""
+    """Whether the op gives the same result for the same operands at any time."""
     row = ROWS[op.name]
     if not is_pure(row) or row.consumes or row.statement:
         return False
@@ -68,12 +68,12 @@ def is_repeatable(op: Call, facts: Facts) -> bool:
 
 
 def key(op: Call, same: dict[Operand, Operand]) -> Any:
-    """Equal for ops that compute the same."""
+    """A key that is equal for ops that compute the same."""
     return op.name, tuple(key_of(same.get(a, a) if isinstance(a, Value) else a) for a in op.args), repr(sorted(op.settings.items()))
 
 
 def keep(block: Block, forward: For, backward: For, matches: dict[Value, Value]) -> None:
-    """Put the numbers on a tape with places, and read them from it."""
+    """Save the numbers on a slot tape, and read them from it."""
     items = list(dict.fromkeys(matches.values()))
     type_ = Tape(tuple(i.type for i in items), True)
     tapes = [Value(Tape((), True), "%kept"), *(Value(type_, "%kept") for _ in range(3))]

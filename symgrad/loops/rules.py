@@ -1,6 +1,6 @@
-"""table: what each row becomes in loops. A rule is given the op and answers with what its results are.
+"""table: the lowering rule of each row. A rule takes the op and returns the forms of its results.
 
-Rows that are applied element by element need no rule: ``pointwise`` says which they are.
+Rows applied element by element need no rule: ``pointwise`` identifies them.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from symgrad.runtime.vector_text import VECTOR
 
 Rule = Callable[["Context", Call], "Thing | list[Thing]"]
 
-#: exponents that are multiplications or a square root
+#: exponents computed by multiplications or a square root
 SMALL_POWERS = (-2, -1, -0.5, 0.5, 1, 1.5, 2, 3, 4)
 #: rows applied element by element that the table of rows does not mark as such
 POINTWISE = frozenset(
     {"where", "share", "inside", "below", "above", "round", "real", "real_part", "imaginary", "cast", "plus", "isrealobj"}
 )
-#: what one element costs, in additions; 1 where nothing is said
+#: the cost of one element in additions; 1 by default
 PRICES = {
     "positive": 0, "negative": 1, "cast": 0, "divide": 4, "floor_divide": 6, "mod": 8, "sqrt": 5, "reciprocal": 4, "share": 5,
     **dict.fromkeys(
@@ -62,7 +62,7 @@ RULES: dict[str, Rule] = {
 
 
 def logaddexp(writer: Writer, x: Operand, y: Operand) -> Operand:
-    """As NumPy computes it: the larger, and what the difference adds; equal infinities have none."""
+    """As NumPy computes it: the larger operand plus a term from the difference, which is 0 for equal infinities."""
     call = writer.call
     difference = call("where", call("equal", x, y), Const(0.0), call("abs", call("subtract", x, y, via=None), via="numpy"), via=None)
     top = call("where", call("greater", x, y), x, y, via=None)
@@ -70,11 +70,11 @@ def logaddexp(writer: Writer, x: Operand, y: Operand) -> Operand:
 
 
 def vectorised(name: str) -> Callable[..., Operand]:
-    """A function of probabilities, in a loop that can be vectorised."""
+    """A function of probabilities in its vectorisable form."""
     return lambda writer, *args: PROBABILITIES[name](writer.call, "vector_", *args)
 
 
-#: rows that are composed of functions that can be vectorised, for arrays of floats
+#: rows composed of vectorisable functions, for arrays of floats
 COMPOSED: dict[str, Callable[..., Operand]] = {
     "logaddexp": logaddexp,
     **{name: vectorised(name) for name in PROBABILITIES if name not in ("ndtr", "log_ndtr", "erfcx")},  # erfc is numba's
@@ -82,13 +82,13 @@ COMPOSED: dict[str, Callable[..., Operand]] = {
 
 
 def pointwise(op: Call) -> bool:
-    """Is the row applied element by element, with one result?"""
+    """Whether the row is applied element by element, with one result."""
     row = ROWS[op.name]
     return len(op.outs) == 1 and (row.elementwise or op.name in POINTWISE)
 
 
 def vector_name(op: Call, dtype: str) -> str | None:
-    """The row of the function that computes the same and can be vectorised, for arrays of floats."""
+    """The row of the vectorisable function that computes the same, for arrays of floats."""
     name = VECTOR.get(op.name)
     if name is None or dtype not in ("f32", "f64"):
         return None
@@ -98,14 +98,14 @@ def vector_name(op: Call, dtype: str) -> str | None:
 
 
 def as_numpy_takes_it(op: Call, elements: list[Operand]) -> tuple[str, list[Operand]]:
-    """The row and operands of one element: NumPy takes the square root for the power 0.5, which differs below zero."""
+    """The row and operands for one element: for the power 0.5 NumPy takes the square root, which differs below zero."""
     if op.name == "power" and isinstance(op.args[1], Const) and op.args[1].value == 0.5:
         return "sqrt", elements[:1]
     return op.name, elements
 
 
 def price_of(op: Call) -> int:
-    """What one element of the result costs."""
+    """The cost of one element of the result."""
     if op.name == "power" and isinstance(op.args[1], Const) and op.args[1].value in SMALL_POWERS:
         return 2 if type(op.args[1].value) is int and op.args[1].value > 0 else 6
     return PRICES.get(op.name, 1)

@@ -1,4 +1,4 @@
-"""table: what runs along an axis: sums and products so far, and those that derivatives of products need."""
+"""table: scans along an axis: cumulative sums and products, and the scans in the derivatives of products."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Step = Callable[[Writer, Operand, list[Operand]], Operand]
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What it starts from, how the elements at a place are taken in, from which end, and whether a place has its own or what was before."""
+    """A scan: its initial value, its step, its direction, and whether an element's result excludes the element itself."""
 
     start: float
     step: Step
@@ -38,7 +38,7 @@ def times(writer: Writer, total: Operand, elements: list[Operand]) -> Operand:
 
 
 def weighted(writer: Writer, total: Operand, elements: list[Operand]) -> Operand:
-    """With the weights ``g`` after the factors ``x``: ``g + x * total``."""
+    """The step of a weighted scan with weights ``g`` and factors ``x``: ``g + x * total``."""
     x, g = elements
     return writer.call("add", g, writer.call("multiply", x, total, via=None), via=None)
 
@@ -64,7 +64,7 @@ RUNS = {
 
 
 def running(lowering: Context, op: Call) -> Thing:
-    """A running number for each line along the axis."""
+    """Scan each line along the axis."""
     writer, dtype, run = lowering.writer, dtype_of(op), RUNS[op.name]
     if abs(run.start) == np.inf and dtype != "f64":
         raise OutOfReach(f"{function_in_words(op)} of {in_words(op.args[0].type)}", op.loc)
@@ -83,7 +83,7 @@ def running(lowering: Context, op: Call) -> Thing:
             place = writer.subtract(writer.add(extents[gone], Const(-1)), i) if run.backward else i
             index = dict(zip(kept, outer, strict=True)) | {gone: place}
             cell = tuple(index[k] for k in range(len(extents)))
-            if run.before:  # as a number of its own: the running one goes on
+            if run.before:  # copied to another number, because the running one changes
                 writer.store(handle, writer.call("positive", total), cell)
             writer.let(total, cast_to(writer, run.step(writer, total, [f.at(broadcast_index(f, cell)) for f in forms]), dtype))
             if not run.before:
@@ -96,7 +96,7 @@ def running(lowering: Context, op: Call) -> Thing:
 
 
 def places(lowering: Context, op: Call) -> Thing:
-    """Where the extreme so far was met last."""
+    """The index of the last occurrence of the running extreme."""
     writer = lowering.writer
     x, out = (lowering.form(a) for a in op.args)
     extents = broadcast_extents(writer, [x.extents, out.extents])
@@ -115,7 +115,7 @@ def places(lowering: Context, op: Call) -> Thing:
 
 
 def laid_flat(writer: Writer, form: Form, shape: tuple[Operand, ...], flat: tuple[Operand, ...]) -> Form:
-    """The elements in one line, as broadcast."""
+    """The elements in one line, after broadcasting."""
     whole = shown(form, shape, lambda index: broadcast_index(form, index))
     where = reshaped(writer, shape, flat)
     return shown(whole, where.extents, where.at)

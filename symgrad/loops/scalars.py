@@ -1,7 +1,7 @@
-"""Numbers, one at a time: each row applied to scalars -> ops that mean under numba what Python and NumPy mean.
+"""Lowering of real scalars: each row -> ops that mean under numba what Python and NumPy mean.
 
-Where Python raises (a division of Python floats by zero, a function of ``math`` outside its domain), and
-where its integers grow beyond 62 bits, the kernel bails out, and the caller runs the NumPy code instead.
+The kernel bails out where Python raises (division of Python floats by zero, ``math`` functions outside their
+domain), and where its integers exceed 62 bits. The caller then runs the NumPy code.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from symgrad.ops.raising import DEFINED_EVERYWHERE
 Args = list[Operand]
 Rule = Callable[[Builder, Call, Args], list[Operand]]
 
-#: functions with a finite value for every finite number
+#: functions whose value is finite for every finite number
 CIRCULAR = frozenset({"sin", "cos", "tan"})
 WIDTHS = {"bool": 0, "int": 1, "float": 2}
 
 
 def lower_scalar(build: Builder, op: Call, args: Args) -> list[Operand]:
-    """Append the ops that compute ``op`` for these operands, all of them numbers; ``OutOfReach`` if there are none."""
+    """Append the ops that compute ``op`` on these scalar operands; ``OutOfReach`` if there are none."""
     types = [*(a.type for a in args), *(o.type for o in op.outs)]
     if any(map(is_complex, types)):
         return lower_complex(build, op, args)
@@ -46,17 +46,17 @@ def lower_scalar(build: Builder, op: Call, args: Args) -> list[Operand]:
     results = rule(build, op, widened(build, op, args) if by_math else narrowed(build, op, args))
     for value, out in zip(results, op.outs, strict=False):
         if isinstance(value, Value) and value not in args and is_wide(value.type) and is_wide(out.type):
-            value.type = out.type  # whether Python's or NumPy's, which are one to numba
+            value.type = out.type  # Python's or NumPy's: numba has one type for both
     return results
 
 
-#: what these are of NumPy's booleans, where it is not what they are of Python's, which are integers
+#: the rows for NumPy booleans, where they differ from those for Python bools, which are integers
 OF_BOOLEANS = {"add": "logical_or", "multiply": "logical_and", **dict.fromkeys(("subtract", "negative", "positive", "power", "floor_divide",
                "mod", "left_shift", "right_shift", "abs", "square", "sign"))}  # fmt: skip
 
 
 def of_booleans(op: Call, args: Args) -> Call:
-    """The op that an op on booleans comes to."""
+    """The row that an op on booleans means."""
     if all(isinstance(a.type, Scalar) and a.type.dtype is None for a in args):
         return op
     name = OF_BOOLEANS[op.name]
@@ -69,12 +69,12 @@ def of_booleans(op: Call, args: Args) -> Call:
 
 
 def is_wide(type_: Type) -> bool:
-    """Is it a number of 64 bits, Python's or NumPy's?"""
+    """Whether the type is that of a 64-bit float, Python's or NumPy's."""
     return isinstance(type_, Scalar) and type_.kind == "float" and type_.dtype in (None, "any", "f64")
 
 
 def narrowed(build: Builder, op: Call, args: Args) -> Args:
-    """The operands with Python numbers in the dtype that NumPy gives them beside a narrower one.
+    """The operands, with Python numbers cast to the dtype that NumPy gives them beside a narrower one.
 
     numba would compute in 64 bits: ``np.float32(0.1) * 0.1``, for example.
     """
@@ -82,7 +82,7 @@ def narrowed(build: Builder, op: Call, args: Args) -> Args:
     narrow = named - {"f64", "i64"}
     if not narrow or op.name in ("cast", "number", "where"):
         return args
-    if named == {"f32", "f64"}:  # the wider one is what both compute in
+    if named == {"f32", "f64"}:  # both compute in the wider one
         return [build.call("cast", a, dtype="f64") if isinstance(a.type, Scalar) and a.type.dtype == "f32" else a for a in args]
     if len(named) > 1 or any(isinstance(a.type, Scalar) and a.type.dtype == "any" for a in args):
         raise OutOfReach(f"numbers of {' and '.join(sorted(dtype_in_words(dtype) for dtype in named))} in one operation", op.loc)
@@ -96,7 +96,7 @@ def narrowed(build: Builder, op: Call, args: Args) -> Args:
 
 
 def widened(build: Builder, op: Call, args: Args) -> Args:
-    """The operands of a function of ``math``, which computes in 64 bits whatever it is given."""
+    """The operands of a function of ``math``, which computes in 64 bits for any operand."""
     if op.name in ("maximum", "minimum", "abs"):
         return args
     narrow = [isinstance(a.type, Scalar) and a.type.dtype not in (None, "any", "f64", "i64", "bool") for a in args]
@@ -121,17 +121,17 @@ def again(build: Builder, op: Call, args: Args) -> list[Operand]:
 
 
 def function(build: Builder, op: Call, args: Args) -> list[Operand]:
-    """A function of ``math`` raises where it has no finite value; NumPy's does not."""
+    """A function; one of ``math`` raises where its value is not finite, NumPy's does not."""
     results = again(build, op, args)
     if op.settings.get("via") == "math" and op.name not in DEFINED_EVERYWHERE and not is_known_finite(op.name, args):
         unless_finite(build, args[0] if op.name in CIRCULAR else results[0])
     if op.name == "abs" and is_python_int(args[0].type):
-        bail_out(build, build.call("less", results[0], Const(0)))  # of -2**63, which has no opposite in 64 bits
+        bail_out(build, build.call("less", results[0], Const(0)))  # for -2**63, whose negative overflows 64 bits
     return results
 
 
 def is_known_finite(name: str, args: Args) -> bool:
-    """Is it a function of literals, with a finite value?"""
+    """Whether the call is a function of literals with a finite value."""
     if not all(isinstance(a, Const) and type(a.value) in (int, float) for a in args):
         return False
     with np.errstate(all="ignore"):
@@ -139,7 +139,7 @@ def is_known_finite(name: str, args: Args) -> bool:
 
 
 def as_float(build: Builder, number: Operand) -> Operand:
-    """A number as a float; numba knows none of a bool."""
+    """A number as a float; numba cannot convert a bool."""
     if getattr(number.type, "kind", None) != "bool":
         return build.call("number", number, kind="float")
     value = build.call("where", number, Const(1.0), Const(0.0), via=None)
@@ -148,14 +148,14 @@ def as_float(build: Builder, number: Operand) -> Operand:
 
 
 def counted(build: Builder, op: Call, args: Args) -> list[Operand]:
-    """Sums, differences, products and powers; of Python integers they are computed as floats too, to see their size."""
+    """Sums, differences, products and powers; for Python integers computed in floats too, to bound their size."""
     if is_python_int(*(a.type for a in args)) and not is_index_arithmetic(op, args):
         unless_small(build, build.call(op.name, *(as_float(build, a) for a in args)))
     return again(build, op, args)
 
 
 def shifted(build: Builder, op: Call, args: Args) -> list[Operand]:
-    """Shifts by fewer bits than an integer has; a processor takes others modulo that number."""
+    """Shifts by fewer bits than the integer has; processors take larger ones modulo that number."""
     number, count = args
     width = bits(op.outs[0].type)
     if not (isinstance(count, Const) and 0 <= count.value < width):
@@ -168,13 +168,13 @@ def shifted(build: Builder, op: Call, args: Args) -> list[Operand]:
 
 
 def bits(type_: Type) -> int:
-    """How many bits an integer of a type has in a kernel."""
+    """The number of bits of an integer type in a kernel."""
     dtype = type_.dtype if isinstance(type_, Scalar) and type_.dtype not in (None, "any", "bool") else "i64"
     return int(dtype[1:])
 
 
 def is_index_arithmetic(op: Call, args: Args) -> bool:
-    """Is something small added to an integer, as indices are made?  2**62 such steps take a century."""
+    """Whether a small literal is added to an integer, as in index arithmetic: 2**62 such steps take a century."""
     return op.name in ("add", "subtract") and any(isinstance(a, Const) and abs(a.value) < 2**31 for a in args)
 
 
@@ -183,19 +183,19 @@ def divided(build: Builder, op: Call, args: Args) -> list[Operand]:
     if is_python(*(a.type for a in args)) or op.name != "divide":
         if_zero(build, args[1])
     if op.name == "floor_divide" and is_python_int(*(a.type for a in args)) and not isinstance(args[1], Const):
-        unless_small(build, as_float(build, args[0]))  # -2**63 // -1 has 64 bits
+        unless_small(build, as_float(build, args[0]))  # -2**63 // -1 overflows 64 bits
     elif op.name != "divide" and is_signed(op.outs[0].type):
         unless_opposite(build, args[1], bits(op.outs[0].type), args[0])
-    return again(build, plainly(op) if op.name == "floor_divide" else op, args)  # np.floor_divide is floor(x / y) to numba
+    return again(build, plainly(op) if op.name == "floor_divide" else op, args)  # numba computes np.floor_divide as floor(x / y)
 
 
 def is_signed(type_: Type) -> bool:
-    """Is it an integer that may be negative?"""
+    """Whether the type is that of an integer that may be negative."""
     return isinstance(type_, Scalar) and type_.kind == "int" and not (type_.dtype or "").startswith("u")
 
 
 def unless_opposite(build: Builder, divisor: Operand, width: int, dividend: Operand) -> None:
-    """Leave the kernel before the least integer is divided by -1: it has no opposite, and a processor traps."""
+    """Leave the kernel before the least integer is divided by -1: the result overflows, and the processor traps."""
     if isinstance(divisor, Const) and divisor.value != -1 or isinstance(dividend, Const) and dividend.value != -(2 ** (width - 1)):
         return
     is_least = build.call("equal", dividend, Const(-(2 ** (width - 1))))
@@ -203,14 +203,14 @@ def unless_opposite(build: Builder, divisor: Operand, width: int, dividend: Oper
 
 
 def power(build: Builder, op: Call, args: Args) -> list[Operand]:
-    """Python's floats raise or turn complex where the power is not finite; integers have no negative powers."""
+    """A power: Python floats raise or become complex where it is not finite; integers have no negative powers."""
     types = [a.type for a in args]
     if all(isinstance(t, Scalar) and t.kind in ("int", "bool") for t in types):
         if not isinstance(args[1], Const):
             bail_out(build, build.call("less", args[1], Const(0)))
         elif args[1].value < 0:
             raise OutOfReach("a negative power of an integer", op.loc)
-        bail_out(build, build.call("greater", args[1], Const(64)))  # of -1, 0 and 1 only; floats do not tell odd from even there
+        bail_out(build, build.call("greater", args[1], Const(64)))  # only -1, 0 and 1 have larger powers, which floats lose the parity of
         return counted(build, op, args)
     by_math = op.settings.get("via") == "math"
     results = again(build, plainly(op), args) if by_math else again(build, op, args)
@@ -220,12 +220,12 @@ def power(build: Builder, op: Call, args: Args) -> list[Operand]:
 
 
 def plainly(op: Call) -> Call:
-    """The op as an operator, or NumPy's function: where numba has not that of ``math``, or another of NumPy's."""
+    """The op as an operator or NumPy function, where numba lacks the one of ``math``, or another of NumPy's."""
     return Call(op.outs, op.loc, op.name, op.args, {**op.settings, "via": None})
 
 
 def remainder(build: Builder, op: Call, args: Args) -> list[Operand]:
-    """The remainder with the sign of the dividend; of integers numba gives that of ``%``."""
+    """The remainder with the sign of the dividend; for integers numba computes that of ``%``."""
     is_whole = [getattr(a.type, "kind", None) != "float" for a in args]
     if any(is_whole) and not is_python(*(a.type for a in args)) and (all(is_whole) or not is_wide(op.outs[0].type)):
         raise OutOfReach("np.fmod of integers", op.loc)
@@ -237,7 +237,7 @@ def remainder(build: Builder, op: Call, args: Args) -> list[Operand]:
 
 
 def counting(build: Builder, op: Call, args: Args) -> list[Operand]:
-    """Factorials and their like, of integers; what has no 64 bits, or raises, is left to Python."""
+    """Factorials and similar functions of integers; results over 64 bits, and errors, are left to Python."""
     if any(getattr(a.type, "kind", None) not in ("int", "bool") for a in args):
         raise OutOfReach(f"{function_in_words(op)} of floats", op.loc)
     value = build.call(COUNTING[op.name], *(build.call("number", a, kind="int") for a in args))
@@ -245,11 +245,11 @@ def counting(build: Builder, op: Call, args: Args) -> list[Operand]:
     return settled(build, op, value)
 
 
-COUNTING = {"perm": "orders_of", "factorial": "factorial_of", "comb": "choices_of", "isqrt": "root_of"}  #: the runtime's, by rows
+COUNTING = {"perm": "orders_of", "factorial": "factorial_of", "comb": "choices_of", "isqrt": "root_of"}  #: functions of the runtime, by row
 
 
 def root(build: Builder, op: Call, args: Args) -> list[Operand]:
-    """The cube root: numba has NumPy's only."""
+    """The cube root; numba has only NumPy's."""
     results = again(build, plainly(op), args)
     if op.settings.get("via") == "math":
         unless_finite(build, results[0])
@@ -257,7 +257,7 @@ def root(build: Builder, op: Call, args: Args) -> list[Operand]:
 
 
 def special(build: Builder, op: Call, args: Args) -> list[Operand]:
-    """Functions that numba has from ``math``; NumPy's form of them does not raise."""
+    """Functions for which numba uses ``math``; NumPy's do not raise."""
     results = again(build, Call(op.outs, op.loc, op.name, op.args, {**op.settings, "via": "math"}), args)
     if op.settings.get("via") == "math" and op.name not in DEFINED_EVERYWHERE:
         unless_finite(build, results[0])
@@ -265,7 +265,7 @@ def special(build: Builder, op: Call, args: Args) -> list[Operand]:
 
 
 def gammas(build: Builder, op: Call, args: Args) -> list[Operand]:
-    """The first two derivatives of ``lgamma``; NumPy code tells what they are where they are not finite."""
+    """The first two derivatives of ``lgamma``; the NumPy code handles non-finite values."""
     order = 0 if op.name == "digamma" else args[0].value if isinstance(args[0], Const) else None
     if order not in (0, 1):
         raise OutOfReach("higher derivatives of the gamma function", op.loc)
@@ -275,19 +275,19 @@ def gammas(build: Builder, op: Call, args: Args) -> list[Operand]:
 
 
 def next_snapshot(build: Builder, op: Call, args: Args) -> list[Operand]:
-    """The round of the next snapshot."""
+    """The iteration of the next snapshot."""
     return settled(build, op, build.call("snapshot_after", *args))
 
 
 def snapshots_within(build: Builder, op: Call, args: Args) -> list[Operand]:
-    """How many snapshots fit into memory; the NumPy code says so where there is no room for one."""
+    """The number of snapshots that fit into memory; the NumPy code reports that there is no room for one."""
     count = build.call("count_within", *args)
     bail_out(build, build.call("less", count, Const(1)))
     return settled(build, op, count)
 
 
 def composed(build: Builder, op: Call, args: Args) -> list[Operand]:
-    """Functions of probabilities, said in others."""
+    """Functions of probabilities, composed of others."""
     floats = [build.call("cast", a, dtype="f64") for a in args]
     if op.name in OUTSIDE:
         comparison, bound = OUTSIDE[op.name]
@@ -296,7 +296,7 @@ def composed(build: Builder, op: Call, args: Args) -> list[Operand]:
 
 
 def slope_of_erfcx(build: Builder, op: Call, args: Args) -> list[Operand]:
-    """A derivative of ``erfcx`` of known order; NumPy code computes its tail."""
+    """A derivative of ``erfcx`` of known order; the NumPy code computes its tail."""
     order = args[2].value if isinstance(args[2], Const) else None
     if type(order) is not int:
         raise OutOfReach("a derivative of erfcx whose order is not known", op.loc)
@@ -306,7 +306,7 @@ def slope_of_erfcx(build: Builder, op: Call, args: Args) -> list[Operand]:
 
 
 def signed(build: Builder, op: Call, args: Args) -> list[Operand]:
-    """The sign as two choices: of a zero it is 0.0 whatever the zero's own."""
+    """The sign as two choices; 0.0 for either zero."""
     (x,) = args
     if getattr(x.type, "kind", None) != "float":
         return again(build, op, args)
@@ -324,7 +324,7 @@ def step(build: Builder, op: Call, args: Args) -> list[Operand]:
 
 
 def larger(build: Builder, op: Call, args: Args) -> list[Operand]:
-    """The builtins ``max`` and ``min`` hand back an operand, the first of equal ones."""
+    """The builtins ``max`` and ``min`` return an operand, the first of equal ones."""
     if op.settings.get("via") != "math":
         return again(build, op, args)
     x, y = args
@@ -333,7 +333,7 @@ def larger(build: Builder, op: Call, args: Args) -> list[Operand]:
 
 
 def clipped(build: Builder, op: Call, args: Args) -> list[Operand]:
-    """``np.clip`` as two choices; a bound that is None is none."""
+    """``np.clip`` as two choices; a bound of None is omitted."""
     x, low, high = args
     if not (isinstance(low, Const) and low.value is None):
         x = build.call("maximum", x, low)
@@ -343,7 +343,7 @@ def clipped(build: Builder, op: Call, args: Args) -> list[Operand]:
 
 
 def made_finite(build: Builder, op: Call, args: Args) -> list[Operand]:
-    """``np.nan_to_num``: a choice for each value that is not finite."""
+    """``np.nan_to_num``: a choice for each kind of non-finite value."""
     x, own, largest = args[0], op.settings, float(np.finfo(float).max)
     limits = {np.inf: largest if own["posinf"] is None else own["posinf"], -np.inf: -largest if own["neginf"] is None else own["neginf"]}
     if not is_wide(x.type) or not all(isinstance(value, bool | int | float) for value in (own["nan"], *limits.values())):
@@ -364,7 +364,7 @@ def whole(build: Builder, op: Call, args: Args) -> list[Operand]:
 
 
 def to_decimals(build: Builder, op: Call, args: Args) -> list[Operand]:
-    """``np.round``: scaled, rounded to an integer, and scaled back, as NumPy does it."""
+    """``np.round``: scale, round to an integer, and scale back, as NumPy does."""
     (x,) = args
     decimals = op.settings["decimals"]
     if getattr(x.type, "kind", None) != "float":
@@ -380,7 +380,7 @@ def to_decimals(build: Builder, op: Call, args: Args) -> list[Operand]:
 
 
 def converted(build: Builder, op: Call, args: Args) -> list[Operand]:
-    """``float(x)``, ``int(x)``: a float that is no integer of 62 bits is left to Python."""
+    """``float(x)``, ``int(x)``: Python handles floats too large for an integer of 62 bits."""
     kind = getattr(args[0].type, "kind", None)
     target_kind = op.settings["kind"]
     if isinstance(args[0].type, Object):
@@ -392,7 +392,7 @@ def converted(build: Builder, op: Call, args: Args) -> list[Operand]:
     dtype = getattr(args[0].type, "dtype", None)
     if target_kind == kind == "int" and dtype in ("any", "i64", "u64"):
         unless_whole(build, args[0], signed=dtype != "u64")
-    if dtype not in (None, "any") and kind == target_kind != "bool":  # numba would leave it as narrow as it is
+    if dtype not in (None, "any") and kind == target_kind != "bool":  # numba would leave its width unchanged
         value = build.call("cast", args[0], dtype={"float": "f64", "int": "i64"}[target_kind])
         value.type = Scalar(target_kind)
         return [value]
@@ -412,7 +412,7 @@ def logarithm(build: Builder, op: Call, args: Args) -> list[Operand]:
 
 
 def inverted(build: Builder, op: Call, args: Args) -> list[Operand]:
-    """``~x``: of NumPy's booleans it is ``not``."""
+    """``~x``: ``not`` for NumPy booleans."""
     if getattr(args[0].type, "kind", None) != "bool":
         return again(build, op, args)
     if is_python(args[0].type):
@@ -435,7 +435,7 @@ def lowered_power(build: Builder, op: Call, args: Args) -> list[Operand]:
 
 
 def slope(build: Builder, op: Call, args: Args) -> list[Operand]:
-    """A slope that may be infinite: kernels compute with NumPy's infinities."""
+    """A slope that may be infinite: kernels use NumPy's infinities."""
     floats = [as_float(build, a) if getattr(a.type, "kind", None) != "float" else a for a in args]
     return [build.call(SLOPES[op.name], *floats, hint=op.outs[0].name)]
 

@@ -1,6 +1,7 @@
-"""Which ops of a block may be run strip by strip along an axis: their elements meet nowhere but in numbers that are folded along it.
+"""Tiling legality: which ops of a block can run strip by strip: elements interact only in reductions along the axis.
 
-Everything else is *early*, since it needs nothing of the strips, or *late*. Loops of the program may have ops of all three kinds.
+Every other op is *early* if it needs nothing of the strips, else *late*. Loops of the program may have ops of
+all three kinds.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ from symgrad.loops.writer import Writer, key_of, number
 
 
 class Kind(Enum):
-    """When an op is run: before or beside the strips, in each of them, after them; ``START``: what a fold begins with."""
+    """When an op runs: before or beside the strips, in each strip, or after them; ``START``: the initial value of a fold."""
 
     EARLY, STRIP, LATE, START = range(4)
 
 
 @dataclass(slots=True)
 class Part:
-    """An op of a block; ``parts``: those of a loop of which each round is run strip by strip, ``late``: what it carries beyond them."""
+    """An op of a block; ``parts``: the ops of a loop run strip by strip, ``late``: the indices of its late carried values."""
 
     op: Op
     kind: Kind
@@ -32,7 +33,7 @@ class Part:
     late: set[int] = field(default_factory=set)
 
     def leaves(self) -> Iterator[Part]:
-        """The part itself, or those in it."""
+        """The part itself, or the leaves inside it."""
         if self.parts is None:
             yield self
         for part in self.parts or ():
@@ -44,7 +45,7 @@ class Part:
 
 @dataclass(slots=True)
 class Seen:
-    """What ops define, store to, and touch."""
+    """The values that ops define, store to, and access."""
 
     defined: set[Value] = field(default_factory=set)
     written: set[Value] = field(default_factory=set)
@@ -56,7 +57,7 @@ class Seen:
         self.touched |= facts.touched
 
     def meets(self, facts: Summary) -> bool:
-        """Must what was seen stay before this op?"""
+        """Whether the recorded ops must stay before this op."""
         written = facts.written
         return bool(self.defined & facts.used or self.written & facts.touched or self.touched & written)
 
@@ -66,19 +67,19 @@ class Seen:
 
 @dataclass
 class Region:
-    """Ops of a block that stand one after the other, sorted into kinds; ``extent`` is that of the axis."""
+    """Consecutive ops of a block, sorted into kinds; ``extent`` is that of the axis."""
 
     block: Block
     extent: Operand
     writer: Writer
-    alias: Mapping[Value, Value]  #: one name for all values that may be the same array
-    summaries: dict[Op, Summary] = field(default_factory=dict)  #: shared by the regions that are tried before anything is rewritten
+    alias: Mapping[Value, Value]  #: representatives of values that may be one array
+    summaries: dict[Op, Summary] = field(default_factory=dict)  #: shared by the regions tried before anything is rewritten
     order: list[Part] = field(default_factory=list)
     strip: Seen = field(default_factory=Seen)
     late: Seen = field(default_factory=Seen)
-    axes: dict[Value, frozenset[int]] = field(default_factory=dict)  #: of arrays in strips: where the index of the strip stands
-    users: dict[Value, int] = field(default_factory=dict)  #: how many nests in strips use an array or a number
-    stored: set[Value] = field(default_factory=set)  #: what nests in strips store to
+    axes: dict[Value, frozenset[int]] = field(default_factory=dict)  #: for arrays in strips: the axes of the strip's index
+    users: dict[Value, int] = field(default_factory=dict)  #: the number of nests in strips that use an array or a number
+    stored: set[Value] = field(default_factory=set)  #: arrays that nests in strips store to
 
     def add(self, op: Op) -> None:
         """Classify an op: early, in the strip loop, or late."""
@@ -100,22 +101,22 @@ class Region:
         self.order.append(Part(op, kind, facts))
 
     def summary(self, op: Op) -> Summary:
-        """What an op does."""
+        """The accesses of an op."""
         facts = self.summaries.get(op)
         if facts is None:
             facts = self.summaries[op] = summary(op, self.alias)
         return facts
 
     def state(self) -> tuple[dict[Value, frozenset[int]], dict[Value, int], set[Value]]:
-        """What to go back to where an op does not fit."""
+        """The state to restore if an op does not fit."""
         return dict(self.axes), dict(self.users), set(self.stored)
 
     def goes_round(self) -> bool:
-        """Are there loops that go through the strip in each round?"""
+        """Whether some loop traverses the strip in each iteration."""
         return any(part.parts is not None for part in self.order)
 
     def stays(self) -> bool:
-        """Does each round store to the elements that the round before has stored to?"""
+        """Whether each iteration stores to the elements that the previous one has stored to."""
         leaves = [leaf for part in self.order if part.parts is not None for leaf in part.of_kind(Kind.STRIP)]
         stored = {handle for leaf in leaves for handle in leaf.facts.written}
         return any(self.axes.get(h) and isinstance(h.type, Array) and h.type.rank == 1 for h in stored)
@@ -123,7 +124,7 @@ class Region:
     # -------------------------------------------------------------- nests
 
     def goes_along(self, op: Op) -> bool:
-        """Is it a nest along the axis, or a loop of the program with such nests in it?"""
+        """Whether the op is a nest along the axis, or a program loop that contains such nests."""
         if not isinstance(op, For):
             return False
         if op in self.writer.nests:
@@ -131,7 +132,7 @@ class Region:
         return any(self.goes_along(inner) for inner in op.body.ops)
 
     def nest(self, op: For, facts: Summary, late: Seen, top: bool) -> Part | None:
-        """A nest along the axis, if its rounds are independent."""
+        """A nest along the axis, if its iterations are independent."""
         if late.meets(facts):
             return None
         for access in facts.accesses:
@@ -152,15 +153,15 @@ class Region:
             return None
         return Part(op, Kind.STRIP, facts)
 
-    # -------------------------------------------------------------- loops of the program
+    # -------------------------------------------------------------- program loops
 
     def loop(self, op: For, facts: Summary) -> Part | None:
-        """A loop of the program whose rounds may run again for each strip, and after that for the late ops."""
+        """A program loop whose iterations may run again for each strip, and afterwards for the late ops."""
         part = self.rounds(op, facts, self.strip, self.late)
         return part if part is not None and self.may_run_again(part) and self.is_counted(part, facts) else None
 
     def rounds(self, op: For, facts: Summary, strip: Seen, late: Seen) -> Part | None:
-        """The same, but for what one round does to the next."""
+        """The same, except for dependences between iterations."""
         fixed = {o for o in (op.start, op.stop) if isinstance(o, Value)}
         if op.until or op.backward or number(op.step) not in (1, -1) or any(isinstance(c.type, Array) for c in op.carried):
             return None
@@ -177,7 +178,7 @@ class Region:
             self.axes, self.users, self.stored = saved
 
     def round(self, outer: Part, strip: Seen, late: Seen) -> set[int] | None:
-        """Classify the ops of a loop's body; returns the positions of the carried values that are late."""
+        """Classify the ops of a loop's body; return the indices of the late carried values."""
         op = outer.op
         assert isinstance(op, For)
         late.defined |= {op.carried[k] for k in outer.late}
@@ -209,14 +210,14 @@ class Region:
         return outer.late | {k for k, y in yields if y in late.defined or y in late.written or y in strip.written}
 
     def totals(self, op: For) -> set[Value]:
-        """The numbers that nests in the body of a loop fold, each begun there and folded by one nest."""
+        """The numbers that nests in a loop's body fold, each initialised there and folded by one nest."""
         nests = [inner for inner in op.body.ops if isinstance(inner, For) and inner in self.writer.nests and self.goes_along(inner)]
         folded = [value for nest in nests for value in running(nest, self.summary(nest))]
         begun = [inner.args[0] for inner in op.body.ops if isinstance(inner, Call) and inner.name == "let"]
         return {value for value in folded if folded.count(value) == begun.count(value) == 1}
 
     def may_run_again(self, part: Part) -> bool:
-        """Do the rounds give the same for every strip, and what is late the same after all of them?"""
+        """Whether the iterations compute the same for every strip, and the late ops the same after all of them."""
         early, strip, late = Seen(), Seen(), Seen()
         folded: set[Value] = set()
         begun: set[Operand] = set()
@@ -238,21 +239,21 @@ class Region:
         return all(self.axes.get(h) and h not in early.touched | late.touched for h in makers & strip.touched)
 
     def is_own(self, loop: Op, handle: Value, makers: set[Value]) -> bool:
-        """Does an array begin anew where the loop does: is it made there, or just before it with nothing in it?"""
+        """Whether an array is new at the start of the loop: allocated in it, or unused before it."""
         if handle in makers:
             return True
         users = [op for op in self.block.ops if handle in op.outs or op is not loop and handle in self.summary(op).written]
         return len(users) == 1 and isinstance(users[0], Call) and users[0].name == "empty"
 
     def is_counted(self, outer: Part, facts: Summary) -> bool:
-        """Are the rounds of inner loops known before the outermost begins?"""
+        """Whether the iteration counts of inner loops are known before the outermost loop."""
         inside = {v for inner in walk(Block(ops=[outer.op])) for b in inner.blocks for v in b.args} | facts.defined
         loops = [part.op for part in nested(outer)]
         return not any(o in inside for loop in loops if isinstance(loop, For) for o in (loop.start, loop.stop))
 
 
 def is_dear(part: Part) -> bool:
-    """Does an op go through whole arrays, so that doing it for each strip anew would cost more than strips save?"""
+    """Whether an op traverses whole arrays, so that repeating it for each strip would cost more than strips save."""
     inside = [part.op, *(inner for b in part.op.blocks for inner in walk(b))]
     if any(isinstance(op, While) or isinstance(op, For) and (number(op.start), number(op.stop)).count(None) for op in inside):
         return True
@@ -262,7 +263,7 @@ def is_dear(part: Part) -> bool:
 
 
 def nested(part: Part) -> Iterator[Part]:
-    """A loop that is run strip by strip, and those in it."""
+    """A loop run strip by strip, and those inside it."""
     if part.parts is not None:
         yield part
         for inner in part.parts:
@@ -270,7 +271,7 @@ def nested(part: Part) -> Iterator[Part]:
 
 
 def running(nest: For, facts: Summary) -> list[Value]:
-    """The numbers that a nest changes and that live on after each of its rounds, in the order in which they are changed."""
+    """The numbers that a nest changes and that outlive its iterations, in the order of their changes."""
     begun = {op.args[0] for op in walk(nest.body) if isinstance(op, Call) and op.name == "let" and op.settings.get("begin")}
     written = dict.fromkeys(a.handle for a in facts.accesses if a.writes and not isinstance(a.handle.type, Array))
     return [handle for handle in written if handle not in begun]

@@ -1,7 +1,7 @@
-"""Tapes with a place for each round as arrays: of the rounds, of the inner rounds, and of what is saved.
+"""Slot tapes as arrays: axes for the iterations, for the inner iterations, and for the saved value.
 
-What has no extents that are known before the loop is kept in a list of arrays. The tape of an inner loop is the part of the
-outer one's arrays that belongs to the round; where its rounds vary, there is room for the most.
+A value without extents known before the loop is saved in a list of arrays. An inner loop's tape is the part of
+the outer one's arrays for the iteration; where its iteration count varies, there is room for the maximum.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from symgrad.loops.writer import number
 
 
 def first_version(context: Context, value: Operand) -> Value | None:
-    """What a tape was when it was made: ``slots``, or ``slots_like``."""
+    """The first version of a tape: the result of ``slots`` or ``slots_like``."""
     while isinstance(value, Value):
         maker = context.facts.maker.get(value)
         if isinstance(maker, Call) and maker.name in ("slots", "slots_like"):
@@ -36,7 +36,7 @@ def first_version(context: Context, value: Operand) -> Value | None:
 
 
 def rounds_of(context: Context, tape: Value) -> Operand | None:
-    """How many places a tape has, by its first version."""
+    """The number of slots of a tape, by its first version."""
     maker = context.facts.maker.get(tape)
     if not isinstance(maker, Call):
         return None
@@ -55,7 +55,7 @@ def put_of(context: Context, tape: Value) -> Call | None:
 
 
 def slots(context: Context, op: Call) -> Thing:
-    """Make the arrays of a tape, unless they are part of an outer tape's."""
+    """Create the arrays of a tape, unless they are part of an outer tape's."""
     (out,) = op.outs
     if out in context.inner:
         inner = context.inner[out][1]
@@ -70,7 +70,7 @@ def slots(context: Context, op: Call) -> Thing:
 
 
 def rounds_around(context: Context, tape: Value) -> tuple[Operand, ...]:
-    """The rounds of the outer loops that an inner tape belongs to."""
+    """The iterations of the outer loops that an inner tape belongs to."""
     if tape not in context.inner:
         return ()
     outer, _, index = context.inner[tape]
@@ -78,7 +78,7 @@ def rounds_around(context: Context, tape: Value) -> tuple[Operand, ...]:
 
 
 def laid_out(context: Context, saves: Call, counts: tuple[Operand, ...]) -> Slots:
-    """The arrays for what a ``put`` saves."""
+    """The arrays for the values that a ``put`` saves."""
     arrays = Slots([], (), counts)
     for operand in saves.args[2:]:
         arrays.saved.append(place_for(context, operand, counts))
@@ -90,7 +90,7 @@ def laid_out(context: Context, saves: Call, counts: tuple[Operand, ...]) -> Slot
 
 
 def place_for(context: Context, operand: Operand, counts: tuple[Operand, ...]) -> Saved:
-    """Memory for one of the values that are saved each round."""
+    """Memory for one value saved in each iteration."""
     writer = context.writer
     name = f"{operand.name.lstrip('%')}_tape" if isinstance(operand, Value) and operand.name else "%tape"
     match operand.type:
@@ -118,7 +118,7 @@ def place_for(context: Context, operand: Operand, counts: tuple[Operand, ...]) -
 
 
 def list_of_arrays(context: Context, dtype: str, rank: int, counts: tuple[Operand, ...], name: str) -> Value:
-    """A list with a place for an array of each round."""
+    """A list with an array for each iteration."""
     writer = context.writer
     nothing = writer.empty(dtype, (ZERO,) * rank, "%nothing")
     total: Operand = ONE
@@ -130,7 +130,7 @@ def list_of_arrays(context: Context, dtype: str, rank: int, counts: tuple[Operan
 
 
 def inner_tape(context: Context, operand: Operand, counts: tuple[Operand, ...]) -> Saved:
-    """The arrays of an inner loop's tape, with room for its most rounds."""
+    """The arrays of an inner loop's tape, with room for its maximum number of iterations."""
     tape = first_version(context, operand)
     rounds = rounds_of(context, tape) if tape is not None else None
     if tape is None or rounds is None:
@@ -145,13 +145,13 @@ def inner_tape(context: Context, operand: Operand, counts: tuple[Operand, ...]) 
 
 
 def most(context: Context, operand: Operand) -> Operand | None:
-    """An upper bound of a number of rounds, from what is known now."""
+    """An upper bound of an iteration count, from values known here."""
     bound = extreme(context, operand, 1)
     return None if bound is None else context.writer.larger(bound, ZERO)
 
 
 def extreme(context: Context, operand: Operand, side: int) -> Operand | None:
-    """The most (1) or the least (-1) that a sum of indices may be, from what is known now."""
+    """The upper (1) or lower (-1) bound of a sum of indices, from values known here."""
     if isinstance(operand, Const) or operand in context.env:
         return context.number(operand)
     loop = next((op for op in walk(context.func.body) if isinstance(op, For) and op.index is operand), None)
@@ -173,7 +173,7 @@ def extreme(context: Context, operand: Operand, side: int) -> Operand | None:
 
 
 def put(context: Context, op: Call) -> Thing:
-    """Save the values of a round."""
+    """Save the values of an iteration."""
     if op.settings["add"]:
         raise OutOfReach("cotangents of what a loop has saved, which several rounds read")
     tape = context.thing(op.args[0])
@@ -187,7 +187,7 @@ def put(context: Context, op: Call) -> Thing:
 
 
 def saved_now(context: Context, value: Value, form: Form) -> bool:
-    """Save a recipe that needs memory at once, if it is to be saved later in its block: its place on the tape is its memory."""
+    """Save a recipe that needs memory at once if its block saves it later: its slot serves as its memory."""
     block = context.frames[-1].block
     op = next((op for op in block.ops if isinstance(op, Call) and op.name == "put" and value in op.args[2:]), None)
     if op is None or context.home.get(form) is not block or not isinstance(tape := context.env.get(op.args[0]), Slots):  # type: ignore[arg-type]
@@ -229,7 +229,7 @@ def save(context: Context, tape: Slots, saved: Saved, operand: Operand, index: t
 
 
 def flat(context: Context, tape: Slots, index: tuple[Operand, ...]) -> Operand:
-    """The place in a list that belongs to an index of several rounds."""
+    """The index in a list for the indices of several loops."""
     place: Operand = ZERO
     for i, count in zip(index, tape.counts, strict=True):
         place = context.writer.add(context.writer.multiply(place, count), i)
@@ -237,7 +237,7 @@ def flat(context: Context, tape: Slots, index: tuple[Operand, ...]) -> Operand:
 
 
 def get(context: Context, op: Call) -> list[Thing]:
-    """The values of a round."""
+    """The saved values of an iteration."""
     tape = context.thing(op.args[0])
     assert isinstance(tape, Slots)
     writer = context.writer
@@ -280,7 +280,7 @@ def saved_extent(context: Context, handle: Value, index: tuple[Operand, ...]) ->
 
 
 def row_of(context: Context, saved: Saved, dtype: str, index: tuple[Operand, ...], out: Value) -> Form:
-    """One round's part of an array of saved arrays."""
+    """One iteration's part of an array of saved arrays."""
     handle = saved.handles[0]
     cells = frozenset({handle})
     return Form(dtype, saved.extents or (), lambda inner: context.writer.read(handle, (*index, *inner)), cells=cells, name=out.name)

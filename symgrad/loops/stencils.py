@@ -1,9 +1,9 @@
-"""Stores that add shifts of one array to another, gathered in one loop: the adjoint of a stencil.
+"""Gathers additions to shifted parts of one array in one loop: the adjoint of a stencil.
 
     x[:-2] += 2 * t;  x[1:-1] += t;  x[2:] -= t     ->     x[i] += 2 * p[i + 2] + p[i + 1] - p[i]
 
-``p`` is the array with zeros around it, so that no shift leaves it. Loops that add to neighbours do not run in vector registers
-together, and each reads and writes all of ``x``.
+``p`` is the array padded with zeros, so that every shift stays inside. Separate loops that add to neighbours do
+not vectorise, and each reads and writes all of ``x``.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from symgrad.loops.paths import Place
 from symgrad.loops.writer import key_of, number
 from symgrad.ops.declare import ROWS
 
-#: how many stores pay for the zeros around what is added
+#: the number of stores that pays for zero padding
 ENOUGH = 3
-#: how far two shifts may be apart
+#: the maximum distance of two shifts
 FAR = 8
-#: rows that give zero for zeros
+#: rows that map zeros to zero
 ADDITIVE = frozenset({"add", "subtract", "negative", "positive", "cast"})
 
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """A store that waits: ``value`` is to be added to the part ``where`` of ``x``."""
+    """A pending store: ``value`` is to be added to the part ``where`` of ``x``."""
 
     op: Call
     x: Form
@@ -38,7 +38,7 @@ class Addition:
 
 
 def neighbours(func: Func) -> dict[Op, list[Call]]:
-    """Stores that add to parts of one array, one after the other: for each store the group that it belongs to."""
+    """Groups of consecutive stores that add to parts of one array, by store."""
     count = uses(func.body)
     groups: dict[Op, list[Call]] = {}
 
@@ -62,21 +62,21 @@ def neighbours(func: Func) -> dict[Op, list[Call]]:
 
 
 def is_addition(op: Call) -> bool:
-    """Does it add an array to a part that slices say?"""
+    """Whether the op adds an array to a part selected by slices."""
     return op.name == "add_at" and set(op.settings["index"]) == {"s"} and isinstance(op.args[1], Value)
 
 
 def is_quiet(op: Call) -> bool:
-    """May it stand between the stores of a group?  One that writes to memory after all lets them wait no longer."""
+    """Whether the op may be between the stores of a group; if it turns out to write to memory, the pending stores are done first."""
     row = ROWS[op.name]
     return op.name == "accumulate" or not (row.effect or row.consumes or row.statement)
 
 
-# ------------------------------------------------------------------ gathering
+# ------------------------------------------------------------------ emission
 
 
 def gather(lowering: Context, additions: Sequence[Addition]) -> bool:
-    """Carry out additions that wait as one loop, if they are shifts of one array; or answer that they are not."""
+    """Emit pending additions as one loop, if they are shifts of one array; else return False."""
     writer = lowering.writer
     x = additions[0].x
     shifts = [shift_of(lowering, a.where) for a in additions]
@@ -109,7 +109,7 @@ def gather(lowering: Context, additions: Sequence[Addition]) -> bool:
 
 
 def base_of(lowering: Context, values: Sequence[Form]) -> Form | None:
-    """The array that all values are made of, element by element, so that zeros around it are zeros around each."""
+    """The array that all values are computed from, element by element, so that its zero padding pads each of them."""
     writer = lowering.writer
     if all(v is values[0] for v in values):
         return values[0]
@@ -128,7 +128,7 @@ def moved(lowering: Context, index: Index, by: Sequence[int]) -> Index:
 
 
 def shift_of(lowering: Context, where: Place) -> tuple[int, ...] | None:
-    """How far a part is shifted from the beginning of each axis; None if it is more than a shift."""
+    """The shift of a part along each axis; None if it is more than a shift."""
     writer = lowering.writer
     index = tuple(Value(INT) for _ in where.extents)
     with writer.inside(Block()):
@@ -138,7 +138,7 @@ def shift_of(lowering: Context, where: Place) -> tuple[int, ...] | None:
 
 
 def keeps_zero(lowering: Context, value: Form, base: Form) -> bool:
-    """Is an element made of the same element of the base, so that zero gives zero?"""
+    """Whether an element is computed from the same element of the base, and zero gives zero."""
     writer = lowering.writer
     index = tuple(Value(INT) for _ in base.extents)
     trial = Block()
@@ -161,5 +161,5 @@ def keeps_zero(lowering: Context, value: Form, base: Form) -> bool:
 
 
 def is_finite(operand: Operand) -> bool:
-    """Is it a literal that is neither infinite nor nan?"""
+    """Whether the operand is a finite literal."""
     return isinstance(operand, Const) and isinstance(operand.value, int | float) and abs(operand.value) < float("inf")

@@ -1,4 +1,4 @@
-"""table: rows that write to an array in place, as loops over what is written."""
+"""table: rows that write to an array in place, as loops over the written part."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from symgrad.loops.reach import OutOfReach
 from symgrad.loops.stencils import ENOUGH, Addition, gather
 from symgrad.loops.writer import number
 
-#: how many arrays the elements of a sum are read from, before it is given memory: LLVM must see that none overlaps what is stored
+#: the maximum number of arrays read for a sum without memory: LLVM must prove that none overlaps the stored one
 MANY = 6
 
 
 def store(lowering: Context, op: Call) -> Thing:
-    """``set_at``, ``add_at``, ``add_written``: one loop nest over the part that is written."""
+    """``set_at``, ``add_at``, ``add_written``: one loop nest over the written part."""
     x = lowering.owned(op.args[0])
     where = place(lowering, x, op, op.args[2:])
     if any(x.cells & a.reads() for a in where.arrays):
@@ -32,7 +32,7 @@ def store(lowering: Context, op: Call) -> Thing:
 
 
 def wait(lowering: Context, addition: Addition) -> None:
-    """Let a store wait for others of its group; the last one carries them out."""
+    """Delay a store until the last one of its group, which emits them all."""
     if lowering.waiting and lowering.groups[lowering.waiting[-1].op] is not lowering.groups[addition.op]:
         carry_out(lowering)
     lowering.waiting.append(addition)
@@ -43,7 +43,7 @@ def wait(lowering: Context, addition: Addition) -> None:
 
 
 def carry_out(lowering: Context) -> None:
-    """Carry out what waits, one after the other."""
+    """Emit the pending stores, one after the other."""
     additions, lowering.waiting = lowering.waiting, []
     for a in additions:
         with lowering.writer.build.at(a.op.loc):
@@ -51,7 +51,7 @@ def carry_out(lowering: Context) -> None:
 
 
 def written(lowering: Context, op: Call, x: Form, where: Place, value: Form | Operand) -> None:
-    """The loops of a store."""
+    """Emit the loops of a store."""
     assert x.memory is not None
     writer = lowering.writer
     how = "set_at" if op.name == "set_at" else "add_at"
@@ -68,7 +68,7 @@ def written(lowering: Context, op: Call, x: Form, where: Place, value: Form | Op
 
 
 def with_part(lowering: Context, old: Operand, value: Operand, where: Place, how: str) -> Operand:
-    """A complex number, one part of which is set to a value, or has it added."""
+    """A complex number with one part replaced by a value or increased by it."""
     call = lowering.writer.call
     parts: dict[str, Operand] = {"real": call("real", old), "imaginary": call("imaginary", old)}
     parts[where.part] = value if how == "set_at" else call("add", parts[where.part], value, via=None)
@@ -76,7 +76,7 @@ def with_part(lowering: Context, old: Operand, value: Operand, where: Place, how
 
 
 def stored_value(lowering: Context, op: Call, where: Place) -> Form | Operand:
-    """What is stored: a number, or an array that is broadcast to the part."""
+    """The stored value: a number, or an array broadcast to the part."""
     operand = op.args[1]
     x_type = op.args[0].type
     if isinstance(operand.type, Scalar):
@@ -96,7 +96,7 @@ def stored_value(lowering: Context, op: Call, where: Place) -> Form | Operand:
 
 
 def reads_where_it_writes(lowering: Context, x: Form, where: Place, value: Form) -> bool:
-    """Does each element read, of what is being written, only the cell that it is written to?"""
+    """Whether each element reads, of the written memory, only the cell that it is written to."""
     writer = lowering.writer
     if where.repeats:
         return False
@@ -117,12 +117,12 @@ def reads_where_it_writes(lowering: Context, x: Form, where: Place, value: Form)
 
 
 def other_names(x: Form, value: Form) -> bool:
-    """May the value read the same memory under another handle?"""
+    """Whether the value may read the same memory through another handle."""
     return any(f.memory is not x.memory and f.cells & x.cells for f in value.roots())
 
 
 def accumulate(lowering: Context, op: Call) -> Thing:
-    """``x += g`` of whole arrays; a recipe has its sum as a recipe."""
+    """``x += g`` of whole arrays; for a recipe the sum is a recipe too."""
     (out,) = op.outs
     if isinstance(out.type, Scalar):
         return lowering.scalar_op(Call(op.outs, op.loc, "add", op.args, {"via": None}), [lowering.number(a) for a in op.args])[0]

@@ -1,9 +1,10 @@
-"""Runs loops over long vectors strip by strip, so that a strip stays in the cache for all that its elements go through.
+"""Tiling of loops over long vectors: runs them strip by strip, so that a strip stays in cache for all its ops.
 
     for j: for i in range(n): r[i] -= x[j] * p[i]     ->     for low in range(0, n, 256): for j: for i: r[i] -= x[j] * p[low + i]
 
-Arrays that only the strips use are as long as a strip. What loops of the program fold along the axis is kept for each round,
-and what is made of it follows in a second loop. Works in place, on what ``Writer`` wrote, before ``versions``.
+Arrays used only inside the strips are as long as one strip. Values that program loops reduce along the axis are
+saved per iteration, and ops on them follow in a second loop. Works in place, on what ``Writer`` emits, before
+``versions``.
 """
 
 from __future__ import annotations
@@ -17,19 +18,19 @@ from symgrad.loops.arrays import constant
 from symgrad.loops.separable import Kind, Part, Region, running
 from symgrad.loops.writer import Writer, key_of, number
 
-#: elements of a strip, and where a nest has loops inside, of all that one of them goes through
+#: the length of a strip, and for nests with inner loops the number of elements that one of these traverses
 STRIP, ELEMENTS = 256, 4096
-#: nests that a search may begin with in vain
+#: the maximum number of nests tried in vain as the start of a region
 TRIES = 16
 
 
 def strips(block: Block, writer: Writer) -> None:
-    """Let loops run strip by strip where that pays, in a block and all inside it."""
+    """Run loops strip by strip where that pays, in a block and all blocks inside it."""
     in_block(block, writer, handed_on(block))
 
 
 def in_block(block: Block, writer: Writer, names: Mapping[Value, Value]) -> None:
-    """The same; ``names`` has one name for all values that may be the same array."""
+    """The same; ``names`` maps values that may be one array to one representative."""
     loops: set[Op] = set()
     rest = block.ops
     while region := next_region(block, rest, writer, names):
@@ -43,7 +44,7 @@ def in_block(block: Block, writer: Writer, names: Mapping[Value, Value]) -> None
 
 
 def next_region(block: Block, ops: list[Op], writer: Writer, names: Mapping[Value, Value]) -> Region | None:
-    """The first ops that may be run in strips and pay."""
+    """The first ops that can run in strips and pay."""
     alias = seen_from(block, names)
     summaries: dict[Op, Summary] = {}
     for extent in extents(ops, writer):
@@ -59,7 +60,7 @@ def next_region(block: Block, ops: list[Op], writer: Writer, names: Mapping[Valu
 
 
 def extents(ops: Iterable[Op], writer: Writer) -> list[Operand]:
-    """The extents that nests in loops of the program run along, but for those that are known to be short, or known only in a loop."""
+    """The extents of nests in program loops, except those known to be short, or known only inside a loop."""
     lengths: dict[object, Operand] = {}
 
     def look(op: Op) -> None:
@@ -79,7 +80,7 @@ def extents(ops: Iterable[Op], writer: Writer) -> list[Operand]:
 
 
 def shortened(region: Region, block: Block) -> dict[Value, Call]:
-    """The arrays that only the strips use, so that they may be as long as a strip, with what makes them."""
+    """The arrays that only the strips use, which may be as long as a strip, with their allocations."""
     everywhere = counted(block.ops)
     here = counted([leaf.op for part in region.order for leaf in part.of_kind(Kind.STRIP)])
     asked = {a for op in walk(block) if isinstance(op, Call) and op.name in SHAPES for a in op.args} | set(block.yields)
@@ -96,18 +97,18 @@ def shortened(region: Region, block: Block) -> dict[Value, Call]:
 
 
 class Rewriting:
-    """What a region becomes: what stands before the strips, the loop over them, what follows."""
+    """The rewriting of a region: the ops before the strips, the strip loop, the ops after it."""
 
     def __init__(self, region: Region, block: Block, writer: Writer) -> None:
         self.region, self.block = region, block
         self.before = [part.op for part in region.order if part.kind is Kind.EARLY]
         self.after: list[Op] = []
         self.loop = For([], region.order[0].op.loc, ZERO, ZERO, ONE, [], Block([Value(INT, "%strip")]))
-        self.length: Operand = ZERO  #: of a strip, but for the last
+        self.length: Operand = ZERO  #: of every strip but the last
         self.low, self.width = ZERO, ZERO  # type: Operand, Operand  # where a strip begins, and how long it is
-        self.arrays: dict[Value, int] = {}  #: those as long as a strip, and along which axis
-        self.sums: dict[Value, Value] = {}  #: for each number that is folded in rounds, where it is kept
-        self.table: dict[Value, Operand] = {}  #: what the late ops read instead
+        self.arrays: dict[Value, int] = {}  #: arrays as long as a strip, with the shortened axis
+        self.sums: dict[Value, Value] = {}  #: for each number folded in iterations, the array that saves it
+        self.table: dict[Value, Operand] = {}  #: replacements in the late ops
         self.writer = Writer()
         self.writer.maker, self.writer.build.extents = writer.maker, writer.build.extents
         self.writer.build.fresh, self.writer.build.taken = writer.build.fresh, writer.build.taken
@@ -123,7 +124,7 @@ class Rewriting:
             for part in loops:
                 self.keep_sums(part, ())
         with writer.inside(loop.body):
-            self.low = writer.multiply(loop.index, self.length)  # with a step in place of this, LLVM would not see that it is positive
+            self.low = writer.multiply(loop.index, self.length)  # with a loop step instead, LLVM could not prove it positive
             self.width = writer.smaller(self.length, writer.subtract(extent, self.low))
             for operand, name in ((self.low, "%low"), (self.width, "%width")):
                 if isinstance(operand, Value):
@@ -145,7 +146,7 @@ class Rewriting:
         self.block.yields = rest.yields
 
     def count(self, once: bool) -> Operand:
-        """The number of strips; at least 1 if ``once``: if they do something even for no elements."""
+        """The number of strips; at least 1 if ``once``: for ops that must run even without elements."""
         all_but_one = self.writer.add(self.region.extent, self.writer.add(self.length, Const(-1)))
         most, length = number(all_but_one), number(self.length)
         if most is not None and length is not None:
@@ -156,7 +157,7 @@ class Rewriting:
     # -------------------------------------------------------------- memory
 
     def best_length(self) -> Operand:
-        """How many elements a strip has: fewer where each goes through loops of its own."""
+        """The length of a strip: shorter where each element has inner loops."""
         inner: Operand = ONE
         inside = {v for part in self.region.order if part.kind is Kind.STRIP for v in inner_values(part.op)}
         for part in self.region.order:
@@ -172,7 +173,7 @@ class Rewriting:
         return self.writer.smaller(self.writer.larger(rows, ONE), Const(STRIP))
 
     def shorten(self) -> list[Call]:
-        """Make arrays that only the strips use as long as a strip; gives the makers of those that each strip has to clear."""
+        """Shorten the arrays that only the strips use; return the allocations that each strip must clear."""
         block, zeros = self.block, []
         length = self.writer.smaller(self.length, self.region.extent)
         for handle, maker in shortened(self.region, block).items():
@@ -181,7 +182,7 @@ class Rewriting:
             with self.writer.inside(Block()):
                 handle.type = self.writer.call("empty", *maker.args, dtype=maker.settings["dtype"]).type
             if maker not in self.before and maker not in block.ops:
-                continue  # made in each round
+                continue  # allocated in each iteration
             for ops in (self.before, block.ops):
                 if maker in ops and maker is not self.region.order[0].op:
                     ops.remove(maker)
@@ -192,7 +193,7 @@ class Rewriting:
         return zeros
 
     def clear(self, maker: Call) -> None:
-        """Begin a strip with zeros."""
+        """Fill the array with zeros at the start of a strip."""
         handle = maker.outs[0]
         assert isinstance(handle.type, Array)
         assert handle.type.dtype is not None
@@ -201,7 +202,7 @@ class Rewriting:
             self.writer.store(handle, constant(handle.type.dtype, 0), index)
 
     def keep_sums(self, part: Part, counts: tuple[Operand, ...]) -> None:
-        """Make arrays for what is folded along the axis in each round."""
+        """Create arrays for the values folded along the axis in each iteration."""
         assert isinstance(part.op, For)
         counts = (*counts, rounds_of(part.op, self.writer))
         for inner in part.parts or ():
@@ -222,7 +223,7 @@ class Rewriting:
     # -------------------------------------------------------------- loops
 
     def along_strip(self, nest: Op) -> For:
-        """A nest along the axis, along the strip instead."""
+        """Restrict a nest along the axis to the strip."""
         assert isinstance(nest, For)
         nest.stop = self.width
         whole = Value(INT)
@@ -237,7 +238,7 @@ class Rewriting:
         return nest
 
     def first(self, part: Part, where: tuple[Operand, ...]) -> For:
-        """A loop of the program within a strip: without what is late."""
+        """The copy of a program loop inside a strip: without the late ops."""
         loop = part.op
         assert isinstance(loop, For)
         ops: list[Op] = []
@@ -264,7 +265,7 @@ class Rewriting:
         return loop
 
     def second(self, part: Part, where: tuple[Operand, ...], whole: bool) -> list[Op]:
-        """The loop again, after all strips: for what is late. None where nothing is, unless the ``whole`` is needed."""
+        """The copy of the loop after all strips, for the late ops. None if there are none, unless the ``whole`` is needed."""
         loop = part.op
         assert isinstance(loop, For)
         if not (whole or loop.outs or part.of_kind(Kind.LATE)):
@@ -292,7 +293,7 @@ class Rewriting:
         return [For(outs, loop.loc, loop.start, loop.stop, loop.step, list(loop.inits), body)]
 
     def go_on(self, start: Op, where: tuple[Operand, ...], ops: list[Op]) -> None:
-        """Let a fold go on from what is kept of its round."""
+        """Continue a fold from the saved value of its iteration."""
         handle = start.operands[0]
         assert isinstance(handle, Value)
         with self.writer.inside(Block(ops=ops)):
@@ -300,32 +301,32 @@ class Rewriting:
         ops.append(Call([], start.loc, "let", [handle, kept], {"begin": True}))
 
     def round_of(self, loop: For, index: Value, ops: list[Op]) -> Operand:
-        """Which of the rounds an index belongs to, the smallest first."""
+        """The number of an iteration by its index, counted from the smallest index."""
         with self.writer.inside(Block(ops=ops)):
             first = loop.start if number(loop.step) == 1 else self.writer.add(loop.stop, ONE)
             return self.writer.subtract(index, first)
 
 
 def rounds_of(loop: For, writer: Writer) -> Operand:
-    """How many rounds a loop has."""
+    """The number of iterations of a loop."""
     ends = (loop.stop, loop.start) if number(loop.step) == 1 else (loop.start, loop.stop)
     return writer.larger(writer.subtract(*ends), ZERO)
 
 
 def fresh(table: dict[Value, Operand], value: Value) -> Value:
-    """The value that stands for one in the second loop."""
+    """The replacement of a value in the second loop."""
     replacement = table[value]
     assert isinstance(replacement, Value)
     return replacement
 
 
 def does_something(part: Part) -> bool:
-    """Does an op check, or store to arrays, so that it has to be run once even for no elements?"""
+    """Whether an op checks, or stores to arrays, so that it must run once even without elements."""
     return part.facts.checks or any(isinstance(h.type, Array) for h in part.facts.written)
 
 
 def is_done(part: Part, read: set[Value]) -> bool:
-    """Has an op no more to do when the strips are done: is it a check, or does it store what only the strips read?"""
+    """Whether an op is complete after the strips: a check, or a store that only the strips read."""
     if part.op.outs:
         return isinstance(part.op, Call) and part.op.name in ("empty", "zeros") and part.op.outs[0] not in read
     written = part.facts.written
@@ -333,7 +334,7 @@ def is_done(part: Part, read: set[Value]) -> bool:
 
 
 def counted(ops: Iterable[Op]) -> dict[Value, int]:
-    """How often arrays and numbers are read and stored to."""
+    """The number of accesses of arrays and numbers."""
     count: dict[Value, int] = {}
     for op in ops:
         for access in summary(op).accesses:
@@ -342,7 +343,7 @@ def counted(ops: Iterable[Op]) -> dict[Value, int]:
 
 
 def chains(op: Op) -> list[list[Operand]]:
-    """The ends of the loops in a nest: for each innermost loop a list, from the outside in."""
+    """The bounds of the loops in a nest: a list for each innermost loop, outermost first."""
     ends = []
     for inner in (i for b in op.blocks for i in b.ops):
         deeper = chains(inner)
@@ -351,6 +352,6 @@ def chains(op: Op) -> list[list[Operand]]:
 
 
 def inner_values(op: Op) -> set[Value]:
-    """What is defined in the blocks of an op."""
+    """The values defined in the blocks of an op."""
     inside = [o for b in op.blocks for o in b.ops]
     return {v for b in op.blocks for v in b.args}.union(*(o.outs for o in inside), *(inner_values(o) for o in inside))

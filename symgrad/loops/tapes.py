@@ -1,7 +1,7 @@
-"""Tapes as lists: of tuples for all numbers saved together, and one for each array; shapes that the arguments say are not saved.
+"""Tapes as lists: one of tuples for all numbers saved together, one for each array; shapes implied by arguments are not saved.
 
-A list of numbers is saved as an array, a list of lists as several (``packed``). An inner tape is saved by parts: its entries are
-appended to the lists of the outer tape, and the numbers of its entries are saved beside them.
+A list of numbers is saved as an array, a list of lists as several (``packed``). An inner tape is saved in
+parts: its entries are appended to the lists of the outer tape, with their number.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def parts_of(lowering: Context, items: tuple[Type, ...], name: str | None) -> li
 
 
 def given_lists(lowering: Context, stacks: Stacks, items: tuple[Type, ...]) -> list[Operand]:
-    """The lists as a slot for such items takes them; a tape that nothing was saved on begins here."""
+    """The lists, for a slot of such items; for an empty tape they are created here."""
     groups = kept_together(lowering, items)
     if len(stacks.lists) == len(groups):
         return list(stacks.lists)
@@ -33,7 +33,7 @@ def given_lists(lowering: Context, stacks: Stacks, items: tuple[Type, ...]) -> l
 
 
 def kept_together(lowering: Context, items: tuple[Type, ...]) -> list[Tape]:
-    """The lists of a tape: of the numbers of all items, then one for each array and each list of an inner tape."""
+    """The lists of a tape: one of the numbers of all items, then one for each array and each list of an inner tape."""
     parts = [part for type_ in items for part in saved(lowering, type_)]
     numbers = tuple(part for part in parts if isinstance(part, Scalar))
     others = [part if isinstance(part, Tape) else Tape((part,)) for part in parts if not isinstance(part, Scalar)]
@@ -41,7 +41,7 @@ def kept_together(lowering: Context, items: tuple[Type, ...]) -> list[Tape]:
 
 
 def saved(lowering: Context, type_: Type) -> list[Type]:
-    """What is put on lists for an item of this type."""
+    """The types that an item of this type adds to the lists."""
     match type_:
         case Scalar():
             return [type_]
@@ -70,7 +70,7 @@ def begun(lowering: Context, kept: Tape) -> Value:
 
 
 def exemplify(lowering: Context, lists: Iterable[Operand]) -> None:
-    """Put something on lists that are never read, for numba to know of what they are."""
+    """Push an example on lists that are never read, so that numba can infer their types."""
     writer = lowering.writer
     for stack in lists:
         assert isinstance(stack.type, Tape)
@@ -87,7 +87,7 @@ def example(lowering: Context, type_: Type) -> Operand:
 
 
 def tape(lowering: Context, op: Call) -> Stacks:
-    """Nothing is saved yet; the lists are made where it is known of what."""
+    """An empty tape; its lists are created when the item types are known."""
     return Stacks((), [])
 
 
@@ -133,7 +133,7 @@ def pushed(lowering: Context, operand: Operand, type_: Type) -> list[Operand]:
 
 
 def pop(lowering: Context, op: Call) -> list[Thing]:
-    """Take the parts off their lists."""
+    """Pop the parts from their lists."""
     old = lowering.thing(op.args[0])
     assert isinstance(old, Stacks)
     rest = op.outs[0].type
@@ -167,7 +167,7 @@ def pop(lowering: Context, op: Call) -> list[Thing]:
 
 
 def part_taken(lowering: Context, stack: Value, count: Operand) -> Value:
-    """Take so many entries off a list: a list of an inner tape."""
+    """Remove the last ``count`` entries of an inner tape's list."""
     part = lowering.writer.call("tape_part", stack, count)
     part.type = stack.type
     lowering.writer.whole("tape_cut", stack, count)
@@ -175,7 +175,7 @@ def part_taken(lowering: Context, stack: Value, count: Operand) -> Value:
 
 
 def has_numbers(lists: list[Value]) -> bool:
-    """Is the first list that of the numbers?"""
+    """Whether the first list holds the numbers."""
     return bool(lists) and isinstance(lists[0].type, Tape) and isinstance(lists[0].type.items[0], Scalar)
 
 
@@ -193,5 +193,5 @@ def numbers_taken(lowering: Context, op: Call, items: tuple[Type, ...], lists: l
 
 
 def taken(lowering: Context, stack: Value, outs: list[Value]) -> None:
-    """Take one entry off a list."""
+    """Pop one entry from a list."""
     lowering.writer.build.block.ops.append(Call(outs, lowering.writer.loc, "pop", [stack], {}))

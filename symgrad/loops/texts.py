@@ -1,9 +1,9 @@
-"""Texts and sets that are computed, in kernels: a text is the list of the codes of its characters, a set a list of its elements.
+"""Strings and sets in kernels: a string is the list of its character codes, a set the list of its elements.
 
     t = "ACGT"[i]; t == "A"      ->      t = [codes[i]]; t == [65]
 
-An element may stand in the list of a set several times. Any other question to a text or a set is left as it is, and refused by the walk.
-Works in place, before the walk.
+A set's list may hold an element several times. Other ops on strings and sets are left as they are, and the walk
+refuses them. Works in place, before the walk.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from symgrad.ir.layout import entries
 from symgrad.ir.types import INT, List, Object, Scalar, Tape, Type
 from symgrad.ops.build import Builder, symbols
 
-#: types of elements by the names that the types of sets have for them
+#: the types of set elements, by their names in set types
 ELEMENTS: dict[str, Type] = {"int": INT, "bool": Scalar("bool"), "str": List(INT)}
 
 
 def texts(func: Func) -> Func:
-    """Write texts and sets as lists of numbers, in place.
+    """Replace strings and sets by lists of numbers, in place.
 
     >>> import operator
     >>> from symgrad.ir.core import Block
@@ -65,12 +65,12 @@ def texts(func: Func) -> Func:
 
 
 def is_asked(op: Op) -> bool:
-    """Is it a question to a text or a set, or does it make one?"""
+    """Whether the op reads or creates a string or a set."""
     return isinstance(op, Call) and op.name == "opaque_pure" and isinstance(op.args[0], Const) and op.args[0].value in RULES
 
 
 def as_lists(type_: Type) -> Type:
-    """A type with lists in the place of texts and sets."""
+    """A type with lists in place of strings and sets."""
     match type_:
         case Object(name="str"):
             return List(INT)
@@ -84,7 +84,7 @@ def as_lists(type_: Type) -> Type:
 
 
 def kind_of(type_: Type) -> str | None:
-    """Is it a text, a set or a list?"""
+    """``"text"``, ``"set"`` or ``"list"``: what the type is, or None."""
     if isinstance(type_, List):
         return "list"
     name = type_.name.partition("[")[0] if isinstance(type_, Object) else ""
@@ -92,37 +92,37 @@ def kind_of(type_: Type) -> str | None:
 
 
 def is_text(operand: Operand) -> bool:
-    """Is it a text that is known?"""
+    """Whether the operand is a literal string."""
     return isinstance(operand, Const) and type(operand.value) is str
 
 
 @dataclass
 class Texts:
-    """One function: the lists of the texts that are known, which are made at its beginning."""
+    """The rewriting of one function; the lists of literal strings are created at its beginning."""
 
     func: Func
     builder: Builder = field(default_factory=Builder)
     entry: Block = field(default_factory=Block)
     lists: dict[str, Value] = field(default_factory=dict)
     arrays: dict[str, Value] = field(default_factory=dict)
-    same: dict[Value, Operand] = field(default_factory=dict)  #: values that were replaced, each with the operand that replaces it
-    kinds: dict[Value, str] = field(default_factory=dict)  #: which values are texts, sets and lists
-    letters: set[Value] = field(default_factory=set)  #: texts of one character
+    same: dict[Value, Operand] = field(default_factory=dict)  #: replacements of values
+    kinds: dict[Value, str] = field(default_factory=dict)  #: the kinds of values: string, set or list
+    letters: set[Value] = field(default_factory=set)  #: strings of one character
 
     def kinds_of(self, *operands: Operand) -> tuple[str | None, ...]:
-        """Which operands are texts, sets and lists."""
+        """The kinds of operands: string, set, list or None."""
         return tuple("text" if is_text(o) else self.kinds.get(o) if isinstance(o, Value) else None for o in operands)
 
     def is_letter(self, operand: Operand) -> bool:
-        """Is it a text of one character?"""
+        """Whether the operand is a string of one character."""
         return operand in self.letters or is_text(operand) and isinstance(operand, Const) and len(operand.value) == 1
 
     def is_within(self, one: Operand, other: Operand) -> Value:
-        """Is each item of a list among those of another one?"""
+        """Whether each item of one list is among those of the other."""
         return self.builder.call("list_within", self.list_of(one), self.list_of(other))
 
     def list_of(self, operand: Operand) -> Operand:
-        """A text as the list of its codes; all else as it is."""
+        """The list of codes of a string; other operands as they are."""
         while isinstance(operand, Value) and operand in self.same:
             operand = self.same[operand]
         if not isinstance(operand, Const) or type(operand.value) is not str:
@@ -135,7 +135,7 @@ class Texts:
         return self.lists[operand.value]
 
     def array_of(self, text: str) -> Value:
-        """The codes of a text that is known as an array."""
+        """The codes of a literal string as an array."""
         if text not in self.arrays:
             codes = self.list_of(Const(text))
             with self.builder.inside(self.entry):
@@ -143,7 +143,7 @@ class Texts:
         return self.arrays[text]
 
     def block(self, block: Block) -> None:
-        """Rewrite the ops of a block, and of those inside it."""
+        """Rewrite the ops of a block, and of the blocks inside it."""
         ops, block.ops = block.ops, []
         for op in ops:
             for inner in op.blocks:
@@ -152,7 +152,7 @@ class Texts:
                 block.ops.append(op)
 
     def is_answered(self, op: Call, block: Block) -> bool:
-        """Put what answers a question into the block, if it is known how."""
+        """Emit the ops that replace an op on strings or sets; False if it has no rule."""
         function, *args = op.args
         assert isinstance(function, Const)
         with self.builder.inside(block), self.builder.at(op.loc):
@@ -170,7 +170,7 @@ class Texts:
         return True
 
     def literals(self, ops: list[Op]) -> None:
-        """Write the texts that lists hold, and those of some paths, as lists."""
+        """Replace literal strings in lists and at joins by lists."""
         for op in ops:
             if isinstance(op, Call) and op.name in HOLDING and isinstance(op.outs[0].type, List):
                 op.args = [self.list_of(a) if is_text(a) else a for a in op.args]
@@ -182,13 +182,13 @@ class Texts:
 #: rows that put their operands into a list
 HOLDING = frozenset({"list_of", "list_append", "list_set"})
 
-# ------------------------------------------------------------------ what Python is asked; None is no answer
+# ------------------------------------------------------------------ rules of Python functions; None: no rule
 
 Answer = Operand | None
 
 
 def item(work: Texts, owner: Operand, place: Operand) -> Answer:
-    """One character of a text, or one item of a list."""
+    """One character of a string, or one item of a list."""
     if place.type not in (INT, Scalar("int", "i64")):
         return None
     call = work.builder.call
@@ -202,7 +202,7 @@ def item(work: Texts, owner: Operand, place: Operand) -> Answer:
 
 
 def equal(work: Texts, one: Operand, other: Operand) -> Answer:
-    """Are two texts, or two sets, the same?"""
+    """Whether two strings, or two sets, are equal."""
     match work.kinds_of(one, other):
         case "text", "text":
             return work.builder.call("list_equal", work.list_of(one), work.list_of(other))
@@ -212,19 +212,19 @@ def equal(work: Texts, one: Operand, other: Operand) -> Answer:
 
 
 def within(work: Texts, one: Operand, other: Operand) -> Answer:
-    """Is each element of a set in another one?"""
+    """Whether each element of a set is in another one."""
     return work.is_within(one, other) if work.kinds_of(one, other) == ("set", "set") else None
 
 
 def less(work: Texts, one: Operand, other: Operand) -> Answer:
-    """The same, where the other set has more elements."""
+    """Whether a set is a proper subset of another one."""
     if work.kinds_of(one, other) != ("set", "set"):
         return None
     return work.builder.call("logical_and", work.is_within(one, other), work.builder.call("not_", work.is_within(other, one)))
 
 
 def among(work: Texts, owner: Operand, sought: Operand) -> Answer:
-    """Is a number or a text among the items of a list or set, or a character in a text?"""
+    """Whether a number or a string is among the items of a list or set, or a character in a string."""
     match work.kinds_of(owner, sought):
         case "set" | "list", "text":
             return work.is_within(work.builder.call("list_of", work.list_of(sought)), owner)
@@ -236,19 +236,19 @@ def among(work: Texts, owner: Operand, sought: Operand) -> Answer:
 
 
 def joined(work: Texts, one: Operand, other: Operand) -> Answer:
-    """Two texts as one."""
+    """The concatenation of two strings."""
     if work.kinds_of(one, other) != ("text", "text"):
         return None
     return work.builder.call("list_join", work.list_of(one), work.list_of(other))
 
 
 def length(work: Texts, owner: Operand) -> Answer:
-    """The length of a text or list."""
+    """The length of a string or list."""
     return work.builder.call("list_len", work.list_of(owner)) if work.kinds_of(owner)[0] in ("text", "list") else None
 
 
 def truth(work: Texts, owner: Operand) -> Answer:
-    """Is there anything in a text, a list or a set?"""
+    """Whether a string, a list or a set is not empty."""
     return work.builder.call("greater", work.builder.call("list_len", work.list_of(owner)), ZERO) if work.kinds_of(owner)[0] else None
 
 
@@ -260,7 +260,7 @@ def collected(work: Texts, *items: Operand) -> Answer:
 
 
 def negated(rule: Callable[..., Answer]) -> Callable[..., Answer]:
-    """The opposite of what a rule answers."""
+    """The negation of a rule's result."""
 
     def opposite(work: Texts, *args: Operand) -> Answer:
         answer = rule(work, *args)
@@ -270,11 +270,11 @@ def negated(rule: Callable[..., Answer]) -> Callable[..., Answer]:
 
 
 def swapped(rule: Callable[..., Answer]) -> Callable[..., Answer]:
-    """What a rule answers of the operands in the other order."""
+    """A rule with its operands swapped."""
     return lambda work, one, other: rule(work, other, one)
 
 
-#: what makes a list or a set of another one
+#: constructors of a list or a set from another one
 KINDS: dict[Any, str] = {tuple: "list", list: "list", set: "set", frozenset: "set"}
 RULES: dict[Any, Callable[..., Answer]] = {
     operator.getitem: item,

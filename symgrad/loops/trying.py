@@ -1,10 +1,10 @@
-"""Operations whose exceptions the program looks at -> the same without that: a kernel leaves where one of them raises. Works in place.
+"""Removes handlers around ops that may raise: the kernel is left where one raises. Works in place, before the walk.
 
     try: c = np.linalg.cholesky(a)
     except np.linalg.LinAlgError: c = ...     ->      c = np.linalg.cholesky(a)     # leaves the kernel where this raises
 
-Kernels leave wherever NumPy code raises, and that then runs from the start, handlers and all. The operation gets a reader, so that it is
-carried out even if nothing else reads it; one that is not there any more is looked at as before.
+A kernel is left wherever NumPy code raises; that code then runs from the start, with its handlers. The op gets
+a reader, so that it runs even if unread; a test of an op that no longer exists stays as it is.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from symgrad.ops.trying import lambda_of
 from symgrad.passes.dce import dce
 from symgrad.passes.fold import fold
 
-#: of an operation on the way to a place: itself, and the block in which it stands
+#: an op before the current place, with its block
 Place = tuple[Call, Block]
 
 
 def trying(func: Func) -> Func:
-    """Take it that operations whose exceptions are looked at do not raise, in place."""
+    """Assume that ops with handled exceptions do not raise, in place."""
     table: dict[Value, Operand] = {}
     visit(func.body, [], {}, table)
     substitute(func.body, table)
@@ -27,7 +27,7 @@ def trying(func: Func) -> Func:
 
 
 def visit(block: Block, before: list[Place], tests: dict[Operand, Call], table: dict[Value, Operand]) -> None:
-    """Look through a block; ``before`` are the operations on the way to it, ``tests`` the failures that are asked for there."""
+    """Visit a block; ``before`` are the ops on the way to it, ``tests`` the failures tested there."""
     failures: dict[Operand, Call] = {}
     known = list(before)
     for op in list(block.ops):
@@ -48,21 +48,21 @@ def visit(block: Block, before: list[Place], tests: dict[Operand, Call], table: 
 
 
 def is_of(op: Call, failure: Call) -> bool:
-    """Is it the operation of which ``failure`` tells whether it raises?"""
+    """Whether the op is the op whose exception ``failure`` reports."""
     if not op.outs or len(op.args) != len(failure.args) or not all(map(are_one, op.args, failure.args)):
         return False
     return bool(lambda_of(op.name, op.settings, [a.type for a in op.args]) == failure.settings["run"])
 
 
 def are_one(one: Operand, other: Operand) -> bool:
-    """Are two operands the same value, or the same number?"""
+    """Whether two operands are the same value, or the same number."""
     if isinstance(one, Const) and isinstance(other, Const):
         return one.type == other.type and bool(one.value == other.value)
     return one is other
 
 
 def read(op: Call, block: Block) -> None:
-    """Put a reader behind an operation."""
+    """Insert a reader behind an op."""
     block.ops.insert(block.ops.index(op) + 1, Call([], op.loc, "evaluated", [op.outs[0]], {}))
 
 

@@ -1,7 +1,7 @@
-"""Where each value is used in a block, as it stands when it is asked: which ops, in which loops.
+"""Def-use index of a block: the ops that use each value, and the loops around them, at the time of construction.
 
-One walk makes the index, so that a pass can look at what concerns one array without going through the rest. It belongs to the
-pass that made it, which makes a new one after rewriting what it asks about.
+One walk builds the index, so that a pass can examine one array without walking everything. It belongs to the
+pass that built it, which builds a new one after rewriting the ops in question.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from symgrad.ir.core import Block, Call, Op, Value
 from symgrad.loops.accesses import Access, own_accesses
 
-#: ops that look at whole arrays, or store to them, without keeping them
+#: ops that read or write whole arrays without keeping a reference
 BORROWS = frozenset(
     {"product_into", "add_product", "inverse_into", "cofactors_into", "triangular_into", "solution_into", "determinant", "view"}
     | {"convolution_into", "correlation_into"}
@@ -21,19 +21,19 @@ BORROWS = frozenset(
 
 
 def borrows(op: Op) -> bool:
-    """Does the op look at whole arrays without keeping them?  Views are looked through at once."""
+    """Whether the op uses whole arrays without keeping a reference."""
     return isinstance(op, Call) and op.name in BORROWS
 
 
 class Uses:
-    """The index of a block and of all inside it."""
+    """The index of a block and of all blocks inside it."""
 
     def __init__(self, block: Block) -> None:
-        self.mentions: dict[Value, list[Op]] = {}  #: the ops that have a value for an operand
-        self.home: dict[Op, tuple[Block, Op | None]] = {}  #: where an op stands, and in which op that block is
+        self.mentions: dict[Value, list[Op]] = {}  #: the ops with a value as operand
+        self.home: dict[Op, tuple[Block, Op | None]] = {}  #: the block of an op, and the op that owns the block
         self.handed: dict[Value, list[Op]] = {
             y: [] for y in block.yields if isinstance(y, Value)
-        }  #: what blocks hand on: those of which ops
+        }  #: values yielded by blocks, with the owners
         self.gather(block, None)
 
     def gather(self, block: Block, owner: Op | None) -> None:
@@ -50,7 +50,7 @@ class Uses:
                 self.gather(inner, op)
 
     def of(self, handle: Value) -> list[Op]:
-        """The ops that use a value, each once."""
+        """The ops that use a value, without duplicates."""
         return [op for op in dict.fromkeys(self.mentions.get(handle, ())) if op in self.home]
 
     def inside(self, owner: Op | None, ops: Iterable[Op]) -> dict[Op, None]:
@@ -66,15 +66,15 @@ class Uses:
         return children
 
     def accesses(self, handle: Value) -> list[tuple[Op, Access]]:
-        """What ops do with a value, but for handing it on."""
+        """The accesses of a value by ops, other than yields."""
         return [(op, a) for op in self.of(handle) for a in own_accesses(op) if a.handle is handle]
 
     def escapes(self, handle: Value) -> bool:
-        """Is an array handed on by a block, or read as a whole?"""
+        """Whether a block yields the array, or an op uses it as a whole."""
         return handle in self.handed or any(a.index is None and not borrows(op) for op, a in self.accesses(handle))
 
     def replace(self, op: Op, new: list[Op]) -> None:
-        """Put other ops in the place of one."""
+        """Replace an op by others."""
         place = self.home.pop(op)
         ops = place[0].ops
         at = ops.index(op)

@@ -1,6 +1,6 @@
-"""Gives every store its version: from handles, which stand for a content of the moment, to SSA form. Works in place.
+"""SSA construction: replaces handles, which denote the current content, by a version for each store. Works in place.
 
-A loop carries what is stored in it, a branch hands it on.
+A loop carries the handles stored to in it; a branch yields them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ Current = dict[Value, Operand]  #: the version of each handle
 
 
 def versions(func: Func) -> Func:
-    """Bring a function into SSA form, in place."""
+    """Convert a function to SSA form, in place."""
     written: dict[Op, list[Value]] = {}
     note(func.body, written)
     rewrite(func.body, {}, written)
@@ -21,7 +21,7 @@ def versions(func: Func) -> Func:
 
 
 def note(block: Block, written: dict[Op, list[Value]]) -> list[Value]:
-    """Record for each loop and branch the handles from outside that it stores to; returns those of the block."""
+    """Record the outer handles that each loop and branch stores to; return those of the block."""
     inside: set[Value] = set(block.args)
     handles: dict[Value, None] = {}
     for op in block.ops:
@@ -39,7 +39,7 @@ def note(block: Block, written: dict[Op, list[Value]]) -> list[Value]:
 
 
 def rewrite(block: Block, current: Current, written: dict[Op, list[Value]]) -> None:
-    """Rewrite a block; ``current`` is brought up to date."""
+    """Rewrite a block and update ``current``."""
 
     def now(operand: Operand) -> Operand:
         return current.get(operand, operand) if isinstance(operand, Value) else operand
@@ -71,12 +71,12 @@ def rewrite(block: Block, current: Current, written: dict[Op, list[Value]]) -> N
 
 
 def stored_to_old(op: Call, old: list[Operand]) -> Value | None:
-    """The handle among the operands as they were."""
+    """The stored handle among the original operands."""
     return old[0] if ROWS[op.name].consumes and isinstance(old[0], Value) else None
 
 
 def carry(op: For | While, blocks: list[Block], current: Current, written: dict[Op, list[Value]]) -> None:
-    """Let a loop carry what is stored in it."""
+    """Let a loop carry the handles that it stores to."""
     handles = written[op]
     count = len(op.inits)
     op.inits += [current.get(h, h) for h in handles]
@@ -95,7 +95,7 @@ def carry(op: For | While, blocks: list[Block], current: Current, written: dict[
 
 
 def branch(op: If, current: Current, written: dict[Op, list[Value]]) -> None:
-    """Let a branch yield the new versions of what is stored to in it."""
+    """Let a branch yield the new versions of the handles that it stores to."""
     handles = written[op]
     for block in op.blocks:
         inside = dict(current)

@@ -1,7 +1,7 @@
-"""Numbers of which the types say only that they are floats: how wide they are, where narrow ones occur.
+"""Float-width inference: the width of floats whose types leave it open, in programs with narrow floats.
 
-The adjoint carries cotangents as such. Kernels compute them in 64 bits, so where one is narrow its type must say so; where a
-number is narrow on one path and wide on another there is no kernel.
+The adjoint carries cotangents with open width. Kernels compute in 64 bits, so a narrow one's type must say so.
+A number that is narrow on one path and wide on another has no kernel.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ NARROW = ("f16", "f32")
 
 
 def widths(func: Func) -> Func:
-    """Write into the types, in place, which floats are narrow; ``OutOfReach`` where that depends on the path.
+    """Set narrow float widths in the types, in place; ``OutOfReach`` where a width depends on the path.
 
     >>> from symgrad.ir.parse import parse
     >>> func = parse('''
@@ -35,7 +35,7 @@ def widths(func: Func) -> Func:
     if not any(getattr(v.type, "dtype", None) in NARROW for v in [*func.params, *(v for op in ops for v in op.outs)]):
         return func
     meetings = [(value, parts, op) for op in ops for value, parts in joins(op)]
-    inferred: dict[Value, Type] = {}  # what is known so far of those that are open
+    inferred: dict[Value, Type] = {}  # the types inferred so far for open ones
 
     def known(operand: Operand) -> Type | None:
         return inferred.get(operand) if isinstance(operand, Value) and is_open(operand.type) else operand.type
@@ -67,7 +67,7 @@ def widths(func: Func) -> Func:
 
 
 def result(op: Call, types: list[Type]) -> Type:
-    """The type of the one result of an op for operands of these types."""
+    """The result type of an op with one result, for these operand types."""
     results = ROWS[op.name].law(types, op.settings, lambda k: Dim("?"))
     one = results[0] if isinstance(results, tuple) else results
     return one if is_narrow(one) else op.outs[0].type
@@ -78,7 +78,7 @@ def values(op: Call) -> list[Value]:
 
 
 def is_open(type_: Type) -> bool:
-    """Is it a float of any width?"""
+    """Whether the type is that of a float of any width."""
     return isinstance(type_, Scalar) and type_.kind == "float" and type_.dtype == "any"
 
 

@@ -1,7 +1,7 @@
-"""Writes loops: scalar ops at an insertion point, loop nests, stores.
+"""Builder of loop code: scalar ops at an insertion point, loop nests, stores.
 
-What is written is not yet in SSA form: an array or a running number is a ``handle`` that stands for its
-content of the moment, a store (``set_at``, ``add_at``, ``let``) gives nothing. ``versions.py`` gives every store its version.
+Its output is not yet in SSA form. An array or a running number is a ``handle`` for its current content, and a
+store (``set_at``, ``add_at``, ``let``) has no result. ``versions.py`` gives every store its version.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from symgrad.ops.build import Builder
 from symgrad.ops.declare import ROWS
 
 Key = tuple[Any, ...]
-SMALL, LARGEST = 31, 62  #: bits of integers that the entry knows, and of integers that overflow in no operation
-FLOAT_BITS = 53  #: bits of the integers that are floats exactly
-#: how many bits the results of rows have, from those of the operands
+SMALL, LARGEST = 31, 62  #: bits of integers known at entry, and of integers whose operations never overflow
+FLOAT_BITS = 53  #: bits of the integers that floats represent exactly
+#: the number of bits of a row's result, from those of the operands
 BOUNDED: dict[str, Callable[..., int]] = {
     "add": lambda a, b: max(a, b) + 1,
     "subtract": lambda a, b: max(a, b) + 1,
@@ -37,21 +37,21 @@ INDEX_NAMES = ("%i", "%j", "%k", "%l", "%m", "%n")
 
 
 def key_of(operand: Operand) -> Any:
-    """Equal for operands that are the same."""
+    """A key that is equal for equal operands."""
     return operand.key() if isinstance(operand, Const) else operand
 
 
 def number(operand: Operand) -> int | None:
-    """The integer that a constant is, or None."""
+    """The integer of a constant, or None."""
     value = operand.value if isinstance(operand, Const) else None
     return value if type(value) is int else None
 
 
 @dataclass(slots=True)
 class Scope:
-    """A block that is being written: the integers it has computed and the extents known to be equal in it.
+    """A block under construction: the integers computed in it, and the extents known to be equal in it.
 
-    ``kind``: "body" of a function, "branch", or "loop" (also what is written on trial).
+    ``kind``: "body" of a function, "branch", or "loop" (also for trial blocks).
     """
 
     block: Block
@@ -62,34 +62,34 @@ class Scope:
 
 @dataclass(slots=True)
 class Range:
-    """What is known of a loop's index: it runs from ``start`` to one before ``stop``."""
+    """The range of a loop's index: from ``start`` to ``stop``, exclusive."""
 
     start: Operand
     stop: Operand
 
 
 class Writer:
-    """An insertion point, what was computed so far, and where loops stand."""
+    """The insertion point, the values computed so far, and the loops around."""
 
     def __init__(self) -> None:
         self.build = Builder()
-        self.entry = Block()  #: what is computed before all else, from the arguments alone
-        self.fixed: set[Value] = set()  #: values that the entry knows
+        self.entry = Block()  #: ops computed before all others, from the arguments alone
+        self.fixed: set[Value] = set()  #: values known at entry
         self.scopes = [Scope(self.entry, "body"), Scope(Block(), "body")]
         self.build.block = self.scopes[1].block
         self.maker: dict[Value, Call] = {}
         self.ranges: dict[Value, Range] = {}
-        self.nests: set[Op] = set()  #: loops that stand for array statements, which may be merged
-        self.scratch: dict[Value, list[Op]] = {}  #: arrays of which nothing lives from one round of these loops to the next
+        self.nests: set[Op] = set()  #: loops that implement array statements, which may be fused
+        self.scratch: dict[Value, list[Op]] = {}  #: for each array the loops between whose iterations its content does not survive
 
     def beside(self) -> Writer:
-        """A writer for another place of the function: it knows all ops, but nothing that was computed."""
+        """A writer for another place of the function: it shares definitions, but no computed values."""
         writer = Writer()
         writer.maker, writer.ranges, writer.nests, writer.scratch = self.maker, self.ranges, self.nests, self.scratch
         writer.build.extents, writer.build.fresh, writer.build.taken = self.build.extents, self.build.fresh, self.build.taken
         return writer
 
-    # -------------------------------------------------------------- where
+    # -------------------------------------------------------------- insertion points
 
     @property
     def loc(self) -> Loc:
@@ -97,7 +97,7 @@ class Writer:
 
     @contextmanager
     def inside(self, block: Block, kind: Literal["branch", "loop"] = "loop") -> Iterator[Block]:
-        """Write in a block for a while."""
+        """Emit into a block for the duration of a ``with``."""
         self.scopes.append(Scope(block, kind))
         try:
             with self.build.inside(block):
@@ -107,15 +107,15 @@ class Writer:
 
     @contextmanager
     def at_entry(self) -> Iterator[None]:
-        """Write in the entry for a while."""
+        """Emit into the entry for the duration of a ``with``."""
         with self.build.inside(self.entry), self.build.at(NOWHERE):
             yield
 
     @contextmanager
     def for_checks(self) -> Iterator[Scope]:
-        """Write checks of what the entry knows for a while: in the entry, or in a branch around that no loop repeats.
+        """Emit checks of values known at entry: into the entry, or an enclosing branch outside of loops.
 
-        What such a branch asks of the arguments, a call that goes the other way need not fulfil.
+        A check inside such a branch does not apply to calls that take the other side.
         """
         once = list(takewhile(lambda scope: scope.kind != "loop", self.scopes))
         branch = next((scope for scope in reversed(once) if scope.kind == "branch"), None)
@@ -129,13 +129,13 @@ class Writer:
                 yield branch
 
     def is_fixed(self, operand: Operand) -> bool:
-        """Does the entry know the operand?"""
+        """Whether the operand is known at entry."""
         return isinstance(operand, Const) or operand in self.fixed
 
     # -------------------------------------------------------------- scalars
 
     def call(self, name: str, *args: Operand, hint: str | None = None, **settings: Any) -> Value:
-        """One op with one result."""
+        """Emit one op with one result."""
         value = self.build.call(name, *args, hint=hint, **settings)
         if ROWS[name].elementwise:
             check_integers(name, value.type, self.loc)
@@ -145,7 +145,7 @@ class Writer:
         return value
 
     def pure(self, name: str, *args: Operand, hint: str | None = None, **settings: Any) -> Value:
-        """A number that is computed once; in the entry, if it can be."""
+        """A number computed once; in the entry if possible."""
         key = (name, tuple(map(key_of, args)), tuple(settings.items()))
         for scope in reversed(self.scopes):
             if key in scope.known:
@@ -161,7 +161,7 @@ class Writer:
         return value
 
     def add(self, a: Operand, b: Operand) -> Operand:
-        """``a + b`` of integers; constants are gathered at the end."""
+        """``a + b`` of integers, with literals moved to the end."""
         m, n = number(a), number(b)
         if m is not None and n is not None:
             return Const(m + n)
@@ -200,7 +200,7 @@ class Writer:
         return self.pure("multiply", a, b, via=None)
 
     def split(self, operand: Operand) -> tuple[Operand, int]:
-        """An integer as a base and a literal that is added to it."""
+        """Split an integer into a base and a literal added to it."""
         if isinstance(operand, Const):
             return (ZERO, n) if (n := number(operand)) is not None else (operand, 0)
         op = self.maker.get(operand)
@@ -227,19 +227,19 @@ class Writer:
             return a
         return b if self.at_most(b, a) else self.pure("minimum", a, b, via="math")
 
-    # -------------------------------------------------------------- what is known of integers
+    # -------------------------------------------------------------- facts about integers
 
     def without_cast(self, operand: Operand) -> Operand:
-        """The integer that an operand casts to NumPy's of 64 bits; otherwise the operand itself."""
+        """The operand of a cast to NumPy's 64-bit integer; other operands as they are."""
         op = self.maker.get(operand) if isinstance(operand, Value) else None
         if op is not None and op.name == "cast" and op.settings["dtype"] == "i64" and getattr(op.args[0].type, "kind", "") == "int":
             return op.args[0]
         return operand
 
     def at_most(self, a: Operand, b: Operand, slack: int = 0, depth: int = 6) -> bool:
-        """Is ``a <= b + slack`` proved?"""
+        """Whether ``a <= b + slack`` is proved."""
         (p, s), (q, t) = self.split(self.without_cast(self.same(a))), self.split(self.without_cast(self.same(b)))
-        room = slack + t - s  # p <= q + room ?
+        room = slack + t - s  # to prove: p <= q + room
         if key_of(self.same(p)) == key_of(self.same(q)):
             return room >= 0
         if depth == 0:
@@ -268,7 +268,7 @@ class Writer:
         return False
 
     def whole_part(self, a: Operand, b: Operand, most: Operand, room: int, depth: int) -> bool:
-        """Is ``a * b <= most + room``, since one is a number and the other the index of a loop over a quotient by that number?"""
+        """Whether ``a * b <= most + room``, where one is a literal and the other the index of a loop up to a quotient by that literal."""
         for literal, index in ((number(a), b), (number(b), a)):
             if literal is not None and literal > 0 and isinstance(index, Value) and index in self.ranges:
                 stop = self.ranges[index].stop
@@ -278,14 +278,14 @@ class Writer:
         return False
 
     def is_count(self, operand: Operand) -> bool:
-        """Is the operand an extent, so that it is not negative?"""
+        """Whether the operand is an extent, so that it is not negative."""
         op = self.maker.get(operand) if isinstance(operand, Value) else None
         return op is not None and op.name in ("extent", "size", "list_len", "range_len")
 
     def stays_small(self, name: str, args: Sequence[Operand]) -> bool:
-        """Has what this makes of integers no more than 62 bits, if what the entry knows has no more than 31?
+        """Whether the result has at most 62 bits if the integers known at entry have at most 31.
 
-        That is then checked there.
+        Their sizes are then checked there.
         """
         leaves: dict[Value, None] = {}
         sizes = [s for a in args if (s := self.bits(a, leaves)) is not None]
@@ -295,7 +295,7 @@ class Writer:
         return True
 
     def is_short(self, operand: Operand) -> bool:
-        """Has an integer no more bits than a float, if what the entry knows has no more than 31?  That is then checked there."""
+        """Whether an integer fits a float's 53 bits if the integers known at entry have at most 31 bits, which is then checked there."""
         leaves: dict[Value, None] = {}
         size = self.bits(operand, leaves)
         if size is None or size > FLOAT_BITS:
@@ -304,19 +304,19 @@ class Writer:
         return True
 
     def check_small(self, leaves: Iterable[Value]) -> None:
-        """Check that integers which the entry knows have no more than 31 bits."""
+        """Check that integers known at entry have at most 31 bits."""
         for leaf in leaves:
             self.check("check_less", leaf, Const(2**SMALL))
             if not self.is_count(leaf):
                 self.check("check_at_least", leaf, Const(-(2**SMALL)))
 
     def is_checked_small(self, leaf: Value) -> bool:
-        """Has it been checked that an integer has no more than 31 bits?"""
+        """Whether an integer has been checked to have at most 31 bits."""
         keys = [("check_less", (key_of(leaf), key_of(Const(2**SMALL)))), ("check_at_least", (key_of(leaf), key_of(Const(-(2**SMALL)))))]
         return all(any(key in scope.known for scope in self.scopes) for key in keys)
 
     def bits(self, operand: Operand, leaves: dict[Value, None], depth: int = 8) -> int | None:
-        """How many bits an integer may have; ``leaves`` collects those on which this depends, which the entry knows."""
+        """The maximum bits of an integer; ``leaves`` collects the integers known at entry that it depends on."""
         if isinstance(operand, Const):
             return int(operand.value).bit_length()
         op = self.maker.get(operand)
@@ -334,7 +334,7 @@ class Writer:
     # -------------------------------------------------------------- extents
 
     def same(self, operand: Operand) -> Operand:
-        """The operand that stands for all that are known to be equal to this one."""
+        """The representative of the operands known to be equal to this one."""
         for scope in reversed(self.scopes):
             equal = scope.equal.get(key_of(operand))
             if equal is not None:
@@ -362,7 +362,7 @@ class Writer:
         return b
 
     def check(self, name: str, *args: Operand) -> None:
-        """A check that raises; in the entry or a branch that no loop repeats, if it can be."""
+        """Emit a check that raises; in the entry or a branch outside of loops if possible."""
         key = (name, tuple(map(key_of, args)))
         if any(key in scope.known for scope in self.scopes):
             return
@@ -376,12 +376,12 @@ class Writer:
             self.scopes[-1].known[key] = marker
 
     def not_negative(self, operand: Operand) -> None:
-        """Make sure that an integer is not negative."""
+        """Ensure that an integer is not negative."""
         if not self.at_most(ZERO, operand):
             self.check("check_at_least", operand, ZERO)
 
     def in_range(self, index: Operand, extent: Operand, into_memory: bool = False) -> Operand:
-        """An index that lies in an axis, counted from its start, or if it goes straight into memory, perhaps from its end."""
+        """An index checked against its axis, counted from the start; if it goes directly into memory, perhaps from the end."""
         n = number(index)
         if n is not None and n < 0:
             index = self.add(extent, index)
@@ -400,14 +400,14 @@ class Writer:
     # -------------------------------------------------------------- memory
 
     def empty(self, dtype: str, extents: Sequence[Operand], name: str | None = None) -> Value:
-        """A new array."""
+        """Allocate a new array."""
         array = self.call("empty", *extents, hint=name, dtype=dtype)
         if len(extents) == 0:
             array.type = Array(dtype, (), "C")
         return array
 
     def read(self, handle: Value, index: Sequence[Operand]) -> Value:
-        """An element."""
+        """Load an element."""
         return self.call("take", handle, *index, index="i" * len(index))
 
     def store(self, handle: Value, value: Operand, index: Sequence[Operand], how: str = "set_at") -> None:
@@ -418,21 +418,21 @@ class Writer:
         self.build.block.ops.append(Call([], self.loc, how, [handle, value, *index], settings))
 
     def whole(self, name: str, handle: Value, *args: Operand) -> None:
-        """A row that stores a whole array."""
+        """Emit a row that stores a whole array."""
         self.build.block.ops.append(Call([], self.loc, name, [handle, *args], {}))
 
     def keep(self, handle: Value, place: Operand, item: Operand) -> None:
-        """Put an array or a number into a list."""
+        """Store an array or a number in a list."""
         self.build.block.ops.append(Call([], self.loc, "list_set", [handle, place, item], {}))
 
     def let(self, handle: Value, value: Operand) -> None:
-        """Give a running number a new value."""
+        """Assign a new value to a running number."""
         self.build.block.ops.append(Call([], self.loc, "let", [handle, value], {}))
 
     def running(self, type_: Scalar, init: Operand, name: str | None = None) -> Value:
-        """A number that loops change."""
+        """Create a running number: one that loops change."""
         handle = Value(type_, name)
-        if type_.dtype == "f32" and isinstance(init, Const):  # else numba has a number of 64 bits
+        if type_.dtype == "f32" and isinstance(init, Const):  # else numba uses 64 bits
             init = self.build.call("cast", init, dtype="f32")
         self.build.block.ops.append(Call([], self.loc, "let", [handle, init], {"begin": True}))
         return handle
@@ -441,7 +441,7 @@ class Writer:
 
     @contextmanager
     def loop(self, extent: Operand, name: str | None = None, backward: bool = False) -> Iterator[Operand]:
-        """A loop over an axis; gives its index. An axis of one element needs no loop."""
+        """Emit a loop over an axis; yields its index. An axis of one element needs no loop."""
         extent = self.same(extent)
         if number(extent) == 1:
             yield ZERO
@@ -457,7 +457,7 @@ class Writer:
 
     @contextmanager
     def nest(self, extents: Sequence[Operand]) -> Iterator[tuple[Operand, ...]]:
-        """Loops over axes, the last innermost; gives their indices."""
+        """Emit loops over axes, the last one innermost; yields their indices."""
         if not extents:
             yield ()
             return
@@ -466,7 +466,7 @@ class Writer:
 
     @contextmanager
     def when(self, test: Operand) -> Iterator[None]:
-        """A branch without another."""
+        """Emit a branch without an ``else``."""
         op = If([], self.loc, test, Block(), Block())
         with self.inside(op.then):
             yield

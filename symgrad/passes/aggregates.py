@@ -1,9 +1,9 @@
-"""Replaces small arrays of known lengths by their elements, as numbers: scalar replacement of aggregates. Works in place.
+"""Scalar replacement of aggregates: replaces small arrays of known lengths by their elements, as numbers. Works in place.
 
-``y = np.array([a, b]); for ...: y = y + h * f(y)`` carries two numbers in its loop, ``y_0`` and ``y_1``, and so does the adjoint
-that is made of it: tapes hold numbers, cotangents are numbers. Arrays that are computed of one another are replaced together or
-not at all, by what that costs; only loops are worth it. Where such an array is read as a whole it is made of the numbers, and
-where one comes from elsewhere its elements are read.
+``y = np.array([a, b]); for ...: y = y + h * f(y)`` carries two numbers in its loop, ``y_0`` and ``y_1``, and so
+does its adjoint: tapes hold numbers, cotangents are numbers. Arrays computed from one another are replaced
+together or not at all, by cost; only arrays in loops pay. Where such an array is read as a whole, it is built
+from the numbers; where one is defined elsewhere, its elements are read.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from symgrad.ops.build import Builder
 from symgrad.passes.elements import Elements, Formless, Parts, formed, name_elements, small_shape, whole
 from symgrad.passes.telling import tell
 
-ROUNDS = 20  #: how often a loop is taken to run
-LARGEST = 600  #: how many ops on numbers the arrays that belong together may come to
+ROUNDS = 20  #: the assumed number of iterations of a loop
+LARGEST = 600  #: the maximum number of scalar ops for one group of arrays
 
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """What an op costs, in additions of numbers: on numbers, on arrays, and between the two."""
+    """Costs of ops in additions of numbers: scalar ops, array ops, and conversions between the two."""
 
-    functions: int  #: a function of NumPy's that has no form for Python's numbers
+    functions: int  #: a NumPy function without a counterpart for Python numbers
     rows: dict[str, int]  #: on arrays
-    array: int  #: the same for what is not in the table
-    read: int  #: an element of an array
-    packing: int  #: an array of its elements
+    array: int  #: the same for rows outside the table
+    read: int  #: reading one element of an array
+    packing: int  #: building an array from its elements
 
 
 #: an addition of floats takes 30 ns, one of arrays half a microsecond
@@ -42,11 +42,11 @@ INTERPRETED = Prices(
     {"take": 2, "view": 5, "set_at": 3, "add_at": 5, "sum": 25, "mean": 60, "matmul": 20, "outer": 35, "eye": 30, "zeros": 5, "ones": 40,
      "trace": 50, "mT": 3, "transpose": 3, "where": 40, "concatenate": 25, "stack": 70},
     15, 2, 20)  # fmt: skip
-#: an array is allocated, and walked through by a loop
+#: an array is allocated, and traversed by a loop
 COMPILED = Prices(5, {"take": 1, "view": 1, "set_at": 1, "add_at": 1, "mT": 1, "transpose": 1, "extent": 1}, 40, 1, 40)
-#: rows that read what a container holds, which may be None
+#: rows that read an item of a container, which may be None
 ITEMS = frozenset({"list_take", "get", "pop"})
-#: what a number costs one addition
+#: scalar ops that cost one addition
 ARITHMETIC = frozenset({
     "add", "subtract", "multiply", "negative", "positive", "abs", "square", "divide", "power", "where", "cast",
     "less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "list_of",
@@ -70,7 +70,7 @@ def aggregates(func: Func, compiled: bool = False) -> Func:
 
 
 def defined(block: Block) -> Iterator[Value]:
-    """What a block defines, with the blocks inside it."""
+    """The values that a block, and the blocks inside it, define."""
     yield from block.args
     for op in walk(block):
         yield from op.outs
@@ -80,7 +80,7 @@ def defined(block: Block) -> Iterator[Value]:
 
 @dataclass(slots=True)
 class Slot:
-    """What a loop carries, or a branch gives: the values that are it, and what is handed to it."""
+    """A loop slot or branch result: the values inside and after it, and its incoming operands."""
 
     own: list[Value]
     incoming: list[Operand]
@@ -98,17 +98,17 @@ def slots(op: Op) -> list[Slot]:
     return []
 
 
-# ------------------------------------------------------------------ which
+# ------------------------------------------------------------------ selection
 
 
 @dataclass(slots=True)
 class Group:
-    """Arrays that are replaced together, and what is gained by it, in additions."""
+    """Arrays that are replaced together, and the gain in additions."""
 
     gain: float = 0
-    count: int = 0  #: ops on numbers
+    count: int = 0  #: scalar ops
     looped: bool = False
-    worst: tuple[float, Op | None] = (0, None)  #: what costs most
+    worst: tuple[float, Op | None] = (0, None)  #: the most expensive op
 
 
 class Groups:
@@ -120,7 +120,7 @@ class Groups:
         self.maker: dict[Value, Op] = {out: op for op in walk(func.body) for out in op.outs}
         self.leader: dict[Value, Value] = {}
         self.groups: dict[Value, Group] = {}
-        self.formed: set[Op] = set()  #: the ops that can be said by elements
+        self.formed: set[Op] = set()  #: ops that have a form on elements
         self.scratch = Block()
         self.elements = Elements(Builder(self.scratch), placeholders, self.maker)
         every = (*func.params, *defined(func.body))
@@ -134,7 +134,7 @@ class Groups:
                         self.shapes.pop(value, None)
 
     def may_be_nothing(self, value: Value) -> bool:
-        """May there be None in the place of an array, which only who reads it minds?"""
+        """Whether None may be in the place of an array; only readers of the array would fail then."""
         maker = self.maker.get(value)
         return isinstance(maker, Call) and maker.name in ITEMS
 
@@ -152,7 +152,7 @@ class Groups:
         return {value for value in self.shapes if self.find(value) in kept}
 
     def gather(self, block: Block, weight: float, op_costs: list[tuple[Op, float, int | None]]) -> None:
-        """Collect every op with how often it runs and how many ops on numbers express it; join what belongs together."""
+        """Collect every op with its execution count and its number of scalar ops; join arrays that must be replaced together."""
         for op in block.ops:
             for slot in slots(op):
                 if slot.own[0] in self.shapes:
@@ -166,7 +166,7 @@ class Groups:
                 self.gather(inner, weight * ROUNDS if isinstance(op, For | While) else weight, op_costs)
 
     def said(self, op: Call) -> int | None:
-        """The cost of the op expressed on numbers; None if it has no such form."""
+        """The number of scalar ops that express the op; None if it has no such form."""
         arrays = [o for o in operands_of(op, self.maker) if isinstance(o, Value) and small_shape(o.type)]
         if not arrays or op.name == "list_of" or any(o not in self.shapes for o in arrays):
             return None
@@ -181,7 +181,7 @@ class Groups:
         return 0 if op.name == "cast" else 1 if op.name in ARITHMETIC else 2 if op.name in FUNCTIONS else self.prices.functions
 
     def judge(self, op: Op, weight: float, count: int | None) -> None:
-        """Count what an op gains or costs its group."""
+        """Add the gain or cost of an op to its group."""
         if count is not None and isinstance(op, Call):
             group = self.group(next(v for v in operands_of(op, self.maker) if isinstance(v, Value) and v in self.shapes))
             group.gain += weight * (self.prices.rows.get(op.name, self.prices.array) - count)
@@ -205,9 +205,9 @@ class Groups:
                     self.cost(slot.own[0], often * self.reading(slot.own[0]), op)
 
     def judge_call(self, op: Call, weight: float) -> None:
-        """Count what it costs to make arrays for an op, and to read what it gives."""
+        """Add the costs of building arrays for an op's operands, and of reading elements of its results."""
         if op.name == "list_of":
-            return  # whoever makes an array of it says what it costs
+            return  # counted at the op that makes an array of it
         for operand in op.args:
             stored = op.name in STORES and operand is op.args[1] and is_cell(op, op.args[2:], small_shape(operand.type))
             self.cost(operand, weight * (self.reading(operand) if stored else self.prices.packing), op)
@@ -215,7 +215,7 @@ class Groups:
             self.cost(out, weight * self.reading(out), op)
 
     def reading(self, operand: Operand) -> float:
-        """What it costs to read, or to store, each element."""
+        """The cost of reading, or storing, each element."""
         shape = self.shapes.get(operand, ()) if isinstance(operand, Value) else ()
         return self.prices.read * math.prod(shape)
 
@@ -230,7 +230,7 @@ class Groups:
             tell(self.func.notes, group.worst[1], "a small array stays one: here all of it is read, or had, at once")
         return group.looped and group.gain > 0 and group.count <= LARGEST
 
-    # -------------------------------------------------------------- joining
+    # -------------------------------------------------------------- union-find
 
     def find(self, value: Value) -> Value:
         while value in self.leader:
@@ -248,7 +248,7 @@ class Groups:
 
 
 def placeholders(operand: Operand) -> Parts:
-    """Numbers that stand for the elements of an array while its ops are counted."""
+    """Numbers that represent the elements of an array while its ops are counted."""
     assert isinstance(operand.type, Array)
     return unread(operand.type, None)
 
@@ -263,25 +263,25 @@ def unread(type_: Array, name: str | None) -> Parts:
     return elements
 
 
-# ------------------------------------------------------------------ replacing
+# ------------------------------------------------------------------ replacement
 
 
 class Replacement:
-    """Rewrites a function: of the values ``chosen`` only the elements are left; the ops ``said`` are said by elements."""
+    """Rewrites a function: the values ``chosen`` are replaced by their elements, and the ops ``said`` by scalar ops."""
 
     def __init__(self, func: Func, chosen: set[Value], said: set[Op], maker: dict[Value, Op]) -> None:
         self.func = func
         self.chosen = chosen
         self.said = said
         self.parts: dict[Value, Parts] = {}
-        self.wholes: dict[Value, Operand] = {}  #: arrays made of elements, where they are in scope
-        self.numbers: dict[Value, Operand] = {}  #: what a number is that was an element, a sum, a length
+        self.wholes: dict[Value, Operand] = {}  #: arrays built from elements, where they are in scope
+        self.numbers: dict[Value, Operand] = {}  #: replacements of numbers that were an element, a sum or a length
         self.build = Builder()
         self.elements = Elements(self.build, self.elements_of, maker)
 
     def run(self) -> None:
         body = self.func.body
-        with self.build.at(self.func.loc):  # parameters are taken apart before anything else
+        with self.build.at(self.func.loc):  # parameters are split into elements first
             self.block(body, lambda yields: [self.packed(y) for y in yields], body.args)
         substitute(body, self.numbers)
 
@@ -291,7 +291,7 @@ class Replacement:
         return self.parts[operand] if operand in self.chosen else self.read(operand, operand)
 
     def read(self, value: Value, array: Operand, *path: Operand) -> Parts:
-        """Read the elements of an array, or of what a path names in it."""
+        """Read the elements of an array, or of the part at a path."""
         elements = np.empty(small_shape(value.type) or (), object)
         for where in np.ndindex(elements.shape):
             index = "i" * (len(path) + elements.ndim)
@@ -300,7 +300,7 @@ class Replacement:
         return elements
 
     def packed(self, operand: Operand) -> Operand:
-        """An operand as it is: an array made of its elements."""
+        """The operand itself, or the array built from its elements."""
         if not isinstance(operand, Value) or operand not in self.chosen:
             return operand
         if operand not in self.wholes:
@@ -310,7 +310,7 @@ class Replacement:
     # -------------------------------------------------------------- blocks
 
     def block(self, block: Block, ended: Callable[[list[Operand]], list[Operand]], arrays: Sequence[Value] = ()) -> None:
-        """Rewrite a block; ``ended`` gives what it yields then. The elements of the chosen ``arrays`` are read first."""
+        """Rewrite a block; ``ended`` maps its yields. The elements of the chosen ``arrays`` are read first."""
         known = dict(self.wholes)
         with self.build.inside(Block()) as done:
             for value in arrays:
@@ -323,7 +323,7 @@ class Replacement:
         self.wholes, block.ops = known, done.ops
 
     def call(self, op: Call) -> None:
-        """Rewrite one op of the vocabulary: to ops on numbers if it has such a form, else to one on arrays."""
+        """Rewrite one call: to scalar ops if it has such a form, else to an op on arrays."""
         if op in self.said and any(v in self.chosen for v in operands_of(op, self.elements.maker)):
             elements = formed(op, self.elements)
             if op.outs[0] in self.chosen:
@@ -357,7 +357,7 @@ class Replacement:
             self.numbers[out] = array
 
     def control(self, op: Op) -> None:
-        """A loop or a branch: each slot of a small array becomes as many slots as it has elements."""
+        """Rewrite a loop or a branch: the slot of a small array becomes a slot for each element."""
         every = slots(op)
         replaced = [slot.own[0] in self.chosen for slot in every]
         if isinstance(op, For | While):
@@ -388,7 +388,7 @@ class Replacement:
         return expanded
 
     def handed(self, operands: list[Operand], every: list[Slot], replaced: list[bool]) -> list[Operand]:
-        """The operands passed to slots, with elements in place of arrays; then the operand that follows them (whether a loop ends)."""
+        """The operands passed to slots, with elements in place of arrays, then the operand after the slots (the exit test of a loop)."""
         expanded: list[Operand] = []
         for operand, slot, apart in zip(operands, every, replaced, strict=False):
             if not apart:
@@ -406,14 +406,14 @@ READS, STORES = frozenset({"view", "take"}), frozenset({"set_at", "add_at"})
 
 
 def is_cell(op: Call, path: Sequence[Operand], shape: tuple[int, ...] | None) -> bool:
-    """Is the path one place on each of the first axes, and has what is there that shape?"""
+    """Whether the path is one index on each leading axis, and the part at it has that shape."""
     array = op.args[0].type
     return (isinstance(array, Array) and op.settings["index"] == "i" * len(path) and shape == (array.shape or ())[len(path) :]
             and all(isinstance(p.type, Scalar) and p.type.kind == "int" for p in path))  # fmt: skip
 
 
 def operands_of(op: Op, maker: Mapping[Value, Op]) -> list[Operand]:
-    """The results and operands of an op; in place of a list built for it, the items of the list."""
+    """The results and operands of an op; a list built for it is replaced by its items."""
     operands: list[Operand] = list(op.outs)
     for operand in op.operands:
         producer = maker.get(operand) if isinstance(operand, Value) else None

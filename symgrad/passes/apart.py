@@ -1,4 +1,4 @@
-"""One tape for each saved value, instead of one of tuples: what is written to a file reads back as plain lists.
+"""Tape splitting: one tape for each saved value instead of one of tuples. Saved files then use plain lists.
 
 push(tape, h, t)  ->  push(h_tape, h); push(t_tape, t)
 """
@@ -12,7 +12,7 @@ from symgrad.ir.types import Tape
 
 
 def apart(func: Func) -> Func:
-    """Split the tapes of a function, in place; those that come from outside or leave stay whole."""
+    """Split the tapes of a function, in place; tapes that are parameters or results stay whole."""
     pieces = Pieces()
     pieces.find(func)
     if pieces.models:
@@ -27,7 +27,7 @@ def apart(func: Func) -> Func:
 
 @dataclass(slots=True)
 class Pieces:
-    """Tapes that are one and the same through stores and joins, and what each is split into."""
+    """Union-find of the values that are one tape, and the tapes that each is split into."""
 
     parent: dict[Value, Value] = field(default_factory=dict)
     models: dict[Value, Call] = field(default_factory=dict)  #: a push on each tape that may be split
@@ -46,7 +46,7 @@ class Pieces:
                 self.parent[two] = one
 
     def find(self, func: Func) -> None:
-        """Which values are the same tape, and how many values a push puts on it."""
+        """Join the values that are the same tape, and find a push on each."""
         pushes: list[Call] = []
         pops: list[Call] = []
         whole: list[Operand] = [*func.body.args, *func.body.yields]
@@ -79,7 +79,7 @@ class Pieces:
                 self.models.pop(root, None)
 
     def join_items(self, pushes: list[Call], pops: list[Call]) -> None:
-        """Join what is popped from a place of a tape with what was pushed there, tapes of inner loops above all."""
+        """Join an item popped from a position of a tape with the one pushed there, above all tapes of inner loops."""
         places: dict[tuple[Value, int], list[Operand]] = {}
         for _ in range(2):
             for op in (*pushes, *pops):
@@ -89,7 +89,7 @@ class Pieces:
                 self.join(*items)
 
     def split(self, value: Operand) -> list[Value] | None:
-        """The tapes that stand for one, None for all that is not split."""
+        """The tapes that replace a tape; None for a value that is not split."""
         if not isinstance(value, Value) or not isinstance(value.type, Tape) or (model := self.models.get(self.root(value))) is None:
             return None
         if value not in self.tapes:
@@ -107,7 +107,7 @@ class Pieces:
         return pieces
 
     def expanded(self, operands: list[Operand], slots: list[Value]) -> list[Operand]:
-        """Operands for slots, of which some are split; operands beyond the slots stay."""
+        """Operands for slots, some of which are split; operands beyond the slots stay."""
         pieces: list[Operand] = []
         for operand, slot in zip(operands, slots, strict=False):
             parts = self.split(slot)

@@ -1,7 +1,8 @@
-"""Computes the rounds of a batch at once, where rows have rules for that: ``results[k] = f(x[k])`` becomes ``results = f(x)``.
+"""Vectorises loops over a batch where rows have batching rules: ``results[k] = f(x[k])`` becomes ``results = f(x)``.
 
-Each value of the loop's body gets a batch axis, first, unless all examples share it. A loop with anything in it that has no rule stays as
-it is. What is raised may come earlier than in the loop, so that ``Func.guarded`` asks for the loop then. Works in place.
+Each value of the loop's body gets a leading batch axis, unless all examples share it. A loop with an op that
+has no rule stays as it is. Exceptions may be raised earlier than in the loop; ``Func.guarded`` then runs the
+loop. Works in place.
 """
 
 from __future__ import annotations
@@ -12,19 +13,19 @@ from symgrad.ops.build import Builder
 from symgrad.passes.rounds import Rounds, results
 from symgrad.passes.unbox import may_start_again
 
-#: exceptions after which the loop is run instead, one example after the other
+#: exceptions after which the loop runs instead, example by example
 RAISED = frozenset({"Exception"})
 
 
 def batch(func: Func, guarded: bool = True) -> Func:
-    """Compute the rounds of batches at once, in place, where code may run again that raises: ``guarded``."""
+    """Vectorise batch loops, in place, where code that raises may run again: ``guarded``."""
     if guarded and any(isinstance(op, For) and op.batch for op in walk(func.body)) and may_start_again(func):
         visit(func, func.body)
     return func
 
 
 def visit(func: Func, block: Block) -> None:
-    """The batches of a block and of the blocks in it, from the inside out."""
+    """Vectorise the batch loops of a block and of the blocks in it, innermost first."""
     ops: list[Op] = []
     for op in block.ops:
         for inner in op.blocks:
@@ -34,7 +35,7 @@ def visit(func: Func, block: Block) -> None:
 
 
 def at_once(func: Func, loop: For) -> list[Op]:
-    """The ops that replace a loop over a batch, or the loop itself if it cannot be replaced."""
+    """The ops that replace a batch loop, or the loop itself if an op has no rule."""
     build = Builder(Block(), loop.loc)
     for op in walk(func.body):
         if isinstance(op, Call) and op.outs:

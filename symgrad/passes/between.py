@@ -1,4 +1,4 @@
-"""Leaves lists what loops made lists of cells, where nothing but cells is read and written between the loops. Works in place.
+"""List-layout propagation: lists stay lists between loops where only single cells are accessed. Works in place.
 
 d = np.array(d)                 ->      d[n] += u[n]
 d[n] += u[n]
@@ -15,12 +15,12 @@ from symgrad.passes.cells import STORES, indices, is_cell, only_floats
 from symgrad.passes.facts import Places, halves_kept, holds
 from symgrad.passes.telling import tell
 
-#: rows that make an array of a list, or one of zeros that may begin as a list
+#: rows that create an array from a list, or zeros that may begin as a list
 MAKING = frozenset({"array_of_cells", "array_of_lists", "zeros_of"})
 
 
 def between(func: Func) -> Func:
-    """Leave lists lists between loops, in place."""
+    """Keep arrays as lists between loops, in place."""
     if holds(func, "to_list", "array_of_cells", "array_of_lists"):
         with halves_kept(func):
             _Between(func).block(func.body)
@@ -74,7 +74,7 @@ class _Between:
             table[last.outs[0]] = last.args[0]
 
     def chain(self, root: Call, block: Block) -> tuple[list[Call], list[Call], Call | None] | None:
-        """The stores to an array in its own block, its reads, and the op that turns it into a list at the end; None for other uses."""
+        """The stores to an array in its own block, its reads, and the final op that turns it into a list; None if it has other uses."""
         stores: list[Call] = []
         reads: list[Call] = []
         current, last = root.outs[0], None
@@ -102,7 +102,7 @@ class _Between:
             current = following.outs[0]
 
     def is_read_only(self, value: Value) -> bool:
-        """Does a list stay as it is, so that it may be read whenever an array made of it was?"""
+        """Whether a list is never written to, so that it may be read instead of an array made from it."""
         return value not in self.places.yielded and all(
             isinstance(op, Call) and (op.name in MAKING or op.name.startswith("cell")) for op in self.places.readers.get(value, ())
         )

@@ -1,7 +1,7 @@
-"""Reads a slice as a view where nobody writes to the array while the slice is read. Works in place.
+"""Copy elision: reads a slice as a view where nothing writes to the array while the slice is live. Works in place.
 
-``t = take(g, p)`` allocates, ``view(g, p)`` does not. A slice that is read often is copied still unless its last axis is whole
-runs of memory, since a copy is read faster.
+``t = take(g, p)`` allocates, ``view(g, p)`` does not. A slice that is read often is still copied unless its
+last axis is contiguous in memory, because a copy is read faster.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _block(block: Block, facts: Facts, places: Places, notes: Notes | None) -> N
             reason = _needs_copy(op, block, facts, places)
             if not reason:
                 op.name = "view"
-                facts.join((op.outs[0], False), op.args[0], False)  # a slice of the slice is one of the array from here on
+                facts.join((op.outs[0], False), op.args[0], False)  # slices of this slice alias the array from now on
                 tell(notes, op, f"a view of {named(op.args[0], 'what it is read from')}, to which nobody writes while it is read")
             else:
                 tell(notes, op, reason, kind="copied")
@@ -46,7 +46,7 @@ def _is_slice(op: Call) -> bool:
 
 
 def _needs_copy(op: Call, block: Block, facts: Facts, places: Places) -> str:
-    """Why a slice must be copied; nothing if it is read for the last time before the array is changed or handed on."""
+    """Why a slice must be copied; empty if its last use precedes every write to the array and its escape."""
     readers = places.readers.get(op.outs[0], [])
     runs = op.settings["index"].endswith("s") and isinstance(op.args[-1], Const) and op.args[-1].value is None
     if len(readers) > OFTEN and not runs:
@@ -61,7 +61,7 @@ def _needs_copy(op: Call, block: Block, facts: Facts, places: Places) -> str:
 
 
 def _changes(op: Op, cell: Node, facts: Facts) -> bool:
-    """May the op, or one inside it, write to the memory?"""
+    """Whether the op, or one inside it, may write to the memory."""
     if isinstance(op, Apply):
         return True
     if isinstance(op, Call):

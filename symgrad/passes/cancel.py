@@ -1,8 +1,8 @@
-"""Cuts the derivative of a maximum that cancels, as in ``m + log(sum(exp(x - m)))``. Works in place.
+"""Cuts the derivative of a stabilising maximum that cancels, as in ``m + log(sum(exp(x - m)))``. Works in place.
 
-Each value computed from the maximum ``m`` is followed as ``v + c*m`` or ``v * exp(c*m)`` with ``v`` free
-of ``m``. If every one ends in values that are free of it, the result does not depend on ``m`` at all, and
-``m`` is taken of ``stop_gradient(x)``. Where only ``where(isfinite(m), m, 0.0)`` is read, that is followed.
+Each value computed from the maximum ``m`` is tracked as ``v + c*m`` or ``v * exp(c*m)`` with ``v`` free of
+``m``. If all results are free of ``m``, the derivative by ``m`` is zero, and ``m`` is computed from
+``stop_gradient(x)``. Where only ``where(isfinite(m), m, 0.0)`` is read, that value is tracked instead.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Trace:
 
 
 class Lost(Exception):
-    """The dependence has neither form."""
+    """Raised if the dependence has neither form."""
 
 
 def cancel(func: Func) -> Func:
@@ -58,7 +58,7 @@ def _block(block: Block, notes: Notes | None) -> None:
 
 
 def cancels(block: Block, extreme: Call) -> bool:
-    """Does the maximum cancel in everything that the block computes from it?"""
+    """Whether the maximum cancels in everything that the block computes from it."""
     maker = finite_part(block, extreme) or extreme
     out = maker.outs[0]
     rank = rank_of(out.type)
@@ -74,7 +74,7 @@ def cancels(block: Block, extreme: Call) -> bool:
             continue
         if not isinstance(op, Call):
             return False
-        if op.name == "as_written":  # the value of its first operand; the others are what the user's text names
+        if op.name == "as_written":  # the value of its first operand; the others are named in the user's text
             if op.args[0] in traces:
                 traces[op.outs[0]] = traces[op.args[0]]
             continue
@@ -90,7 +90,7 @@ def cancels(block: Block, extreme: Call) -> bool:
 
 
 def finite_part(block: Block, extreme: Call) -> Call | None:
-    """The op ``where(isfinite(m), m, number)``, if nothing else reads the maximum: what cancels is then this."""
+    """The op ``where(isfinite(m), m, number)``, if it is the only reader of the maximum: then its result must cancel."""
     maximum = extreme.outs[0]
     readers = [op for op in block.ops if maximum in op.operands and not (isinstance(op, Call) and op.name == "as_written")]
     if len(readers) != 2 or any(inner_reads(child, dict.fromkeys((maximum,))) for op in block.ops for child in op.blocks):
@@ -103,7 +103,7 @@ def finite_part(block: Block, extreme: Call) -> Call | None:
 
 
 def inner_reads(block: Block, traces: Mapping[Value, Any]) -> bool:
-    """Does a block inside read one of the values?"""
+    """Whether an inner block reads one of the values."""
     for op in block.ops:
         if any(isinstance(a, Value) and a in traces for a in op.operands) or any(inner_reads(child, traces) for child in op.blocks):
             return True
@@ -117,11 +117,11 @@ def rank_of(type_: Type) -> int | None:
     return type_.rank if isinstance(type_, Array) else None
 
 
-# ------------------------------------------------------------------ how ops hand it on
+# ------------------------------------------------------------------ propagation
 
 
 def followed(op: Call, traces: dict[Value, Trace]) -> Trace | None:
-    """The dependence of an op's result, None if it is free of the maximum."""
+    """The dependence of an op's result; None if it is free of the maximum."""
     if op.name in SHAPES:
         return None
     rule, rank = RULES.get(op.name), rank_of(op.outs[0].type) if len(op.outs) == 1 else None
@@ -137,7 +137,7 @@ def followed(op: Call, traces: dict[Value, Trace]) -> Trace | None:
 
 
 def aligned(operand: Operand, traces: dict[Value, Trace], rank: int) -> Trace | None:
-    """The operand's dependence, its axes counted in a result of this rank to which it is broadcast."""
+    """The operand's dependence, with its axes renumbered for a result of this rank."""
     if not isinstance(operand, Value) or operand not in traces:
         return None
     own = rank_of(operand.type)
@@ -205,7 +205,7 @@ def logarithm(op: Call, x: Trace | None) -> Trace | None:
 
 
 def raised(by: float) -> Callable[[Call, Trace | None], Trace | None]:
-    """A power of what is scaled."""
+    """A power of a value of scaled form."""
 
     def rule(op: Call, x: Trace | None) -> Trace | None:
         if x is None or not x.scaled:
@@ -223,7 +223,7 @@ def power(op: Call, x: Trace | None, y: Trace | None) -> Trace | None:
 
 
 def number(operand: Operand) -> float | None:
-    """The number that an operand is known to be."""
+    """The literal number that an operand is."""
     return float(operand.value) if isinstance(operand, Const) and type(operand.value) in (int, float) else None
 
 
@@ -235,7 +235,7 @@ def nonzero(trace: Trace) -> Trace | None:
 
 
 def reduced(also: bool) -> Callable[[Call, Trace], Trace | None]:
-    """A reduction over axes along which the maximum does not vary; ``also``: of ``v + c*m`` too."""
+    """A reduction over axes along which the maximum does not vary; ``also``: for ``v + c*m`` too."""
 
     def rule(op: Call, x: Trace) -> Trace | None:
         rank = rank_of(op.args[0].type)
@@ -253,7 +253,7 @@ def reduced(also: bool) -> Callable[[Call, Trace], Trace | None]:
 
 
 def viewed(op: Call, x: Trace) -> Trace | None:
-    """Read with whole slices and new axes only."""
+    """Whole slices and new axes only."""
     index, rank = op.settings["index"], rank_of(op.args[0].type)
     if rank is None or not set(index) <= set("sne") or index.count("e") > 1:
         raise Lost
@@ -277,7 +277,7 @@ def expanded(op: Call, x: Trace) -> Trace | None:
 
 
 def product(op: Call, x: Trace) -> Trace | None:
-    """A matrix product whose left factor is scaled by rows."""
+    """A matrix product with a left factor scaled by rows."""
     rank = rank_of(op.args[0].type)
     if not x.scaled or rank is None or rank - 1 in x.axes or rank_of(op.args[1].type) not in (1, 2):
         raise Lost
@@ -285,7 +285,7 @@ def product(op: Call, x: Trace) -> Trace | None:
 
 
 Rule = Callable[..., "Trace | None"]
-#: ops whose result does not depend on the values at all
+#: ops whose result does not depend on the elements
 SHAPES = frozenset({"shape_of", "extent", "zeros_like", "ones_like", "empty_like"})
 REDUCTIONS: dict[str, Rule] = {"sum": reduced(False), "mean": reduced(True), "max": reduced(True), "min": reduced(True)}
 PATHS: dict[str, Rule] = {"view": viewed, "take": viewed, "expand_dims": expanded, "matmul": product, "dot": product}

@@ -1,8 +1,8 @@
-"""Turns arrays that a loop reads and writes by single elements only into lists of Python floats while the loop runs.
+"""Array-to-list: arrays that a loop accesses by single elements only become lists of Python floats while the loop runs.
 
-``s += x.item(i)`` in a loop becomes ``l = x.tolist()`` before it and ``s += l[i]``. The loop, or one inside it, must count
-along each axis, so that what converting costs is paid back; of an axis whose places all have literal numbers (coordinates) it
-is taken to be short. Works in place.
+``s += x.item(i)`` in a loop becomes ``l = x.tolist()`` before it and ``s += l[i]``. The loop, or one inside it,
+must count along each axis, so that the conversion pays; an axis indexed by literals only (coordinates) is
+assumed to be short. Works in place.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from symgrad.passes.facts import halves_kept, holds
 from symgrad.passes.telling import tell
 
 STORES = {"set_at": "set_cell", "add_at": "add_cell"}
-#: rows that ask an array for its shape only
+#: rows that read only the shape of an array
 SHAPES = frozenset({"shape_of", "extent"})
-#: rows through which an index follows a loop's
+#: rows that keep an index linear in a loop's index
 AFFINE = frozenset({"add", "subtract", "multiply"})
-DEPTH = 4  #: how far back an index is followed
+DEPTH = 4  #: how many ops back an index is traced
 
 
 def cells(func: Func) -> Func:
@@ -36,25 +36,25 @@ def cells(func: Func) -> Func:
 
 @dataclass(slots=True)
 class Chain:
-    """One array while a loop runs: its versions inside, and how it is read and written there."""
+    """One array during a loop: its versions inside, and their reads and writes."""
 
     start: Value
     rank: int
     versions: dict[Value, None] = field(default_factory=dict)
-    slots: dict[Op, set[int]] = field(default_factory=dict)  #: loops and branches that hand a version on, and where
+    slots: dict[Op, set[int]] = field(default_factory=dict)  #: loops and branches that yield a version, with the positions
     uses: list[Call] = field(default_factory=list)
 
 
 class _Lister:
-    """Walks a function; what is made anew stands in the block of the loop."""
+    """Walks a function; new ops are inserted in the block of the loop."""
 
     def __init__(self, func: Func) -> None:
         self.notes = func.notes
         self.readers: dict[Value, list[tuple[Op, int]]] = {}
-        self.ends: dict[Value, list[tuple[Op | None, Block, int]]] = {}  #: where a value is yielded: by which op's block
+        self.ends: dict[Value, list[tuple[Op | None, Block, int]]] = {}  #: where a value is yielded: the op, the block, and the yield index
         self.maker: dict[Value, Op] = {}
         self.index_of: dict[Value, For] = {}
-        self.lists: dict[Value, Value] = {}  #: of arrays: the list of the same elements
+        self.lists: dict[Value, Value] = {}  #: for each array the list of the same elements
         self.enter(func.body, None)
 
     def enter(self, block: Block, owner: Op | None) -> None:
@@ -72,10 +72,10 @@ class _Lister:
             if isinstance(operand, Value):
                 self.ends.setdefault(operand, []).append((owner, block, k))
 
-    # -------------------------------------------------------------- walking
+    # -------------------------------------------------------------- the walk
 
     def block(self, block: Block) -> None:
-        """Convert what the loops of a block allow, outer loops first."""
+        """Convert the arrays of a block's loops where possible, outer loops first."""
         known = dict(self.lists)
         done: list[Op] = []
         for op in block.ops:
@@ -104,10 +104,10 @@ class _Lister:
                     self.readers.setdefault(list_value, []).append((loop, 0))
                     self.rewrite(chain, list_value)
 
-    # -------------------------------------------------------------- what may be converted
+    # -------------------------------------------------------------- legality
 
     def read(self, loop: Op, value: Value, inside: set[Op]) -> Chain | None:
-        """An array from outside of which the loop reads elements only."""
+        """An outer array of which the loop reads elements only."""
         rank = rank_of(value)
         if rank is None:
             return None
@@ -124,7 +124,7 @@ class _Lister:
         return chain if self.pays(loop, chain, inside) else None
 
     def carried(self, loop: For | While, k: int, inside: set[Op]) -> Chain | None:
-        """An array that the loop changes, element by element."""
+        """An array that the loop changes element by element."""
         init = loop.inits[k]
         rank = rank_of(init)
         if rank is None or not isinstance(init, Value) or rank_of(loop.outs[k]) != rank:
@@ -135,12 +135,12 @@ class _Lister:
         return chain if self.pays(loop, chain, inside) else None
 
     def slot(self, op: For | While, k: int, chain: Chain) -> bool:
-        """The loop hands versions on in this slot."""
+        """Record a slot that carries versions; False if a value in it has another rank."""
         chain.slots.setdefault(op, set()).add(k)
         return all(rank_of(a) == chain.rank for a in (*arguments(op, k), op.outs[k]))
 
     def follow(self, loop: For | While, chain: Chain, inside: set[Op]) -> bool:
-        """Follow the versions through their readers; False if one of these does more than read or write elements."""
+        """Follow the versions through their readers; False if one does more than read or write elements."""
         (start,) = chain.slots[loop]
         pending = arguments(loop, start)
         chain.versions |= dict.fromkeys(pending)
@@ -175,7 +175,7 @@ class _Lister:
         return True
 
     def closed(self, chain: Chain) -> bool:
-        """Is all that is handed on in the slots a version of this array?"""
+        """Whether all values yielded for the slots are versions of this array."""
         for op, slots in chain.slots.items():
             for block in op.blocks if isinstance(op, If) else [op.blocks[-1]]:
                 if any(block.yields[k] not in chain.versions for k in slots):
@@ -183,7 +183,7 @@ class _Lister:
         return True
 
     def pays(self, loop: Op, chain: Chain, inside: set[Op]) -> bool:
-        """Does some access count along every axis?"""
+        """Whether some access counts along every axis."""
         accesses = [use for use in chain.uses if use.name not in SHAPES]
         named = named_axes(accesses, chain.rank)
         if any(self.counts(use, chain.rank, named, inside) for use in accesses):
@@ -199,7 +199,7 @@ class _Lister:
         return all(loop is not None and loop in inside and self.is_long(loop) for loop in loops)
 
     def loop_of(self, index: Operand, depth: int) -> For | None:
-        """The loop whose counter an index is computed from; None if there is none."""
+        """The loop whose index a subscript is computed from; None if there is none."""
         if not isinstance(index, Value):
             return None
         if index in self.index_of:
@@ -210,10 +210,10 @@ class _Lister:
         return None
 
     def is_long(self, loop: For) -> bool:
-        """May the loop have many rounds, and does it do all of them?"""
+        """Whether the loop may run many iterations, and never exits early."""
         return not loop.until and any(isinstance(bound, Value) for bound in (loop.start, loop.stop))
 
-    # -------------------------------------------------------------- converting
+    # -------------------------------------------------------------- conversion
 
     def make(self, into: list[Op], loop: Op, name: str, *args: Operand, hint: str | None = None) -> Value:
         row = ROWS[name]
@@ -228,7 +228,7 @@ class _Lister:
         return op.outs[0]
 
     def list_of(self, array: Value, loop: Op, before: list[Op]) -> Value:
-        """The list of an array's elements, to be read."""
+        """The list of an array's elements, for reading."""
         if array not in self.lists:
             tell(self.notes, loop, "the loop reads it by elements only, from a list", array)
             hint = None if array.name is None else f"{array.name}_list"
@@ -242,13 +242,13 @@ class _Lister:
             return self.make(before, loop, "zeros_list", maker.args[0], hint=array.name)
         list_value = self.lists.get(array)
         if list_value is not None and len(self.readers.get(list_value, ())) == 1 and list_value not in self.ends:
-            del self.lists[array]  # the array was made of this list, which nobody else reads
+            del self.lists[array]  # the array was made from this list, which has no other reader
             self.readers[list_value].append((loop, 0))
             return list_value
         return self.make(before, loop, "to_list", array, hint=array.name)
 
     def convert(self, loop: For | While, k: int, chain: Chain, before: list[Op], after: list[Op]) -> None:
-        """Let a loop's slot carry a list, and make an array of it afterwards."""
+        """Let a loop's slot carry a list, and convert it to an array afterwards."""
         array = loop.outs[k]
         tell(self.notes, loop, "a list while the loop runs, which reads and writes it by elements only", array)
         shape = [] if chain.rank == 1 else [self.make(before, loop, "shape_of", chain.start)]
@@ -269,7 +269,7 @@ class _Lister:
         self.lists[array] = list_value
 
     def rewrite(self, chain: Chain, source: Value | None) -> None:
-        """Turn reads and writes of elements into those of a list; ``source`` is read instead of the array."""
+        """Turn element reads and writes into those of a list; ``source`` is read instead of the array."""
         for use in chain.uses:
             if use.name in SHAPES:
                 continue
@@ -282,12 +282,12 @@ class _Lister:
 
 
 def arguments(op: For | While, k: int) -> list[Value]:
-    """What a slot's value is called inside the loop."""
+    """The arguments for a slot inside the loop."""
     return [op.carried[k]] if isinstance(op, For) else [op.test.args[k], op.body.args[k]]
 
 
 def only_floats(block: Block) -> None:
-    """Let lists hold Python floats only, as the elements of an array are floats whatever is stored."""
+    """Convert numbers stored to lists to Python floats, as storing to an array would."""
     done: list[Op] = []
     for op in block.ops:
         for inner in op.blocks:
@@ -305,7 +305,7 @@ def only_floats(block: Block) -> None:
 
 
 def walk_with(op: Op) -> Iterator[Op]:
-    """The op and all inside it."""
+    """The op and all ops inside it."""
     yield op
     for block in op.blocks:
         yield from walk(block)
@@ -325,19 +325,19 @@ def rank_of(operand: Operand) -> int | None:
 
 
 def is_cell(op: Call, rank: int) -> bool:
-    """Is the place that the op reads or writes a single element?"""
+    """Whether the op reads or writes a single element."""
     items = indices(op)
     single = op.settings.get("index", "i" * len(items)) == "i" * rank == "i" * len(items)
     return single and all(isinstance(i.type, Scalar) and i.type.kind == "int" for i in items)
 
 
 def indices(op: Call) -> list[Operand]:
-    """The operands that say the place."""
+    """The subscript operands."""
     return op.args[1:] if op.name == "item" else op.args[2:]
 
 
 def named_axes(uses: list[Call], rank: int) -> set[int]:
-    """The axes along which all uses have literal numbers, two different ones at least."""
+    """The axes on which all uses have literal subscripts, at least two different ones."""
     axes = set()
     for axis in range(rank):
         numbers = [index.value if isinstance(index, Const) else None for index in (indices(use)[axis] for use in uses)]
@@ -347,7 +347,7 @@ def named_axes(uses: list[Call], rank: int) -> set[int]:
 
 
 def is_number(operand: Operand) -> bool:
-    """Is it a number that a list may hold in the place of an array's element?"""
+    """Whether the operand is a number that a list may hold as an element."""
     return isinstance(operand.type, Scalar) and operand.type.kind in ("float", "int")
 
 

@@ -1,7 +1,7 @@
-"""table: ops that an expert would write instead, for ``fold``: the same result with less work.
+"""table: strength reduction for ``fold``: ops that an expert would write instead, with the same result for less work.
 
-Unlike ``identities.py`` an entry may need several ops, the last of which has the results of the op
-replaced. What touches the user's own arithmetic is done in the backward half only.
+Unlike in ``identities.py``, an entry may need several ops, the last of which has the results of the replaced
+op. Rewrites that touch the user's own arithmetic are done in the backward half only.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ Rewrites = Callable[[Call, Facts], "Operand | Call | list[Call] | None"]
 
 
 def part_of_range(op: Call, facts: Facts) -> Operand | Call | list[Call] | None:
-    """A range is its start and multiples of its step: their cotangents are sums, and the end has none."""
+    """The cotangent of a bound of a range: elements are the start plus multiples of the step; the stop has none."""
     cotangent = op.args[0]
     name = bound_named(len(op.args) - 1, op.settings["at"])
     if name == "stop":
@@ -85,25 +85,25 @@ def lowered_number(op: Call, facts: Facts) -> Operand | None:
 
 
 def log_of_number(op: Call, facts: Facts) -> Call | None:
-    """Only the logarithm of zero is not taken."""
+    """Drop the test for a zero base, for a literal base above zero."""
     base = op.args[0]
     known = isinstance(base, Const) and type(base.value) in (int, float) and base.value > 0
     return call("log", op, [base]) if known else None
 
 
 def sign_of_ratio(op: Call, facts: Facts) -> Call | None:
-    """Over zero, a positive number is infinite."""
+    """A positive number over zero is positive infinity."""
     known = isinstance(op.args[0], Const) and type(op.args[0].value) in (int, float) and op.args[0].value > 0
     return call("ratio", op, list(op.args), positive=True) if known and not op.settings["positive"] else None
 
 
 def sure_ratio(op: Call, facts: Facts) -> Call | None:
-    """Over what is above zero, a ratio is a quotient like any other."""
+    """A ratio with a divisor above zero is an ordinary quotient."""
     return call("divide", op, list(op.args)) if is_positive(op.args[1], facts) else None
 
 
 def ratio_of_size(op: Call, facts: Facts) -> list[Call] | None:
-    """Where there is nothing to be divided, any divisor will do."""
+    """A quotient of nothing may have any divisor, so the size may be replaced by one that is never zero."""
     size = facts.calls(op.args[1], "reduced_size")
     if size is None:
         return None
@@ -112,7 +112,7 @@ def ratio_of_size(op: Call, facts: Facts) -> list[Call] | None:
 
 
 def plain_divisor(op: Call, facts: Facts) -> list[Call] | None:
-    """A number of NumPy's may be divided by nothing."""
+    """A NumPy number may be divided by zero, so the size needs no replacement."""
     size, above = facts.calls(op.args[1], "reduced_size"), op.args[0].type
     if size is None or not size.settings["divisor"] or not (isinstance(above, Array) or getattr(above, "dtype", None) in ("f64", "f32")):
         return None
@@ -121,7 +121,7 @@ def plain_divisor(op: Call, facts: Facts) -> list[Call] | None:
 
 
 def is_positive(operand: Operand, facts: Facts) -> bool:
-    """Is a number above zero (or undefined) whatever the program reads?  A product of small ones may not be."""
+    """Whether a number is surely above zero (or nan). A product of small numbers may underflow to zero."""
     if isinstance(operand, Const):
         return type(operand.value) in (int, float) and operand.value > 0
     maker = facts.maker.get(operand) if isinstance(operand, Value) and is_real(operand.type) else None
@@ -133,7 +133,7 @@ def is_positive(operand: Operand, facts: Facts) -> bool:
 
 
 def is_nonnegative(operand: Operand, facts: Facts) -> bool:
-    """Is a number zero or above (or undefined) whatever the program reads?"""
+    """Whether a number is surely not below zero (or nan)."""
     maker = facts.maker.get(operand) if isinstance(operand, Value) and is_real(operand.type) else None
     if not isinstance(maker, Call) or maker.name in NOT_BELOW_ZERO:
         return isinstance(maker, Call) or is_positive(operand, facts)
@@ -146,7 +146,7 @@ NOT_BELOW_ZERO = frozenset({"square", "abs", "fabs", "exp", "exp2", "sqrt", "cos
 
 
 def kind_of_power(op: Call, facts: Facts) -> Call | None:
-    """A slope whose exponent is known is infinite at zero, or a power like any other."""
+    """A slope with a literal exponent is infinite at zero, or an ordinary power."""
     exponent = op.args[1]
     if op.settings["infinite"] or not isinstance(exponent, Const) or type(exponent.value) not in (int, float):
         return None
@@ -199,11 +199,11 @@ def filled(op: Call, facts: Facts) -> Call | None:
     return call("ones", op, [shape]) if is_number(value, 1.0) else call("full", op, [value, shape])
 
 
-# ------------------------------------------------------------------ transposing
+# ------------------------------------------------------------------ transposes
 
 
 def is_transpose(op: Call | None) -> bool:
-    """Is it ``x.T`` of a matrix?"""
+    """Whether the op is ``x.T`` of a matrix."""
     if op is None or not isinstance(op.args[0].type, Array) or op.args[0].type.rank != 2:
         return False
     return op.name == "mT" or op.name == "view" and op.settings["index"] == ".T"
@@ -230,7 +230,7 @@ def transpose(op: Call, facts: Facts) -> Operand | list[Call] | None:
 
 
 def product_of_matrices(op: Call, facts: Facts) -> list[Call] | None:
-    """The cotangent of a factor of a product of matrices is a product with the other one transposed."""
+    """The cotangent of a factor of a matrix product is a product with the other factor transposed."""
     g, other, shape = op.args
     ranks = [t.rank if isinstance(t, Array) else None for t in (g.type, other.type)]
     if ranks != [2, 2] or not isinstance(shape.type, ShapeOf) or shape.type.shape is None or len(shape.type.shape) != 2:
@@ -241,7 +241,7 @@ def product_of_matrices(op: Call, facts: Facts) -> list[Call] | None:
 
 
 def shared_quotient(op: Call, facts: Facts) -> Call | None:
-    """``g * (o / y)`` is ``(g / y) * o`` where ``g / y`` is there already."""
+    """``g * (o / y)`` is ``(g / y) * o`` where ``g / y`` is computed already."""
     if not is_late(op, facts):
         return None
     for side in (0, 1):
@@ -279,7 +279,7 @@ def add_to_new_axis(op: Call, facts: Facts) -> list[Call] | None:
         return None
     rest = tuple(e for e, letter in zip(v.shape, index, strict=True) if letter == "s")
     place = [b for letter in index for b in ([ZERO] if letter == "n" else [NONE, NONE, NONE])]
-    read = index.replace("n", "i") + ("" if rest else "e")  # with numbers alone it would be no array
+    read = index.replace("n", "i") + ("" if rest else "e")  # with integers only, the result would be no array
     inner = new("view", op, Array(v.dtype, rest), [op.args[1], *place], index=read)
     if equal_shape(rest, x.shape) and all(isinstance(b, Const) and b.value is None for b in bounds):
         return [inner, call("accumulate", op, [op.args[0], inner.outs[0]])]
@@ -287,7 +287,7 @@ def add_to_new_axis(op: Call, facts: Facts) -> list[Call] | None:
 
 
 def view_of_negative(op: Call, facts: Facts) -> list[Call] | None:
-    """``(-x)[0]`` is ``-(x[0])``, where what was summed with all its axes may lose them."""
+    """``(-x)[0]`` is ``-(x[0])``, which lets a sum below drop its kept axes."""
     maker = once(op.args[0], "negative", facts)
     if maker is None or facts.calls(maker.args[0], "sum") is None or not isinstance(op.outs[0].type, Array):
         return None
@@ -327,7 +327,7 @@ def sum_kept_and_dropped(op: Call, facts: Facts) -> Call | None:
 
 
 def same_place(a: Call, b: Call) -> bool:
-    """Do two stores go to the same place?"""
+    """Whether two stores write to the same place."""
     if a.settings["index"] != b.settings["index"] or len(a.args) != len(b.args):
         return False
     return all(map(same_operand, a.args[2:], b.args[2:]))
@@ -346,13 +346,13 @@ def store_after_zero(op: Call, facts: Facts) -> Call | None:
     return call("set_at", op, [zero.args[0], *op.args[1:]], index=op.settings["index"])
 
 
-#: rows that give an array of indices none of which occurs twice, and those that give arrays of which no pair does
+#: rows whose index array has no duplicates, and those whose pairs of arrays have none
 DISTINCT = frozenset({"arange", "argsort", "argpartition", "flatnonzero"})
 DISTINCT_PAIRS = frozenset({"triu_indices", "tril_indices", "diag_indices"})
 
 
 def names_apart(maker: Op | None) -> bool:
-    """Does an op give indices that name no cell twice, also where negative ones count from the end?"""
+    """Whether an op yields indices without duplicates, also where negative ones count from the end."""
     if not isinstance(maker, Call) or maker.name not in DISTINCT:
         return False
     if maker.name != "arange":
@@ -370,7 +370,7 @@ def names_apart(maker: Op | None) -> bool:
 
 
 def is_distinct(op: Call, operands: list[Operand], facts: Facts) -> bool:
-    """Does an index name no cell twice?"""
+    """Whether an index selects no cell twice."""
     index = op.settings["index"]
     if not has_arrays(index, [a.type for a in operands]):
         return True
@@ -391,12 +391,12 @@ def is_distinct(op: Call, operands: list[Operand], facts: Facts) -> bool:
 
 
 def take_distinct(op: Call, facts: Facts) -> Call | None:
-    """Where no cell is named twice, each element stays."""
+    """Without duplicates no element is overwritten, so a plain read suffices."""
     return call("take", op, list(op.args), index=op.settings["index"]) if is_distinct(op, op.args[1:], facts) else None
 
 
 def add_distinct(op: Call, facts: Facts) -> Call | None:
-    """Where no cell is named twice, ``x[index] += v`` adds all."""
+    """Without duplicates ``x[index] += v`` adds every element."""
     if op.settings.get("distinct") or not has_arrays(op.settings["index"], [a.type for a in op.args[2:]]):
         return None
     return call("add_at", op, list(op.args), index=op.settings["index"], distinct=True) if is_distinct(op, op.args[2:], facts) else None

@@ -1,9 +1,10 @@
-"""Makes one op of ``and`` and ``or`` whose second side may as well be computed always. Works in place.
+"""If-conversion of ``and`` and ``or`` whose second operand may always be evaluated. Works in place.
 
 if a -> c: b = less(i, n); yield b          b = less(i, n)
 else: yield a                        ->     c = both(a, b)
 
-A condition that is an op can be had again where the sweep goes back, moved out of loops, and told from others.
+A condition that is an op can be recomputed in the backward half, hoisted out of loops, and compared with
+others.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def visit(block: Block, notes: Notes | None) -> None:
 
 
 def said(op: If) -> list[Op] | None:
-    """The ops that compute what a branch chooses, if it is ``and`` or ``or``."""
+    """The ops that compute a branch's result, if the branch is ``and`` or ``or``."""
     if len(op.outs) != 1 or not is_truth(op.test):
         return None
     for name, second, other, value in (("both", op.then, op.orelse, False), ("either", op.orelse, op.then, True)):
@@ -50,12 +51,12 @@ def said(op: If) -> list[Op] | None:
 
 
 def is_truth(operand: Operand) -> bool:
-    """Is it a bool, of which it is known whose?"""
+    """Whether the operand is a bool, known to be Python's or NumPy's."""
     return isinstance(operand.type, Scalar) and operand.type.kind == "bool" and operand.type.dtype != "any"
 
 
 def is_harmless(op: Op) -> bool:
-    """Is the op cheap, and sure to succeed?"""
+    """Whether the op is cheap, and surely succeeds."""
     return isinstance(op, Call) and cannot_raise(op)
 
 

@@ -1,9 +1,10 @@
-"""Reads integers of arrays as Python's where they only say places or how often a loop runs. Works in place.
+"""Reads integers of arrays as Python integers where they serve only as indices or loop bounds. Works in place.
 
 for j in range(p[i], p[i + 1]):                 for j in range(p.item(i), p.item(i + 1)):
     s += v.item(j) * x.item(k[j])      ->           s += v.item(j) * x.item(k.item(j))
 
-In loops only. What is computed of them may be larger than NumPy's integers, so that those of which more is computed stay.
+In loops only. Values computed from them may exceed NumPy's integers, so integers with other uses stay as they
+are.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ from symgrad.passes.facts import holds
 from symgrad.passes.telling import tell
 
 DTYPE = "i64"
-#: where among the operands of rows without a path the places begin
+#: the operand position of the first subscript, for rows without a path
 BEGIN = {"item": 1, **{f"{kind}{rank}": begin for kind, begin in (("cell", 1), ("set_cell", 2), ("add_cell", 2)) for rank in (1, 2, 3)}}
 
 
 def counters(func: Func) -> Func:
-    """Read integers that say places as Python's, in place."""
+    """Read integers that serve as subscripts as Python integers, in place."""
     if not holds(func, For, While):
         return func
     kept = spoken_against(func)
@@ -43,7 +44,7 @@ def in_loops(block: Block, looped: bool) -> list[Call]:
 
 
 def is_integer(op: Call) -> bool:
-    """Does the op read one integer of an array?"""
+    """Whether the op reads one integer of an array."""
     if op.name != "take" or not isinstance(op.args[0].type, Array) or not isinstance(op.args[0], Value):
         return False
     array = op.args[0].type
@@ -52,7 +53,7 @@ def is_integer(op: Call) -> bool:
 
 
 def spoken_against(func: Func) -> set[Operand]:
-    """Values that are used as more than a place or a number of rounds."""
+    """Values with other uses than as subscripts or loop bounds."""
     operands: set[Operand] = set(func.body.yields)
     for op in walk(func.body):
         operands.update(more_than_places(op))
@@ -62,7 +63,7 @@ def spoken_against(func: Func) -> set[Operand]:
 
 
 def more_than_places(op: Op) -> list[Operand]:
-    """The operands of an op that are neither places nor bounds of its rounds."""
+    """The operands of an op that are neither subscripts nor loop bounds."""
     match op:
         case Call():
             row = ROWS[op.name]

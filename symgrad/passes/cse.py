@@ -1,7 +1,7 @@
-"""Computes once what stands twice in a scope. Works in place.
+"""Common-subexpression elimination: computes once what occurs twice in a scope. Works in place.
 
-Ops with an effect are left alone, but for checks of numbers that were passed before. So are results whose memory is written to,
-or of which two would be handed to the caller: there each needs its own.
+Ops with a side effect are left alone, except checks of numbers that have passed before. So are results whose
+memory is written to, or two of which would be returned to the caller: each needs its own memory.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from symgrad.ir.show import literal
 from symgrad.ops.declare import ROWS
 from symgrad.passes.facts import Facts, has_memory
 
-#: calls that may give another object each time
+#: calls that may return a different object each time
 DISTINCT = frozenset({"opaque", "opaque_pure", "solver", "tape", "slots", "slots_like", "list_of"})
-#: calls that do nothing but raise, unless their operands, which are numbers, are as they should be
+#: calls that only raise, unless their operands, which are numbers, pass
 CHECKS = frozenset({"check_index", "check_equal", "check_less", "check_at_least"})
 COMMUTATIVE = frozenset({"add", "multiply"})
 
@@ -28,7 +28,7 @@ def cse(func: Func) -> Func:
 
 
 class _Merger:
-    """What has been computed so far and is visible, by what it was computed from."""
+    """The visible computed ops, by their keys."""
 
     def __init__(self, func: Func) -> None:
         self.func = func
@@ -69,7 +69,7 @@ class _Merger:
             del self.known[key]
 
     def key(self, op: Call) -> Hashable | None:
-        """Equal for ops that compute the same; None for those that must each run."""
+        """A key that is equal for ops that compute the same value; None for ops that must each run."""
         row = ROWS[op.name]
         if op.name not in CHECKS and (row.effect or row.consumes or row.statement or op.name in DISTINCT or not op.outs):
             return None
@@ -81,7 +81,7 @@ class _Merger:
     def may_merge(self, first: Call, second: Call) -> bool:
         facts = self.facts
         if first.name == "view":
-            return True  # of one version of an array, which nobody overwrites before the second
+            return True  # both view one version of an array, which nothing overwrites before the second
         for a, b in zip(first.outs, second.outs, strict=True):
             if has_memory(a) and (facts.is_stored(a) or facts.is_stored(b) or (facts.is_returned(a) and facts.is_returned(b))):
                 return False
@@ -92,14 +92,14 @@ class _Merger:
             name = second.outs[0].name or second.name
             self.func.notes.add("passes", "moved", second.loc, f"is what line {first.loc.line} computes", name=name)
         for a, b in zip(first.outs, second.outs, strict=True):
-            if first.loc.backward or not second.loc.backward:  # a user's expression is not named for its derivative
+            if first.loc.backward or not second.loc.backward:  # a user's expression is not named after its derivative
                 a.name = a.name or b.name
             self.table[b] = a
             self.facts.replaced(b, a)
 
 
 def told_apart(setting: Any) -> Hashable:
-    """Equal for settings that are the same: 1, 1.0 and True are not."""
+    """A key that is equal for equal settings of one class: 1, 1.0 and True differ."""
     if isinstance(setting, Func):
         return setting
     return (type(setting), setting) if type(setting) in (str, int, bool, type(None)) else literal(setting)

@@ -1,9 +1,9 @@
-"""Removes what nobody needs: ops, carried values, results of branches. Works in place.
+"""Dead-code elimination: removes unneeded ops, loop-carried values and branch results. Works in place.
 
-Needed is what the function returns, what an op with an effect reads, and what these are computed
-from. A carried value that only feeds itself is not; neither is a chain of stores whose last
-version nobody reads. An op that may raise goes too: where that is part of what the user's function does,
-``observed`` has put a reader behind it.
+Needed are the function's results, the operands of ops with a side effect, and everything that these are
+computed from. A loop-carried value that only feeds itself is dead, and so is a chain of stores whose last
+version nothing reads. An op that may raise is removed too: where the exception is part of the user's function,
+``observed`` has given it a reader.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def dce(func: Func) -> Func:
 
 
 def has_effect(op: Op, running: frozenset[Func] = frozenset()) -> bool:
-    """Must the op itself run even if nobody reads its results?  (Not: the ops in its blocks.)"""
+    """Whether the op itself (not the ops in its blocks) must run even if nothing reads its results."""
     if isinstance(op, Call):
         row = ROWS[op.name]
         return row.effect or (row.statement and not op.outs)
@@ -45,13 +45,13 @@ def has_effect(op: Op, running: frozenset[Func] = frozenset()) -> bool:
 
 
 def is_reader(op: Op) -> TypeGuard[Call]:
-    """Does the op only keep what it reads from being removed?"""
+    """Whether the op only keeps its operand from being removed."""
     return isinstance(op, Call) and op.name == "evaluated"
 
 
 @dataclass
 class Marks:
-    """What is needed so far, and where each value comes from."""
+    """The values and ops needed so far, and the definition of each value."""
 
     func: Func
     given_by: dict[Value, tuple[Op, int]] = field(default_factory=dict)
@@ -61,7 +61,7 @@ class Marks:
     live: set[Value] = field(default_factory=set)
     slots: set[tuple[Op, int]] = field(default_factory=set)
     todo: list[Value] = field(default_factory=list)
-    readers: list[tuple[Call, Block]] = field(default_factory=list)  #: every ``evaluated``, and where it stands
+    readers: list[tuple[Call, Block]] = field(default_factory=list)  #: every ``evaluated``, and its block
 
     def run(self) -> None:
         self.enter(self.func.body, None)
@@ -73,7 +73,7 @@ class Marks:
         self.keep_readers()
 
     def keep_readers(self) -> None:
-        """Keep each ``evaluated`` unless another op that is kept reads the same value beside it."""
+        """Keep each ``evaluated`` unless another kept op in its block reads the same value."""
         beside: dict[Block, set[Operand]] = {}
         for reader, block in self.readers:
             if block not in beside:
@@ -84,18 +84,18 @@ class Marks:
                 self.settle()
 
     def also(self, op: Op, parent: Op | None) -> None:
-        """One more op with an effect, inside ``parent``."""
+        """Mark one more op with a side effect, inside ``parent``."""
         self.parent[op] = parent
         self.keep(op)
         self.settle()
 
     def settle(self) -> None:
-        """Follow what is needed to what it is computed from."""
+        """Propagate from needed values to the operands that they are computed from."""
         while self.todo:
             self.follow(self.todo.pop())
 
     def enter(self, block: Block, parent: Op | None) -> None:
-        """Note where the values of a block come from."""
+        """Record the definitions in a block."""
         for op in block.ops:
             self.parent[op] = parent
             if is_reader(op):
@@ -117,7 +117,7 @@ class Marks:
                 self.todo.append(operand)
 
     def keep(self, op: Op | None) -> None:
-        """The op runs, so what decides that it runs is needed too."""
+        """Mark an op that runs, and the operands that decide whether it runs."""
         while op is not None and op not in self.kept:
             self.kept.add(op)
             match op:
@@ -148,7 +148,7 @@ class Marks:
             self.slots.add((op, k))
             self.need([op.inits[k], op.body.yields[k]])
 
-    # -------------------------------------------------------------- removing
+    # -------------------------------------------------------------- removal
 
     def sweep(self, block: Block) -> None:
         block.ops = [op for op in block.ops if op in self.kept]

@@ -1,6 +1,6 @@
-"""Tells ``func.notes`` where types did not decide: ops that are there only because something could not be proved.
+"""Emits remarks where types did not decide: ops that are present only because something could not be proved.
 
-Changes nothing. ``DOUBTS`` names the ops, what could not be proved, and what the user could change.
+Changes nothing. ``DOUBTS`` lists the ops, what could not be proved, and what the user could change.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from symgrad.ops.indexing import has_arrays
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """What could not be proved where an op stands and what that costs, the way out, and whether it is about an index."""
+    """A fact that could not be proved, with its cost; the way out; and whether it is about an index."""
 
     message: str
     hint: str
@@ -43,7 +43,7 @@ DOUBTS["take_written"] = DOUBTS["add_written"]
 
 
 def doubts(func: Func) -> Func:
-    """Tell what could not be proved."""
+    """Emit remarks on facts that could not be proved."""
     if func.notes is None:
         return func
     owners: dict[Operand, Operand] = {}

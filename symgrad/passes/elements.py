@@ -1,8 +1,8 @@
-"""table: what rows do to small arrays of which each element is a number of its own.
+"""table: element-wise forms of rows on small arrays, for scalar replacement (``aggregates``).
 
-``add(x, y)`` of arrays of two elements is two sums of numbers. The elements of an array stand in a NumPy array of operands, so
-that slices, transposes, joins and broadcasting are NumPy's own. Numbers keep the types that the array had: what was
-computed of Python's numbers alone and stored to an array of ``f64`` is one of NumPy's afterwards, which divides by zero.
+``add(x, y)`` of arrays of two elements is two sums of numbers. The elements of an array are held in a NumPy
+array of operands, so that NumPy itself does slices, transposes, joins and broadcasting. Numbers keep the types
+of the array: a Python number stored to an array of ``f64`` becomes a NumPy number, which divides by zero.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import steps, subscript
 from symgrad.ops.shapes import dtype_of
 
-#: how many elements an array may have: a matrix of three rows and columns
+#: the maximum number of elements of an array: a 3 x 3 matrix
 MOST = 9
 DTYPES = ("f64", "i64", "bool")
 #: an array of operands
@@ -28,11 +28,11 @@ Parts = np.ndarray[Any, Any]
 
 
 class Formless(Exception):
-    """An op cannot be said by the elements of its operands."""
+    """Raised if an op has no form on the elements of its operands."""
 
 
 def small_shape(type_: Type) -> tuple[int, ...] | None:
-    """The shape of an array whose elements may be numbers of their own; None of anything else."""
+    """The shape of an array whose elements may become separate numbers; None for any other type."""
     if not isinstance(type_, Array) or type_.dtype not in DTYPES or not type_.shape or len(type_.shape) > 2:
         return None
     shape = tuple(e for e in type_.shape if isinstance(e, int))
@@ -40,7 +40,7 @@ def small_shape(type_: Type) -> tuple[int, ...] | None:
 
 
 class Elements:
-    """Writes ops on numbers with ``build``; ``found`` gives the elements of an array, ``maker`` what computes a value."""
+    """Emits scalar ops with ``build``; ``elements_of`` returns the elements of an array, ``maker`` maps values to defining ops."""
 
     def __init__(self, build: Builder, elements_of: Callable[[Operand], Parts], maker: Mapping[Value, Op]) -> None:
         self.build = build
@@ -48,7 +48,7 @@ class Elements:
         self.maker = maker
 
     def of(self, operand: Operand) -> Parts:
-        """The elements of an operand: of a number, or None, it is itself the one."""
+        """The elements of an operand; a number, or None, is its own single element."""
         if isinstance(operand.type, Scalar) or operand.type == Object("None"):
             return single(operand)
         if small_shape(operand.type) is None:
@@ -56,7 +56,7 @@ class Elements:
         return self.elements_of(operand)
 
     def listed(self, operand: Operand, dtype: str) -> Parts:
-        """The elements of what ``np.array`` makes of a list."""
+        """The elements of the array that ``np.array`` makes of a list."""
         if not isinstance(operand.type, List):
             return self.stored(self.of(operand), dtype)
         maker = self.maker.get(operand) if isinstance(operand, Value) else None
@@ -70,11 +70,11 @@ class Elements:
     # -------------------------------------------------------------- numbers
 
     def stored(self, parts: Parts, dtype: str) -> Parts:
-        """Numbers as an array of a dtype holds them."""
+        """Numbers converted as storing to an array of this dtype does."""
         return mapped(lambda one: self.number(one, dtype), parts)
 
     def number(self, operand: Operand, dtype: str) -> Operand:
-        """A number as an array of a dtype holds it; a Python float is left so until something is computed of it."""
+        """A number converted as storing to an array of this dtype does; a Python float stays one until an op reads it."""
         type_ = operand.type
         if not isinstance(type_, Scalar) or type_.kind == "complex" or type_.kind == "float" and kind_of(dtype) != "float":
             raise Formless
@@ -85,18 +85,18 @@ class Elements:
         return self.build.call("cast", operand, dtype=dtype)
 
     def numpy(self, operand: Operand, dtype: str | None = None) -> Operand:
-        """A number as one of NumPy's."""
+        """A number as a NumPy number."""
         assert isinstance(operand.type, Scalar)
         if operand.type.dtype not in (None, "any"):
             return operand
         return self.build.call("cast", operand, dtype=dtype or {"float": "f64", "int": "i64", "bool": "bool"}[operand.type.kind])
 
     def typed(self, parts: Parts, dtype: str) -> Parts:
-        """Numbers, all of the type that an element read from an array has."""
+        """Numbers, all of the type that reading an array element yields."""
         return mapped(lambda one: self.numpy(one, dtype), parts)
 
     def compute(self, name: str, *operands: Operand, dtype: str | None = "f64", **settings: Any) -> Operand:
-        """One op on numbers; its result is a NumPy number, as it was on arrays."""
+        """Emit one scalar op; its result is a NumPy number, as it would be on arrays."""
         if all(isinstance(o.type, Scalar) and o.type.dtype in (None, "any") for o in operands if o.type != Object("None")):
             operands = (self.numpy(operands[0]), *operands[1:])
         elif dtype == "f64" and not any(isinstance(o.type, Scalar) and o.type.dtype == "f64" for o in operands):
@@ -107,7 +107,7 @@ class Elements:
         return result
 
     def total(self, terms: Iterable[Operand]) -> Operand:
-        """The sum in NumPy's order: one term after the other, but the first eight pairwise."""
+        """The sum in NumPy's order: the first eight terms pairwise, the rest one by one."""
         terms = list(terms)
         if len(terms) >= 8:
             first = terms[:8]
@@ -129,7 +129,7 @@ def dtype_name(operand: Operand) -> str:
 
 
 def single(operand: Operand) -> Parts:
-    """An array of no axes that holds an operand."""
+    """A 0-d array that holds an operand."""
     array = np.empty((), object)
     array[()] = operand
     return array
@@ -145,7 +145,7 @@ def mapped(function: Callable[..., Operand], *parts: Parts) -> Parts:
 
 
 def whole(elements: Elements, parts: Parts, name: str | None = None) -> Operand:
-    """An array made of its elements."""
+    """Build an array from its elements."""
 
     def listed(some: Any) -> Operand:
         return elements.build.call("list_of", *map(listed, some)) if isinstance(some, np.ndarray) else some
@@ -157,7 +157,7 @@ def whole(elements: Elements, parts: Parts, name: str | None = None) -> Operand:
 
 
 def cells(x: Parts, index: str, operands: Sequence[Operand]) -> Parts:
-    """What a path names of an array, as a view of it."""
+    """The elements that a path selects, as a view."""
     if not all(isinstance(o, Const) and type(o.value) in (int, type(None)) for o in operands):
         raise Formless
     numbers = [o.value for o in operands if isinstance(o, Const)]
@@ -166,18 +166,18 @@ def cells(x: Parts, index: str, operands: Sequence[Operand]) -> Parts:
         try:
             x = methods(x, step, here) if step.startswith(".") else x[place(step, here)]
         except (IndexError, ValueError):
-            raise Formless from None  # which the program itself is to raise
+            raise Formless from None  # the program itself raises
     return x
 
 
 def place(step: str, numbers: list[Any]) -> tuple[Any, ...]:
-    """One subscript; the ellipsis keeps a view of a single element an array."""
+    """One subscript; the ellipsis makes the selection of a single element a 0-d array."""
     items = subscript(step, numbers)
     return items if "e" in step else (*items, ...)
 
 
 def methods(x: Parts, step: str, numbers: list[Any]) -> Parts:
-    """A step that is a method of arrays."""
+    """Apply a path step that is an array method."""
     match step:
         case ".T":
             return x.T
@@ -211,14 +211,14 @@ def stored(op: Call, elements: Elements) -> Parts:
 
 
 def elementwise(op: Call, elements: Elements) -> Parts:
-    """One op an element."""
+    """One scalar op for each element."""
     settings, out = op.settings, op.outs[0].type
     assert isinstance(out, Array)
     operands = [elements.of(a) for a in op.args]
 
     def one(*numbers: Operand) -> Operand:
         if op.name == "power" and isinstance(numbers[1], Const) and numbers[1].value == 2 and settings["via"] is None:
-            return elements.compute("multiply", numbers[0], numbers[0], dtype=out.dtype)  # as NumPy does to arrays
+            return elements.compute("multiply", numbers[0], numbers[0], dtype=out.dtype)  # as NumPy does for arrays
         return elements.compute(op.name, *numbers, dtype=out.dtype, **settings)
 
     return mapped(one, *operands)
@@ -275,7 +275,7 @@ def trace(op: Call, elements: Elements) -> Parts:
     return single(elements.total(list(np.diagonal(x))))
 
 
-# ------------------------------------------------------------------ making, laying out
+# ------------------------------------------------------------------ creation and layout
 
 
 def listed(op: Call, elements: Elements) -> Parts:
@@ -283,7 +283,7 @@ def listed(op: Call, elements: Elements) -> Parts:
 
 
 def constant(fill: Callable[[Call, tuple[int, ...]], Any]) -> Form:
-    """An array of numbers known while compiling."""
+    """An array of compile-time constants."""
 
     def form(op: Call, elements: Elements) -> Parts:
         shape = small_shape(op.outs[0].type)
@@ -297,7 +297,7 @@ def constant(fill: Callable[[Call, tuple[int, ...]], Any]) -> Form:
 
 
 def filled(position: int) -> Form:
-    """Every element is one operand."""
+    """An array filled with one operand."""
 
     def form(op: Call, elements: Elements) -> Parts:
         out, value = op.outs[0].type, elements.of(op.args[position])
@@ -314,7 +314,7 @@ def converted(op: Call, elements: Elements) -> Parts:
 
 
 def reshaped(op: Call, elements: Elements) -> Parts:
-    """The elements row by row in another shape."""
+    """The elements in row-major order in another shape."""
     shape = small_shape(op.outs[0].type)
     x = elements.of(op.args[0])
     if shape is None or math.prod(shape) != x.size:
@@ -345,7 +345,7 @@ def spread(op: Call, elements: Elements) -> Parts:
 
 
 def joined(function: Callable[..., Parts]) -> Form:
-    """The elements of several arrays in one."""
+    """The elements of several arrays joined in one."""
 
     def form(op: Call, elements: Elements) -> Parts:
         try:
@@ -357,7 +357,7 @@ def joined(function: Callable[..., Parts]) -> Form:
 
 
 def counted(count: Callable[[Parts, dict[str, Any]], int]) -> Form:
-    """A length, which is known."""
+    """A length, known at compile time."""
     return lambda op, elements: single(Const(count(elements.of(op.args[0]), op.settings)))
 
 
@@ -411,7 +411,7 @@ FORMS: dict[str, Form] = {
 
 
 def formed(op: Call, elements: Elements) -> Parts:
-    """The elements of an op's result, without axes if it is a number; raises ``Formless``."""
+    """The elements of an op's result, 0-d for a number; raises ``Formless``."""
     form = FORMS.get(op.name) or (elementwise if ROWS[op.name].elementwise else None)
     if form is None or len(op.outs) != 1:
         raise Formless
@@ -426,7 +426,7 @@ def formed(op: Call, elements: Elements) -> Parts:
 
 
 def name_elements(parts: Parts, name: str | None) -> None:
-    """What was computed for an array is called after it: ``y_0``, ``P_01``."""
+    """Name the elements of an array after it: ``y_0``, ``P_01``."""
     for where, one in np.ndenumerate(parts):
         if name is not None and isinstance(one, Value) and one.name is None:
             one.name = f"{name}_{''.join(map(str, where))}"

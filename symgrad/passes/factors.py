@@ -1,6 +1,6 @@
 """What ``cheaper.py`` does about signs, factors and powers of one, of complex numbers too; and what it asks of an op before it replaces it.
 
-What touches the user's own arithmetic is done in the backward half only.
+Rewrites that touch the user's own arithmetic are done in the backward half only.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from symgrad.passes.identities import Rewrite, call, equal_shape, is_number, is_
 
 
 def new(name: str, op: Call, type_: Type, args: list[Operand], **settings: Any) -> Call:
-    """An op with a result of its own, at the place of ``op``."""
+    """A new op with its own result, at the location of ``op``."""
     return Call([Value(type_)], op.loc, name, args, {**ROWS[name].settings, **settings})
 
 
 def is_late(op: Call, facts: Facts) -> bool:
-    """Is it arithmetic of the backward half, on floats, as operators?"""
+    """Whether the op is operator arithmetic on floats in the backward half."""
     return op.outs[0] in facts.late and op.settings.get("via") is None and is_real(op.outs[0].type)
 
 
 def once(operand: Operand, name: str, facts: Facts) -> Call | None:
-    """The ``name`` that computes the operand, if it is read only here and is arithmetic of floats in the backward half."""
+    """The op ``name`` that computes the operand, if this is its only use and it is float arithmetic in the backward half."""
     maker = facts.calls(operand, name)
     if maker is None or not isinstance(operand, Value) or facts.count.get(operand, 0) != 1 or not is_late(maker, facts):
         return None
@@ -37,7 +37,7 @@ def once(operand: Operand, name: str, facts: Facts) -> Call | None:
 
 
 def as_large(operand: Type, result: Type) -> bool:
-    """Has the operand as many elements as the result that it is broadcast to?"""
+    """Whether the operand has as many elements as the result that it is broadcast to."""
     return equal_shape(shape_of_type(operand), shape_of_type(result))
 
 
@@ -104,7 +104,7 @@ def sum_of_scaled(op: Call, facts: Facts) -> list[Call] | None:
 
 
 def sum_of_spread(op: Call, facts: Facts) -> list[Call] | None:
-    """The sum of a number broadcast is the number times how often it stands there."""
+    """The sum of a broadcast number is the number times its count."""
     maker = facts.calls(op.args[0], "spread")
     if maker is None or op.settings["axis"] is not None or op.settings["keepdims"] or not is_late(op, facts):
         return None
@@ -136,12 +136,12 @@ def doubled(op: Call, facts: Facts) -> Call | None:
 
 
 def is_power_of_two(operand: Operand) -> bool:
-    """Is multiplying by the operand exact?"""
+    """Whether multiplication by the operand is exact."""
     return isinstance(operand, Const) and type(operand.value) in (int, float) and math.frexp(abs(operand.value))[0] == 0.5
 
 
 def factor_of(operand: Operand, facts: Facts) -> tuple[Const, Operand] | None:
-    """``c`` and ``y`` where the operand is ``c * y``."""
+    """``c`` and ``y`` of an operand ``c * y``."""
     maker = facts.calls(operand, "multiply")
     if maker is None or not is_late(maker, facts):
         return None
@@ -196,7 +196,7 @@ def scaled_quotient(op: Call, facts: Facts) -> list[Call] | None:
 
 
 def spread_outwards(op: Call, facts: Facts) -> list[Call] | None:
-    """What is done to a number broadcast is done to the number; a broadcast must not be written to, or handed out."""
+    """Arithmetic on a broadcast number is done on the number, unless the result is written to or returned."""
     if not is_late(op, facts) or not isinstance(op.outs[0].type, Array) or facts.is_stored(op.outs[0]) or facts.is_returned(op.outs[0]):
         return None
     makers = [facts.calls(a, "spread") for a in op.args]
@@ -243,7 +243,7 @@ def first_power_operand(op: Call, facts: Facts) -> Call | None:
 
 
 def once_is_a_copy(op: Call, facts: Facts) -> Call | None:
-    """``1.0 * x`` that is written to later, or handed out, is a copy of ``x``."""
+    """``1.0 * x`` whose result is written to or returned is a copy of ``x``."""
     for side in (0, 1):
         x = op.args[1 - side]
         if is_number(op.args[side], 1.0) and is_late(op, facts) and isinstance(x.type, Array):
@@ -257,9 +257,9 @@ def once_is_a_copy(op: Call, facts: Facts) -> Call | None:
     return None
 
 
-# ------------------------------------------------------------------ a product of something with itself
+# ------------------------------------------------------------------ squares
 
-#: cotangents of the second factor, each with that of the first
+#: rows for the cotangent of the second factor, with those for the first
 RIGHT = {"dot_right": "dot_left", "matmul_right": "matmul_left"}
 
 
@@ -291,7 +291,7 @@ def twice_the_vector(op: Call, facts: Facts) -> Call | None:
 
 
 def product_with_vector(operand: Operand, facts: Facts) -> Call | None:
-    """The op, read only here, that multiplies a vector with the cotangent of a product of vectors."""
+    """The op, used only here, that multiplies a vector by the cotangent of a product of vectors."""
     names = (*RIGHT, *RIGHT.values())
     maker = next((m for name in names if (m := once(operand, name, facts)) is not None), None)
     if maker is None or not isinstance(maker.args[0].type, Scalar) or maker.args[0].type.kind != "float":

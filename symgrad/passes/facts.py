@@ -1,4 +1,4 @@
-"""What passes ask of a function: who computes a value, how often it is read, and whose memory is written to.
+"""Analyses shared by passes: definitions, use counts, and coarse alias classes with their writes.
 
 Memory is told coarsely: values that may share it, at any time, are in one class. ``Places`` says where each value is read, and where its
 memory is read for the last time.
@@ -16,44 +16,44 @@ from symgrad.ir.types import Array, Box, List, Scalar, Tape, Type, Unknown, join
 from symgrad.ir.verify import MAY_RETURN_OPERAND
 from symgrad.ops.declare import ROWS, USER_ROWS, Row
 
-#: rows whose result is not always memory of its own although they are no views
+#: rows whose result may alias an operand although they are no views
 BORROWED = frozenset({"list_take", "opaque", "opaque_pure", "pop", "get"}) | MAY_RETURN_OPERAND
 #: rows that keep a reference to their operands in the container they return
 KEEPING = frozenset({"push", "put", "list_of", "list_append", "list_set", "list_add_at"})
 
-#: rows that make a list of parts of what they read
+#: rows that make a list of parts of their operand
 PARTING = frozenset({"list_from", "unstack"})
-#: rows that make something share memory, or refer to it, although they are neither views nor stores
+#: rows that create aliases or references although they are neither views nor stores
 SHARING = KEEPING | BORROWED | PARTING
 
-NEAR = 60  #: how many ops of a block are looked back on
+NEAR = 60  #: how many preceding ops of a block are examined
 
-Node = tuple[Value, bool]  #: the memory of a value (False), or what it refers to (True)
+Node = tuple[Value, bool]  #: the memory of a value (False), or the memory that it refers to (True)
 
 
 def has_memory(operand: Operand) -> bool:
-    """May the operand be a mutable object?"""
+    """Whether the operand may be a mutable object."""
     return isinstance(operand, Value) and isinstance(operand.type, Array | List | Tape | Unknown | Box)
 
 
 def is_pure(row: Row) -> bool:
-    """May an op of this row be removed, or done once for twice?"""
+    """Whether an op of this row may be removed, or merged with another one."""
     return not row.effect and not (row.statement and not row.consumes)
 
 
 def covers(wide: Type, narrow: Type) -> bool:
-    """Does ``wide`` say nothing that ``narrow`` does not, so that the one may stand for the other?"""
+    """Whether ``wide`` claims no more than ``narrow``, so that a value of type ``narrow`` may replace one of type ``wide``."""
     if isinstance(wide, Array) and isinstance(narrow, Array):
         wide, narrow = Array(wide.dtype, wide.shape), Array(narrow.dtype, narrow.shape)
         if wide.shape is not None and narrow.shape is not None and len(wide.shape) == len(narrow.shape):
-            return wide.dtype in (None, narrow.dtype)  # the extents are equal, by whatever symbols they go
+            return wide.dtype in (None, narrow.dtype)  # the extents are equal, whatever their symbols
     if isinstance(wide, Scalar) and isinstance(narrow, Scalar):
         return wide.kind == narrow.kind and wide.dtype in ("any", narrow.dtype)
     return wide == narrow or join(wide, narrow) == wide
 
 
 def holds(func: Func, *rows_or_kinds: str | type[Op]) -> bool:
-    """Is there an op of one of these rows or kinds?  A pass that finds nothing to look at need not gather facts."""
+    """Whether there is an op of one of these rows or kinds; lets a pass skip its analyses."""
     names = frozenset(w for w in rows_or_kinds if isinstance(w, str))
     kinds = tuple(w for w in rows_or_kinds if not isinstance(w, str))
     return any(op.name in names if isinstance(op, Call) else isinstance(op, kinds) for op in walk(func.body))
@@ -61,7 +61,7 @@ def holds(func: Func, *rows_or_kinds: str | type[Op]) -> bool:
 
 @contextmanager
 def halves_kept(func: Func) -> Iterator[None]:
-    """Let the backward half begin where it began, while a pass adds and removes ops."""
+    """Keep ``split`` at the first op of the backward half while a pass adds and removes ops."""
     backward = set() if func.split is None else set(func.body.ops[func.split :])
     yield
     if func.split is not None:
@@ -69,14 +69,14 @@ def halves_kept(func: Func) -> Iterator[None]:
 
 
 def ends_of(op: Op) -> list[list[Operand]]:
-    """What the results of a branch or a loop may be: what each side yields, or what it began with and what a round yields."""
+    """The possible values of a branch's or loop's results: the yields of each side, or the initial values and an iteration's yields."""
     if isinstance(op, If):
         return [block.yields for block in op.blocks]
     return [list(op.inits), op.body.yields] if isinstance(op, For | While) else []
 
 
 class Facts:
-    """Facts of a function as it stands; a pass that rewrites keeps ``count`` right itself."""
+    """Facts of a function in its current form; a rewriting pass updates ``count`` itself."""
 
     def __init__(self, func: Func) -> None:
         self.body = func.body
@@ -84,16 +84,16 @@ class Facts:
         self.count = uses(func.body)
         self.maker: dict[Value, Op] = {}
         self.home: dict[Value, Block] = {}
-        self.origin: dict[Value, Operand] = {}  #: of a carried value or a loop's result: what the loop began with
-        self.unbound: set[Value] = set()  #: what has a type, and on some path no value
-        self.recent: list[Op] = []  #: the ops so far of the block that a pass is rewriting
+        self.origin: dict[Value, Operand] = {}  #: the initial value of a loop-carried value or a loop's result
+        self.unbound: set[Value] = set()  #: typed values that some path leaves unbound
+        self.recent: list[Op] = []  #: the preceding ops of the block that a pass is rewriting
         self.pushes: list[Call] = []
-        self.late: set[Value] = set()  #: what the backward half of a gradient computes
+        self.late: set[Value] = set()  #: values that the backward half of a gradient computes
         self.leader: dict[Node, Node] = {}
         self.stored: set[Node] = set()
-        self.changed: set[Node] = set()  #: those of ``stored`` of which more than what a tape holds may be another
+        self.changed: set[Node] = set()  #: nodes of ``stored`` whose own memory changes, not only a tape's contents
         self.returned: set[Node] = set()
-        #: is anything reached through ``reshape``, so that how memory lies must stay as it is?
+        #: is anything accessed through ``reshape``, so that memory layouts must be preserved?
         self.reshaped = False
         self.visit(func.body)
         for op in [] if func.split is None else func.body.ops[func.split :]:
@@ -107,17 +107,17 @@ class Facts:
 
     @property
     def mixed(self) -> set[Value]:
-        """The numbers that may be of a narrower class than their types say; asked for seldom."""
+        """The numbers that may be of a narrower class than their type; computed on demand."""
         if self.narrower is None:
             self.narrower = mixed([self.body])
         return self.narrower
 
     def may_be_unbound(self, operand: Operand) -> bool:
-        """Is there a path on which a value has not been made?"""
+        """Whether some path leaves a value undefined."""
         return operand is UNDEF or isinstance(operand, Value) and operand in self.unbound
 
     def settle(self) -> None:
-        """Bring the marked nodes to the leaders of their classes."""
+        """Replace the marked nodes by the representatives of their classes."""
         self.stored = {self.find(n) for n in self.stored}
         self.changed = {self.find(n) for n in self.changed}
         self.returned = {self.find(n) for n in self.returned}
@@ -157,7 +157,7 @@ class Facts:
                         self.late |= {slot, out}
 
     def enter(self, op: Call, block: Block, instead: Call) -> None:
-        """Note an op that a pass puts into a block in the place of another one."""
+        """Record an op that a pass inserts into a block in place of another one."""
         late = instead.outs[0] in self.late
         for out in op.outs:
             self.maker[out] = op
@@ -169,13 +169,13 @@ class Facts:
             self.store(self.find((op.args[0], False)), op.args[0].type)
 
     def store(self, node: Node, type_: Type) -> None:
-        """Something is written to: of a tape only what it holds."""
+        """Record a write; for a tape only its contents change."""
         self.stored.add(node)
         if not isinstance(type_, Tape):
             self.changed.add(node)
 
     def sources(self, operand: Operand) -> list[Value]:
-        """The values that the operand may be: itself, or what was pushed on the tape that it is popped from."""
+        """The values that the operand may be: itself, or those pushed on the tape that it is popped from."""
         maker = self.maker.get(operand) if isinstance(operand, Value) else None
         if not isinstance(operand, Value):
             return []
@@ -187,11 +187,11 @@ class Facts:
         return [f for f in pushed if isinstance(f, Value)] if all(isinstance(f, Value) for f in pushed) else []
 
     def before(self, op: Op) -> list[Op]:
-        """The last few ops of the block that is being rewritten."""
+        """The last few ops of the block being rewritten."""
         return self.recent[-NEAR:]
 
     def is_steady(self, op: Call) -> bool:
-        """Has nothing that the op reads or gives been written to since, in the block that is being rewritten?"""
+        """Whether nothing that the op reads or defines has been written to since, in the block being rewritten."""
         cells = {self.find((a, False)) for a in (*op.args, *op.outs) if has_memory(a) and isinstance(a, Value)}
         for k in range(len(self.recent) - 1, max(len(self.recent) - 1 - NEAR, -1), -1):
             later = self.recent[k]
@@ -225,7 +225,7 @@ class Facts:
         first = op.args[0] if op.args else NONE
         if row.consumes and isinstance(first, Value):
             self.store((first, False), first.type)
-        if row.within:  # a list and the lists in it are one memory then
+        if row.within:  # a list and its inner lists count as one memory then
             self.join((op.outs[0], False), op.outs[0], True)
         if op.name in ("push", "put"):
             self.pushes.append(op)
@@ -249,7 +249,7 @@ class Facts:
             for out in op.outs if op.name != "pop" else op.outs[:1]:
                 self.same(out, first)
 
-    # -------------------------------------------------------------- classes of memory
+    # -------------------------------------------------------------- alias classes
 
     def find(self, node: Node) -> Node:
         path = []
@@ -270,14 +270,14 @@ class Facts:
                         marked.add(b)
 
     def same(self, value: Value, other: Operand) -> None:
-        """The two may be the same object."""
+        """Record that two values may be the same object."""
         if has_memory(value) and has_memory(other):
             self.join((value, False), other, False)
             if not (isinstance(value.type, Array) and isinstance(other.type, Array)):  # arrays refer to nothing
                 self.join((value, True), other, True)
 
     def mix(self, a: Operand, b: Value) -> None:
-        """Each may be, or refer to, the other."""
+        """Record that each may be, or refer to, the other."""
         if isinstance(a, Value):
             for held in (False, True):
                 self.join((b, held), a, False)
@@ -289,7 +289,7 @@ class Facts:
             self.changed |= {(operand, False), (operand, True)}
 
     def is_stored(self, operand: Operand) -> bool:
-        """Is the operand's memory, or what it refers to, ever written to?"""
+        """Whether the operand's memory, or memory that it refers to, is ever written to."""
         if not isinstance(operand, Value):
             return False
         if isinstance(operand.type, Array):  # no tape, whatever the class, and it refers to nothing
@@ -297,10 +297,10 @@ class Facts:
         return self.find((operand, False)) in self.stored or self.find((operand, True)) in self.stored
 
     def is_returned(self, operand: Operand) -> bool:
-        """May the caller be handed the operand's memory?"""
+        """Whether the operand's memory may be returned to the caller."""
         return isinstance(operand, Value) and self.find((operand, False)) in self.returned
 
-    # -------------------------------------------------------------- questions
+    # -------------------------------------------------------------- queries
 
     def calls(self, operand: Operand, name: str) -> Call | None:
         """The op that computes the operand, if it is a ``name``."""
@@ -308,7 +308,7 @@ class Facts:
         return maker if isinstance(maker, Call) and maker.name == name else None
 
     def is_fresh(self, operand: Operand) -> bool:
-        """Is the operand an array that its op has just allocated?"""
+        """Whether the operand is an array newly allocated by its op."""
         maker = self.maker.get(operand) if isinstance(operand, Value) else None
         if not isinstance(maker, Call) or not isinstance(operand.type, Array) or maker.name in BORROWED:
             return False
@@ -316,14 +316,14 @@ class Facts:
         return row.alias == "fresh" and not row.consumes
 
     def hands_over(self, operand: Operand, block: Block) -> bool:
-        """Is the operand an array made in this block and read once, so that its memory may be taken over?"""
+        """Whether the operand is an array created in this block and read once, so that its memory may be taken over."""
         assert isinstance(operand, Value)
         return self.is_fresh(operand) and self.home[operand] is block and self.count.get(operand, 0) == 1
 
     def may_replace(self, old: Value, new: Operand, block: Block) -> bool:
-        """May every reader of ``old``, made in ``block`` from ``new``, read ``new`` itself?
+        """Whether every reader of ``old``, computed in ``block`` from ``new``, may read ``new`` itself.
 
-        Either nobody ever writes to their memory or is handed it, or ``new`` is given up here.
+        Either their memory is never written to nor returned, or ``new`` is released here.
         """
         if not covers(old.type, new.type):
             return False
@@ -332,18 +332,18 @@ class Facts:
         if self.hands_over(new, block):
             return True
         if self.is_fresh(new) and not self.is_stored(old) and not self.is_stored(new) and not self.is_returned(new):
-            return True  # of what was allocated here one copy may be handed out
+            return True  # of an array allocated here one copy may be returned
         return not (self.is_stored(old) or self.is_stored(new) or self.is_returned(old))
 
     def replaced(self, old: Value, new: Operand) -> None:
-        """Note that readers of ``old`` now read ``new``."""
+        """Record that readers of ``old`` now read ``new``."""
         reads = self.count.pop(old, 0)
         if isinstance(new, Value):
             self.count[new] = self.count.get(new, 0) + reads
             self.same(old, new)
 
     def reads(self, operands: list[Operand], change: int) -> None:
-        """Count reads that are new (1) or gone (-1)."""
+        """Count reads that are added (1) or removed (-1)."""
         for operand in operands:
             if isinstance(operand, Value):
                 self.count[operand] = self.count.get(operand, 0) + change

@@ -1,8 +1,8 @@
-"""Stores what is added first to a place of a new cotangent, which is zero there. Works in place.
+"""Accumulate-to-assign: the first addition to a part of a new, zero cotangent becomes an assignment. Works in place.
 
     g = np.zeros(n); g[:k] += u; g[k:] += v      ->      g = np.zeros(n); g[:k] = u; g[k:] = v
 
-Only the backward half is touched, and only places that are proved apart from all that were written before.
+Only the backward half is changed, and only parts that are proved disjoint from all parts written before.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from symgrad.ops.indexing import OPERANDS, is_basic
 from symgrad.passes.facts import Facts, Places, holds
 from symgrad.passes.telling import tell
 
-#: rows that make arrays of zeros
+#: rows that create arrays of zeros
 ZEROS = frozenset({"zeros", "zeros_of", "zeros_as"})
-#: along an axis: from where to before where; None for the end
+#: along an axis: the start and the exclusive end; None: to the end of the axis
 Interval = tuple[Sum, Sum | None]
 
 
 def first_writes(func: Func) -> Func:
-    """Make assignments of first additions, in place."""
+    """Turn first additions into assignments, in place."""
     if holds(func, "add_at"):
         _FirstWrites(func, Facts(func), Places.of(func)).block(func.body)
     return func
@@ -32,7 +32,7 @@ def first_writes(func: Func) -> Func:
 
 @dataclass
 class _FirstWrites:
-    """One walk through a function; ``known`` are sums that are not negative."""
+    """One walk through a function; ``known`` are combinations that are not negative."""
 
     func: Func
     facts: Facts
@@ -47,7 +47,7 @@ class _FirstWrites:
                 self.follow(op.outs[0], block)
 
     def follow(self, array: Value, block: Block) -> None:
-        """Go from one addition to the next, as long as nothing else reads the array between them."""
+        """Follow the additions to an array as long as each has no other reader."""
         written: list[list[Interval]] = []
         while True:
             readers = self.places.readers.get(array, [])
@@ -59,7 +59,7 @@ class _FirstWrites:
             place = self.place(op)
             if not is_view(op) or written and (place is None or not all(self.apart(place, other) for other in written)):
                 return
-            if op.settings["index"] != "e":  # all of it is another pass's matter
+            if op.settings["index"] != "e":  # another pass handles whole arrays
                 op.name, op.settings = "set_at", {**ROWS["set_at"].settings, "index": op.settings["index"]}
                 tell(self.func.notes, op, "what is added first to a slice that is zero is stored there")
             if place is None:
@@ -68,7 +68,7 @@ class _FirstWrites:
             array = op.outs[0]
 
     def place(self, op: Call) -> list[Interval] | None:
-        """The interval of each axis that an op adds to, for the axes that its index names; None if one is not understood."""
+        """The interval on each axis that an op adds to, for the axes in its index; None if one is not analysed."""
         intervals: list[Interval] = []
         at = 2
         for letter in op.settings["index"]:
@@ -95,15 +95,15 @@ class _FirstWrites:
         return None if first is None or last is None and not is_left_out(stop) else (first, last)
 
     def apart(self, one: list[Interval], other: list[Interval]) -> bool:
-        """Is there an axis along which one place ends before the other begins?"""
+        """Whether on some axis one region ends before the other begins."""
         return any(self.before(a, b) or self.before(b, a) for a, b in zip(one, other, strict=False))
 
     def before(self, one: Interval, other: Interval) -> bool:
-        """Does one end before the other begins?"""
+        """Whether one interval ends before the other begins."""
         return one[1] is not None and follows(combined(other[0], one[1], -1), self.known)
 
     def sum(self, operand: Operand) -> Sum | None:
-        """An integer as a sum of extents and of other integers."""
+        """An integer as a linear combination of extents and other integers."""
         if isinstance(operand, Const):
             return {ONE: operand.value} if type(operand.value) is int else None
         if operand.type != INT:
@@ -124,7 +124,7 @@ SUMS = {"add": combined, "subtract": lambda a, b: combined(a, b, -1), "multiply"
 
 
 def is_view(op: Call) -> bool:
-    """Is the place said by numbers and slices alone, so that no cell is named twice?"""
+    """Whether the path has only integers and slices, so that it selects no cell twice."""
     return "." not in op.settings["index"] and is_basic(op.settings["index"], [a.type for a in op.args[2:]])
 
 

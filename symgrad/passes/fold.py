@@ -1,7 +1,7 @@
-"""Computes what is known while compiling and applies the identities of ``identities.py``. Works in place.
+"""Constant folding, and the identities of ``identities.py``. Works in place.
 
-No identity makes two names share memory that somebody writes to or hands to the caller; where one
-would, it is not applied. What is no longer read is left to ``dce``.
+An identity is not applied where two names would then share memory that is written to or returned to the caller.
+Operands that become unread are left to ``dce``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from symgrad.passes.facts import Facts, covers, has_memory
 from symgrad.passes.identities import FOLDED, IDENTITIES, folded, spread_operand
 
 VIEWS = frozenset({"view", "mT"})
-ROUNDS = 12  #: each round sees what the last one made; most programs need three
+ROUNDS = 12  #: each iteration sees the result of the last one; most programs need three
 
 
 Table = Callable[[str, bool], tuple[Rewrites, ...]]
@@ -31,7 +31,7 @@ def fold(func: Func) -> Func:
 
 
 def rewritten(func: Func, table: Table) -> Func:
-    """Apply what ``table`` has for each op, by the name of its row and whether that is elementwise, until nothing changes."""
+    """Apply the rewrites that ``table`` returns for an op's row, and whether it is elementwise, until nothing changes."""
     for _ in range(ROUNDS):
         if not _Folder(func, table).run():
             break
@@ -40,7 +40,7 @@ def rewritten(func: Func, table: Table) -> Func:
 
 @cache
 def rewrites(name: str, elementwise: bool) -> tuple[Rewrites, ...]:
-    """What is tried on an op of a row, in this order."""
+    """The rewrites tried on an op of a row, in order."""
     general = (folded,) if name in FOLDED else ()
     return (*general, *FIRST.get(name, ()), *((spread_operand,) if elementwise else ()), *IDENTITIES.get(name, ()), *CHEAPER.get(name, ()))
 
@@ -105,7 +105,7 @@ class _Folder:
                 done.append(op)
 
     def agreed(self, op: If) -> None:
-        """What both branches give is given whatever the test says."""
+        """Replace a branch result that both sides agree on."""
         for k in reversed(range(len(op.outs))):
             a, b = op.then.yields[k], op.orelse.yields[k]
             if a is b or (isinstance(a, Const) and isinstance(b, Const) and a.key() == b.key()):
@@ -114,7 +114,7 @@ class _Folder:
                 del op.outs[k], op.then.yields[k], op.orelse.yields[k]
 
     def inline(self, op: If, chosen: Block, block: Block, done: list[Op]) -> None:
-        """A branch that is always taken stands in the block itself."""
+        """Replace a branch that is always taken by the ops of its block."""
         for inner in chosen.ops:
             for out in inner.outs:
                 self.facts.home[out] = block
@@ -124,7 +124,7 @@ class _Folder:
         self.changed = True
 
     def never_runs(self, op: For) -> bool:
-        """Has the loop no rounds?  One that would have bound a name is left, so that reading the name raises."""
+        """Whether the loop runs zero times. A loop that would bind a name is kept, so that reading the name raises."""
         unbound = [out for init, out in zip(op.inits, op.outs, strict=False) if isinstance(init, Const) and isinstance(init.value, Undef)]
         if any(self.facts.count.get(out) for out in unbound):
             return False
@@ -132,7 +132,7 @@ class _Folder:
         return len(bounds) == 3 and bounds[2] != 0 and not range(*bounds)
 
     def invariants(self, op: For | While) -> None:
-        """A carried value that every round hands on unchanged is what the loop began with."""
+        """Replace a loop-carried value that every iteration yields unchanged by its initial value."""
         arguments = [list(op.carried)] if isinstance(op, For) else [list(op.test.args), list(op.body.args)]
         inside = list(op.carried)
         for k in reversed(range(len(op.inits))):
@@ -171,14 +171,14 @@ class _Folder:
         done.append(op)
 
     def tell(self, op: Call, replacement: Call, rewrite: Callable[..., Any]) -> None:
-        """Note that an op has another form than was written; arithmetic that only changes its order is not noted."""
+        """Emit a remark that an op is replaced by another kind of op; reordered arithmetic is not remarked."""
         if self.func.notes is not None and replacement.name != op.name:
             text = (rewrite.__doc__ or rewrite.__name__).splitlines()[0].replace("``", "").rstrip(".")
             text = text[:1].lower() + text[1:] if text[1:2] in "abcdefghijklmnopqrstuvwxyz " else text
             self.func.notes.add("passes", "lowered", op.loc, text, name=op.name)
 
     def put(self, op: Call, replacements: list[Call], block: Block, done: list[Op]) -> None:
-        """Put ops in the place of one; the last has its results."""
+        """Replace an op by others; the last one has its results."""
         self.facts.reads(op.args, -1)
         for one in replacements:
             one.args = [self.now(a) for a in one.args]
@@ -190,11 +190,11 @@ class _Folder:
         self.changed = True
 
     def discard(self, operands: list[Operand], done: list[Op]) -> None:
-        """Remove stores of this block that nobody reads any more: their memory is stored to once more."""
+        """Remove dead stores of this block: their memory is stored to again."""
         for operand in operands:
             maker = self.facts.maker.get(operand) if isinstance(operand, Value) else None
             if not isinstance(maker, Call) or not ROWS[maker.name].consumes or any(self.facts.count.get(out, 0) for out in maker.outs):
-                continue  # what is popped beside the operand may be read
+                continue  # values popped beside the operand may be read
             if maker in done:
                 done.remove(maker)
                 self.facts.reads(maker.args, -1)
@@ -202,13 +202,13 @@ class _Folder:
     def may_replace(self, op: Call, new: Operand, block: Block) -> bool:
         old = op.outs[0]
         if ROWS[op.name].consumes and new is op.args[0]:
-            return covers(old.type, new.type)  # the result is the operand's memory already
+            return covers(old.type, new.type)  # the result already is the operand's memory
         if self.is_view_of(op, new):
             return covers(old.type, new.type)
         return self.facts.may_replace(old, new, block)
 
     def is_view_of(self, op: Op | None, whole: Operand) -> bool:
-        """Is the result a view of a view, and so on, of an array?  The two are one memory already."""
+        """Whether the result is a view, or a view of a view, of an array; they share memory already."""
         while isinstance(op, Call) and op.name in VIEWS:
             if op.args[0] is whole:
                 return True

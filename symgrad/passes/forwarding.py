@@ -1,7 +1,7 @@
-"""Lets the backward half read what was stored instead of the array that it was stored to. Works in place.
+"""Store-to-load forwarding: the backward half reads the stored value instead of the array. Works in place.
 
-``y.1 = set_at(y.0, v, i); take(y.1, i)`` reads ``v``. Stores that nobody reads then are left to ``dce``.
-The result is to be printed, not to be differentiated.
+``y.1 = set_at(y.0, v, i); take(y.1, i)`` reads ``v``. Stores that become unread are left to ``dce``. The result
+is for emission, not for differentiation.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _stores(block: Block, facts: Facts, notes: Notes | None) -> None:
 
 
 def _read(op: Call, store: Call, facts: Facts, table: dict[Value, Operand]) -> None:
-    """Let a read of the place of the store read the value that was stored."""
+    """Replace a read of the stored place by the stored value."""
     value, place, index = store.args[1], store.args[2:], str(store.settings["index"])
     own, rest = op.args[1 : 1 + len(place)], op.args[1 + len(place) :]
     path = str(op.settings["index"])
@@ -64,7 +64,7 @@ def _read(op: Call, store: Call, facts: Facts, table: dict[Value, Operand]) -> N
 
 
 def _fills(value: Value, store: Call, facts: Facts) -> bool:
-    """Has the value the shape of the place that it is stored to, since it was read there?"""
+    """Whether the value has the shape of the place it is stored to, because it was read from there."""
     maker = facts.maker.get(value)
     index: tuple[Operand, Operand] | None = None
     for source in facts.sources(value):
@@ -89,7 +89,7 @@ def _fills(value: Value, store: Call, facts: Facts) -> bool:
 
 
 def _are_single(store: Call) -> list[bool]:
-    """For each operand of a path: is it a single index on an axis, so that the shape does not depend on its value?"""
+    """For each operand of a path: whether it is a single integer subscript, which does not affect the shape."""
     flags: list[bool] = []
     operands = store.args[2:]
     for letter in str(store.settings["index"]):
@@ -99,7 +99,7 @@ def _are_single(store: Call) -> list[bool]:
 
 
 def _is_int(operand: Operand) -> bool:
-    """Is it a number that counts a place?"""
+    """Whether the operand is an integer number."""
     return isinstance(operand.type, Scalar) and operand.type.kind == "int"
 
 

@@ -1,10 +1,10 @@
-"""Joins branches that end the forward half with their reverses that begin the backward half, for kernels. Works in place.
+"""Branch fusion across the halves, for kernels: a branch that ends the forward half with its reverse. Works in place.
 
 if test: t = tape(); for ...: put(t, ...)         ->     if test: t = tape(); for ...: put(t, ...); for ..., last first: get(t)
 -- backward --
 if test: for ..., last first: get(t)
 
-What a branch keeps for its reverse, the tapes of its loops above all, then stays in it.
+Values that a branch saves for its reverse, above all the tapes of its loops, then stay inside it.
 """
 
 from __future__ import annotations

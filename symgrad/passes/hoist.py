@@ -47,7 +47,7 @@ def hoist(func: Func) -> Func:
 
 
 def _hoisted(block: Block, notes: Notes | None, doubtful: set[Value], split: int | None = None) -> int:
-    """Move ops out of the loops of a block; how many came to stand before the place ``split``."""
+    """Move ops out of the loops of a block; return how many were inserted before index ``split``."""
     ops: list[Op] = []
     before = 0
     for k, op in enumerate(block.ops):
@@ -86,12 +86,12 @@ def _leave(loop: For | While, notes: Notes | None, doubtful: set[Value]) -> list
 
 
 def called(op: Call) -> str:
-    """The user's name for what an op computes, else the row's."""
+    """The user's name for an op's result, else the row's name."""
     return op.outs[0].name or op.name
 
 
 def _shapes(loop: For | While, inside: set[Value], moved: list[Op]) -> None:
-    """Take, before a loop, the shape of a part of an array that the loop changes in place, as it is the same in each round."""
+    """Hoist the shape of a part of an array that the loop changes in place; it is loop-invariant."""
     pairs = zip(loop.inits, loop.carried, strict=True)
     slots = {c: i for i, c in pairs if isinstance(i, Value) and isinstance(i.type, Array) and isinstance(c.type, Array)
              and i.type.rank is not None and i.type.rank == c.type.rank}  # fmt: skip
@@ -119,7 +119,7 @@ def _shapes(loop: For | While, inside: set[Value], moved: list[Op]) -> None:
 
 
 def cannot_raise(op: Call) -> bool:
-    """Is the op cheap, of no effect, and sure to succeed whatever its operands are?"""
+    """Whether the op is cheap, without side effect, and surely succeeds."""
     types = [a.type for a in op.args]
     if op.name == "shape_of":
         return isinstance(types[0], Array) and types[0].shape is not None  # else it may be a Python number
@@ -132,7 +132,7 @@ def cannot_raise(op: Call) -> bool:
 
 
 def is_safe_division(op: Call) -> bool:
-    """Is it a float over a number that is known and not zero?"""
+    """Whether the op divides a float by a nonzero literal."""
     above, below = op.args
     return (
         getattr(above.type, "kind", None) == "float" and isinstance(below, Const) and type(below.value) in (int, float) and below.value != 0

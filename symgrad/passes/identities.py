@@ -1,7 +1,7 @@
-"""table: what an op may be replaced with, for ``fold``: another operand, or another op with the same result.
+"""table: algebraic identities for ``fold``: an op -> another operand, or another op with the same result.
 
-Each entry is exact, or changes nothing but the sign of a zero cotangent. Whether the memory of the two
-may be shared is not asked here; ``fold`` asks it of every entry.
+Each entry is exact, or changes only the sign of a zero cotangent. ``fold`` checks for every entry whether the
+two values may share memory; entries do not.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from symgrad.passes.facts import BORROWED, KEEPING, Facts
 
 Rewrite = Callable[[Call, Facts], "Operand | Call | None"]
 
-#: rows that are the Python operator where all operands are Python numbers
+#: rows that equal the Python operator if all operands are Python numbers
 FOLDED: dict[str, Callable[..., Any]] = {
     "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv,
     "floor_divide": operator.floordiv, "mod": operator.mod, "power": operator.pow, "negative": operator.neg, "positive": operator.pos,
     "abs": abs, "not_": operator.not_, "equal": operator.eq, "not_equal": operator.ne, "less": operator.lt, "less_equal": operator.le,
     "greater": operator.gt, "greater_equal": operator.ge,
 }  # fmt: skip
-LARGEST = 10**18  #: integers beyond are left to the program
+LARGEST = 10**18  #: larger integers are not folded
 
 
 def folded(op: Call, facts: Facts) -> Operand | None:
-    """The result for Python numbers that are known, unless computing it raises."""
+    """The result for literal Python numbers, unless computing it raises."""
     if op.settings.get("via") is not None or not isinstance(op.outs[0].type, Scalar):
         return None
     values = [a.value for a in op.args if isinstance(a, Const) and type(a.value) in (bool, int, float, complex)]
@@ -47,7 +47,7 @@ def folded(op: Call, facts: Facts) -> Operand | None:
 
 
 def folded_complex(op: Call, value: complex) -> Operand | None:
-    """A complex number that is known, where that is written as a sum of its parts; times one it is the number itself."""
+    """A complex literal, if it prints as the sum of its parts; a product with one is the number itself."""
     if op.name == "multiply" and any(is_number(a, 1.0) for a in op.args):
         return next(a for a in op.args if not is_number(a, 1.0))
     has_plain_text = value.real != 0 or math.copysign(1, value.real) == math.copysign(1, value.imag)
@@ -58,7 +58,7 @@ def folded_complex(op: Call, value: complex) -> Operand | None:
 
 
 def is_number(operand: Operand, number: float) -> bool:
-    """Is the operand a constant equal to this number?  (Zero: a positive one.)"""
+    """Whether the operand is a constant equal to this number (zero: positive zero)."""
     return isinstance(operand, Const) and type(operand.value) in (int, float) and repr(float(operand.value)) == repr(float(number))
 
 
@@ -72,7 +72,7 @@ def is_real(type_: Type) -> bool:
 
 
 def unit(side: int, number: float, always_float: bool = False) -> Rewrite:
-    """``x op number`` is x, where ``number`` is the operand at ``side``; ``always_float``: of integers too, the result is a float.
+    """``x op number`` is x, where ``number`` is the operand at ``side``; ``always_float``: the result is a float for integers too.
 
     Not for complex numbers: an infinite one times 1.0 has a NaN.
     """
@@ -88,7 +88,7 @@ def unit(side: int, number: float, always_float: bool = False) -> Rewrite:
 
 
 def keeps_class(operand: Operand, kind: str, facts: Facts) -> bool:
-    """Is a number surely of the class that it has with a number of a kind, as a float is beside an integer?"""
+    """Whether arithmetic with a number of this kind surely keeps the operand's class, as with a float and an integer."""
     if not isinstance(operand.type, Scalar) or operand.type.dtype not in (None, "any") or kind in ("bool", "int"):
         return True
     return operand.type.kind == kind and operand not in facts.mixed
@@ -111,12 +111,12 @@ def times_minus_one(op: Call, facts: Facts) -> Call | None:
 
 
 def call(name: str, op: Call, args: list[Operand], **settings: Any) -> Call:
-    """A new op with the results and place of ``op``."""
+    """A new op with the results and location of ``op``."""
     return Call(op.outs, op.loc, name, args, {**ROWS[name].settings, **settings})
 
 
 def negated(operand: Operand, facts: Facts) -> Operand | None:
-    """``y`` where the operand is ``-y`` and read only here."""
+    """``y`` if the operand is ``-y`` and used only here."""
     maker = facts.calls(operand, "negative")
     if maker is None or not is_real(operand.type) or not is_real(maker.args[0].type):
         return None
@@ -129,7 +129,7 @@ def double_negative(op: Call, facts: Facts) -> Operand | None:
 
 
 def compared_with_itself(op: Call, facts: Facts) -> Operand | None:
-    """An integer of Python's is equal to itself; a float may be nan."""
+    """A Python integer equals itself; a float may be nan."""
     x, y = op.args
     if x is not y or not isinstance(x, Value) or not isinstance(x.type, Scalar) or x.type.kind != "int" or x.type.dtype is not None:
         return None
@@ -137,7 +137,7 @@ def compared_with_itself(op: Call, facts: Facts) -> Operand | None:
 
 
 def add_negative(op: Call, facts: Facts) -> Call | None:
-    """``x + -y`` is ``x - y`` and ``x - -y`` is ``x + y``; in the backward half, which nobody wrote, also where ``y`` is a literal."""
+    """``x + -y`` is ``x - y`` and ``x - -y`` is ``x + y``; in the backward half also where ``y`` is a literal."""
     y: Operand | None = negated(op.args[1], facts)
     literal = op.args[1].value if isinstance(op.args[1], Const) and op.outs[0] in facts.late else None
     if isinstance(literal, float) and literal < 0.0 and getattr(op.outs[0].type, "kind", None) == "float":
@@ -157,14 +157,14 @@ def shape_of_type(type_: Type) -> Shape | None:
 
 
 def equal_shape(have: Shape | None, want: Shape | None) -> bool:
-    """Are two shapes that were broadcast together equal?"""
+    """Whether two shapes that were broadcast together are equal."""
     if have is None or want is None or len(have) != len(want):
         return False
     return all(same_extent(h, w) or is_plural(h) and is_plural(w) for h, w in zip(have, want, strict=True))
 
 
 def plain_spread(operand: Operand, facts: Facts) -> Operand | None:
-    """``s`` where the operand is ``s`` broadcast with no axis put in between."""
+    """``s`` if the operand is ``s`` broadcast without an inserted axis."""
     maker = facts.maker.get(operand) if isinstance(operand, Value) else None
     if not isinstance(maker, Call) or maker.name not in ("spread", "view", "take"):
         return None
@@ -176,7 +176,7 @@ def plain_spread(operand: Operand, facts: Facts) -> Operand | None:
 
 
 def spread_operand(op: Call, facts: Facts) -> Call | None:
-    """``spread(s, shape) * b`` is ``s * b`` where the other operands have the shape of the result by themselves."""
+    """``spread(s, shape) * b`` is ``s * b`` where the other operands already have the shape of the result."""
     row = ROWS[op.name]
     out = op.outs[0].type
     if not isinstance(out, Array) or op.settings.get("via") == "math":
@@ -187,7 +187,7 @@ def spread_operand(op: Call, facts: Facts) -> Call | None:
             continue
         args = [*op.args[:k], source, *op.args[k + 1 :]]
         shapes = [shape_of_type(a.type) for a in args]
-        # what differs in name was found equal when the forward half broadcast it
+        # the forward half has checked, by broadcasting, that extents with different symbols are equal
         alike = equal_shape if op.outs[0] in facts.late else same_shape
         if not alike(broadcast(shapes), out.shape):
             continue
@@ -223,7 +223,7 @@ def needless_unbroadcast(op: Call, facts: Facts) -> Operand | None:
 
 
 def unbroadcast_spread(op: Call, facts: Facts) -> Operand | None:
-    """What was spread to a shape and is summed back over axes that are all 1 was never changed."""
+    """Broadcasting to a shape and summing back over axes of extent 1 changes nothing."""
     source = plain_spread(op.args[0], facts)
     target = op.args[1].type.shape if isinstance(op.args[1].type, ShapeOf) else None
     if source is None or not same_shape(shape_of_type(op.args[0].type), target) or not same_shape(shape_of_type(source.type), target):
@@ -235,7 +235,7 @@ def unbroadcast_spread(op: Call, facts: Facts) -> Operand | None:
 
 
 def shape_elsewhere(op: Call, facts: Facts) -> Operand | Call | None:
-    """The shape of something computed is that of what it was computed from, which need not be computed for it."""
+    """The shape of a computed value is the shape of one of its operands, so the value need not be computed for it."""
     known = op.args[0].type
     if op.name == "extent" and isinstance(known, Array) and known.shape is not None and isinstance(known.shape[op.settings["axis"]], int):
         return Const(known.shape[op.settings["axis"]])
@@ -246,13 +246,13 @@ def shape_elsewhere(op: Call, facts: Facts) -> Operand | Call | None:
     while here is not None:
         here = source_of_shape(here, facts)
         source = source if here is None or facts.is_stored(here) else here
-    if source is None:  # one that is overwritten keeps its shape
+    if source is None:  # an overwritten array keeps its shape
         source = source_of_shape(op.args[0], facts)
     return None if source is None else Call(op.outs, op.loc, op.name, [source], op.settings)
 
 
 def source_of_shape(operand: Operand, facts: Facts) -> Operand | None:
-    """An operand that stood earlier and whose type proves that it has the same shape; rather one that nobody overwrites."""
+    """An earlier operand whose type proves the same shape, preferably one that is never overwritten."""
     candidates: list[Operand] = []
     if isinstance(operand, Value) and operand in facts.origin and not facts.may_be_unbound(facts.origin[operand]):
         candidates = [facts.origin[operand]]
@@ -264,7 +264,7 @@ def source_of_shape(operand: Operand, facts: Facts) -> Operand | None:
     return min(alike, key=facts.is_stored, default=None)
 
 
-#: rows that are not elementwise and yet may give a shape that one of their operands has
+#: rows that are not elementwise but may preserve the shape of an operand
 SAME_SHAPE = frozenset(
     {"copy", "set_at", "add_at", "accumulate", "cast", "zeros_like", "where", "unbroadcast", "stop_gradient", "tril", "triu"}
 )
@@ -289,7 +289,7 @@ def is_zeros(operand: Operand, facts: Facts) -> bool:
 
 
 def first_accumulation(op: Call, facts: Facts) -> Operand | Call | None:
-    """``zeros += g`` is ``g`` where it is given up here, else a copy of it; ``0.0 + g`` likewise."""
+    """``zeros += g`` is ``g`` if ``g`` is released here, else a copy of it; ``0.0 + g`` likewise."""
     buffer, g = op.args
     home = facts.home.get(op.outs[0])
     if is_number(buffer, 0.0) and isinstance(g.type, Scalar):
@@ -297,7 +297,7 @@ def first_accumulation(op: Call, facts: Facts) -> Operand | Call | None:
     if not isinstance(g.type, Array) or g.type.dtype is None or g.type.dtype != getattr(op.outs[0].type, "dtype", None):
         return None
     whole = is_number(buffer, 0.0) or (isinstance(buffer, Value) and is_zeros(buffer, facts) and facts.count.get(buffer) == 1)
-    # a cotangent has its value's shape: what differs in name was found equal when the forward half broadcast it
+    # a cotangent has its value's shape; the forward half has checked that extents with different symbols are equal
     alike = equal_shape if home is facts.body and op.outs[0] in facts.late else same_shape
     if not whole or not alike(g.type.shape, shape_of_type(op.outs[0].type)):
         return None
@@ -320,7 +320,7 @@ def nothing_accumulated(op: Call, facts: Facts) -> Operand | None:
 
 
 def copy_of_copy(op: Call, facts: Facts) -> Operand | None:
-    return op.args[0]  # which ``fold`` accepts where the operand's memory is given up, or neither is ever written to
+    return op.args[0]  # ``fold`` accepts it if the operand's memory is released, or neither is ever written to
 
 
 def cast_to_itself(op: Call, facts: Facts) -> Operand | None:
@@ -328,12 +328,12 @@ def cast_to_itself(op: Call, facts: Facts) -> Operand | None:
 
 
 def stores_all(op: Call) -> bool:
-    """Does a store go to a whole array?"""
+    """Whether a store writes to a whole array."""
     return set(op.settings["index"]) <= {"s", "e"} and all(isinstance(a, Const) and a.value is None for a in op.args[2:])
 
 
 def whole_store(op: Call, facts: Facts) -> Operand | None:
-    """``a[...] = v`` of a ``v`` made for it is ``v``, outside of loops: there the memory is used again."""
+    """``a[...] = v`` of a new ``v`` is ``v``, outside of loops: inside, the memory is reused."""
     x, v = op.args[:2]
     home = facts.home.get(op.outs[0])
     if not stores_all(op) or home is not facts.body or not isinstance(v, Value) or not facts.is_fresh(v):
@@ -363,7 +363,7 @@ def store_after_whole_zero(op: Call, facts: Facts) -> Call | None:
 
 
 def item_of_row(op: Call, facts: Facts) -> Call | None:
-    """An item of a list that was just read from a list of lists is an item of that."""
+    """An item of an inner list that was just read is read from the list of lists directly."""
     row = facts.calls(op.args[0], "list_take")
     if row is None or row.outs[0].name is not None or not isinstance(op.outs[0].type, Scalar):
         return None
@@ -374,7 +374,7 @@ def item_of_row(op: Call, facts: Facts) -> Call | None:
 
 
 def list_added_to_zero(op: Call, facts: Facts) -> Call | None:
-    """``l[i] = zeros; l[i] += g`` is ``l[i] = g``, for a list ``g`` that nothing else holds."""
+    """``l[i] = zeros; l[i] += g`` is ``l[i] = g``, for a list ``g`` without other references."""
     zero = facts.calls(op.args[0], "list_set")
     if zero is None or not isinstance(op.args[2].type, List) or not same_operand(zero.args[1], op.args[1]):
         return None
@@ -386,7 +386,7 @@ def list_added_to_zero(op: Call, facts: Facts) -> Call | None:
 
 
 def is_new(operand: Operand, facts: Facts) -> bool:
-    """Is it a list that was made here, and is read by one op alone?"""
+    """Whether the operand is a list created here, with a single use."""
     if not isinstance(operand, Value) or facts.count.get(operand, 0) != 1:
         return False
     maker = facts.maker.get(operand)
@@ -411,7 +411,7 @@ def one_times_vector(op: Call, facts: Facts) -> Operand | None:
 
 
 def cell_of_spread(op: Call, facts: Facts) -> Call | None:
-    """A cell of the cotangent of a sum is the number that was spread; that the cell exists, the store that it belongs to has seen."""
+    """A cell of a sum's cotangent is the number that was spread; the store that the cell belongs to has checked its index."""
     maker = facts.calls(op.args[0], "spread")
     array, cell = op.args[0].type, op.outs[0].type
     if maker is None or op.outs[0] not in facts.late or not isinstance(array, Array) or array.dtype is None or array.kind != "float":
@@ -468,7 +468,7 @@ IDENTITIES: dict[str, tuple[Rewrite, ...]] = {
     **dict.fromkeys(("matmul_left", "matmul_right", "dot_left", "dot_right"), (one_times_vector,)),
 }
 
-#: what holds of complex numbers too: all that is not arithmetic, and what Python computes of literals
+#: identities that also hold for complex numbers: all but arithmetic, and constant folding
 OF_COMPLEX: frozenset[Any] = frozenset({
     folded,
     spread_operand, spread_stored, spread_accumulated, first_accumulation, nothing_accumulated, needless_unbroadcast, unbroadcast_spread,

@@ -1,4 +1,4 @@
-"""Joins the reverse of a branch with the branch, where it stands right behind it. Works in place.
+"""Branch fusion: joins a branch with its reverse where the reverse directly follows it. Works in place.
 
 if test: a = f(x)          ->     if test: a = f(x); g = h(a)
 if test: g = h(a)
@@ -15,11 +15,11 @@ from symgrad.ops.declare import ROWS
 from symgrad.passes.facts import halves_kept, has_memory
 from symgrad.passes.telling import tell
 
-NEAR = 20  #: how many ops a branch is taken past
+NEAR = 20  #: the maximum number of ops that a branch is moved across
 
 
 def joined(func: Func) -> Func:
-    """Join branches of the forward half with their reverses that stand in it too, in place."""
+    """Join branches with their reverses in the same block, in place."""
     if any(isinstance(op, If) and op.loc.backward for op in walk(func.body)):
         with halves_kept(func):
             visit(func.body, uses(func.body), func.notes)
@@ -27,9 +27,9 @@ def joined(func: Func) -> Func:
 
 
 def visit(block: Block, count: dict[Value, int], notes: Notes | None, late: Container[Op] = ()) -> None:
-    """The branches of a block and of the blocks inside it; what is ``late`` belongs to the backward half."""
+    """Join the branches of a block and of the blocks inside it; ``late`` ops belong to the backward half."""
     done: list[Op] = []
-    tests: dict[Value, int] = {}  #: where the last branch of a test stands
+    tests: dict[Value, int] = {}  #: the index of the last branch on a test
     for op in block.ops:
         if isinstance(op, If) and isinstance(op.test, Value):
             place = tests.get(op.test)
@@ -47,7 +47,7 @@ def visit(block: Block, count: dict[Value, int], notes: Notes | None, late: Cont
 
 
 def may_join(first: If, second: If, between: list[Op], late: Container[Op]) -> bool:
-    """May the reverse of a branch be taken before the ops between the two, and is all there that it reads?"""
+    """Whether the reverse of a branch may run before the ops between the two, and all its operands are defined by then."""
     if first.loc.backward or first in late or not (second.loc.backward or second in late) or len(between) > NEAR:
         return False
     read: set[Operand] = set()
@@ -65,7 +65,7 @@ def may_join(first: If, second: If, between: list[Op], late: Container[Op]) -> b
 
 
 def join(first: If, second: If, count: dict[Value, int]) -> None:
-    """Let the first branch do what the second does, too; what only that read of it is no result any more."""
+    """Append the second branch to the first; results that only the second read are removed."""
     own = uses(Block([], [second]))
     for side, other in zip(first.blocks, second.blocks, strict=True):
         table: dict[Value, Operand] = dict(zip(first.outs, side.yields, strict=True))

@@ -1,4 +1,4 @@
-"""table: forms of the backward half that take NumPy fewer walks through memory, for NumPy only. Works in place.
+"""table: peephole rewrites of the backward half for NumPy: fewer passes over memory. Works in place.
 
 (a * b).sum()                         ->      np.vdot(a, b)
 a @ b                                 ->      a.dot(b)
@@ -163,20 +163,20 @@ def spread_later(op: Call, facts: Facts) -> list[Call] | None:
     return None
 
 
-#: layouts whose elements NumPy walks through without a copy
+#: layouts that NumPy traverses without a copy
 BY_ROWS = frozenset({"C", "CF"})
-#: cotangents of the factors of a product, of vectors an outer product
+#: cotangents of the factors of a product; for vectors an outer product
 OUTER = frozenset({"matmul_left", "matmul_right", "dot_left", "dot_right", "outer"})
-#: rows whose result is the larger, or the smaller, of two operands, and how the winner compares
+#: rows that choose the larger or smaller operand, and the winner's comparison
 CHOOSING = {"maximum": "greater", "minimum": "less"}
 
 
 def leaner(func: Func) -> Func:
-    """Take fewer walks through memory, in place."""
+    """Reduce the number of passes over memory, in place."""
     summed = only_summed(func)
 
     def contracted(op: Call, facts: Facts) -> list[Call] | None:
-        """The sum of a product that is broadcast is a product of matrices."""
+        """The sum of a broadcast product is a matrix product."""
         return sum_of_broadcast(op, facts, summed)
 
     def table(name: str, elementwise: bool) -> tuple[Rewrites, ...]:
@@ -186,7 +186,7 @@ def leaner(func: Func) -> Func:
 
 
 def sum_as_product(op: Call, facts: Facts) -> Call | None:
-    """``(a * b).sum()`` is ``np.vdot(a, b)``, which makes no array; one that lies by columns alone is copied, not two."""
+    """``(a * b).sum()`` is ``np.vdot(a, b)``, which allocates no product; a column-major array is copied, but only one."""
     maker = once(op.args[0], "multiply", facts)
     if maker is None or op.settings["axis"] is not None or op.settings["keepdims"] or not is_late(op, facts):
         return None
@@ -202,7 +202,7 @@ def sum_as_product(op: Call, facts: Facts) -> Call | None:
 
 
 def scaled_outer_product(op: Call, facts: Facts) -> list[Call] | None:
-    """The outer product of ``g`` and ``x``, times a number, is that of ``g`` times the number and ``x``."""
+    """The outer product of ``g`` and ``x``, times a number, is that of ``g`` times the number, and ``x``."""
     if not is_late(op, facts):
         return None
     for side in (0, 1):
@@ -219,7 +219,7 @@ def scaled_outer_product(op: Call, facts: Facts) -> list[Call] | None:
 
 
 def product_by_dot(op: Call, facts: Facts) -> Call | None:
-    """``a @ b`` of matrices and vectors is ``a.dot(b)``, which takes half the time to call."""
+    """``a @ b`` of matrices and vectors is ``a.dot(b)``, whose call takes half the time."""
     pair = list(op.args[:2])
     if op.name != "matmul":  # the cotangent of a vector: g has fewer axes than the matrix
         if not is_double(op.outs[0], 1) or not is_double(pair[1], 2):
@@ -231,7 +231,7 @@ def product_by_dot(op: Call, facts: Facts) -> Call | None:
 
 
 def is_double(operand: Operand, rank: int) -> bool:
-    """Is it an array of float64 of this rank?"""
+    """Whether the operand is an array of float64 of this rank."""
     return isinstance(operand.type, Array) and operand.type.rank == rank and operand.type.dtype == "f64"
 
 
@@ -240,7 +240,7 @@ def is_vector(operand: Operand) -> bool:
 
 
 def share_of_ties(op: Call, facts: Facts) -> list[Call] | None:
-    """Ties are few: where there are none, the bools that say who won will do."""
+    """Ties are rare: without them, the bools that mark the winners suffice."""
     if not is_late(op, facts):
         return None
     for side in (0, 1):
@@ -259,9 +259,9 @@ def share_of_ties(op: Call, facts: Facts) -> list[Call] | None:
         pair = [x, y]
         chosen = facts.maker.get(best) if isinstance(best, Value) else None
         if isinstance(chosen, Call) and chosen.name in CHOOSING and chosen.settings["via"] is None and is_pair(chosen.args, x, y):
-            pair = list(chosen.args)  # the same words for both operands
+            pair = list(chosen.args)  # the same text for both operands
             if best in facts.late and facts.is_steady(chosen):
-                won = new(CHOOSING[chosen.name], op, truths, [x, y])  # who won shows without what was won
+                won = new(CHOOSING[chosen.name], op, truths, [x, y])  # compares the operands, so that the chosen value need not be kept
         tied = new("equal", op, truths, pair)
         split = new("split_ties", op, truths, [won.outs[0], tied.outs[0]])
         return [won, tied, split, call("multiply", op, [g, split.outs[0]])]
@@ -269,12 +269,12 @@ def share_of_ties(op: Call, facts: Facts) -> list[Call] | None:
 
 
 def is_pair(args: list[Operand], x: Operand, y: Operand) -> bool:
-    """Are these the two operands?"""
+    """Whether these are the two operands, in either order."""
     return len(args) == 2 and (args[0] is x and args[1] is y or args[0] is y and args[1] is x)
 
 
 def element_of_row(op: Call, facts: Facts) -> Call | None:
-    """An element of a row of an array is an element of the array; where both are read in one round, the array may become a list."""
+    """An element of a row is an element of the array; where both are read in one iteration, the array may become a list."""
     row = facts.calls(op.args[0], "view")
     if row is None or facts.home.get(row.outs[0]) is not facts.home.get(op.outs[0]) or not isinstance(op.outs[0].type, Scalar):
         return None
@@ -284,14 +284,14 @@ def element_of_row(op: Call, facts: Facts) -> Call | None:
 
 
 def is_cell(op: Call) -> bool:
-    """Is the path one place on each of the first axes of an array of float64?"""
+    """Whether the path is one index on each of the first axes of an array of float64."""
     x, path = op.args[0].type, op.args[1:]
     return (isinstance(x, Array) and x.dtype == "f64" and op.settings["index"] == "i" * len(path)
             and all(isinstance(p.type, Scalar) and p.type.kind == "int" for p in path))  # fmt: skip
 
 
 def shape_of_computed(op: Call, facts: Facts) -> Call | None:
-    """What is computed for its shape alone is not computed: two arrays are broadcast to it, or one has it."""
+    """A value used only for its shape is not computed: the shape is that of one operand, or of two broadcast together."""
     computed = op.args[0]
     maker = facts.maker.get(computed) if isinstance(computed, Value) and facts.count.get(computed) == 1 else None
     if not isinstance(maker, Call) or op.outs[0] not in facts.late or computed not in facts.late:

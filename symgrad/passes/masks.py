@@ -1,7 +1,8 @@
-"""Turns masks into the indices of what they choose, where they are used more than once in the backward half. Works in place.
+"""Replaces boolean masks by the indices where they hold, if the backward half uses them more than once. Works in place.
 
-``g[mask] += v`` looks through the mask twice, and what it chooses is mostly little. The first read by the mask stays as it is
-where the lengths are not known to agree, since NumPy then looks whether they do. For printing, not for differentiating.
+``g[mask] += v`` scans the mask twice, and few of its elements usually hold. The first read by the mask stays
+where the lengths are not known to agree, so that NumPy still checks them. For emission, not for
+differentiation.
 """
 
 from __future__ import annotations
@@ -14,15 +15,15 @@ from symgrad.ops.declare import ROWS
 from symgrad.passes.facts import Facts, halves_kept, holds
 from symgrad.passes.telling import tell
 
-#: rows that read or write by an index: where the index stands, and how often they look through a mask
+#: rows that read or write by an index: its operand position, and how often they scan a mask
 USES = {"take": (1, 1), "set_at": (2, 1), "add_at": (2, 2)}
-#: rows of tapes: where among the operands, or the results, what is kept begins
+#: rows of tapes: the position among operands, or results, of the first saved value
 FILLING, EMPTYING = {"push": 1, "put": 2}, {"pop": 1, "get": 0}
 ENOUGH = 2
 
 
 def masks(func: Func) -> Func:
-    """Use indices in the place of masks, in place."""
+    """Replace masks by indices, in place."""
     if holds(func, *USES):
         with halves_kept(func):
             _Masks(func, Facts(func)).run()
@@ -31,7 +32,7 @@ def masks(func: Func) -> Func:
 
 @dataclass(slots=True)
 class _Masks:
-    """Who reads each value, and where it is made."""
+    """The uses and definition of each value."""
 
     func: Func
     facts: Facts
@@ -63,7 +64,7 @@ class _Masks:
         return bool(op.outs) and op.outs[0] in self.facts.late
 
     def pays(self, values: list[Value], late: list[Op] | None = None) -> bool:
-        """Are these masks, used by the backward half as indices alone, and often enough?"""
+        """Whether these are masks that the backward half uses only as indices, and often enough."""
         count = 0
         for value in values:
             if not is_mask(value) or late is None and value in self.yielded:
@@ -75,13 +76,13 @@ class _Masks:
         return count >= ENOUGH
 
     def kept(self, op: Call, k: int) -> None:
-        """A mask that comes from a tape: keep the indices instead, if all that is kept there is a mask."""
+        """For a mask from a tape: save the indices instead, if every value saved at this position is a mask."""
         tape = self.facts.find((op.args[0], False))  # type: ignore[arg-type]
         ends = [o for o in walk(self.func.body) if isinstance(o, Call) and o.name in (*FILLING, *EMPTYING)
                 and isinstance(o.args[0], Value) and self.facts.find((o.args[0], False)) == tape]  # fmt: skip
         counts = {len(o.outs) - EMPTYING[o.name] if o.name in EMPTYING else len(o.args) - FILLING[o.name] for o in ends}
         if len(counts) > 1:
-            return  # tapes that differ, of which one may be in the place of the other
+            return  # different tapes, one of which may stand in for the other
         outs = [o.outs[EMPTYING[o.name] + k] for o in ends if o.name in EMPTYING]
         items = [o.args[FILLING[o.name] + k] for o in ends if o.name in FILLING]
         if not self.pays(outs) or not items or not all(isinstance(i, Value) and is_mask(i) and i in self.facts.maker for i in items):
@@ -102,7 +103,7 @@ class _Masks:
             self.replace(out, out, self.readers.get(out, []))
 
     def indices(self, maker: Op, mask: Value) -> Value:
-        """The indices of what a mask chooses, made right after it."""
+        """The indices where a mask holds, computed right after it."""
         index = Value(Array("i64", (Dim("?"),), "C"), None if mask.name is None else f"{mask.name}_indices")
         block = self.facts.home[mask]
         op = Call([index], maker.loc, "flatnonzero", [mask], dict(ROWS["flatnonzero"].settings))
@@ -111,7 +112,7 @@ class _Masks:
         return index
 
     def forward(self, mask: Value, index: Value) -> None:
-        """Let the forward half use the indices too, where NumPy has nothing to look for."""
+        """Use the indices in the forward half too, where NumPy has nothing to check."""
         for op in self.readers.get(mask, ()):
             if isinstance(op, Call) and op.name == "take" and is_use(op, mask):
                 x = op.args[0].type
@@ -132,12 +133,12 @@ class _Masks:
 
 
 def is_mask(value: Value) -> bool:
-    """Is it a vector of booleans?"""
+    """Whether the value is a vector of booleans."""
     return isinstance(value.type, Array) and value.type.dtype == "bool" and value.type.rank == 1
 
 
 def is_use(op: Call, mask: Value) -> bool:
-    """Does the op read or write what the mask chooses, and nothing else with it?"""
+    """Whether the op only reads or writes the elements that the mask selects."""
     if op.name not in USES or op.settings["index"] != "i":
         return False
     place = USES[op.name][0]

@@ -1,8 +1,9 @@
-"""Sums outer products over the rounds of a reversed loop as one product of matrices after it. Works in place.
+"""Batching of outer products: sums those of a reversed loop as one matrix product after it. Works in place.
 
-``W_grad += g[:, None] * h`` in a loop becomes ``columns.append(g); rows.append(h)`` there and ``W_grad += np.array(columns).T @
-np.array(rows)`` after it. Only where the loop takes arrays off a tape or reads an array row by row, so that memory that grows
-with the rounds is in use anyway, and only in the backward half. The result is to be printed, not to be differentiated.
+``W_grad += g[:, None] * h`` in a loop becomes ``columns.append(g); rows.append(h)`` there and ``W_grad +=
+np.array(columns).T @ np.array(rows)`` after it. Only in the backward half, and only where the loop pops arrays
+from a tape or reads an array row by row. Such loops use memory proportional to the iterations anyway. For
+emission, not for differentiation.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from symgrad.ops.declare import ROWS
 from symgrad.passes.facts import Facts, Node, Places, halves_kept, holds
 from symgrad.passes.telling import tell
 
-#: cotangents of the factors of a product: of vectors, both are outer products, this one with its factors in the order of the other
+#: cotangents of the factors of a product; for vectors both are outer products, the second with swapped factors
 LEFT, RIGHT = frozenset({"matmul_left", "dot_left"}), frozenset({"matmul_right", "dot_right"})
 DTYPES = frozenset({"f64", "f32"})
 Factors = tuple[Value, Value]
@@ -32,9 +33,9 @@ def outer(func: Func) -> Func:
 
 @dataclass(slots=True)
 class _Sum:
-    """What becomes of one array that a loop carries: the additions of products to it, and whether there is anything else."""
+    """The uses of one loop-carried array: the products added to it, and whether there are any others."""
 
-    slots: dict[For, int] = field(default_factory=dict)  #: the loop and those inside it that carry the array, and where
+    slots: dict[For, int] = field(default_factory=dict)  #: the loop and the inner loops that carry the array, with the slots
     added: dict[Call, Factors] = field(default_factory=dict)
     alone: bool = True
 
@@ -59,7 +60,7 @@ class _Sums:
         substitute(self.func.body, self.table)
 
     def block(self, block: Block) -> None:
-        """The loops of a block, outer loops first."""
+        """Process the loops of a block, outer loops first."""
         done: list[Op] = []
         for op in block.ops:
             before: list[Op] = []
@@ -74,7 +75,7 @@ class _Sums:
         block.ops = done
 
     def slot(self, loop: For, k: int, before: list[Op], after: list[Op]) -> None:
-        """One array that a loop carries."""
+        """Process one loop-carried array."""
         accumulation = _Sum()
         if not self.follow(loop, k, accumulation) or not accumulation.added:
             return
@@ -93,7 +94,7 @@ class _Sums:
             self.gather(loop, k, accumulation, before, after)
 
     def is_settled(self, op: Call, factor: Value) -> bool:
-        """Does what a factor holds when its product is added stay as it is?"""
+        """Whether a factor keeps the content that it has when its product is added."""
         memory = self.facts.find((factor, False))
         stores = self.written.get(memory)
         if not stores:
@@ -103,13 +104,13 @@ class _Sums:
         while isinstance(maker := self.facts.maker.get(first), Call) and ROWS[maker.name].consumes:  # type: ignore[arg-type]
             first = maker.args[0]
         if memory in self.carried or not self.facts.is_fresh(first) or self.facts.home[first] is not block:  # type: ignore[index]
-            return False  # a later round may write to it
+            return False  # a later iteration may write to it
         return all(self.places.above[s][0] is block and self.places.number[s] < self.places.number[op] for s in stores)
 
-    # -------------------------------------------------------------- what is summed
+    # -------------------------------------------------------------- legality
 
     def follow(self, loop: For, k: int, accumulation: _Sum) -> bool:
-        """Follow an array through a loop; False if more is done with it than adding to it."""
+        """Follow an array through a loop; False if it has other uses than additions."""
         accumulation.slots[loop] = k
         current: Operand = loop.carried[k]
         while current is not loop.body.yields[k] or self.places.readers.get(current):  # type: ignore[arg-type]
@@ -133,7 +134,7 @@ class _Sums:
         return loop.body.yields.count(current) == 1
 
     def factors(self, operand: Operand) -> Factors | None:
-        """The column and the row of which the operand is the outer product, if it is read only here."""
+        """The column and the row whose outer product the operand is, if this is its only use."""
         maker = self.facts.maker.get(operand) if isinstance(operand, Value) and self.facts.count.get(operand) == 1 else None
         if not isinstance(maker, Call) or not is_float(operand, 2):
             return None
@@ -150,10 +151,10 @@ class _Sums:
         dtypes = {getattr(x.type, "dtype", None) for x in (maker.outs[0], column, row)}
         return (column, row) if len(dtypes) == 1 else None
 
-    # -------------------------------------------------------------- gathering the factors
+    # -------------------------------------------------------------- rewriting
 
     def gather(self, loop: For, k: int, accumulation: _Sum, before: list[Op], after: list[Op]) -> None:
-        """Put the factors into lists, and sum their products after the loop."""
+        """Collect the factors in lists, and sum their products after the loop."""
         total = loop.outs[k]
         word = total.name or "products"
         column, row = next(iter(accumulation.added.values()))
@@ -169,7 +170,7 @@ class _Sums:
         after.append(Call([total], first.loc, "add_products", [base, *lists], dict(ROWS["add_products"].settings)))
 
     def thread(self, loop: For, accumulation: _Sum, lists: list[Value]) -> list[Value]:
-        """Carry the lists through a loop, and append to them where products were added; the lists after the loop."""
+        """Carry the lists through a loop, with appends in place of the additions; return the lists after the loop."""
         inside = [Value(v.type, v.name) for v in lists]
         loop.inits += lists
         loop.body.args += inside
@@ -192,14 +193,14 @@ class _Sums:
         return lists_after
 
     def drop(self, loop: For, k: int) -> None:
-        """Carry an array no more that the loop leaves as it was."""
+        """Stop carrying an array that the loop leaves unchanged."""
         for value in (loop.carried[k], loop.outs[k]):
             self.table[value] = loop.inits[k]
         del loop.inits[k], loop.body.args[k + 1], loop.body.yields[k], loop.outs[k]
 
 
 def written(op: Op) -> list[Node]:
-    """The memory of arrays that an op writes to, or may."""
+    """The memory of arrays that an op writes to, or may write to."""
     if isinstance(op, Call) and ROWS[op.name].consumes and isinstance(op.args[0], Value) and not isinstance(op.args[0].type, Tape):
         return [(op.args[0], False)]
     if isinstance(op, Apply) or isinstance(op, Call) and op.name == "opaque":
@@ -208,14 +209,14 @@ def written(op: Op) -> list[Node]:
 
 
 def has_rounds(op: Op, loop: For) -> bool:
-    """Does the op take arrays off a tape, or a row for each round off an array?"""
+    """Whether the op pops arrays from a tape, or reads a row of an array in each iteration."""
     if not isinstance(op, Call) or not any(isinstance(out.type, Array) for out in op.outs):
         return False
     return op.name in ("get", "pop") or op.name in ("view", "take") and loop.index in op.args[1:]
 
 
 def is_float(operand: Operand, rank: int) -> bool:
-    """Is it an array of floats of this rank?"""
+    """Whether the operand is an array of floats of this rank."""
     return isinstance(operand.type, Array) and operand.type.rank == rank and operand.type.dtype in DTYPES
 
 

@@ -1,9 +1,9 @@
-"""Products of all pairs of rows, or columns, of matrices in two loops -> one product of matrices before them. Works in place.
+"""Batching of dot products: products of all pairs of matrix rows or columns in two loops -> one matrix product before them.
 
     for i in range(m): for j in range(i, m): c = z[:, i] @ z[:, j]    ->    p = z.T @ z; for i ...: for j ...: c = p[i, j]
 
-Run before differentiating, so that the adjoint is products of matrices too. Only where the loops go through at least half of all pairs,
-and the products are finite, which ``Func.guarded`` sees to.
+Runs before differentiation, so that the adjoint consists of matrix products too. Requires loops over at least
+half of all pairs, and finite products, which ``Func.guarded`` checks.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from symgrad.passes.telling import tell
 from symgrad.passes.unbox import may_start_again
 
 PRODUCTS = frozenset({"matmul", "dot"})
-#: of a matrix: the index path of a row, that of a column, and where the place stands among the operands
+#: index paths of a row and a column of a matrix: the axis, and the position of the index among the operands
 LINES = {"i": (0, 1), "is": (0, 1), "si": (1, 4)}
-#: how many rows or columns at an end of a matrix the loops may leave out
+#: the number of rows or columns at either end that the loops may skip
 FEW = 2
-#: so many rows or columns are multiplied one by one
+#: up to this many rows or columns the products are left in the loops
 SMALL = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A row (axis 0) or column (axis 1) of a matrix, and its number."""
+    """A row (axis 0) or column (axis 1) of a matrix, and its index."""
 
     matrix: Value
     axis: int
@@ -35,7 +35,7 @@ class Line:
 
     @property
     def count(self) -> Extent:
-        """How many there are."""
+        """The number of such lines in the matrix."""
         return shape_of(self.matrix)[self.axis]
 
     @property
@@ -44,7 +44,7 @@ class Line:
 
 
 def paired(func: Func, guarded: bool = True) -> Func:
-    """Take the products of pairs out of loops, in place, where code may run again that raises: ``guarded``."""
+    """Hoist the products of pairs out of loops, in place, where code that raises may run again: ``guarded``."""
     if guarded and may_start_again(func) and any(isinstance(op, Call) and op.name in PRODUCTS for op in walk(func.body)):
         makers = {out: op for op in walk(func.body) for out in op.outs}
         visit(func, func.body, makers, set(func.body.args))
@@ -52,7 +52,7 @@ def paired(func: Func, guarded: bool = True) -> Func:
 
 
 def visit(func: Func, block: Block, makers: dict[Value, Op], outside: set[Value]) -> None:
-    """The loops of a block; ``outside`` is what is known where it begins."""
+    """Process the loops of a block; ``outside`` are the values defined before it."""
     done: list[Op] = []
     known = set(outside)
     for op in block.ops:
@@ -70,7 +70,7 @@ def visit(func: Func, block: Block, makers: dict[Value, Op], outside: set[Value]
 
 
 def lines_of(call: Op, outer: For, inner: For, makers: dict[Value, Op], known: set[Value]) -> tuple[Line, Line] | None:
-    """The vectors that a product in two loops is of, if all pairs of such, or half of them, are multiplied."""
+    """The two vectors of a product in two loops, if the loops cover all or half of all pairs."""
     if not isinstance(call, Call) or call.name not in PRODUCTS:
         return None
     first, second = (line(operand, makers) for operand in call.args[:2])
@@ -110,7 +110,7 @@ def shape_of(matrix: Value) -> tuple[Extent, ...]:
 
 
 def goes_through(loop: For, count: Extent, outer: For, makers: dict[Value, Op]) -> bool:
-    """Does a loop count up to the end of an axis, or nearly, from its beginning or from the index of the loop around it?"""
+    """Whether a loop runs (nearly) to the end of an axis, from its beginning or from the outer loop's index."""
     if isinstance(count, int) and count <= SMALL:
         return False
     start, begun = shifted(loop.start, makers)
@@ -127,12 +127,12 @@ def goes_through(loop: For, count: Extent, outer: For, makers: dict[Value, Op]) 
 
 
 def is_one(a: Extent, b: Extent) -> bool:
-    """Are two extents surely equal?"""
+    """Whether two extents are surely equal."""
     return a == b and not (isinstance(a, Dim) and a.symbol == "?")
 
 
 def shifted(operand: Operand, makers: dict[Value, Op]) -> tuple[Value | None, int]:
-    """An integer as a value and a literal that is added to it."""
+    """Split an integer into a value and a literal added to it."""
     if isinstance(operand, Const):
         return None, operand.value if type(operand.value) is int else -1
     assert isinstance(operand, Value)
@@ -144,13 +144,13 @@ def shifted(operand: Operand, makers: dict[Value, Op]) -> tuple[Value | None, in
 
 
 def product(func: Func, call: Call, first: Line, second: Line) -> list[Op]:
-    """The ops that multiply the matrices; the call then reads an element of what they give."""
+    """The ops that multiply the matrices; the call then reads an element of the result."""
     build, block = Builder(), Block()
     with build.inside(block), build.at(call.loc):
         left = first.matrix if first.axis == 0 else build.call("view", first.matrix, index=".T")
         right = second.matrix if second.axis == 1 else build.call("view", second.matrix, index=".T")
         whole = build.call("matmul", left, right, hint="products")
-        # pairs that the loops leave out are multiplied by zero: where that is not zero, the function runs as it was read
+        # pairs that the loops skip are multiplied by zero: if a result is then nonzero, the original function runs
         nothing = build.call("sum", build.call("multiply", whole, Const(0.0)))
         build.call_many("bail_out", build.call("not_equal", nothing, Const(0.0)))
     func.guarded |= {"ArithmeticError"}

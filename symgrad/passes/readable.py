@@ -1,6 +1,6 @@
-"""Prepares a function for text that is read: asks arrays for their shape by the name they have there, and repeats what is cheap.
+"""Prepares a function for readable text: shapes are read from the variable's current value, and cheap ops are repeated.
 
-The result is to be printed, not to be run fast. Both work in place.
+The result is printed, not run for speed. Works in place.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from symgrad.ir.types import Array, Dim, Scalar
 from symgrad.location import Loc
 from symgrad.ops.declare import ROWS
 
-#: what reads the shape of its first operand, and no element
+#: rows that read the shape of their first operand, and no element
 SHAPES = frozenset({"shape_of", "extent", "zeros_like", "ones_like", "empty_like", "full_like"})
-#: arithmetic of numbers that is written again where it is needed again
+#: scalar arithmetic that is repeated at each use
 ARITHMETIC = frozenset({"add", "subtract", "multiply", "divide", "floor_divide", "mod", "negative", "power"})
 #: parts of arrays
 PARTS = frozenset({"view", "take"})
@@ -25,12 +25,12 @@ PARTS = frozenset({"view", "take"})
 
 
 class Families:
-    """Values that are one variable of the user's at different times, all of one shape."""
+    """Classes of values that are one user variable at different times, all of one shape."""
 
     def __init__(self, func: Func) -> None:
         self.parent: dict[Value, Value] = {}
         self.consumed: set[Value] = set()
-        self.shown: dict[Value, Value] = {}  #: what a view is of
+        self.shown: dict[Value, Value] = {}  #: for each view its base
         params = set(func.params)
         for op in walk(func.body):
             if isinstance(op, Call) and op.args and isinstance(op.args[0], Value) and not ROWS[op.name].consumes:
@@ -52,13 +52,13 @@ class Families:
         self.changing = self.memory(self.consumed)
 
     def find(self, value: Value) -> Value:
-        """The value that stands for the family."""
+        """The representative of the family."""
         while (above := self.parent.get(value, value)) is not value:
             value = above
         return value
 
     def memory(self, operands: Iterable[Operand]) -> set[Value]:
-        """The families whose memory is read where operands are read."""
+        """The families whose memory is read where these operands are read."""
         families: set[Value] = set()
         pending = [operand for operand in operands if isinstance(operand, Value)]
         while pending:
@@ -70,7 +70,7 @@ class Families:
         return families
 
     def join(self, one: Value, other: Value) -> None:
-        """The two belong to one family."""
+        """Record that two values belong to one family."""
         if (one := self.find(one)) is not (other := self.find(other)):
             self.parent[other] = one
 
@@ -84,20 +84,20 @@ def defined(block: Block) -> Iterator[Value]:
 
 
 def has_shape_of(one: Value, other: Value) -> bool:
-    """Are the two arrays known to have the same shape?"""
+    """Whether types prove that the two arrays have the same shape."""
     a, b = one.type, other.type
     return isinstance(a, Array) and isinstance(b, Array) and a.shape is not None and a.shape == b.shape
 
 
 def current_shapes(func: Func) -> Func:
-    """Ask what a variable holds at a place for its shape there, and not what it has held before or what is computed for that alone."""
+    """Read shapes from a variable's current value, not from an earlier value or one computed only for its shape."""
     families = Families(func)
     follow(func.body, {families.find(param): param for param in func.params if isinstance(param.type, Array)}, families)
     return func
 
 
 def follow(block: Block, current: dict[Value, Value], families: Families) -> None:
-    """Go through a block with the ``current`` member of each family."""
+    """Walk a block, tracking the ``current`` member of each family."""
     for op in block.ops:
         if isinstance(op, Call) and op.name in SHAPES and isinstance(op.args[0], Value) and op.args[0] not in families.lasting:
             array = current.get(families.find(op.args[0]), op.args[0])
@@ -111,15 +111,15 @@ def follow(block: Block, current: dict[Value, Value], families: Families) -> Non
 
 
 def named(array: Value, current: dict[Value, Value]) -> Value:
-    """An array of the same shape that has a name, if this one has none."""
+    """A named array of the same shape, if this one has no name."""
     return array if array.name else next((other for other in current.values() if other.name and has_shape_of(other, array)), array)
 
 
-# ------------------------------------------------------------------ what only the backward half reads
+# ------------------------------------------------------------------ sinking
 
 
 def sunk(func: Func) -> Func:
-    """Compute what has no name and is read by the backward half alone where it is first read there."""
+    """Sink an unnamed value that only the backward half reads to its first use there."""
     if func.split is None:
         return func
     families, ops, first = Families(func), func.body.ops, func.split
@@ -140,7 +140,7 @@ def sunk(func: Func) -> Func:
 
 
 def is_pure(op: Call) -> bool:
-    """Does an op compute a value and nothing else?"""
+    """Whether an op only computes a value."""
     row = ROWS[op.name]
     return not (row.effect or row.consumes or row.statement)
 
@@ -168,13 +168,13 @@ def changed(ops: list[Op], families: Families) -> set[Value]:
 
 
 def added(func: Func) -> Func:
-    """Write in one line what is added for one line of the user's: ``a + b``, or ``x += a + b``, where nothing else reads the first sum."""
+    """Merge additions for one user line into one line: ``a + b``, or ``x += a + b``, where nothing else reads the first sum."""
     add_in(func.body, uses(func.body))
     return func
 
 
 def add_in(block: Block, counts: dict[Value, int]) -> None:
-    """The sums of a block."""
+    """Merge the additions of a block."""
     makers: dict[Operand, Call] = {}
     ops: list[Op] = []
     for op in block.ops:
@@ -208,7 +208,7 @@ def one_step(first: Call, second: Call, before: list[Op]) -> list[Op]:
 
 
 def plain_type(operand: Operand) -> object:
-    """Shape and dtype of an array, or the type of a number; None if it is not known."""
+    """The shape and dtype of an array, or the type of a number; None if unknown."""
     match operand.type:
         case Array(dtype=str() as dtype, shape=tuple() as shape):
             return dtype, shape
@@ -218,7 +218,7 @@ def plain_type(operand: Operand) -> object:
 
 
 def write_sum(op: Call, name: str, term: Operand) -> None:
-    """Make an ``accumulate`` a sum or a difference, if that has the same type but for its layout."""
+    """Replace an ``accumulate`` by a sum or a difference, if the types agree except for the layout."""
     row, types = ROWS[name], [op.args[0].type, term.type]
     sum_type, type_ = row.law(types, row.settings, lambda k: Dim("?")), op.outs[0].type
     if isinstance(sum_type, Array) and isinstance(type_, Array) and (sum_type.dtype, sum_type.shape) == (type_.dtype, type_.shape):
@@ -226,11 +226,11 @@ def write_sum(op: Call, name: str, term: Operand) -> None:
         op.outs[0].type = sum_type
 
 
-# ------------------------------------------------------------------ what is repeated
+# ------------------------------------------------------------------ repetition
 
 
 def repeated(func: Func) -> Func:
-    """Compute what is cheap and has no name again for each op that reads it, so that it is printed in its place."""
+    """Recompute unnamed cheap values at each use, so that they are printed inline."""
     families = Families(func)
     makers = {out: op for op in walk(func.body) if isinstance(op, Call) for out in op.outs}
     counts = uses(func.body)
@@ -239,7 +239,7 @@ def repeated(func: Func) -> Func:
     short = {value: op for value, op in makers.items() if value in unnamed and is_cheap(op, families)}
     cheap: set[Value] = set()
     pending: list[Operand] = [value for value, op in short.items() if counts.get(value, 0) > 1 or op.name not in PARTS]
-    while pending:  # what is repeated repeats what it reads
+    while pending:  # copies copy their operands too
         value = pending.pop()
         if isinstance(value, Value) and value in short and value not in cheap:
             cheap.add(value)
@@ -253,7 +253,7 @@ def repeated(func: Func) -> Func:
 
 
 def beginning(ops: list[Op], first: Op) -> int:
-    """The place of an op, or of the first of the copies that stand before it and are read by it alone."""
+    """The index of an op, or of the first preceding copy that only it reads."""
     place = ops.index(first)
     while place and ops[place - 1].loc is first.loc and isinstance(ops[place - 1], Call) and ops[place - 1].outs[0].name is None:
         place -= 1
@@ -261,7 +261,7 @@ def beginning(ops: list[Op], first: Op) -> int:
 
 
 def is_cheap(op: Call, families: Families) -> bool:
-    """Is it short to write, and the same wherever it is written?"""
+    """Whether the op is short to print, and has the same value at each place."""
     if len(op.outs) != 1:
         return False
     if op.name in PARTS:
@@ -272,7 +272,7 @@ def is_cheap(op: Call, families: Families) -> bool:
 
 
 def repeat(block: Block, makers: dict[Value, Call], cheap: set[Value]) -> None:
-    """Put a copy of what is cheap before each op of a block that reads it."""
+    """Insert copies of cheap ops before each op of a block that reads them."""
     ops: list[Op] = []
 
     def again(operand: Operand, loc: Loc) -> Operand:

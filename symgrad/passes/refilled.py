@@ -1,8 +1,9 @@
-"""Makes the tapes that each round of a loop fills and empties once, before the loop. Works in place, for what is run.
+"""Hoisted allocation of tapes: a tape that each iteration fills and empties is created once, before the loop. Works in place.
 
 for i in range(n): t = tape(); ...     ->     t = tape(); for i in range(n): ...
 
-A round that begins with an empty tape takes off no more than it has put there, and reads no place that it has not written.
+For code that is run, not printed. An iteration that begins with an empty tape pops no more than it has pushed,
+and reads no slot that it has not written.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from symgrad.passes.facts import halves_kept
 from symgrad.passes.telling import tell
 
 MAKING = frozenset({"tape", "slots"})
-MOVING = frozenset({"push", "pop", "put"})  #: rows that give the tape that they are given
+MOVING = frozenset({"push", "pop", "put"})  #: rows that return their operand tape
 
 
 def refilled(func: Func) -> Func:
-    """Let tapes be made outside of loops, in place."""
+    """Create tapes outside of loops, in place."""
     if any(isinstance(op, Call) and op.name in MAKING for op in walk(func.body)):
         with halves_kept(func):
             visit(func.body, func.notes)
@@ -41,7 +42,7 @@ def visit(block: Block, notes: Notes | None) -> None:
 
 
 def taken_out(loop: For | While) -> list[Op]:
-    """Take out of a loop what makes the tapes of its rounds; the loop then carries them."""
+    """Hoist the ops that create the tapes of a loop's iterations; the loop then carries the tapes."""
     makers = [op for op in loop.body.ops if isinstance(op, Call) and op.name in MAKING]
     if not makers:
         return []
@@ -73,7 +74,7 @@ def note(readers: dict[Value, list[Op | None]], value: Operand, reader: Op | Non
 
 
 def end_of(tape: Value, body: Block, readers: dict[Value, list[Op | None]]) -> Value | None:
-    """The tape at the end of a round, if it goes from op to op of the body and nowhere else."""
+    """The tape at the end of an iteration, if the body's ops pass it on in a chain and it has no other uses."""
     while uses := readers.get(tape):
         if all(isinstance(op, Call) and op.name == "get" for op in uses):
             return tape
@@ -91,10 +92,10 @@ def end_of(tape: Value, body: Block, readers: dict[Value, list[Op | None]]) -> V
 
 
 def carry(loop: For | While, op: Call, end: Value) -> None:
-    """Let a loop carry the tape that an op makes."""
+    """Let a loop carry the tape that an op creates."""
     (start,) = op.outs
     op.outs = [Value(start.type, start.name)]
-    start.type = end.type  # what it holds is said by what is put on it
+    start.type = end.type  # the pushes decide its item types
     count = len(loop.inits)
     loop.inits.append(op.outs[0])
     loop.body.args.append(start)

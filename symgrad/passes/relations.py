@@ -1,9 +1,9 @@
-"""Which extents of the arguments would have to be related for the program's shapes to be known.
+"""Extent equations: relations between the arguments' extents that would make the program's shapes known.
 
-Where ``x * w[:n]`` stands, the slice lies inside ``w`` and is as long as ``x`` if ``w.shape[0]`` is large enough and ``n`` is
-``x.shape[0]``: nothing else is likely. Such equations are collected where types leave it open whether something is
-broadcast, or what a loop carries, and solved for extents of the arguments. Whoever has arguments can look
-whether they hold, and have the function made for them.
+In ``x * w[:n]`` the slice lies inside ``w`` and is as long as ``x`` if ``w.shape[0]`` is large enough and ``n``
+is ``x.shape[0]``: nothing else is likely. Such equations are collected where types leave broadcasting or a
+loop-carried shape open, and solved for extents of the arguments. The caller can test whether they hold, and
+have the function specialised for them.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from symgrad.ir.types import Array, Dim, Extent, Shape, Type, is_plural, same_ex
 from symgrad.ops.build import Builder
 from symgrad.ops.declare import ROWS
 
-SMALL = 9  #: how many elements of an array may be numbers of their own
+SMALL = 9  #: the maximum number of elements of an array that may become separate numbers
 
 
 def relations(func: Func, words: Mapping[str, str]) -> list[str]:
-    """Expressions that make more of the shapes known if they are 0; ``words`` are expressions of the symbols that may occur in them."""
+    """Expressions that make more shapes known if they are 0; ``words`` maps the usable symbols to expressions."""
     equations: list[Equation] = []
     looped = {op for loop in walk(func.body) if isinstance(loop, For | While) for block in loop.blocks for op in walk(block)}
     for op in walk(func.body):
@@ -34,7 +34,7 @@ def relations(func: Func, words: Mapping[str, str]) -> list[str]:
 
 @dataclass(slots=True)
 class Equation:
-    """A sum that is 0 where things are as they seem; ``needed`` if types do not say so, and it matters."""
+    """A linear combination that is 0 in the likely case; ``needed`` if types leave it open and it matters."""
 
     total: Sum
     needed: bool
@@ -45,16 +45,16 @@ class Equation:
 
 
 def is_small(total: Sum) -> bool:
-    """Does it say that one extent is a small number, so that what a loop computes are numbers?"""
+    """Whether the equation fixes one extent to a small number, so that loops compute on numbers."""
     rest = [symbol for symbol in total if symbol != ONE]
     return len(rest) == 1 and abs(total[rest[0]]) == 1 and 0 < abs(total.get(ONE, 0)) <= SMALL
 
 
-# ------------------------------------------------------------------ what is equal
+# ------------------------------------------------------------------ equations
 
 
 def equations_of(op: Op) -> Iterator[Equation]:
-    """What is equal if an op does the likely thing."""
+    """The equations that hold in the likely case of an op."""
     match op:
         case Call(name=name) if ROWS[name].elementwise and op.outs and isinstance(op.outs[0].type, Array):
             result = op.outs[0].type.shape
@@ -74,7 +74,7 @@ def equations_of(op: Op) -> Iterator[Equation]:
 
 
 def stretched(result: Shape, shapes: list[Shape], is_stored: bool = False) -> Iterator[Equation]:
-    """Operands of one shape, but for extents of 1; of what ``is_stored`` all that is not known matters."""
+    """Operands have one shape except for extents of 1; for ``is_stored`` every unknown extent matters."""
     for place, whole in enumerate(reversed(result), 1):
         extents = [s[-place] for s in shapes if len(s) >= place and s[-place] != 1]
         needed = is_stored or any(not is_plural(e) and not same_extent(whole, e) for e in extents)
@@ -83,14 +83,14 @@ def stretched(result: Shape, shapes: list[Shape], is_stored: bool = False) -> It
 
 
 def joined(one: Type, other: Type) -> Iterator[Equation]:
-    """What comes from two sides has one shape."""
+    """Both sides of a join have one shape."""
     if isinstance(one, Array) and isinstance(other, Array) and one.shape and other.shape and len(one.shape) == len(other.shape):
         for a, b in zip(one.shape, other.shape, strict=True):
             yield from equal(a, b, True)
 
 
 def equal(a: Extent, b: Extent, needed: bool) -> Iterator[Equation]:
-    """That two extents are the same, where that is news."""
+    """The equation of two extents, unless it is known already."""
     if not same_extent(a, b):
         one, other = supposed(a), supposed(b)
         if one is not None and other is not None:
@@ -98,7 +98,7 @@ def equal(a: Extent, b: Extent, needed: bool) -> Iterator[Equation]:
 
 
 def supposed(extent: Extent) -> Sum | None:
-    """An extent as a sum, supposing that no slice goes beyond the ends of its axis."""
+    """An extent as a linear combination, assuming that no slice exceeds its axis."""
     terms = sum_of(extent)
     if terms is None:
         return None
@@ -110,7 +110,7 @@ def supposed(extent: Extent) -> Sum | None:
 
 
 def length(symbol: str) -> Sum | None:
-    """``(n|start|stop|)`` is ``stop - start``; None of a symbol that is no slice with a step of 1."""
+    """``(n|start|stop|)`` is ``stop - start``; None for a symbol other than a slice of step 1."""
     parts = split(symbol[1:-1]) if symbol.startswith("(") else []
     if len(parts) != 4 or parts[3] not in ("", "1"):
         return None
@@ -137,7 +137,7 @@ def split(text: str) -> list[str]:
 
 
 def read(text: str) -> Sum | None:
-    """An extent or a bound, as it stands in a symbol."""
+    """Parse an extent or a bound inside a symbol."""
     place = max(text.rfind("+"), text.rfind("-"))
     if text.lstrip("-").isdigit():
         return None if text.startswith("-") else sum_of(int(text))
@@ -150,7 +150,7 @@ def read(text: str) -> Sum | None:
 
 
 def connected(equations: list[Equation]) -> list[Sum]:
-    """The equations that share symbols, directly or through others, with one that is needed."""
+    """The equations that share symbols, directly or transitively, with a needed one."""
     groups: dict[Hashable, dict[Hashable, None]] = {}
     for equation in equations:
         together = {other: None for s in equation.symbols for other in groups.get(s, (s,))}
@@ -161,7 +161,7 @@ def connected(equations: list[Equation]) -> list[Sum]:
 
 @dataclass(slots=True)
 class System:
-    """Equations being solved: each of ``rows`` gives its first symbol, which occurs nowhere else."""
+    """A linear system during elimination: each of ``rows`` defines its first symbol, which occurs in no other row."""
 
     open: list[Sum]
     rows: list[Sum] = field(default_factory=list)
@@ -177,7 +177,7 @@ class System:
 
 
 def solved(totals: list[Sum], words: Mapping[str, str]) -> list[Sum]:
-    """Equations of the symbols in ``words`` alone, each beginning with a symbol that occurs in no other."""
+    """Equations in the symbols of ``words`` alone, each beginning with a symbol that occurs in no other."""
     order = {symbol: place for place, symbol in enumerate(words)}
     system = System([t for t in totals if t])
     for inner in (True, False):
@@ -193,10 +193,10 @@ def solved(totals: list[Sum], words: Mapping[str, str]) -> list[Sum]:
 
 
 def stated(row: Sum, order: Mapping[str, int]) -> bool:
-    """Does a row speak of nothing but the arguments?"""
+    """Whether a row has only symbols of the arguments."""
     return all(s in order or s == ONE for s in row)
 
 
 def cost(row: Sum, pivot: Hashable) -> int:
-    """How odd the extent looks that a row gives: by what is subtracted."""
+    """How unusual the extent that a row defines looks: by the number of subtractions."""
     return sum(count * row[pivot] > 0 for symbol, count in row.items() if symbol != pivot)

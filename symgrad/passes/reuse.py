@@ -1,8 +1,8 @@
-"""Computes into memory that is at hand: ``np.exp(t, out=t)`` for ``exp(t)`` where ``t`` dies, ``np.add(a, b, out=y[1:])`` for a store.
+"""Buffer reuse: ``np.exp(t, out=t)`` for ``exp(t)`` at the last use of ``t``, ``np.add(a, b, out=y[1:])`` for a store.
 
-An operand dies where it, and all that may be a view of it, is read for the last time; it must be an array that an op of
-the same block has allocated. For large arrays this saves most of the time, for small ones nothing is lost.
-The result is to be printed, not to be differentiated. Works in place.
+An operand dies at the last use of it and of all its possible views. It must be an array that an op of the same
+block has allocated. For large arrays this saves most of the time, for small ones nothing is lost. For emission,
+not for differentiation. Works in place.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from symgrad.ops.into import ONLY_AUGMENTED, SUFFIX, ufunc_of
 from symgrad.passes.facts import BORROWED, Places, halves_kept
 from symgrad.passes.telling import tell
 
-#: rows that change an array and give its memory on
+#: rows that change an array in place and return its memory
 CHANGING = frozenset({"accumulate", "add_at", "set_at"})
 #: rows that are printed with ``-=`` where a negative is added
 ADDING = frozenset({"accumulate", "add_at"})
-#: rows that are printed without a copy where their result is read at once
+#: rows that are printed without a copy if their result is read at once
 SLICES = frozenset({"take", "view"})
 
 
 def reuse(func: Func) -> Func:
-    """Let elementwise ops overwrite what nobody reads again, in place."""
+    """Let elementwise ops overwrite operands at their last use, in place."""
     with halves_kept(func):
         _Reuser(Places.of(func), func.notes).block(func.body)
     return func
@@ -39,7 +39,7 @@ class _Reuser:
 
     places: Places
     notes: Notes | None
-    owned: set[Value] = field(default_factory=set)  #: arrays allocated in the block at hand, or a stage of one
+    owned: set[Value] = field(default_factory=set)  #: arrays allocated in the current block, or versions of one
 
     def block(self, block: Block) -> None:
         for op in block.ops:
@@ -58,7 +58,7 @@ class _Reuser:
             tell(self.notes, op, message)
 
     def note(self, op: Call) -> None:
-        """Note whether the result is an array of our own."""
+        """Record whether the result is an array allocated in this block."""
         if len(op.outs) != 1 or not isinstance(op.outs[0].type, Array) or not op.outs[0].type.rank:
             return
         row = ROWS[op.name]
@@ -70,7 +70,7 @@ class _Reuser:
             self.owned.add(op.outs[0])
 
     def call(self, op: Call, block: Block) -> None:
-        """Overwrite an operand, if one of them may be."""
+        """Overwrite an operand, if one is dead after the op."""
         name = op.name + SUFFIX
         if not computes_into(name) or op.settings.get("via") == "math" or not isinstance(op.outs[0].type, Array):
             return
@@ -86,7 +86,7 @@ class _Reuser:
                 return
 
     def dies(self, value: Value, at: Call, block: Block) -> bool:
-        """Does nobody read the memory of a value after the op?"""
+        """Whether nothing reads the memory of a value after the op."""
         last = self.places.last(value, block)
         return last is not None and last <= self.places.number[at]
 
@@ -108,7 +108,7 @@ class _Reuser:
             block.ops[:] = [op for op in block.ops if op not in dead]
 
     def goes_into(self, producer: Call, store: Call, block: Block, at: int) -> bool:
-        """May the op ``producer`` be done at the store, into the slice?"""
+        """Whether the op ``producer`` can run at the store, into the slice."""
         value = producer.outs[0]
         name = producer.name if producer.name.endswith(SUFFIX) else producer.name + SUFFIX
         if not computes_into(name) or name in ONLY_AUGMENTED or producer.settings.get("index") or producer.settings.get("via") == "math":
@@ -121,12 +121,12 @@ class _Reuser:
         rank = rank_of_slice(store)
         if not rank or len(v.shape) > rank:
             return False
-        # what stands between must leave alone what the op reads
+        # the ops between must not write to the op's operands
         return not any(op.blocks or not isinstance(op, Call) or ROWS[op.name].consumes or ROWS[op.name].effect
                        for op in block.ops[self.places.number[producer] + 1 : at])  # fmt: skip
 
     def augmented(self, producer: Call, store: Call, block: Block) -> Call | None:
-        """The op that reads the old value at the place of the store, if it serves ``x[i] += v`` only."""
+        """The op that reads the old value at the place of the store, if only ``x[i] += v`` uses it."""
         name, (first, *more) = parts_of(producer)
         ufunc = ufunc_of(ROWS[name])
         old = next((op for op in block.ops if op.outs[:1] == [first]), None)
@@ -140,7 +140,7 @@ class _Reuser:
 
 
 def parts_of(op: Call) -> tuple[str, list[Operand]]:
-    """The name of the plain op and its operands, without the memory that it computes into."""
+    """The name of the plain op and its operands, without the output operand."""
     name = op.name.removesuffix(SUFFIX)
     if name == op.name:
         return name, op.args
@@ -152,7 +152,7 @@ def is_same(a: Operand, b: Operand) -> bool:
 
 
 def into(producer: Call, store: Call, augmented: bool) -> None:
-    """Turn a store into the op that computes the stored value in place; ``augmented``: from the value that stands there."""
+    """Turn a store into the op that computes the stored value in place; ``augmented``: from the old value there."""
     name, operands = parts_of(producer)
     settings: dict[str, object] = {"index": store.settings["index"], "place": 0 if augmented else None}
     place = store.args[2:]
@@ -165,17 +165,17 @@ def into(producer: Call, store: Call, augmented: bool) -> None:
 
 
 def computes_into(name: str) -> bool:
-    """Is there such a row that computes into memory, and not one of kernels alone?"""
+    """Whether the row has a form that computes into memory, outside of kernels too."""
     return name in ROWS and "place" in ROWS[name].settings
 
 
 def is_slice(op: Call) -> bool:
-    """Is the op a read of a part that need not be copied where it is read at once?"""
+    """Whether the op reads a part that needs no copy if it is read at once."""
     return op.name in SLICES and not has_arrays(op.settings["index"], [a.type for a in op.args[1:]])
 
 
 def rank_of_slice(store: Call) -> int | None:
-    """The rank of the part that a store goes to, None if it is no plain slice."""
+    """The rank of the part that a store writes; None if it is no plain slice."""
     index: str = store.settings["index"]
     x = store.args[0].type
     if set(index) - set("sie") or index.count("e") > 1 or not isinstance(x, Array) or x.shape is None:
@@ -187,7 +187,7 @@ def rank_of_slice(store: Call) -> int | None:
 
 
 def places_of_items(index: str) -> list[int]:
-    """Which operands of a path are ``i`` items; a slice takes three."""
+    """The positions of the ``i`` items among a path's operands; a slice takes three operands."""
     positions, at = [], 0
     for letter in index:
         if letter == "i":
@@ -197,7 +197,7 @@ def places_of_items(index: str) -> list[int]:
 
 
 def holds(operand: Value, op: Call) -> bool:
-    """Has the operand the dtype and the shape of the op's result?"""
+    """Whether the operand has the dtype and the shape of the op's result."""
     have, out = operand.type, op.outs[0].type
     assert isinstance(have, Array)
     assert isinstance(out, Array)
@@ -209,7 +209,7 @@ def holds(operand: Value, op: Call) -> bool:
 
 
 def fits(operand: Value, other: Operand) -> bool:
-    """Does the other operand not stretch this one?"""
+    """Whether broadcasting with the other operand keeps the shape of this one."""
     have, more = operand.type, other.type
     if isinstance(more, Scalar):
         return True

@@ -1,7 +1,7 @@
-"""The body of a loop over a batch -> the same ops on values that have a batch axis.
+"""Vectorisation of a batch loop's body: the same ops on values that have a batch axis.
 
-``Rounds`` goes through a block: ops of rows by the rules of these, loops and branches by their blocks. A branch whose test is another
-one for each example is computed for the examples that take it, and for no other.
+``Rounds`` walks a block: rows by their batching rules, loops and branches by their blocks. A branch whose test
+differs between examples is computed only for the examples that take it.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ from symgrad.ops.shapes import DEFAULT_DTYPE, dtype_of
 from symgrad.passes.facts import is_pure
 from symgrad.passes.unbox import HARMLESS
 
-#: the largest number of attempts to find which carried values of a loop have a batch axis
+#: the maximum number of attempts to find the loop-carried values with a batch axis
 TRIALS = 8
 
 
 @dataclass(slots=True)
 class Rounds:
-    """The values of the examples of a batch, or of those that take a branch."""
+    """The batched values of all examples, or of those that take a branch."""
 
     build: Builder
-    size: Operand  #: how many examples there are
-    index: Value | None = None  #: the number of an example
-    values: dict[Value, tuple[Operand, bool]] = field(default_factory=dict)  #: by those of one example; with a batch axis?
+    size: Operand  #: the number of examples
+    index: Value | None = None  #: the index of an example
+    values: dict[Value, tuple[Operand, bool]] = field(default_factory=dict)  #: batched values, by those of one example; with a batch axis?
     lent: set[Operand] = field(default_factory=set)  #: values whose memory belongs to something else
-    sources: dict[Value, Value] = field(default_factory=dict)  #: the array that a shape is of
-    makers: dict[Value, Call] = field(default_factory=dict)  #: what makes a value that all examples share
-    around: Rounds | None = None  #: of the whole batch, where these are those that take a branch
-    chosen: Value | None = None  #: which these are
+    sources: dict[Value, Value] = field(default_factory=dict)  #: for each shape its array
+    makers: dict[Value, Call] = field(default_factory=dict)  #: the defining ops of values that all examples share
+    around: Rounds | None = None  #: the walk over the whole batch, if this one covers the examples of a branch
+    chosen: Value | None = None  #: the indices of these examples
 
     # -------------------------------------------------------------- operands
 
     def operand(self, operand: Operand, keep: bool = True) -> tuple[Operand, bool]:
-        """An operand for all examples, and whether it has a batch axis.
+        """The batched operand, and whether it has a batch axis.
 
-        What is chosen of a value is not kept for who asks from within: it may ask in a block inside of this one's.
+        With ``keep`` false, a selection from a value is not cached: an inner block may have requested it.
         """
         if not isinstance(operand, Value):
             return operand, False
@@ -61,14 +61,14 @@ class Rounds:
         return self.values.get(operand, (operand, False))
 
     def of_chosen(self, value: Operand) -> Value:
-        """A value of the examples that take a branch."""
+        """A value restricted to the examples that take a branch."""
         if not isinstance(value.type, Array):
             raise NotBatched
         assert self.chosen is not None
         return self.build.call("take", value, self.chosen, index="i")
 
     def with_axis(self, operand: Operand, like: Type, own: bool) -> Value:
-        """A value with a batch axis, in memory of its own if it is to be written to."""
+        """A value with a batch axis, in memory of its own if it will be written to."""
         value, many = self.operand(operand)
         if isinstance(value, Value) and isinstance(value.type, Tape):
             return value
@@ -85,7 +85,7 @@ class Rounds:
         return value
 
     def examples(self, name: str, settings: dict[str, object], args: Sequence[Operand], pairs: list[tuple[Operand, bool]]) -> Examples:
-        """What a rule is given."""
+        """The arguments of a batching rule."""
         operands, many = [operand for operand, _ in pairs], [many for _, many in pairs]
         if ROWS[name].consumes and operands[0] in self.lent:
             operands[0] = self.build.call("copy", operands[0])
@@ -95,7 +95,7 @@ class Rounds:
     # -------------------------------------------------------------- ops
 
     def block(self, ops: Sequence[Op]) -> None:
-        """The ops of a block."""
+        """Batch the ops of a block."""
         for op in ops:
             self.build.loc = op.loc
             match op:
@@ -109,12 +109,12 @@ class Rounds:
                     raise NotBatched
 
     def call(self, op: Call) -> None:
-        """A row."""
+        """Batch a call of a row."""
         row = ROWS[op.name]
         if self.index in op.args:
             if self.around is None:
                 self.example(op)
-            else:  # what the whole batch has
+            else:  # values of the whole batch
                 self.around.call(op)
             return
         pairs = [self.operand(a) for a in op.args]
@@ -122,7 +122,7 @@ class Rounds:
             self.shared(op, row, [operand for operand, _ in pairs])
             return
         if op.name == "evaluated":
-            return  # there is such a part in each example
+            return  # each example has this part
         if row.effect or row.batch is None:
             raise NotBatched
         try:
@@ -139,7 +139,7 @@ class Rounds:
                 self.enter(op, out, value, [operand for operand, _ in pairs])
 
     def enter(self, op: Call, out: Value, value: Value, operands: Sequence[Operand]) -> None:
-        """Enter what an op gives for all examples, if that is what it gives for each of them."""
+        """Record the batched result of an op, if its type matches that of one example."""
         check_type(out.type, value.type, ROWS[op.name])
         value.name = value.name or out.name
         self.values[out] = value, True
@@ -147,19 +147,19 @@ class Rounds:
             self.lent.add(value)
 
     def shared(self, op: Call, row: Row, operands: list[Operand]) -> None:
-        """An op that does the same for all examples, once; none that tells of anything where no example may need it."""
+        """Emit once an op that is the same for all examples; not one with visible effects if no example may need it."""
         if row.consumes or not is_pure(row) and op.name not in HARMLESS or self.around is not None and not is_quiet(op, row):
             raise NotBatched
         outs = self.build.call_many(op.name, *operands, **op.settings)
         for out, new in zip(op.outs, outs, strict=True):
             new.name = out.name
-            self.values[out] = new, isinstance(new.type, Tape)  # which will keep values of all examples
+            self.values[out] = new, isinstance(new.type, Tape)  # it will hold values of all examples
             self.makers[new] = Call([new], op.loc, op.name, operands, dict(op.settings))
         if op.name == "shape_of" and isinstance(operands[0], Value):
             self.sources[outs[0]] = operands[0]
 
     def example(self, op: Call) -> None:
-        """``x[k]``, with more steps perhaps: the array itself, its examples first, and what the further steps take of them."""
+        """Batch ``x[k]``, with optional further steps: the array with its example axis first, and the further steps applied."""
         if op.name not in ("view", "take") or self.index is op.args[0]:
             raise NotBatched
         array, many = self.operand(op.args[0])
@@ -179,7 +179,7 @@ class Rounds:
     # -------------------------------------------------------------- branches
 
     def branch(self, op: If) -> None:
-        """A branch: of all examples, or of each of them."""
+        """Batch a branch: taken by all examples alike, or by each separately."""
         test, many = self.operand(op.test)
         if many:
             self.branch_of_each(op, test)
@@ -203,7 +203,7 @@ class Rounds:
         self.build.append(If(outs, op.loc, test, *blocks))
 
     def branch_of_each(self, op: If, test: Operand) -> None:
-        """A branch that some examples take: each side is computed for those that take it."""
+        """Batch a branch that some examples take: each side is computed for the examples that take it."""
         if not isinstance(test, Value) or not isinstance(test.type, Array) or test.type.rank != 1:
             raise NotBatched
         other = self.build.call("logical_not", test)
@@ -218,7 +218,7 @@ class Rounds:
             self.values[out] = self.scattered(out, one, another, places), True
 
     def scattered(self, out: Value, one: Value | None, another: Value | None, places: list[Value]) -> Value:
-        """The results of two sides, each at the places of its examples; where a side gives none, nobody reads it."""
+        """The results of two sides, each at the indices of its examples; a side without a result is never read."""
         ends = [(place, value) for place, value in zip(places, (one, another), strict=True) if value is not None]
         types = [value.type for _, value in ends]
         if not ends or not all(isinstance(t, Array) and t.dtype == dtype_of(types[0]) and rank_of(t) == rank_of(types[0]) for t in types):
@@ -233,7 +233,7 @@ class Rounds:
     # -------------------------------------------------------------- loops
 
     def loop(self, op: For) -> None:
-        """A loop whose rounds are counted alike for all examples; what it carries has a batch axis where it needs one."""
+        """Batch a loop with the same iterations for all examples; carried values have a batch axis where needed."""
         bounds = [self.operand(o) for o in (op.start, op.stop, op.step)]
         if any(many for _, many in bounds) or op.until:
             raise NotBatched
@@ -285,7 +285,7 @@ class Rounds:
 
 
 def results(loop: For, rounds: Rounds) -> list[Operand]:
-    """The operands that replace the results of a loop over a batch; raises NotBatched."""
+    """The operands that replace the results of a batch loop; raises NotBatched."""
     if loop.until or loop.backward or not is_literal(loop.start, 0) or not is_literal(loop.step, 1):
         raise NotBatched
     count = uses(loop.body)
@@ -295,7 +295,7 @@ def results(loop: For, rounds: Rounds) -> list[Operand]:
 
 
 def store_of(loop: For, k: int, count: dict[Value, int]) -> Call:
-    """The one op that writes to the array of results number ``k``: a part of it in each round."""
+    """The one op that writes to the array of results number ``k``: a part of it in each iteration."""
     argument, end = loop.carried[k], loop.body.yields[k]
     for op in loop.body.ops:
         if isinstance(op, Call) and op.name == "set_at" and op.args[0] is argument and op.outs[0] is end:
@@ -305,13 +305,13 @@ def store_of(loop: For, k: int, count: dict[Value, int]) -> Call:
 
 
 def axis_of(loop: For, store: Call) -> int | None:
-    """The axis of the examples in an index that says one of them, and nothing else; None of another index."""
+    """The example axis of an index that selects one example and nothing else; None for other indices."""
     place = place_of(store.settings["index"], store.args[2:], loop.index)
     return place[0] if place is not None and not place[2] else None
 
 
 def result(loop: For, k: int, store: Call, rounds: Rounds) -> Operand:
-    """The array of all results: a value that is nobody else's, or what it is stored in."""
+    """The array of all results: a value without other references, or the array stored to."""
     axis, type_, build = axis_of(loop, store), loop.outs[k].type, rounds.build
     if not isinstance(type_, Array) or type_.shape is None or type_.dtype is None or axis is None:
         raise NotBatched
@@ -321,7 +321,7 @@ def result(loop: For, k: int, store: Call, rounds: Rounds) -> Operand:
             rounds.lent.add(value)
             if len(type_.shape) < 2 or value.type.layout in ("C", "CF"):
                 return value
-            return build.call("by_rows", value, hint=loop.carried[k].name)  # as the array that the loop fills
+            return build.call("by_rows", value, hint=loop.carried[k].name)  # laid out like the array that the loop fills
     if many and axis:
         if rank_of(value.type) != len(type_.shape):
             raise NotBatched
@@ -333,12 +333,12 @@ def result(loop: For, k: int, store: Call, rounds: Rounds) -> Operand:
 
 
 def is_made(block: Block, value: Operand) -> bool:
-    """Is a value new in a block, in memory of its own?"""
+    """Whether a value is new in a block, in memory of its own."""
     return any(value in op.outs and isinstance(op, Call) and ROWS[op.name].alias == "fresh" for op in block.ops)
 
 
 def place_of(step: str, operands: Sequence[Operand], index: Value) -> tuple[int, list[Operand], str] | None:
-    """Where the number of an example stands in an index: the axis, and the operands and letters without it; None where that is no axis."""
+    """Where the example's index occurs in an index path: its axis, and the remaining operands and letters; None if on no axis."""
     at, kept, left = 0, list[Operand](), ""
     axis: int | None = None
     for place, letter in enumerate(step):
@@ -361,7 +361,7 @@ def place_of(step: str, operands: Sequence[Operand], index: Value) -> tuple[int,
 
 
 def check_type(one: Type, all_: Type, row: Row) -> None:
-    """Refuse what is of another dtype than each example, has other axes, or is a number of Python's, which raises where NumPy does not."""
+    """Refuse a batched result of another dtype or rank, and a Python number, which raises where NumPy does not."""
     if isinstance(one, ShapeOf | Tape) and type(one) is type(all_):
         return
     plain = isinstance(one, Scalar) and one.dtype in (None, "any") and one.kind != "bool"
@@ -373,7 +373,7 @@ def check_type(one: Type, all_: Type, row: Row) -> None:
 
 
 def with_batch(one: Type, all_: Type) -> Type:
-    """The type of a value with a batch axis that is handed on: its dtype and rank are those of what it starts from."""
+    """The type of a yielded value with a batch axis: its dtype and rank are those of the initial value."""
     if not isinstance(all_, Array) or all_.shape is None or rank_of(all_) != rank_of(one) + 1:
         raise NotBatched
     shape = one.shape if isinstance(one, Array) else ()
@@ -382,14 +382,14 @@ def with_batch(one: Type, all_: Type) -> Type:
 
 
 def is_quiet(op: Call, row: Row) -> bool:
-    """Does an op compute nothing that could tell of itself: a part of an array, an extent, new memory?"""
+    """Whether an op has no visible effect: it reads a part of an array or an extent, or allocates memory."""
     if row.elementwise:
         return all(isinstance(out.type, Scalar) and out.type.dtype is None and out.type.kind in ("int", "bool") for out in op.outs)
     return row.cheap or row.alias != "fresh" or op.name in SIZED or op.name in ("shape_of", "arange", "zeros_of")
 
 
 def is_literal(operand: Operand, value: object) -> bool:
-    """Is an operand this constant?"""
+    """Whether an operand is this constant."""
     return isinstance(operand, Const) and (operand.value is value or value is not None and operand.value == value)
 
 

@@ -1,8 +1,8 @@
-"""Says of single ops whether they can be done for some rows of arrays at a time: ``exp(x)``, ``x.max(1)``, ``x - m[:, None]``.
+"""Legality of row tiling: whether an op can run on some rows of arrays at a time: ``exp(x)``, ``x.max(1)``, ``x - m[:, None]``.
 
-An array is *along* where its first axis counts the rows of what is looked at. An op that keeps that axis, and does for each row
-what needs nothing of other rows, makes an array that is along; an op that sums over the rows makes what adds up over parts.
-Which extents are equal to the number of rows is told by the types, and left to be looked at where the types leave it open.
+An array is *along* if its first axis counts the rows in question. An op that keeps that axis, and computes each
+row without other rows, yields an array that is along. An op that sums over the rows yields partial sums. Types
+tell which extents equal the number of rows; where they leave it open, run-time tests decide.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from symgrad.ops.declare import ROWS, USER_ROWS
 from symgrad.ops.indexing import OPERANDS
 from symgrad.ops.shapes import axes_of, dtype_of
 
-#: rows that are no ufuncs, and work element by element
+#: elementwise rows that are no ufuncs
 ALSO = frozenset({"copy", "split_ties", "accumulate", "stop_gradient", "where", "cast", "zeros_like"})
-#: rows that make one number of many along ``axis``; what else they read has the same rows
+#: rows that reduce along ``axis``; their other operands have the same rows
 REDUCING = frozenset({"sum", "mean", "max", "min", "prod", "var", "std", "nansum", "nanmax", "nanmin", "extreme_share"})
 DTYPES = ("f64", "f32", "bool")
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What an op is to the rows: which operands are along, whether it adds up, and which extents turn out to count the rows."""
+    """An op's relation to the rows: which operands are along, whether it sums over rows, and which extents must equal the row count."""
 
     along: tuple[bool, ...]
     total: bool = False
@@ -33,13 +33,13 @@ class Part:
 
 @dataclass(slots=True)
 class Rows:
-    """What is known so far of some rows."""
+    """The known facts about some rows."""
 
     extents: list[Dim]
-    partial: set[Value] = field(default_factory=set)  #: values along the rows, of which only parts exist
+    partial: set[Value] = field(default_factory=set)  #: values along the rows that exist one tile at a time only
 
     def part(self, op: Call) -> Part | None:
-        """What the op is to the rows, None if it is to be kept out of them."""
+        """The op's relation to the rows; None if it cannot be tiled."""
         if len(op.outs) != 1 or op.settings.get("via") is not None or op.name in USER_ROWS:
             return None
         if op.name in REDUCING:
@@ -73,7 +73,7 @@ class Rows:
             if self.is_along(operand):
                 sure = True
             elif isinstance(shape[0], Dim) and is_plural(shape[0]) and any(map(is_plural, self.extents)):
-                news.append(shape[0])  # where both are more than 1, they are equal, or NumPy raises
+                news.append(shape[0])  # where both exceed 1, they are equal, or NumPy raises
             else:
                 return None
             along.append(True)
@@ -93,7 +93,7 @@ class Rows:
         return Part(along, total=True) if whole and (is_double(op.outs[0]) or is_array(op.outs[0])) else None
 
     def view(self, op: Call) -> Part | None:
-        """A view of what is made, all rows of it."""
+        """A view of a tiled value that keeps all its rows."""
         index: str = op.settings["index"]
         if op.args[0] not in self.partial or set(index) - set(OPERANDS) or index[:1] != "s" or not is_array(op.outs[0]):
             return None
@@ -104,7 +104,7 @@ class Rows:
         return Part((True,) + (False,) * len(items)) if fixed else None
 
     def is_along(self, operand: Operand) -> bool:
-        """Is this array known to have the rows?"""
+        """Whether this array surely has the rows."""
         if operand in self.partial:
             return True
         type_ = operand.type
@@ -114,7 +114,7 @@ class Rows:
 
 
 def first_extent(op: Call) -> Dim | None:
-    """The extent of the first axis of what an op computes, or reduces: rows may begin with it."""
+    """The first extent of the array that an op computes or reduces: a candidate for the rows."""
     array = op.args[0] if op.name in REDUCING and op.args else op.outs[0] if op.outs else None
     type_ = None if array is None else array.type
     extent = type_.shape[0] if isinstance(type_, Array) and type_.shape else None
@@ -122,12 +122,12 @@ def first_extent(op: Call) -> Dim | None:
 
 
 def is_array(operand: Operand) -> bool:
-    """Is it an array of a known shape, of numbers that chains are made of?"""
+    """Whether the operand is an array of known shape and of a dtype that can be tiled."""
     return isinstance(operand.type, Array) and operand.type.shape is not None and operand.type.dtype in DTYPES
 
 
 def is_double(operand: Operand) -> bool:
-    """Is it one number of float64?"""
+    """Whether the operand is one float64 number."""
     return isinstance(operand.type, Scalar) and operand.type.dtype == "f64"
 
 

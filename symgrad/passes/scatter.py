@@ -1,8 +1,9 @@
-"""Adds to cells that may be named twice through one index that counts all elements, which NumPy does several times as fast. Works in place.
+"""Flattened scatter-add: adds at repeated indices through one flat index, several times as fast in NumPy. Works in place.
 
     np.add.at(x, (i, j), v)      ->      scatter_add(x, (i, j), v)
 
-Not for a vector and a vector of places, where ``np.add.at`` is fast by itself. The result is to be printed, not differentiated.
+Not for a vector with a vector of indices, where ``np.add.at`` is fast by itself. For emission, not for
+differentiation.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from symgrad.passes.telling import tell
 
 
 def scatter(func: Func) -> Func:
-    """Let rows and cells be added by number, in place."""
+    """Let rows and cells be added by flat index, in place."""
     for op in walk(func.body):
         if isinstance(op, Call) and op.name == "add_at" and not op.settings["distinct"]:
             place = op.args[2:]
@@ -35,7 +36,7 @@ def scatter(func: Func) -> Func:
 
 
 def by_number(op: Call) -> bool:
-    """Do arrays of integers say the first axes, and is that more than the places of a vector?"""
+    """Whether integer arrays index the first axes, other than a vector by one vector."""
     x, place = op.args[0].type, op.args[2:]
     if not isinstance(x, Array) or not x.rank or x.layout not in ("?", "C", "CF") or set(op.settings["index"]) != {"i"}:
         return False

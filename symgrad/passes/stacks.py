@@ -1,4 +1,4 @@
-"""Tapes with a place for each round as stacks: what is written to a file reads back as lists that grow and shrink.
+"""Slot tapes to stack tapes: saved files then use lists that grow and shrink.
 
 t = slots(n); put(t, i, h); h = get(t, i)  ->  t = tape(); push(t, h); h = pop(t)
 """
@@ -13,10 +13,10 @@ from symgrad.ops.build import values
 
 
 def stacks(func: Func) -> Func:
-    """Turn the tapes of a function into stacks, in place, if each is read by one loop, which runs the other way."""
+    """Turn the tapes of a function into stacks, in place, if each is read by one loop in reverse order."""
     calls = [op for op in walk(func.body) if isinstance(op, Call)]
     if any(op.name == "slots_like" or op.name == "put" and op.settings["add"] for op in calls):
-        return func  # of a second derivative, or of one that adds to what a place has
+        return func  # of a second derivative, or one that adds to a slot
     reads = [op.args[0] for op in walk(func.body) if isinstance(op, Call) and op.name == "get"]
     if len(set(reads)) == len(reads):
         block(func.body, None)
@@ -31,7 +31,7 @@ def stacked(type_: Type) -> Type:
 
 
 def block(inside: Block, loop: Op | None) -> None:
-    """Rewrite the ops of a block; ``loop`` is the one whose body it is."""
+    """Rewrite the ops of a block; ``loop`` is the owner of the block."""
     for op in inside.ops:
         for inner in op.blocks:
             block(inner, op)
@@ -46,7 +46,7 @@ def block(inside: Block, loop: Op | None) -> None:
 
 
 def pop(op: Call, loop: For) -> None:
-    """Take from the top of the stack, which the loop carries."""
+    """Pop from the stack, which the loop carries."""
     tape = op.args[0]
     slot, rest, out = (Value(tape.type, getattr(tape, "name", None)) for _ in range(3))
     loop.inits.append(tape)

@@ -1,9 +1,9 @@
-"""Computes long chains of ops on large arrays some rows at a time, so that what is in between stays in the cache. Works in place.
+"""Tiling: runs long chains of ops on large arrays some rows at a time, so that temporaries stay in cache. Works in place.
 
     t = x * y; t = np.exp(t); z = t + x      ->      for k in range(0, n, 8192): ... z[k:k + 8192] = t + x[k:k + 8192]
 
-What is smaller takes the statements as they stood: which way is decided at each call. Sums over everything add up the sums of the
-parts. The result is printed, not differentiated.
+Smaller arrays run the original statements; each call decides. Total sums add up the tiles' partial sums. For
+emission, not for differentiation.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NEAR = 4 * OPS  #: ops that a search may go through at no cost to the next one
 
 
 def strips(func: Func) -> Func:
-    """Let long chains outside of loops run piece by piece, in place."""
+    """Tile long chains outside of loops, in place."""
     with halves_kept(func):
         _Strips(func).run()
     return func
@@ -37,17 +37,17 @@ def strips(func: Func) -> Func:
 
 @dataclass(slots=True)
 class _Chain:
-    """Ops on the same rows, and what stands between them."""
+    """Ops on the same rows, and the ops between them."""
 
     rows: Rows
     ops: list[Call] = field(default_factory=list)
     parts: dict[Call, Part] = field(default_factory=dict)
-    before: list[Op] = field(default_factory=list)  #: what needs nothing of the chain
-    after: list[Op] = field(default_factory=list)  #: what needs something of it
+    before: list[Op] = field(default_factory=list)  #: ops independent of the chain
+    after: list[Op] = field(default_factory=list)  #: ops that depend on the chain
     late: set[Value] = field(default_factory=set)
 
     def enter(self, op: Call) -> bool:
-        """Take an op into the chain, or around it; False if neither can be."""
+        """Add an op to the chain, or move it before or after; False if neither is possible."""
         reads = [a for a in op.args if isinstance(a, Value)]
         part = None if any(a in self.late for a in reads) else self.rows.part(op)
         if part is not None and (op.name != "accumulate" or op.args[0] in self.rows.partial):
@@ -77,12 +77,12 @@ class _Chain:
                                   if not along and isinstance(a, Value) and isinstance(a.type, Array)))  # fmt: skip
 
     def widest(self) -> tuple[Extent, ...]:
-        """What one row of the largest arrays measures."""
+        """The shape of one row of the largest arrays."""
         values = [*self.inputs(), *(out for op in self.ops for out in op.outs if out in self.rows.partial)]
         return max((row_of(v) for v in values), key=size_rank)
 
     def is_wide(self, value: Operand, widest: tuple[Extent, ...]) -> bool:
-        """Is a value one of the largest?"""
+        """Whether a value is one of the largest."""
         return isinstance(value.type, Array) and bool(value.type.shape) and size_rank(row_of(value)) == size_rank(widest)
 
 
@@ -93,7 +93,7 @@ class _Strips:
         self.func = func
         self.places = Places.of(func)
         self.table: dict[Value, Operand] = {}
-        self.looked = 0  #: ops that the last search went through
+        self.looked = 0  #: ops that the last search visited
         self.passed = 0  #: ops of a chain that was too long
 
     def run(self) -> None:
@@ -104,7 +104,7 @@ class _Strips:
             extent = first_extent(op) if isinstance(op, Call) and op.args else None
             plan = None if extent is None else self.chain(todo, extent)
             if plan is None:
-                # searches that find nothing take time linear in all ops
+                # unsuccessful searches take time linear in the number of all ops
                 rest = max(1 + max(self.looked - NEAR, 0) // OPS, self.passed)
                 self.passed = 0
                 done += todo[:rest]
@@ -117,10 +117,10 @@ class _Strips:
         self.func.body.ops = done
         substitute(self.func.body, self.table)
 
-    # -------------------------------------------------------------- finding
+    # -------------------------------------------------------------- search
 
     def chain(self, ops: list[Op], extent: Dim) -> tuple[_Chain, list[Op]] | None:
-        """The chain that begins with the first op, and the ops that replace it; None if that does not pay."""
+        """The chain that begins with the first op, and the ops that replace it; None if tiling does not pay."""
         chain = _Chain(Rows([extent]))
         self.looked = 0
         for op in ops:
@@ -160,29 +160,29 @@ class _Strips:
 
 
 class _Pieces:
-    """A chain as a branch: a loop over its pieces, or what it was."""
+    """A chain as a branch: a loop over its tiles, or the original ops."""
 
     def __init__(self, chain: _Chain, results: list[Value], widest: tuple[Extent, ...], arguments: list[Value]) -> None:
         self.chain = chain
-        self.arguments = arguments  #: of the function, which may lie in memory in any way
+        self.arguments = arguments  #: of the function: arrays of any memory layout
         self.results = results
         self.widest = widest
         self.loc: Loc = chain.ops[0].loc
-        self.ops: list[Op] = []  #: those under way
+        self.ops: list[Op] = []  #: the ops emitted so far
         self.count = Value(INT, "n")
-        #: the integers that extents are
+        #: the integers that equal extents
         self.asked: dict[tuple[Operand, int], Value] = {
             (op.args[0], op.settings["axis"]): op.outs[0] for op in chain.before if isinstance(op, Call) and op.name == "extent"
         }
 
     def call(self, type_: Type, row: str, *args: Operand, word: str | None = None, **settings: Any) -> Value:
-        """Add an op."""
+        """Emit an op."""
         out = Value(type_, word)
         self.ops.append(Call([out], self.loc, row, list(args), {**ROWS[row].settings, **settings}))
         return out
 
     def choice(self) -> tuple[list[Value], list[Op]] | None:
-        """A branch for large arrays, and one for the others; None if their extents are not at hand."""
+        """A branch with one side for large arrays and one for others; None if their extents are not available."""
         inputs = self.chain.inputs()
         self.count = self.call(INT, "extent", inputs[0], word="n")
         size = self.count
@@ -204,7 +204,7 @@ class _Pieces:
             test = self.both(test, "equal", own, self.count, first=asked)
         large = [v for v in inputs if v in self.arguments and self.chain.is_wide(v, self.widest)]
         if self.widest and large:
-            test = self.both(test, "lies_by_rows", large[0])  # what is given together mostly lies alike
+            test = self.both(test, "lies_by_rows", large[0])  # arrays passed together usually have the same layout
         ahead, self.ops = self.ops, []
         short = Block([], list(self.chain.ops), list(self.results))
         long = self.pieces(inputs, width)
@@ -221,7 +221,7 @@ class _Pieces:
         return both
 
     def unproved(self, inputs: list[Value]) -> list[Value]:
-        """One array for each extent that must be looked at."""
+        """One array for each extent that must be tested at run time."""
         seen: list[Extent] = []
         arrays = []
         for value in inputs:
@@ -245,7 +245,7 @@ class _Pieces:
         return None
 
     def pieces(self, inputs: list[Value], width: Operand | None) -> Block | None:
-        """The loop over pieces, after the results have been allocated."""
+        """The loop over tiles, after the allocation of the results."""
         step: Operand = Const(BLOCK)
         if width is not None:
             step = self.call(INT, "maximum", ONE, self.call(INT, "floor_divide", Const(ROWS_BLOCK), width), word="step", via="math")
@@ -278,7 +278,7 @@ class _Pieces:
         return Block([], [*ahead, loop], list(after))
 
     def again(self, op: Call, table: dict[Value, Operand], piece: Dim) -> None:
-        """An op of the chain, on a piece."""
+        """Emit an op of the chain, on a tile."""
         (out,) = op.outs
         part = self.chain.parts[op]
         args = [table[a] if along and isinstance(a, Value) else a for a, along in zip(op.args, part.along, strict=True)]
@@ -287,11 +287,11 @@ class _Pieces:
         table[out] = result
 
     def allocated(self, result: Value, inputs: list[Value]) -> Operand | None:
-        """What a result begins as."""
+        """The initial value of a result."""
         if not isinstance(result.type, Array):
             return Const(0.0)
         dtype, row = result.type.dtype, row_of(result)
-        if result not in self.chain.rows.partial:  # it adds up
+        if result not in self.chain.rows.partial:  # a sum over the tiles
             return self.new_array("zeros", result, [self.extent(e) for e in result.type.shape or ()])
         for value in inputs:
             assert isinstance(value.type, Array)
@@ -301,7 +301,7 @@ class _Pieces:
         return self.new_array("empty", result, [self.count, *(self.extent(e) for e in row)])
 
     def new_array(self, row: str, result: Value, extents: list[Operand | None]) -> Operand | None:
-        """A new array for a result, None if one of its extents is not at hand."""
+        """A new array for a result; None if one of its extents is not available."""
         assert isinstance(result.type, Array)
         known = [e for e in extents if e is not None]
         if len(known) < len(extents) or result.type.layout not in ("?", "C"):
@@ -310,14 +310,14 @@ class _Pieces:
 
 
 def storable(chain: _Chain, results: list[Value]) -> bool:
-    """May all results be put together?  Not what is a view, nor what the chain overwrites."""
+    """Whether all results can be stored tile by tile: not views, nor arrays that the chain overwrites."""
     consumed = {op.args[0] for op in chain.ops if ROWS[op.name].consumes}
     makers = {out: op for op in chain.ops for out in op.outs}
     return not any(r in consumed or ROWS[makers[r].name].alias != "fresh" for r in results)
 
 
 def rows_of(value: Value) -> Extent:
-    """How many rows an array has."""
+    """The number of rows of an array."""
     assert isinstance(value.type, Array)
     assert value.type.shape
     return value.type.shape[0]
@@ -331,7 +331,7 @@ def row_of(value: Operand) -> tuple[Extent, ...]:
 
 
 def size_rank(row: tuple[Extent, ...]) -> tuple[int, int]:
-    """A measure by which rows are compared whose extents are not known: by rank, and by axes of more than one."""
+    """A measure for comparing rows of unknown extents: the number of axes longer than one, then the rank."""
     return sum(e != 1 for e in row), len(row)
 
 

@@ -1,4 +1,4 @@
-"""What the passes that end in print tell ``func.notes``: how code that runs differs from what was written, and what kept it from that."""
+"""Remarks of the passes before emission: how the emitted code differs from the source, and what prevented a rewrite."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from symgrad.notes import Notes
 
 
 def tell(notes: Notes | None, op: Op, message: str, about: Value | None = None, kind: str = "lowered") -> None:
-    """Tell something of an op, about a value: if not given, its result, else what it reads."""
+    """Emit a remark on an op, about a value: by default its result, else its first operand."""
     if notes is None or not op.loc.line:
         return
     values = [about] if about is not None else [*op.outs[:1], *(a for a in op.operands[:1] if isinstance(a, Value))]
@@ -16,7 +16,7 @@ def tell(notes: Notes | None, op: Op, message: str, about: Value | None = None, 
 
 
 def named(value: object, otherwise: str = "it") -> str:
-    """What a user would call a value."""
+    """A user's name for a value, else ``otherwise``."""
     return value.name if isinstance(value, Value) and value.name is not None else otherwise
 
 

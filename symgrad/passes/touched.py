@@ -1,6 +1,6 @@
-"""Tells which part of an array an op touches, where arrays are only passed on, changed and looked at by index.
+"""Access regions of ops on arrays that are only passed on, written to and indexed.
 
-An array that goes another way as well (into a list, through ``reshape`` or a branch that chooses a part of it) is *unsure*.
+An array with any other use (in a list, through ``reshape``, or a branch that chooses a part of it) is *unsure*.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from symgrad.passes.facts import BORROWED, KEEPING, Facts, Node, has_memory
 
 
 class Touched:
-    """Where the ops of a function stand, and which arrays are unsure."""
+    """The positions of a function's ops, and the unsure arrays."""
 
     def __init__(self, func: Func, facts: Facts) -> None:
         self.facts = facts
         self.layout = Layout()
         self.layout.enter(func.body)
         self.unsure: set[Node] = set()
-        self.paths: dict[Value, Call | None] = {}  #: what ``path_of`` has found
+        self.paths: dict[Value, Call | None] = {}  #: cache of ``path_of``
         self.spot: dict[Op, tuple[Block, int]] = {}
-        self.members: dict[Node, set[Block]] | None = None  #: the blocks in which there are values of a memory
+        self.members: dict[Node, set[Block]] | None = None  #: for each memory class the blocks with values of it
         self.doubt(func.params)
         self.enter(func.body)
 
@@ -50,7 +50,7 @@ class Touched:
                     self.unsure |= {self.facts.find((operand, False)), self.facts.find((operand, True))}
 
     def path_of(self, operand: Operand) -> Call | None:
-        """The view by which a value is a part of its array, the first one; None where it may be all of it."""
+        """The first view on the chain from a value's array; None if the value may be all of the array."""
         chain: list[tuple[Value, Call]] = []
         while isinstance(operand, Value) and operand not in self.paths:
             maker = self.facts.maker.get(operand)
@@ -64,11 +64,11 @@ class Touched:
         return path
 
     def is_whole(self, operand: Operand) -> bool:
-        """Is it an array that is not unsure, and no part of one, so that the paths of ops tell what they touch?"""
+        """Whether the operand is a whole array that is not unsure, so that the paths of ops determine what they access."""
         return isinstance(operand, Value) and self.facts.find((operand, False)) not in self.unsure and self.path_of(operand) is None
 
     def is_own(self, op: Call, body: Block) -> bool:
-        """Is the memory that an op touches made anew in each round of a loop?"""
+        """Whether each iteration of a loop allocates the memory that an op accesses."""
         root = self.facts.find((op.args[0], False))  # type: ignore[arg-type]
         if self.members is None:
             self.members = {}
@@ -79,7 +79,7 @@ class Touched:
         return not carried and all(body is block or self.is_inside(block, body) for block in self.members[root])
 
     def is_inside(self, block: Block, outer: Block) -> bool:
-        """Is a block one of those inside another?"""
+        """Whether a block is inside another."""
         while block in self.layout.owners:
             block = self.layout.owners[block][0]
             if block is outer:
@@ -87,7 +87,7 @@ class Touched:
         return False
 
     def meet_later(self, op: Op, path: Call | None, early: Call) -> bool:
-        """May an op, of what ``path`` selects (None: all), touch after ``early`` what that has touched?"""
+        """Whether an op, accessing what ``path`` selects (None: all), may run after ``early`` and overlap its region."""
         behind, before = self.layout.path(self.spot[op]), self.layout.path(self.spot[early])
         level = 0
         while level + 1 < min(len(behind), len(before)) and behind[level + 1][0] is before[level + 1][0]:

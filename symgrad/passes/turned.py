@@ -1,6 +1,6 @@
-"""Adds in order what is added in reverse: ``x[:k] += v[::-1]`` for ``x[:k][::-1] += v``, which takes a third less. Works in place.
+"""Reversal canonicalisation: ``x[:k] += v[::-1]`` for ``x[:k][::-1] += v``, which takes a third less time. Works in place.
 
-Only in the backward half: what the user wrote stays as it is.
+Only in the backward half: the user's own statements stay as they are.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from symgrad.passes.telling import tell
 
 
 def turned(func: Func) -> Func:
-    """Reverse the value that is added instead of the array that it is added to; works in place."""
+    """Reverse the added value instead of the array that it is added to; works in place."""
     with halves_kept(func):
         late = set() if func.split is None else {inner for op in func.body.ops[func.split :] for inner in within(op)}
         for block in blocks(func.body):
@@ -33,7 +33,7 @@ def turned(func: Func) -> Func:
 
 
 def is_reversed(op: Call) -> bool:
-    """Is it ``x[...][::-1] += v`` of vectors, where the brackets hold numbers and slices?"""
+    """Whether the op is ``x[...][::-1] += v`` of vectors, with only integers and slices in the brackets."""
     index: str = op.settings["index"]
     x, v, items = op.args[0].type, op.args[1].type, op.args[2:]
     if not index.endswith(";s") or set(index) - set("si;") or not isinstance(x, Array) or x.rank is None or not isinstance(v, Array):
@@ -44,7 +44,7 @@ def is_reversed(op: Call) -> bool:
 
 
 def within(op: Op) -> Iterator[Op]:
-    """An op and all that it holds."""
+    """An op and all ops inside it."""
     yield op
     for block in op.blocks:
         for inner in block.ops:
@@ -52,7 +52,7 @@ def within(op: Op) -> Iterator[Op]:
 
 
 def blocks(block: Block) -> Iterator[Block]:
-    """A block and all inside it."""
+    """A block and all blocks inside it."""
     yield block
     for op in block.ops:
         for inner in op.blocks:

@@ -1,4 +1,4 @@
-"""Lets scalar arithmetic run on Python floats where it ran on NumPy's scalars, whose every operation costs several times as much.
+"""Unboxing: scalar arithmetic on Python floats instead of NumPy scalars, whose operations cost several times as much.
 
 Elements of arrays are read as ``x.item(i)``, results of NumPy functions go through ``float``, and what is computed of these
 alone are Python floats. Where Python raises and NumPy does not (division by zero, domains, overflow of a power) the emitted
@@ -68,35 +68,35 @@ class Agenda(Generic[T]):
 
 #: arithmetic that is the same on Python's floats, which never raises
 PLAIN = frozenset({"add", "subtract", "multiply", "negative", "positive", "abs", "accumulate", "square"})
-#: arithmetic that raises where NumPy gives inf or nan
+#: arithmetic that raises where NumPy returns inf or nan
 RISKY = frozenset({"divide", "power"})
-#: functions that the math module has too, which raises where NumPy gives inf or nan
+#: functions of the math module too, which raise where NumPy returns inf or nan
 MATHS = frozenset({
     "sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh",
     "exp", "expm1", "log", "log1p", "log2", "log10", "sqrt", "hypot",
 })  # fmt: skip
 COMPARISONS = frozenset({"less", "less_equal", "greater", "greater_equal", "equal", "not_equal"})
-#: rows that take a Python float as well as NumPy's
+#: rows that take a Python float as well as a NumPy one
 EITHER = frozenset({"number", "push", "put", "spread", "full", *(f"{kind}_cell{r}" for kind in ("set", "add") for r in (1, 2, 3))})
 #: rows that store a number to an array
 STORING = frozenset({"set_at", "add_at"})
-#: rows of tapes: where among the operands, or the results, what is kept begins
+#: rows of tapes: the position among operands, or results, of the first saved value
 FILLING, EMPTYING = {"push": 1, "put": 2}, {"pop": 1, "get": 0}
-#: what Python's numbers raise
+#: exceptions of arithmetic on Python numbers
 NUMBERS = frozenset({"ArithmeticError", "ValueError"})
-#: effects that may be had twice
+#: effects that may be repeated
 HARMLESS = frozenset({"check", "check_count", "raise_error", "raise_again", "bail_out", "evaluated"})
 NUMPY_FLOAT = Scalar("float", "f64")
 #: floats and complex numbers of fewer digits
 NARROW = frozenset({"f16", "f32", "c64"})
-#: an item of a tape that others read or write
+#: a tape item that code outside the function reads or writes
 ELSEWHERE = Const("elsewhere")
-#: builtins that hand one of their operands back
+#: builtins that return one of their operands
 CHOICES = frozenset({"maximum", "minimum"})
 
 
 def unbox(func: Func) -> Func:
-    """Let scalars be Python floats, in place."""
+    """Turn NumPy scalars into Python floats, in place."""
     if any(isinstance(op, Apply) for op in walk(func.body)):
         return func
     with halves_kept(func):
@@ -113,23 +113,23 @@ def unbox_plainly(func: Func) -> Func:
 
 
 def may_start_again(func: Func) -> bool:
-    """May the function be run twice, with nobody the wiser?"""
+    """Whether the function may run twice without an observable difference."""
     return not any(isinstance(op, Call) and ROWS[op.name].effect and op.name not in HARMLESS for op in walk(func.body))
 
 
 @dataclass(slots=True)
 class _Unboxer:
-    """Which values become Python floats: all that may, less those that something speaks against."""
+    """Computes the largest set of values that can become Python floats."""
 
     func: Func
     risky: bool
     facts: Facts = field(init=False)
     readers: dict[Value, list[Op]] = field(default_factory=dict)
-    groups: list[list[Operand]] = field(default_factory=list)  #: what is handed on: a loop's slot, a branch's result, an item of a tape
-    handed: dict[Operand, None] = field(default_factory=dict)  #: in order, for what is looked at first may decide
-    groups_of: dict[Operand, list[int]] = field(default_factory=dict)  #: by their places
-    leaves: dict[Value, Call] = field(default_factory=dict)  #: elements read and results of other functions, and what makes them
-    looped: set[Op] = field(default_factory=set)  #: what stands in loops
+    groups: list[list[Operand]] = field(default_factory=list)  #: values that must agree: of a loop's slot, a branch's result, a tape's item
+    handed: dict[Operand, None] = field(default_factory=dict)  #: in order, because the first one examined may decide
+    groups_of: dict[Operand, list[int]] = field(default_factory=dict)  #: by group index
+    leaves: dict[Value, Call] = field(default_factory=dict)  #: elements read and results of other functions, with the defining ops
+    looped: set[Op] = field(default_factory=set)  #: ops inside loops
     order: list[Value] = field(default_factory=list)
     unboxed: set[Operand] = field(default_factory=set)
 
@@ -179,7 +179,7 @@ class _Unboxer:
                 self.enter(inner, looped or isinstance(op, For | While))
 
     def tapes(self) -> None:
-        """Items pushed and popped are one group; a tape that comes from outside, or leaves, has no floats of ours."""
+        """Group pushed with popped items; a tape that is a parameter or a result holds no Python floats."""
         find = self.facts.find
         items: dict[Node, dict[int, list[Operand]]] = {}
         filled: set[Node] = set()
@@ -195,10 +195,10 @@ class _Unboxer:
             known = tape in filled and tape in emptied and tape not in outside
             self.groups += [group if known else [*group, ELSEWHERE] for group in places.values()]
 
-    # -------------------------------------------------------------- the set
+    # -------------------------------------------------------------- the largest set
 
     def settle(self, barred: set[Value]) -> None:
-        """The largest set that nothing speaks against."""
+        """Compute the largest set without a conflict, by a worklist."""
         self.unboxed = {v for v in self.order if v not in barred}
         values, groups = Agenda(self.order), Agenda(range(len(self.groups)))
         while values or groups:
@@ -213,7 +213,7 @@ class _Unboxer:
                             self.take_out(operand, values, groups)
 
     def take_out(self, operand: Operand, values: Agenda[Value], groups: Agenda[int]) -> None:
-        """It stays as it is; so may what it is computed of, what is computed of it, what stands beside it, and its groups."""
+        """Remove a value from the set, and re-examine its operands, its users, the other operands of these, and its groups."""
         assert isinstance(operand, Value)
         self.unboxed.discard(operand)
         maker = self.facts.maker.get(operand)
@@ -226,20 +226,20 @@ class _Unboxer:
             groups.note(k)
 
     def is_python(self, operand: Operand) -> bool:
-        """Is the operand a Python number, or nothing?"""
+        """Whether the operand is a Python number, or unbound."""
         if isinstance(operand, Const):
             return type(operand.value) in (int, float) or is_absent(operand, FLOAT)
         return operand in self.unboxed or is_number(operand)
 
     def is_made(self, value: Value) -> bool:
-        """Is it computed of Python floats alone?  What is handed on is seen to by its group."""
+        """Whether the value is computed from Python floats alone; its group checks a value passed on by loops, branches and tapes."""
         maker = self.facts.maker.get(value)
         if value in self.leaves or not isinstance(maker, Call) or maker.name in EMPTYING:
             return value in self.leaves or value in self.handed
         return self.stays(maker) and all(map(self.is_python, maker.args[1:] if maker.name == "where" else maker.args))
 
     def stays(self, op: Call) -> bool:
-        """Does the op give a Python float for Python floats?"""
+        """Whether the op returns a Python float for Python floats."""
         via = op.settings.get("via")
         if via == "math":
             return op.name in CHOICES
@@ -252,7 +252,7 @@ class _Unboxer:
         )
 
     def takes(self, op: Op, value: Value) -> bool:
-        """Does the op take a Python float in the place of NumPy's, and give the same?"""
+        """Whether the op accepts a Python float instead of a NumPy one, with the same result."""
         if isinstance(op, For | While):
             return value in op.inits
         if not isinstance(op, Call):
@@ -271,19 +271,19 @@ class _Unboxer:
         return False
 
     def takes_scalars(self, op: Call, others: list[Operand]) -> bool:
-        """The same for an elementwise op of scalars whose result is not unboxed."""
+        """The same for an elementwise scalar op whose result is not unboxed."""
         if op.settings.get("via") == "math":
             return is_number(op.outs[0])
         if any(getattr(a.type, "dtype", None) in NARROW for a in others):
-            return False  # beside which a Python float counts for no more than they are
+            return False  # a Python float adopts the narrow dtype of the others
         if any(is_numpy(a) and a not in self.unboxed for a in others):
-            return True  # which decides how the op behaves
+            return True  # it decides how the op behaves
         if op.name in COMPARISONS:
             return self.is_test(op.outs[0])
         return op.name not in PLAIN | RISKY and is_function(op)
 
     def is_test(self, value: Value) -> bool:
-        """Does the truth of a comparison only decide where to go, wherever it is handed on to?"""
+        """Whether a comparison's result only decides branches, wherever it is passed on."""
         pending, seen = [value], {value}
         while pending:
             current = pending.pop()
@@ -308,7 +308,7 @@ class _Unboxer:
         return True
 
     def pays(self, leaf: Value) -> bool:
-        """Is unboxing an element or a result paid back by what is computed of it?"""
+        """Whether the ops on an unboxed element or result pay for the conversion."""
         maker = self.leaves[leaf]
         if is_element(maker) and all(map(by_elements, self.readers.get(maker.args[0], ()))):  # type: ignore[arg-type]
             return True  # the array may become a list
@@ -327,9 +327,9 @@ class _Unboxer:
         return values
 
     def explain(self) -> None:
-        """Tell which elements and results become Python floats, and what keeps the others from it."""
+        """Emit remarks: the elements and results that become Python floats, and what prevents it for the others."""
         for leaf, maker in self.leaves.items() if self.func.notes is not None else ():
-            about = None if is_element(maker) else leaf  # an element has the name of its array
+            about = None if is_element(maker) else leaf  # an element is called by the name of its array
             if leaf in self.unboxed:
                 tell(self.func.notes, maker, "a Python float, on which arithmetic is faster than on NumPy's", about)
             else:
@@ -370,7 +370,7 @@ class _Unboxer:
         block.ops = done
 
     def widened(self, op: Call, table: dict[Value, Operand]) -> list[Op]:
-        """A Python number that was to be one of NumPy's stays one; an integer becomes a float."""
+        """Drop the conversion of a Python number to a NumPy one; an integer becomes a float."""
         (number,) = op.args
         if isinstance(number, Const):
             table[op.outs[0]] = Const(float(number.value))
@@ -381,7 +381,7 @@ class _Unboxer:
         return []
 
     def plain(self, op: Call) -> None:
-        """Spell arithmetic of Python floats."""
+        """Choose the Python spelling of arithmetic on Python floats."""
         if op.name in MATHS or op.name in RISKY and not (op.name == "divide" and is_nonzero(op.args[1])):
             self.func.guarded |= NUMBERS
         if op.name == "square":
@@ -393,22 +393,22 @@ class _Unboxer:
 
 
 def is_number(operand: Operand) -> bool:
-    """Is it one of Python's numbers by its type?"""
+    """Whether its type is a Python number."""
     return isinstance(operand.type, Scalar) and operand.type.kind in ("float", "int") and operand.type.dtype is None
 
 
 def is_scalar(operand: Operand) -> bool:
-    """Is it a float that is, or may be, one of NumPy's scalars?"""
+    """Whether the operand is a float that is, or may be, a NumPy scalar."""
     return isinstance(operand.type, Scalar) and operand.type.kind == "float" and operand.type.dtype in ("f64", "any")
 
 
 def is_numpy(operand: Operand) -> bool:
-    """Is it one of NumPy's scalars for certain?"""
+    """Whether the operand is surely a NumPy scalar."""
     return isinstance(operand.type, Scalar) and operand.type.dtype not in (None, "any")
 
 
 def is_leaf(op: Call) -> bool:
-    """Does an op that works on more than numbers give one of NumPy's floats, as one is turned into Python's?"""
+    """Whether an op on more than numbers yields a NumPy float that can be converted to a Python float."""
     row = ROWS[op.name]
     if row.consumes or row.effect or row.statement or op.name in USER_ROWS or op.settings.get("via") == "math":
         return False
@@ -418,42 +418,42 @@ def is_leaf(op: Call) -> bool:
 
 
 def is_widening(op: Call) -> bool:
-    """Does the op make one of NumPy's floats of a Python number?"""
+    """Whether the op converts a Python number to a NumPy float."""
     return op.name == "cast" and op.settings["dtype"] == "f64" and is_number(op.args[0])
 
 
 def is_element(op: Call) -> bool:
-    """Is it the read of one element?"""
+    """Whether the op reads one element."""
     index, x = op.settings.get("index", ""), op.args[0].type if op.args else None
     return (op.name == "take" and isinstance(x, Array) and x.dtype == "f64" and index == "i" * (x.rank or 0) != ""
             and all(isinstance(a.type, Scalar) and a.type.kind == "int" for a in op.args[1:]))  # fmt: skip
 
 
 def by_elements(op: Op) -> bool:
-    """Does an op read or write an array by elements, or only hand it on?"""
+    """Whether an op accesses an array by elements, or only passes it on."""
     if not isinstance(op, Call) or op.name in ("shape_of", "extent"):
         return not isinstance(op, Apply)
     return is_element(op) or op.name in STORING and op.settings["index"] in ("i", "ii", "iii")
 
 
 def is_function(op: Call) -> bool:
-    """Is the op a function of NumPy, and no operator, so that it gives the same for Python's numbers?"""
+    """Whether the op is a NumPy function, no operator, so that it gives the same for Python numbers."""
     emit = ROWS[op.name].emit
     return (emit if isinstance(emit, str) else emit(op.settings, [a.type for a in op.args])).startswith("np.")
 
 
 def is_nonzero(operand: Operand) -> bool:
-    """Is it a number other than 0?"""
+    """Whether the operand is a nonzero literal."""
     return isinstance(operand, Const) and type(operand.value) in (int, float) and operand.value != 0
 
 
 def is_int(operand: Operand) -> bool:
-    """Is it an integer, to which every float may be raised?"""
+    """Whether the operand is an integer; every float has integer powers."""
     return isinstance(operand.type, Scalar) and operand.type.kind == "int"
 
 
 def unboxed_leaf(op: Call) -> list[Op]:
-    """Read an element, or turn a result into a float."""
+    """Read an element as a Python float, or convert a result to one."""
     if is_element(op):
         op.name, op.settings = "item", dict(ROWS["item"].settings)
         return [op]

@@ -1,8 +1,8 @@
-"""Leaves out zeroing that nobody can see: of cells of a cotangent that are neither read nor added to afterwards. Works in place.
+"""Dead-store elimination of zeroing: cells of a cotangent that are neither read nor added to afterwards. Works in place.
 
     for j in reversed(range(1, n)): t = g[j].copy(); g[j] = 0; g[j - 1] += 2 * t      ->      ... t = g[j].copy(); g[j - 1] += 2 * t
 
-Which cells those are is told by the indices, which are compared as sums of loop indices and extents.
+Cells are identified by their indices, compared as sums of loop indices and extents.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from symgrad.passes.facts import Facts, Node, halves_kept, has_memory
 from symgrad.passes.telling import tell
 from symgrad.passes.touched import Touched
 
-#: rows that ask for the shape of an array, not for what it holds
+#: rows that read the shape of an array, not its elements
 SHAPES = frozenset({"shape_of", "extent"})
-MOST = 40  #: how many readings of an array are looked at
+MOST = 40  #: the maximum number of reads of an array examined
 
-Reading = tuple[Op, Call | None]  #: an op, and the path by which it reads; None where it may read all
+Reading = tuple[Op, Call | None]  #: an op, and the path by which it reads; None if it may read everything
 
 
 def uncleared(func: Func) -> Func:
-    """Leave zeroing out where nobody reads zeros, in place."""
+    """Remove zeroing where nothing reads the zeros, in place."""
     late = set() if func.split is None else set(func.body.ops[func.split :])
     if not late or any(isinstance(op, Apply) for op in walk(func.body)):
         return func
@@ -34,7 +34,7 @@ def uncleared(func: Func) -> Func:
 
 
 def leave_out(func: Func, zeros: list[Call]) -> None:
-    """Leave out those of the stores whose effect nobody reads."""
+    """Remove the dead ones among these stores."""
     facts = Facts(func)
     touched = Touched(func, facts)
     touched.doubt(func.body.yields)
@@ -56,14 +56,14 @@ def leave_out(func: Func, zeros: list[Call]) -> None:
 
 
 def readings(func: Func, facts: Facts, touched: Touched) -> dict[Node, list[Reading]]:
-    """Who reads which memory."""
+    """The reads of each memory class."""
     reads: dict[Node, list[Reading]] = {}
     for op in walk(func.body):
         if not isinstance(op, Call) or op.name in SHAPES:
             continue
         for k, operand in enumerate(op.args):
             if not isinstance(operand, Value) or not has_memory(operand) or k == 0 and op.name in ("view", "set_at"):
-                continue  # a view is read by its readers, and a store reads nothing
+                continue  # a view counts at its readers, and a store reads nothing
             path = touched.path_of(operand)
             own = path is None and k == 0 and op.name in PATHS
             reads.setdefault(facts.find((operand, False)), []).append((op, op if own else path))
@@ -71,7 +71,7 @@ def readings(func: Func, facts: Facts, touched: Touched) -> dict[Node, list[Read
 
 
 def is_zero(op: Call) -> bool:
-    """Does a store set a plain part of an array to zero?"""
+    """Whether a store sets a basic part of an array to zero."""
     value, index = op.args[1], str(op.settings["index"])
     plain = isinstance(value, Const) and type(value.value) in (int, float) and value.value == 0
     return plain and "." not in index and ";" not in index and not has_arrays(index, [a.type for a in op.args[2:]])

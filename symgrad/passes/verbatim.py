@@ -1,4 +1,4 @@
-"""Lets the user's own text compute what it was kept for; the ops that it was lowered to are dead then. Works in place."""
+"""Emits the user's own text for the expressions that kept it; the ops lowered from it become dead. Works in place."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from symgrad.ir.core import Call, Func, walk
 
 
 def verbatim(func: Func) -> Func:
-    """Make each ``as_written`` a ``written``: an op that reads what the text reads, and not the value that the ops have computed."""
+    """Make each ``as_written`` a ``written``: an op on the operands of the user's text instead of the value of the lowered ops."""
     for op in walk(func.body):
         if isinstance(op, Call) and op.name == "as_written":
             op.name, op.args = "written", op.args[1:]

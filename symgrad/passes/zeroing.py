@@ -1,9 +1,10 @@
-"""Zeroes slices of cotangents only where that is needed, and as late as possible. Works in place.
+"""Sinks the zeroing of cotangent slices to its latest place, and removes it where it is not needed. Works in place.
 
     t = g[p].copy(); g[p] = 0; g[q] += u; g[p] += t      ->      t = g[p].copy(); g[q] += u
     t = g[p].copy(); g[p] = 0; u = 2 * t                 ->      t = g[p].copy(); u = 2 * t; g[p] = 0
 
-So ``t`` may be a view (``borrow``). Only the backward half is touched, where the order of sums is ours.
+``t`` may then be a view (``borrow``). Only the backward half is changed, where the order of sums is the
+compiler's choice.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from symgrad.passes.telling import tell
 
 
 def zeroing(func: Func) -> Func:
-    """Leave out and put off zeroing, in place."""
+    """Remove and delay zeroing, in place."""
     if holds(func, "set_at"):
         with halves_kept(func):
             _Zeroing(Facts(func), Places.of(func), func.notes).block(func.body)
@@ -45,7 +46,7 @@ class _Zeroing:
         substitute(block, self.table)
 
     def is_zeroing(self, op: Call) -> bool:
-        """Does the op of the backward half set a slice of floats to zero?"""
+        """Whether the op sets a slice of floats to zero in the backward half."""
         value, out = op.args[1], op.outs[0]
         plain = isinstance(value, Const) and type(value.value) in (int, float) and value.value == 0
         index = op.settings["index"]
@@ -53,16 +54,16 @@ class _Zeroing:
                 and not has_arrays(index, [a.type for a in op.args[2:]]))  # fmt: skip
 
     def taken(self, zero: Call, block: Block) -> Call | None:
-        """The op that has read the place before."""
+        """The op that has read the zeroed place before."""
         for op in self.places.readers.get(zero.args[0], ()):  # type: ignore[arg-type]
             if isinstance(op, Call) and op.name == "take" and is_same_place(op.args[1:], op, zero) and self.places.above[op][0] is block:
                 return op
         return None
 
-    # -------------------------------------------------------------- zeroing what is added again
+    # -------------------------------------------------------------- removal
 
     def put_back(self, zero: Call, taken: Call, block: Block) -> bool:
-        """Is what was there added again, with nothing but additions between?  Then it may stay."""
+        """Whether the old content is added back with only additions between; the zeroing is then removed."""
         added: list[Call] = [zero]
         while True:
             readers = self.places.readers.get(added[-1].outs[0], [])
@@ -85,7 +86,7 @@ class _Zeroing:
                 return True
 
     def leave_out(self, taken: Call, op: Call, block: Block) -> bool:
-        """Take what was there out of a sum that is added."""
+        """Remove the old content from an added sum."""
         value = op.args[1]
         if value is taken.outs[0]:
             self.table[op.outs[0]] = op.args[0]
@@ -101,10 +102,10 @@ class _Zeroing:
         self.places.above[maker][0].ops.remove(maker)
         return True
 
-    # -------------------------------------------------------------- zeroing later
+    # -------------------------------------------------------------- sinking
 
     def put_off(self, zero: Call, taken: Call, block: Block) -> None:
-        """Move the op to where what was there has been read for the last time, if nobody asks for what it gives before."""
+        """Move the op behind the last use of the old content, if nothing reads its result before."""
         last = self.places.last(taken.outs[0], block)
         if last is None or last <= self.places.number[zero]:
             return
@@ -120,7 +121,7 @@ class _Zeroing:
 
 
 def is_same_place(operands: list[Operand], op: Call, store: Call) -> bool:
-    """Is the place of the op that of the store?"""
+    """Whether the op accesses the place of the store."""
     own = store.args[2:]
     if op.settings["index"] != store.settings["index"] or len(own) != len(operands):
         return False

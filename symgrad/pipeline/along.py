@@ -1,4 +1,4 @@
-"""The derivative in a direction: a job -> the function that computes value and tangent, and one that hands it out for its arguments."""
+"""The directional derivative: a job -> the function that computes value and tangent, and its wrapper for the user's arguments."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def active_results(job: Job, primal: Func) -> list[int]:
 
 
 def result_text(job: Job, active: list[int], count: int) -> str:
-    """The template of what is returned: the value, the tangent in its structure, None for what has none, and what is auxiliary."""
+    """The template of the returned value: the value, the tangent in its structure with None for other leaves, and auxiliary results."""
     if is_by_keys(job.output):
         what = "the tangent of a dict whose keys are not known while compiling is asked for"
         raise UnsupportedSyntax(what, job.result_loc(), "return its keys and its items, as list(d) and list(d.values())")
@@ -62,12 +62,12 @@ def result_text(job: Job, active: list[int], count: int) -> str:
 
 
 def is_by_keys(output: Result) -> bool:
-    """Is a dict in a result whose keys are computed?"""
+    """Whether a dict in a result has computed keys."""
     return output.how == BY_KEYS or any(map(is_by_keys, output.items))
 
 
 def tangent_text(output: Result, places: Iterator[str]) -> str:
-    """The template of a tangent: that of the result, with other places, and None for what is no number.
+    """The template of a tangent: that of the result, with other leaves, and None in place of everything but numbers.
 
     >>> tangent_text(Result("{{'a': {}, 'n': 'text'}}", 1), iter(["{3}"]))
     "{{'a': {3}, 'n': None}}"
@@ -88,7 +88,7 @@ def tangent_text(output: Result, places: Iterator[str]) -> str:
 
 
 def without_others(tree: ast.expr, leaves: list[str]) -> ast.expr:
-    """An expression in which what is neither a leaf nor a container is None."""
+    """An expression with None in place of everything but leaves and containers."""
     match tree:
         case ast.Tuple(elts=items) | ast.List(elts=items):
             tree.elts = [without_others(item, leaves) for item in items]
@@ -105,7 +105,7 @@ def without_others(tree: ast.expr, leaves: list[str]) -> ast.expr:
 
 
 def keyword_only(signature: str, words: list[str]) -> str:
-    """The text between the parentheses with more parameters, which are passed by name."""
+    """The text between the parentheses with additional keyword-only parameters."""
     tree = ast.parse(f"def f({signature}): pass").body[0]
     assert isinstance(tree, ast.FunctionDef)
     tree.args.kwonlyargs += [ast.arg(word) for word in words]
@@ -114,7 +114,7 @@ def keyword_only(signature: str, words: list[str]) -> str:
 
 
 def passed_by_name(passed: str, texts: list[str]) -> str:
-    """The arguments of a call, with more of them behind those that are passed in order or by name, before ``**``."""
+    """The arguments of a call with additional keyword arguments, placed before ``**``."""
     call = ast.parse(f"f({passed})", mode="eval").body
     assert isinstance(call, ast.Call)
     last = [k for k in call.keywords if k.arg is None]
@@ -124,14 +124,14 @@ def passed_by_name(passed: str, texts: list[str]) -> str:
 
 
 def tangent_words(job: Job, wrt: list[int]) -> list[str]:
-    """A name for each tangent, which nothing else in the text has."""
+    """An unused name for each tangent."""
     taken = [*job.signature.names, *job.lowered.objects, "tangents", "along", "tangent_of"]
     hints = [f"{job.lowered.func.params[k].name or 't'}_tangent" for k in wrt]
     return argument_names([*taken, *hints])[len(taken) :]
 
 
 def tangent_reads(job: Job, wrt: list[int]) -> list[str]:
-    """The expressions that give each tangent, of all ``tangents`` by name."""
+    """The expressions that read each tangent from ``tangents``, which holds all of them by name."""
     outside = {} if job.outside is None else job.outside.words
     converted = dict(job.signature.converted)
     reads = []
@@ -146,7 +146,7 @@ def tangent_reads(job: Job, wrt: list[int]) -> list[str]:
 
 
 def handing(job: Job, name: str, sweep: str, wrt: list[int], words: list[str]) -> str:
-    """The text of the function that takes the arguments, and gives the function of their tangents."""
+    """The text of the function that takes the arguments and returns the function of their tangents."""
     lines = [f"{word}={read}" for word, read in zip(words, tangent_reads(job, wrt), strict=True)]
     passed = passed_by_name(passed_text(job), ["@"]).split("@")
     inside = ",\n            ".join(lines)
@@ -161,8 +161,8 @@ def handing(job: Job, name: str, sweep: str, wrt: list[int], words: list[str]) -
 
 
 def kernel(job: Job, surface: Surface, sweep: str, text: str, wrt: list[int], words: list[str]) -> Kernel:
-    """The kernel of value and tangent, and the function that hands it out."""
-    from symgrad.pipeline.lowering import to_loops  # a third of all stages, which NumPy code does not need
+    """The kernel of value and tangent, and the function that returns it."""
+    from symgrad.pipeline.lowering import to_loops  # a third of all stages, not needed for NumPy code
 
     program = clone(job.stages["optimized"])
     results, lists = crossing_lists(program.body.yields), crossing_lists(program.params)
@@ -188,7 +188,7 @@ def kernel(job: Job, surface: Surface, sweep: str, text: str, wrt: list[int], wo
 
 
 def emission(job: Job, func: Func, sweep: str, name: str, text: str, wrt: list[int], words: list[str]) -> Emitted:
-    """The NumPy code: the sweep, and the function that hands it out."""
+    """The NumPy code: the sweep, and the function that returns it."""
     copy = printed(func, job)
     header = header_for(job, copy, sweep, text, document(job, "Value and tangent"))
     tangents = copy.params[len(copy.params) - len(words) :]

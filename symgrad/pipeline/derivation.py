@@ -1,6 +1,6 @@
-"""The stages: a job -> the IR of its derivative, and how that becomes texts.
+"""The stages: a job -> the IR of its derivative, and the methods that turn it into texts.
 
-Everything that rewrites IR is imported here and not before, so that what is found on the disk needs none of it.
+Every module that rewrites IR is imported here, and only on demand: a hit of the disk cache needs none of them.
 """
 
 from __future__ import annotations
@@ -69,13 +69,13 @@ Kernels = Callable[[Job, Surface], Kernel | Pair]
 #: the modules that enter what writes out derivatives of solutions of equations
 ENTERED = (solutions, trajectories)
 
-#: what stands behind a function's name in the names of what is made beside it
+#: suffixes of the names of functions generated beside a function
 ENDS = ("", "_plain", "_primal", "_kernel", "_numpy", "_forward_kernel", "_backward_kernel", "_again")
 
 
 @dataclass(frozen=True, slots=True)
 class Derivation:
-    """What the stages have made of a job, and how its texts are made: as NumPy code, as kernels; ``program`` gives it as IR again."""
+    """The result of the stages for a job, and its emitters: as NumPy code, as kernels; ``program`` returns it as IR again."""
 
     job: Job
     name: str  #: of the emitted function
@@ -84,14 +84,14 @@ class Derivation:
     result: str = ""
     doc: str = ""
     program: Callable[[], Lowered] | None = None
-    as_read: Callable[[], Derivation] | None = None  #: the same of the function as it was read, if this is of another form of it
+    as_read: Callable[[], Derivation] | None = None  #: the derivation of the original function, if this one is of a rewritten form
 
     def readable(self) -> Derivation:
-        """That of the function as it was read."""
+        """The derivation of the original function."""
         return self if self.as_read is None else self.as_read()
 
     def kernel(self, job: Job) -> Kernel | Pair:
-        """The texts for numba; raises OutOfReach for what has none."""
+        """The texts for numba; raises OutOfReach where there are none."""
         words: Mapping[str, str] = {} if job.outside is None else job.outside.words
         converted = dict(job.signature.converted)
         leaves = [words.get(text, text) + converted.get(text, "") for _, text in job.lowered.inputs]
@@ -110,18 +110,18 @@ class Derivation:
         )
 
     def primal(self) -> tuple[ast.Module, dict[str, Any], str]:
-        """The function itself, to be run once: a tree, what that names, and its own name."""
+        """The function itself, to be run once: a tree, its global names, and its own name."""
         job, name = self.job, f"{self.name}_primal"
         return *run_once(job, job.stages["simplified"], name, numbered(job.lowered.result, itertools.count())), name
 
     def saved(self, examples: Any, kernel: bool) -> str:
-        """The text of a module of its own, with the kernels if it is to have them."""
+        """The text of a saved module, with the kernels if requested."""
         plain = self.readable()
         return saved(plain.job, plain.emission, self.name, examples, self.kernel if kernel else None)
 
 
 def derivation(job: Job, read: Read) -> Derivation:
-    """Run the stages. ``read`` gives expressions over the arguments, where there are any; see ``seek_relations``."""
+    """Run the stages. ``read`` evaluates expressions over the arguments, if there are any; see ``seek_relations``."""
     if job.request.primal:
         return function_itself(job, read)
     job.check_output()
@@ -149,7 +149,7 @@ def derivation(job: Job, read: Read) -> Derivation:
 
 
 def maker(job: Job) -> Callable[..., Derivation]:
-    """What makes the derivative that is asked for."""
+    """The function that makes the requested derivative."""
     if job.request.along:
         return product_forwards if job.request.mode == "forward" else gradient_along
     if job.request.sparsity:
@@ -160,13 +160,13 @@ def maker(job: Job) -> Callable[..., Derivation]:
 
 
 def simplified(job: Job, func: Func, read: Read) -> Func:
-    """What was lowered after the first passes, which another derivative may have run already."""
+    """The lowered function after the first passes, which another derivative may have run already."""
     reading = job.reading
     if reading is not None and reading.func is not None and reading.simplified is not None:
         job.stages |= {"lowered": reading.func, "simplified": reading.simplified}
         job.relations = reading.related
         return clone(reading.simplified)
-    alone = len(reachable(func)) == 1  # copies share the functions that they call
+    alone = len(reachable(func)) == 1  # copies share their callees
     job.stage("lowered", func)
     func = run(SIMPLIFY, run(LOWERED, func) if job.lowered.fresh else func)
     seek_relations(job, func, read)
@@ -177,7 +177,7 @@ def simplified(job: Job, func: Func, read: Read) -> Func:
 
 
 def of_best_form(job: Job, func: Func, make: Callable[[Job, Func], Derivation]) -> Derivation:
-    """What is made of a function in the form that is best for it; of the function as it was read, when it is asked for."""
+    """The derivation of a function in its fastest form; of the original function on demand."""
     if job.request.optimize == "read":
         return make(job, label(clone(func)))
     before = outline(func)
@@ -189,8 +189,11 @@ def of_best_form(job: Job, func: Func, make: Callable[[Job, Func], Derivation]) 
 
 
 def prepared(job: Job, func: Func) -> Func:
-    """The function in the form whose derivative runs fastest: for kernels with one product of matrices in the place of many of
-    vectors, small arrays as numbers where that is faster, and before loops what their rounds compute alike; none of complex numbers."""
+    """The function in the form whose derivative runs fastest; complex numbers are left as they are.
+
+    For kernels dot products are batched to matrix products; small arrays become numbers where that is faster;
+    loop-invariant ops are hoisted.
+    """
     if holds_complex(func):
         if func.notes is not None:
             func.notes.add("passes", "unproved", func.loc, "a function of complex numbers runs as it is shown, in none of the faster forms",
@@ -201,7 +204,7 @@ def prepared(job: Job, func: Func) -> Func:
 
 
 def asks_result(job: Job, func: Func) -> bool:
-    """Let the program look at its result where nothing is known of it: a gradient is of one number. Works in place."""
+    """Insert a run-time check of a result of unknown type: a gradient is of one number. Works in place."""
     if job.output.count != 1 or job.output.items or job.lowered.raises:
         return False
     result = func.body.yields[0]
@@ -212,23 +215,23 @@ def asks_result(job: Job, func: Func) -> bool:
 
 
 def outline(func: Func) -> list[object]:
-    """What a function does in which order, to tell whether a pass has changed it."""
+    """The ops of a function in order, to detect whether a pass has changed it."""
     return [(op.name if isinstance(op, Call) else type(op), len(op.outs)) for op in walk(func.body)]
 
 
 def untold(func: Func) -> Func:
-    """A function of which nothing more is told."""
+    """Switch off remarks for a function."""
     func.notes = None
     return func
 
 
 def costs(job: Job) -> Costs:
-    """What is expensive where the derivative will run."""
+    """The cost model of the target."""
     return READ if job.request.optimize == "read" else INTERPRETED if job.target is None else job.target.costs()
 
 
 def seek_relations(job: Job, func: Func, read: Read) -> None:
-    """Ask for code that relies on how the extents of the arguments are related, where such code knows more shapes."""
+    """Request code specialised to relations between the arguments' extents, where that makes more shapes known."""
     if read is None:
         return
     words = {symbol: text for text, symbol in extent_words(job.signature).items()}
@@ -240,11 +243,11 @@ def seek_relations(job: Job, func: Func, read: Read) -> None:
         raise Related(pins)
 
 
-# ------------------------------------------------------------------ what is derived
+# ------------------------------------------------------------------ kinds of derivatives
 
 
 def whole_gradient(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Derivation:
-    """The gradient, with the value or auxiliary results if they are asked for."""
+    """The gradient, with the value or auxiliary results if requested."""
     lowered, keep = job.lowered, job.request.value or job.request.has_aux
     with timed(primal.notes, "differentiate", "gradient"):
         derivative = gradient(primal, wrt, active_results=active, value=keep, name=f"{primal.name}_grad", costs=costs(job), fused=True,
@@ -265,7 +268,7 @@ def whole_gradient(job: Job, primal: Func, wrt: list[int], active: list[int]) ->
 
 
 def jacobian_matrices(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Derivation:
-    """The Jacobians, with the auxiliary results if they are asked for."""
+    """The Jacobians, with the auxiliary results if requested."""
     with timed(primal.notes, "differentiate", "jacobian"):
         derivative = job.stage("adjoint", matrices(job, primal, wrt, active, costs(job)))
     count = len(primal.body.yields)
@@ -281,7 +284,7 @@ def jacobian_matrices(job: Job, primal: Func, wrt: list[int], active: list[int])
 
 
 def product_forwards(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Derivation:
-    """The derivative of a gradient in the direction of an argument, with the auxiliary results if they are asked for."""
+    """The derivative of a gradient in the direction of an argument, with the auxiliary results if requested."""
     aux = job.request.has_aux
     with timed(primal.notes, "differentiate", "push_forward"):
         derivative = expanded(push_forward(primal, wrt, active, f"{job.source.name}_hvp"))
@@ -300,7 +303,7 @@ def product_forwards(job: Job, primal: Func, wrt: list[int], active: list[int]) 
 
 
 def gradient_along(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Derivation:
-    """The gradient of the sum of the results weighted by an argument, with the auxiliary results if they are asked for."""
+    """The gradient of the sum of the results weighted by an argument, with the auxiliary results if requested."""
     aux = job.request.has_aux
     with timed(primal.notes, "differentiate", "gradient"):
         name = f"{job.source.name}_hvp"
@@ -319,13 +322,13 @@ def gradient_along(job: Job, primal: Func, wrt: list[int], active: list[int]) ->
 
 
 def without_output(job: Job, derivative: Func, count: int) -> int:
-    """Take what is differentiated out of the results that a function has of its own; how many are left."""
+    """Remove the differentiated results from a function's own ones; return how many are left."""
     del derivative.body.yields[: job.output.count], derivative.results[: job.output.count]
     return count - job.output.count
 
 
 def with_aux(job: Job, whole: Result, order: list[int], count: int) -> Result:
-    """The structure of the derivative, with that of the auxiliary results, which are the first ``count``, if they are asked for."""
+    """The structure of the derivative, with that of the auxiliary results, the first ``count``, if requested."""
     if job.request.value or not job.request.has_aux:
         return whole
     order += range(count)
@@ -333,9 +336,9 @@ def with_aux(job: Job, whole: Result, order: list[int], count: int) -> Result:
 
 
 def in_one_piece(job: Job, derivative: Func, kind: str, title: str, whole: Result, order: list[int]) -> Derivation:
-    """What is made of a derivative that is one function; ``whole`` is the structure of its results, ``order`` which these are."""
+    """The derivation of a derivative in one function; ``whole`` is the structure of its results, ``order`` their indices."""
     if job.request.optimize == "read":
-        verify(derivative)  # the plan for text is another one than that of code that runs
+        verify(derivative)  # the plan for readable text differs from the one for code that runs
         derivative = job.stage("optimized", run(READABLE, derivative))
         verify(derivative)
     else:
@@ -349,7 +352,7 @@ def in_one_piece(job: Job, derivative: Func, kind: str, title: str, whole: Resul
 
 
 def function_itself(job: Job, read: Read) -> Derivation:
-    """The function as it was read, without a derivative; it leaves its arguments alone."""
+    """The original function, without a derivative; it does not change its arguments."""
     return of_best_form(job, unmarked(simplified(job, clone(job.lowered.func), read)), itself)
 
 
@@ -363,7 +366,7 @@ def itself(job: Job, func: Func) -> Derivation:
 
 
 def program(func: Func, texts: list[str], result: Result, lowered: Lowered, order: list[int]) -> Lowered:
-    """A function of ours as if it had just been lowered, so that it can be differentiated again."""
+    """A generated function as if it had just been lowered, so that it can be differentiated again."""
     copy = clone(func)
     copy.split = copy.notes = None
     copy.body.yields = [copy.body.yields[k] for k in order]
@@ -374,7 +377,7 @@ def program(func: Func, texts: list[str], result: Result, lowered: Lowered, orde
 
 
 def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Derivation:
-    """A pair of functions: forward gives the result and a closure over the residuals."""
+    """A pair of functions: forward returns the result and a closure over the residuals."""
     name = free_name(job, primal.name, "_forward", "_backward", *(f"_vjp{end}" for end in ENDS))
     with timed(primal.notes, "differentiate", "gradient"):
         whole = gradient(primal, wrt, active_results=active, value=True, seeds=True, name=f"{name}_vjp", costs=costs(job),
@@ -447,7 +450,7 @@ def along(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Derivati
 
 
 def linearized(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Derivation:
-    """The value, and a linear function of tangents that reads what the value's computation has left."""
+    """The value, and a linear function of tangents that reads the residuals of the value's computation."""
     stem = free_name(job, primal.name, *(f"_linearize{end}" for end in (*ENDS, "_value", "_linear")))
     name = f"{stem}_linearize"
     parts = linear(job, primal, wrt, active_results(job, primal), name, costs(job))
@@ -459,7 +462,7 @@ def linearized(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Der
 
 
 def frame_of_sparsity(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Derivation:
-    """What gives the frame of a sparse Jacobian for arguments: the derivative itself is computed by other functions."""
+    """A function that returns the frame of a sparse Jacobian for arguments; other functions compute the derivative itself."""
     from symgrad.loops.reach import OutOfReach
     from symgrad.pipeline.sparsity import frame_emission
 
@@ -472,9 +475,10 @@ def frame_of_sparsity(job: Job, primal: Func, wrt: list[int], active: list[int])
 
 
 def derivative_inside(what: str, func: Func, wrt: list[int], active: list[int], taken: set[str], holomorphic: bool = False) -> Func:
-    """The gradient of a function, its value and gradient, or its value and tangent, where that is taken inside another one.
+    """The gradient of a function, its value and gradient, or its value and tangent, for use inside another function.
 
-    Results of the function that are not ``active`` are auxiliary, and stand before the gradient, behind the value if that is kept.
+    Results that are not ``active`` are auxiliary. They come before the gradient, and after the value if that is
+    returned.
     """
     func = run(SIMPLIFY, func)
     check(func, wrt, active)

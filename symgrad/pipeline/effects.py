@@ -1,4 +1,4 @@
-"""A function as it was read -> what is to be known before it is run beside its derivative: its effects, the dtypes inside, cuts."""
+"""Properties of a lowered function for running it beside its derivative: side effects, inner dtypes, cut derivatives."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from symgrad.ops.declare import CUTS, USER_ROWS
 from symgrad.runtime.support import refill
 from symgrad.text import root_of
 
-#: calls that store in objects that were given
+#: calls that store in their argument
 STORES = (setattr, delattr, operator.setitem, operator.delitem, refill, np.copyto)
 #: methods that store in lists, sets and deques
 STORING = frozenset({"append", "extend", "pop", "add", "discard", "sort"})
-#: the types of objects whose content the frontend follows
+#: the types of objects whose content the frontend tracks
 FOLLOWED = tuple(map(Object, ("list", "dict", "record")))
-#: the type of the sets of Python's own that a program makes for itself (``frontend/growing_sets.py``)
+#: the type of Python sets that a program creates for itself (``frontend/growing_sets.py``)
 OWN = Object("container")
-#: what makes a generator that draws the same numbers for the same seed
+#: constructors of generators that draw the same numbers for the same seed
 SEEDED = (np.random.default_rng, np.random.RandomState)
 
 
 def ops_of(lowered: Lowered) -> Iterator[Op]:
-    """Every op of a function and of those that it calls."""
+    """Every op of a function and of its callees."""
     for func in reachable(lowered.func):
         yield from walk(func.body)
 
 
 def why_once(lowered: Lowered, names: tuple[str, ...]) -> tuple[str, Loc] | None:
-    """Why a function cannot be run a second time unseen, and where; None if it can. ``names`` are those of its parameters."""
+    """Why, and where, a second run of a function would be observable; None if it would not. ``names`` are its parameters."""
     makers: dict[Operand, Call] = {out: op for op in ops_of(lowered) if isinstance(op, Call) for out in op.outs}
     outsiders = {value for value, text in lowered.inputs if root_of(text.removeprefix("(")) not in names}
     for op in ops_of(lowered):
@@ -45,7 +45,7 @@ def why_once(lowered: Lowered, names: tuple[str, ...]) -> tuple[str, Loc] | None
                 continue
             what = "it assigns to a global variable" if isinstance(store, Const) else said(op.args[0], makers)
             return what, op.loc
-    outside = next((root for root in lowered.mutated if root not in ("", *names)), None)  # nothing: a copy
+    outside = next((root for root in lowered.mutated if root not in ("", *names)), None)  # no name: a copy
     if outside is not None:
         return "it writes to an array or list from outside", lowered.func.loc
     if lowered.keeps:
@@ -54,14 +54,14 @@ def why_once(lowered: Lowered, names: tuple[str, ...]) -> tuple[str, Loc] | None
 
 
 def stores(lowered: Lowered) -> bool:
-    """Does a function store something in objects that it was given?"""
+    """Whether a function stores in objects that it receives."""
     makers: dict[Operand, Call] = {out: op for op in ops_of(lowered) if isinstance(op, Call) for out in op.outs}
     calls = [op for op in ops_of(lowered) if isinstance(op, Call)]
     return any(op.name == "store_outside" or op.name == "opaque" and stored_in(op, makers) is not None for op in calls)
 
 
 def stored_in(op: Call, makers: Mapping[Operand, Call]) -> Operand | None:
-    """The object that a call which the frontend has written stores something in; None of any other call."""
+    """The object that a call emitted by the frontend stores in; None for any other call."""
     function = op.args[0]
     if isinstance(function, Const):
         return op.args[1] if function.value in STORES else None
@@ -73,7 +73,7 @@ def stored_in(op: Call, makers: Mapping[Operand, Call]) -> Operand | None:
 
 
 def is_repeatable(op: Call, makers: Mapping[Operand, Call]) -> bool:
-    """Does a call make a generator from a seed, or draw from one that was made so; or does it use a set that is made in the function?"""
+    """Whether a call creates a generator from a seed, or draws from such a generator, or uses a set created in the function."""
     function = op.args[0]
     if isinstance(function, Const) and any(value.type == OWN for value in (*op.args[1:], *op.outs)):
         return True
@@ -86,7 +86,7 @@ def is_repeatable(op: Call, makers: Mapping[Operand, Call]) -> bool:
 
 
 def said(function: Operand, makers: Mapping[Operand, Call]) -> str:
-    """What a call does that cannot be seen into."""
+    """The effect of an opaque call, in words."""
     attribute = makers.get(function)
     value = function.value if isinstance(function, Const) else None
     if value is print:
@@ -105,17 +105,17 @@ def said(function: Operand, makers: Mapping[Operand, Call]) -> str:
 
 
 def is_cut(lowered: Lowered) -> bool:
-    """Are derivatives of the function others than the mathematics says, on purpose?"""
+    """Whether derivatives of the function deliberately differ from the mathematical ones."""
     return any(isinstance(op, Call) and (op.name in CUTS or op.name in USER_ROWS) for op in ops_of(lowered))
 
 
 def is_custom(lowered: Lowered) -> bool:
-    """Is a value said by the forward function of a ``custom_vjp``, which may give another one than the function?"""
+    """Whether the forward function of a ``custom_vjp`` computes a value; it may differ from the function's."""
     return any(isinstance(op, Call) and op.name == "custom" for op in ops_of(lowered))
 
 
 def dtypes_of(lowered: Lowered) -> frozenset[str]:
-    """The dtypes of the values of a function."""
+    """The dtypes of the values in a function."""
     return frozenset(name for op in ops_of(lowered) for out in op.outs for name in names_in(out.type))
 
 

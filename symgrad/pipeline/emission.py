@@ -1,4 +1,4 @@
-"""A job and its IR -> texts, and modules of their own."""
+"""A job and its IR -> texts, and saved modules."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ from symgrad.pipeline.runner import Stage, run, timed
 from symgrad.saving import module, outside, tested
 from symgrad.text import identifier, literal, respelled
 
-#: NumPy's names of the dtypes that are narrower than Python's numbers
+#: NumPy's names of the dtypes narrower than Python's numbers
 NARROW = {"f16": "float16", "f32": "float32", "c64": "complex64"}
 
 Emission = Callable[[Job], Emitted]
 
 
 def printed(func: Func, job: Job) -> Func:
-    """A copy of a function as it is printed: for ``"speed"`` in the form that NumPy runs fastest, in a file with plain lists as tapes.
+    """A copy of a function for printing: for ``"speed"`` in NumPy's fastest form; in a file with plain lists as tapes.
 
-    What holds complex numbers is left as it is: the passes that make that form know of real numbers only.
+    Functions with complex numbers keep their form: those passes are for real numbers only.
     """
     return in_form(clone(func), job, LOWER if job.request.guarded else LOWER_HALVES)
 
 
 def in_form(func: Func, job: Job, lower: Stage) -> Func:
-    """The function in the form that is printed, with the functions that it hands to solvers."""
+    """The function in its printed form, with the functions that it passes to solvers."""
     func = run(PRINTABLE, func)
     if job.outside is not None:
         func = run(FILED, func)
@@ -55,7 +55,7 @@ def in_form(func: Func, job: Job, lower: Stage) -> Func:
             for one in handed:
                 if one not in forms:
                     whole = run(READABLE if job.request.optimize == "read" else OPTIMISE, run(SIMPLIFY, clone(one)))
-                    forms[one] = Const(in_form(whole, job, LOWER_HALVES), one.name)  # no other form is at hand when it raises
+                    forms[one] = Const(in_form(whole, job, LOWER_HALVES), one.name)  # no other form is available if it raises
             op.replace_operands([forms[a.value] if isinstance(a, Const) and a.value in handed else a for a in op.operands])
     return func
 
@@ -78,7 +78,7 @@ def run_once(job: Job, func: Func, name: str, result: str) -> tuple[ast.Module, 
 
 
 def header_for(job: Job, func: Func, name: str, result: str, doc: str) -> Header:
-    """The outside of a function that takes the user's own parameters, which give their names to those of ``func``."""
+    """The interface of a function of the user's own parameters, which name the parameters of ``func``."""
     words: Mapping[str, str] = {} if job.outside is None else job.outside.words
     names = {*job.signature.names, *words.values()}
     bind: dict[Value, str] = {}
@@ -95,7 +95,7 @@ def header_for(job: Job, func: Func, name: str, result: str, doc: str) -> Header
 
 def saved(job: Job, emission: Emission, name: str, examples: Sequence[str] | None,
           kernel: Callable[[Job], Kernel | Pair] | None = None) -> str:  # fmt: skip
-    """The text of a module of its own; ``kernel`` gives that of the kernels that it is to run where numba is installed."""
+    """The text of a saved module; ``kernel`` returns the texts of the kernels that run where numba is installed."""
     if job.lowered.caught:
         raise SaveError("it handles exceptions, which a saved derivative cannot refuse")
     function, objects = job.source.function, job.lowered.objects
@@ -116,7 +116,7 @@ def saved(job: Job, emission: Emission, name: str, examples: Sequence[str] | Non
 
 
 def mentioned(emitted: Emitted, objects: Mapping[str, Any]) -> Emitted:
-    """The text with those of the user's objects that it names."""
+    """The text with the user's objects that it mentions."""
     names = {node.id for node in ast.walk(ast.parse(emitted.text)) if isinstance(node, ast.Name)}
     return Emitted(emitted.text, {n: v for n, v in {**emitted.namespace, **objects}.items() if n in names}, emitted.line_map)
 
@@ -125,7 +125,7 @@ def mentioned(emitted: Emitted, objects: Mapping[str, Any]) -> Emitted:
 
 
 def argument_names(hints: list[str | None], taken: Container[str] = ()) -> list[str]:
-    """A distinct name for each parameter, which is none of those that are ``taken``."""
+    """A distinct name for each parameter, outside ``taken``."""
     names: dict[str, None] = {}
     numbers: dict[str, int] = {}
     for hint in hints:
@@ -138,7 +138,7 @@ def argument_names(hints: list[str | None], taken: Container[str] = ()) -> list[
 
 
 def seed_places(output: Result, path: str) -> list[tuple[str, Result]]:
-    """The leaves of the output, each with its path in something that has the same structure and is read by ``path``."""
+    """The leaves of the output, each with its path in an object of the same structure that ``path`` reads."""
     if not output.items:
         return [(path, output)] * output.count
     if output.how == BY_KEYS:
@@ -149,7 +149,7 @@ def seed_places(output: Result, path: str) -> list[tuple[str, Result]]:
 
 
 def seed_checks(output: Result, path: str, name: str) -> list[str]:
-    """The lines that hold the seeds of a pullback, read by ``path``, to the structure of the result, which is called ``name``."""
+    """The lines that check the seeds of a pullback, read by ``path``, against the structure of the result, called ``name``."""
     if not output.items:
         return []
     how = output.how or tuple(f"{OWNER}[{place}]" for place in range(len(output.items)))
@@ -163,12 +163,12 @@ def seed_checks(output: Result, path: str, name: str) -> list[str]:
 
 
 def under(path: str, step: str) -> str:
-    """The path of an item, by the path of what holds it."""
+    """The path of an item, given the path of its container."""
     return respelled(step, lambda word: path if word == OWNER else word)
 
 
 def key_of(step: str) -> str | None:
-    """The text of the key by which a step reads an item of a dict; None of what reads an attribute."""
+    """The text of the key by which a step reads an item of a dict; None for an attribute."""
     match ast.parse(step, mode="eval").body:
         case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant() as key) if name == OWNER:
             return ast.unparse(key)
@@ -176,7 +176,7 @@ def key_of(step: str) -> str | None:
 
 
 def seeds_of(output: Result, types: list[Type], out: str) -> list[Seed]:
-    """The seeds of a pullback, in order; ``out`` is what was returned, ``types`` are those of its leaves."""
+    """The seeds of a pullback, in order; ``out`` is the returned value, ``types`` are those of its leaves."""
     seeds: list[Seed] = []
     for (text, leaf), (result, _), type_ in zip(seed_places(output, "out_grad"), seed_places(output, out), types, strict=True):
         text = text if leaf.text == "{}" else f"list_seed({text})"

@@ -1,4 +1,4 @@
-"""Why a result does not depend on an argument: the operation that ends its derivative, with the place of that operation."""
+"""Explains why a result does not depend on an argument: the op that ends its derivative, and its place."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from symgrad.ir.core import Block, Call, For, Func, Operand, Value, While, walk
 from symgrad.ir.types import Array, List, Scalar, Type
 from symgrad.location import Loc
 
-#: rows that read the shape of an array and nothing else
+#: rows that read only the shape of an array
 SHAPES = frozenset({"extent", "shape_of", "size", "ndim", "list_len", "zeros_like", "ones_like", "empty_like", "zeros_of", "zeros_as",
                     "list_zeros", "full_like", "range_len", "is_array"})  # fmt: skip
 CUTS = frozenset({"stop_gradient", "barrier"})
@@ -20,9 +20,9 @@ ORDERS = frozenset({"argsort", "argmax", "argmin", "nanargmax", "nanargmin", "ar
 
 
 def why_inactive(func: Func, params: Sequence[Value], results: Iterable[Operand], shapes: bool = True) -> tuple[str, Loc] | None:
-    """What ends the derivative with respect to some parameters of a function, as the end of a sentence, and where.
+    """The op that ends the derivative with respect to some parameters of a function, as the end of a sentence, and its place.
 
-    None if nothing that the results are computed from reads them, or without ``shapes`` nothing but their shape.
+    None if the results are not computed from the parameters, or, without ``shapes``, only from their shapes.
     """
     varied = closure(params, dependences(func.body).forward)
     reaches = closure((r for r in results if isinstance(r, Value)), sources(func.body))
@@ -35,7 +35,7 @@ def why_inactive(func: Func, params: Sequence[Value], results: Iterable[Operand]
 
 
 def words_for(op: Call, varied: set[Value]) -> str:
-    """What an operation does to an argument whose derivative it ends."""
+    """How an op ends the derivative of an argument, in words."""
     read = next(a for a in op.args if a in varied)
     if op.name in CUTS:
         return "stop_gradient ends its derivative here"
@@ -54,14 +54,14 @@ def words_for(op: Call, varied: set[Value]) -> str:
 
 
 def kind_of(type_: Type) -> str | None:
-    """The kind of number that a value is, or holds."""
+    """The kind of number of a type or of its items."""
     while isinstance(type_, List):
         type_ = type_.item
     return type_.kind if isinstance(type_, Array | Scalar) else None
 
 
 def sources(block: Block, table: dict[Value, list[Value]] | None = None) -> dict[Value, list[Value]]:
-    """For each value all values that it is computed from or chosen by, in a block and those inside it."""
+    """For each value all values that it is computed from or selected by, in a block and those inside it."""
     table = {} if table is None else table
 
     def link(targets: Iterable[Operand], read: Iterable[Operand]) -> None:
@@ -82,7 +82,7 @@ def sources(block: Block, table: dict[Value, list[Value]] | None = None) -> dict
 
 
 def in_text(source: Source, name: str) -> tuple[str, Loc | None]:
-    """What the text of a function says of a parameter from which no derivative comes: never used, or overwritten first."""
+    """Why no derivative reaches a parameter, by the function's text: it is never used, or overwritten first."""
     uses = sorted(
         (node for node in ast.walk(source.node) if isinstance(node, ast.Name) and node.id == name),
         key=lambda node: (node.lineno, node.col_offset),

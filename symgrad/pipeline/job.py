@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from symgrad.pipeline.target import Target
     from symgrad.saving import Outside
 
-#: the stages whose IR is kept, in order, each with what the function is then
+#: the stages whose IR is kept, in order, with descriptions
 STAGES: dict[str, str] = {
     "lowered": "the function as the frontend has read it",
     "simplified": "what is differentiated",
@@ -46,29 +46,29 @@ STAGES: dict[str, str] = {
 }
 
 
-#: names that emitted text uses itself
+#: names that emitted text itself uses
 TAKEN = frozenset({"np", "math", *dir(builtins)})
-#: a leaf in a template, or a brace of the text itself
+#: a leaf of a template, or an escaped brace
 LEAVES = re.compile(r"\{\{|\}\}|\{\}")
 
 
 @dataclass(slots=True)
 class Job:
-    """One compilation: what was asked, what was lowered, and the IR after each stage."""
+    """One compilation: the request, the lowered function, and the IR after each stage."""
 
     source: Source
     signature: Signature
     request: Request
     lowered: Lowered
     stages: dict[str, Func] = field(default_factory=dict)
-    outside: Outside | None = None  #: the parameters of the function as it is saved
+    outside: Outside | None = None  #: the parameters of the function in a saved file
     by_columns: bool = False  #: is a Jacobian computed by forward mode?
     order: int = 1  #: of the derivative: 2 where the function is itself a derivative
     inactive: list[Inactive] = field(default_factory=list)  #: arguments that the result does not depend on
     relations: tuple[str, ...] = ()  #: of extents, from which more shapes would follow
-    target: Target | None = None  #: what the derivative is compiled by, None for NumPy code alone
-    defined: frozenset[str] = frozenset()  #: the names of the functions that stand beside it in one text
-    reading: Reading | None = None  #: where the function as it was lowered is kept for other derivatives
+    target: Target | None = None  #: the compilation target; None for NumPy code alone
+    defined: frozenset[str] = frozenset()  #: the names of other functions in the same text
+    reading: Reading | None = None  #: the cache of the lowered function, shared with other derivatives
 
     def stage(self, name: str, func: Func) -> Func:
         assert name in STAGES
@@ -76,7 +76,7 @@ class Job:
         self.stages[name] = clone(func)
         return func
 
-    # -------------------------------------------------------------- what is differentiated
+    # -------------------------------------------------------------- checks of the request
 
     @property
     def output(self) -> Result:
@@ -85,11 +85,11 @@ class Job:
 
     @property
     def of_one_number(self) -> bool:
-        """Is a gradient asked for, which is of one number?"""
+        """Whether the gradient of one number is requested."""
         return self.request.guarded and not (self.request.jacobian or self.request.along)
 
     def check_output(self) -> None:
-        """A gradient needs one number; ``has_aux`` needs a pair; nothing is asked of a function that always raises."""
+        """Check the result: a gradient needs one number, ``has_aux`` a pair; a function that always raises is not checked."""
         loc = self.source.loc(self.source.node)
         if self.request.has_aux and len(self.lowered.result.items) != 2:
             raise BadArgument("has_aux=True needs a function that returns (out, aux)", loc)
@@ -116,7 +116,7 @@ class Job:
                             "return its real part or absolute value, use vjp with a complex seed, or holomorphic=True")  # fmt: skip
 
     def check_complex(self, outputs: Sequence[Type]) -> None:
-        """A complex derivative is of complex numbers with respect to complex ones."""
+        """Check that a complex derivative is of complex results with respect to complex arguments."""
         for output in outputs:
             if not is_complex(output):
                 raise NotScalar(f"the output is {output}, and holomorphic=True is for functions that return a complex number",
@@ -128,7 +128,7 @@ class Job:
                                   f"pass {text} + 0j, or leave holomorphic out")  # fmt: skip
 
     def check_matrices(self) -> None:
-        """A Jacobian is of real numbers and arrays of known rank, with respect to such; a holomorphic one of complex ones."""
+        """Check that a Jacobian is of real numbers and arrays of known rank, with respect to such; a holomorphic one of complex ones."""
         func, loc, is_real = self.lowered.func, self.result_loc(), not self.request.holomorphic
         outputs = [operand.type for operand in func.body.yields[: self.output.count]]
         if not is_real:
@@ -140,7 +140,7 @@ class Job:
             if isinstance(type_, Scalar | Array) and not carries(type_):
                 raise NotScalar(f"the output holds {type_}: integers and booleans have no derivative", loc,
                                 "return them as auxiliary results: (out, aux), with has_aux=True")  # fmt: skip
-            if not isinstance(type_, Array):  # what is an array is looked at when the program runs
+            if not isinstance(type_, Array):  # an array is checked at run time
                 refuse_unless_array(f"the output holds {type_}", "of", type_, loc, "return arrays, for example np.array(out)")
         for k in self.requested():
             type_, text = func.params[k].type, self.lowered.inputs[k][1]
@@ -154,9 +154,9 @@ class Job:
         return self.source.loc(self.source.node)
 
     def inputs_of(self, name: str) -> list[tuple[int, str]]:
-        """Parameters of the program that belong to an argument, or to the part that a path names, with their paths."""
+        """The program's parameters that belong to an argument, or to the part at a path, with their paths."""
         inputs = []
-        beside_items = beside(root_of(name), self.signature[root_of(name)])  # which no gradient has a place for
+        beside_items = beside(root_of(name), self.signature[root_of(name)])  # gradients have no place for these
         places = {text: k for k, (_, text) in enumerate(self.lowered.inputs)}
         for text, k in [*places.items(), *((text, places[other]) for text, other in self.lowered.aliases.items() if other in places)]:
             if belongs(text, name) and not any(is_inside(text, one) and not is_inside(name, one) for one in beside_items):
@@ -180,14 +180,14 @@ class Job:
     # -------------------------------------------------------------- the structure of results
 
     def gradients(self, places: dict[int, int], order: list[int]) -> Result:
-        """The gradients in the structure of the arguments; ``order`` collects which results of the program they are."""
+        """The gradients in the structure of the arguments; ``order`` collects the indices of the program's results."""
         parts = tuple(self.structure(name, name, self.asked(name), places, order) for name in self.request.wrt)
         if self.request.structure == "single":
             return parts[0]
         return sequence(parts, "(", ")")
 
     def asked(self, path: str) -> Abstract:
-        """What is known of what a gradient is asked for."""
+        """The abstract value of the argument, or part, of a gradient."""
         held = part_at(self.signature, path)
         assert held is not None
         return held
@@ -221,7 +221,7 @@ class Job:
         return Result(f"{owner}({words})", count, inner, tuple(part_of(OWNER, item, n) for n in item.names))
 
     def of_items(self, path: str, name: str, item: Many, places: dict[int, int], order: list[int]) -> Result:
-        """The gradient of a long list whose items have parts: made of the lists that are the gradients of the parts."""
+        """The gradient of a long list whose items have parts, built from the lists of the parts' gradients."""
         mine = {text: places[k] for k, text in self.inputs_of(name) if k in places}
         words = {text: f"item_{n}" for n, text in enumerate(text for text in leaf_paths(item, path) if text in mine)}
         if not words:
@@ -232,7 +232,7 @@ class Job:
         return Result(f"tuple({expression})" if item.kind is tuple else expression, len(words))
 
     def of_item(self, item: Abstract, paths: Iterator[str], words: dict[str, str]) -> str:
-        """The text of what stands for one item, of names of the gradients of its parts."""
+        """The text of one item, over the names of its parts' gradients."""
         match item:
             case Many(item=Type()) | Type():
                 word = words.get(next(paths), "None")
@@ -245,7 +245,7 @@ class Job:
         return "None"
 
     def class_name(self, kind: type) -> str:
-        """A name for a class, which no parameter has and no other object."""
+        """A name for a class, not used by a parameter or another object."""
         stem, number = identifier(kind.__name__), 0
         name = stem = f"class_{stem}" if stem.startswith("__") else stem
         while name in self.signature.names or name in TAKEN or self.lowered.objects.get(name, kind) is not kind:
@@ -271,7 +271,7 @@ def numbered(result: Result, numbers: Iterator[int]) -> str:
 
 
 def with_leaves(result: Result, leaves: Sequence[Result]) -> Result:
-    """A structure with other ones in the places of its leaves.
+    """A structure with its leaves replaced by structures.
 
     >>> with_leaves(Result("{{'a': {}}}", 1), [Result("({}, {})", 2)]).text
     "{{'a': ({}, {})}}"
@@ -285,12 +285,12 @@ def with_leaves(result: Result, leaves: Sequence[Result]) -> Result:
 
 
 def is_made_of(kind: type, names: tuple[str, ...]) -> bool:
-    """Can an instance be made of its attributes?"""
+    """Whether an instance can be constructed from its attributes."""
     return dataclasses.is_dataclass(kind) and set(names) <= {f.name for f in dataclasses.fields(kind) if f.init}
 
 
 def keyword(name: str, value: str) -> str:
-    """An argument by its name, in a template.
+    """A keyword argument in a template.
 
     >>> keyword("w", "{}"), keyword("a b", "{}")
     ('w={}', "**{{'a b': {}}}")
@@ -299,7 +299,7 @@ def keyword(name: str, value: str) -> str:
 
 
 def refuse_unless_array(what: str, how: str, type_: Type, loc: Loc, hint: str) -> None:
-    """Refuse what is no number and no array of known rank, so that it is tried again with more known, as far as there is more."""
+    """Refuse a type other than a number or an array of known rank; compilation then retries with more specific types, if there are any."""
     if isinstance(type_, Scalar) or isinstance(type_, Array) and type_.shape is not None:
         return
     if isinstance(type_, List):
@@ -319,7 +319,7 @@ def is_one_number(type_: Type) -> bool:
 
 
 def carries(type_: Type) -> bool:
-    """Could a parameter of this type have a derivative?"""
+    """Whether a parameter of this type can have a derivative."""
     inner = type_
     while isinstance(inner, List):
         inner = inner.item

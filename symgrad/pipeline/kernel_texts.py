@@ -1,4 +1,4 @@
-"""How the texts of kernels are made of a derivative; the stages for kernels, a third of all, are imported where they are needed."""
+"""A derivative -> texts of kernels. The kernel stages, a third of all modules, are imported on demand."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def halves_in_loops(job: Job, values: int, seeds: int) -> tuple[Func, Func, Mapp
 
 
 def halves_of(whole: Func, values: int, seeds: int) -> tuple[Func, Func, Mapping[int, int]]:
-    """A function of so many results and seeds as loops over numbers, lowered whole, so that its halves may share what is no argument:
-    tapes, lists.
+    """A function with these numbers of results and seeds as loops over numbers.
 
-    Returns beside the halves which results of the first one are copies of which of its parameters.
+    It is lowered whole, so that the halves may share values that cannot be arguments: tapes, lists. Also
+    returns which results of the first half are copies of which of its parameters.
     """
     from symgrad.pipeline.lowering import to_halves
 
@@ -36,7 +36,7 @@ def halves_of(whole: Func, values: int, seeds: int) -> tuple[Func, Func, Mapping
 
 
 def with_effects(job: Job, surface: Surface, program: Func) -> Surface:
-    """Take what is called for its effect out of a program that becomes a kernel, in place; the caller does it behind the kernel."""
+    """Remove the calls with side effects from a program that becomes a kernel, in place; the caller makes them after the kernel."""
     from symgrad.loops.behind import effects_behind  # of the stages for kernels
 
     effects = effects_behind(program)
@@ -52,8 +52,8 @@ def with_effects(job: Job, surface: Surface, program: Func) -> Surface:
 
 
 def whole_kernel(job: Job, surface: Surface) -> Kernel:
-    """The kernel of a function that is one piece."""
-    from symgrad.pipeline.lowering import to_loops  # a third of all stages, which NumPy code does not need
+    """The kernel of a function in one piece."""
+    from symgrad.pipeline.lowering import to_loops  # a third of all stages, not needed for NumPy code
 
     program = clone(job.stages["optimized"])
     surface = with_effects(job, surface, program)
@@ -66,16 +66,16 @@ def whole_kernel(job: Job, surface: Surface) -> Kernel:
 
 
 def crossing_lists(operands: Sequence[Operand]) -> dict[int, Crossing]:
-    """Which parameters or results are lists that a kernel takes, or gives, as arrays, each with how it crosses."""
+    """The parameters or results that are lists, by index, with their representation as arrays."""
     if not any(isinstance(operand.type, List) for operand in operands):
         return {}
-    from symgrad.loops.crossing import crosses  # of the stages for kernels, which NumPy code does not need
+    from symgrad.loops.crossing import crosses  # of the stages for kernels, not needed for NumPy code
 
     return {k: form for k, operand in enumerate(operands) if (form := crosses(operand.type)) is not None}
 
 
 def again(job: Job, whole: Func, count: int, header: Header) -> Again:
-    """The NumPy code of the gradients of a pullback alone, from the start; ``count`` results are the function's own."""
+    """The NumPy code of a pullback's gradients alone, from the start; ``count`` results are the function's own."""
     func = clone(whole)
     func.body.yields, func.results = func.body.yields[count:], func.results[count:]
     func = printed(func, job)

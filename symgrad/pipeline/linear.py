@@ -1,7 +1,7 @@
-"""The derivative as a linear function: a job -> the function that gives value and residuals, and the linear function of tangents.
+"""The derivative as a linear map: a job -> a function that returns value and residuals, and the linear function of tangents.
 
-The linear function is the backward half of the pullback transposed: that half is linear in the seeds, so its own reverse with respect to
-them takes tangents of arguments to those of results, and reads nothing but residuals.
+The linear function is the transposed backward half of the pullback. That half is linear in the seeds, so its
+own reverse by the seeds maps tangents of arguments to those of results, and reads only residuals.
 """
 
 from __future__ import annotations
@@ -34,10 +34,7 @@ from symgrad.text import docstring
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """The two functions: ``first`` gives the ``own`` results and residuals, ``second`` takes residuals, zeros for ``zeros``, and tangents.
-
-    ``active`` are the results that have a tangent, ``zeros`` those of them whose form ``second`` asks for.
-    """
+    """The two functions: ``first`` returns ``own`` results and residuals; ``second`` takes residuals, zeros for ``zeros``, and tangents."""
 
     first: Func
     second: Func
@@ -65,7 +62,7 @@ def linear(job: Job, primal: Func, wrt: list[int], active: list[int], name: str,
 
 
 def transposed(back: Func, seeds: list[int], gradients: int, name: str, costs: Costs) -> Func:
-    """The reverse of a backward half with respect to its seeds, in words of tangents."""
+    """The reverse of a backward half with respect to its seeds, with names of tangents."""
     func = run(OPTIMISE, linear_half(back, seeds, gradients, name, costs, "use jvp, which computes value and tangent together"))
     for value in (
         *func.params,
@@ -77,7 +74,7 @@ def transposed(back: Func, seeds: list[int], gradients: int, name: str, costs: C
 
 
 def as_tangent(name: str) -> str:
-    """The name of what is a cotangent's cotangent, which is a tangent.
+    """The name of a cotangent's cotangent, which is a tangent.
 
     >>> as_tangent("out_grad_grad"), as_tangent("x")
     ('out_tangent', 'x')
@@ -86,7 +83,7 @@ def as_tangent(name: str) -> str:
 
 
 def as_one(parts: Linear) -> Func:
-    """Both functions as one, in the form of a gradient that is made with seeds, which are the tangents."""
+    """Both functions as one, in the form of a gradient with seeds: the tangents are the seeds."""
     first, second = clone(parts.first), clone(parts.second)
     residuals = first.body.yields[parts.own :]
     operands = [*residuals, *(first.body.yields[k] for k in parts.zeros)]
@@ -99,7 +96,7 @@ def as_one(parts: Linear) -> Func:
 
 
 def seeds_of_tangents(job: Job, wrt: list[int]) -> list[Seed]:
-    """What the linear function takes in the place of seeds: a tangent for each argument; raises OutOfReach for lists."""
+    """The linear function's arguments as seeds: a tangent for each argument; raises OutOfReach for lists."""
     from symgrad.loops.reach import OutOfReach  # of the stages for kernels
 
     outside, converted = {} if job.outside is None else job.outside.words, dict(job.signature.converted)
@@ -116,7 +113,7 @@ def seeds_of_tangents(job: Job, wrt: list[int]) -> list[Seed]:
 
 
 def kernels(job: Job, surface: Surface, parts: Linear, wrt: list[int]) -> Pair:
-    """The kernels of both functions, and the function that hands out the second."""
+    """The kernels of both functions, and the function that returns the second."""
     seeds, whole = seeds_of_tangents(job, wrt), as_one(parts)
     places = iter([f"{{{parts.active.index(k)}}}" if k in parts.active else "None" for k in range(job.output.count)])
     tangent = tangent_text(job.output, places)
@@ -129,7 +126,7 @@ def kernels(job: Job, surface: Surface, parts: Linear, wrt: list[int]) -> Pair:
 
 
 def emission(job: Job, parts: Linear, name: str, wrt: list[int]) -> Emitted:
-    """The NumPy code: the value, the linear function, and the function that hands both out."""
+    """The NumPy code: the value, the linear function, and the function that returns both."""
     inside = ", ".join(f"{{{k}}}" for k in range(parts.own, len(parts.first.body.yields)))
     value = numbered(job.lowered.result, itertools.count())
     first = emitted_for(

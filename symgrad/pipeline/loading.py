@@ -1,4 +1,4 @@
-"""Texts -> a function that is called, with what can be asked of it; the stages run when something is asked that texts do not say."""
+"""Texts -> a callable function with its inspection methods; stages run on demand, when the texts do not hold the answer."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Later:
-    """What the stages make of a job: at once, or when it is first asked for, once however many threads ask."""
+    """The derivation of a job, made at once or on demand; once only, also with several threads."""
 
     make: Callable[[], Derivation]
     derivation: Derivation | None = None
-    #: makes the text that is read, with the user's own, and tells notes of it; None if it cannot
+    #: makes the readable text, with the user's statements, and its remarks; None if impossible
     reading: Callable[[Notes | None], Emitted | None] | None = None
-    text: Emitted | None = None  #: the text that is read, once it has been asked for
+    text: Emitted | None = None  #: the readable text, once requested
 
     def __call__(self) -> Derivation:
         with LOCK:
@@ -50,7 +50,7 @@ class Later:
         return self().job.stages
 
     def shown(self) -> Emitted:
-        """The text that is read: with the user's statements as they were written, where that can be made."""
+        """The readable text: with the user's statements as they were written, where possible."""
         with LOCK:
             if self.text is None:
                 kept = None if self.reading is None else self.reading(None)
@@ -58,27 +58,27 @@ class Later:
             return self.text
 
     def told(self, notes: Notes) -> Emitted | None:
-        """The text that is read, made anew while ``notes`` collects what is decided; None if it is no other than that which runs."""
+        """The readable text, made anew with remarks collected in ``notes``; None if it is the text that runs."""
         with LOCK:
             return None if self.reading is None else self.reading(notes)
 
     def steppable(self) -> tuple[Callable[..., Any], Emitted]:
-        """The text that is read as a function that runs, with that text; debuggers show its lines."""
+        """The readable text as a function that runs, with that text; debuggers show its lines."""
         emitted, derivation = self.shown(), self()
         namespace = {**own_namespace(derivation.job, emitted.namespace), **derivation.job.lowered.objects}
         return load(emitted.text, derivation.name, namespace, emitted.place), emitted
 
     def readable(self) -> Emitted:
-        """The text nearest to the user's statements that can be run."""
+        """The runnable text nearest to the user's statements."""
         derivation = self().readable()
         return derivation.emission(replace(derivation.job, request=replace(derivation.job.request, optimize="read")))
 
     def saved(self, kernel: bool, examples: Sequence[str] | None) -> str:
-        """The text of a module of its own."""
+        """The text of a saved module."""
         return self().saved(examples, kernel)
 
     def primal(self) -> Callable[..., Any]:
-        """The function itself as it was read, loaded."""
+        """The original function itself, loaded."""
         derivation = self()
         with collector_paused():
             tree, namespace, name = derivation.primal()
@@ -92,7 +92,7 @@ class Later:
 
 
 def loaded(job: Job, emitted: Emitted, name: str, later: Later, comparable: Comparable | None = None) -> Compiled:
-    """Load the text and say what it depends on."""
+    """Load the text, with the records of what it depends on."""
     lowered = job.lowered
     namespace = {**own_namespace(job, emitted.namespace), **lowered.objects, f"{name}_plain": plain_form(job, name, later)}
     function = load(emitted.text, name, namespace, emitted.place)
@@ -106,7 +106,7 @@ def loaded(job: Job, emitted: Emitted, name: str, later: Later, comparable: Comp
 
 
 def own_namespace(job: Job, namespace: dict[str, Any]) -> dict[str, Any]:
-    """What the text names, where what is no plain array or number is refused with the place of the function."""
+    """The names of the text; checks of arrays and numbers in it report the function's location."""
     if "tangent_of" in namespace:
         namespace = {**namespace, "tangent_of": functools.partial(checked_tangent, job.result_loc())}
     if "check_result" not in namespace and "check_real" not in namespace:
@@ -130,7 +130,7 @@ def own_namespace(job: Job, namespace: dict[str, Any]) -> dict[str, Any]:
 
 
 def checked_tangent(loc: Loc, tangents: Any, read: Callable[[Any], Any], primal: Any, name: str) -> Any:
-    """A tangent that fits its argument; BadArgument for another."""
+    """A tangent that fits its argument; else BadArgument."""
     try:
         return support.tangent_of(tangents, read, primal, name)
     except (TypeError, ValueError) as error:
@@ -138,7 +138,7 @@ def checked_tangent(loc: Loc, tangents: Any, read: Callable[[Any], Any], primal:
 
 
 def plain_form(job: Job, name: str, later: Later) -> Callable[..., Any]:
-    """The function as it was differentiated, for where Python's numbers raise; made when it is first needed."""
+    """The plain form of the function, for exceptions of Python numbers; made on demand."""
 
     @functools.cache
     def loaded() -> Callable[..., Any]:
@@ -158,12 +158,12 @@ def plain_form(job: Job, name: str, later: Later) -> Callable[..., Any]:
 
 
 def shortened(error: BaseException) -> BaseException:
-    """An exception that begins in the generated text, and not in who called it."""
+    """An exception whose traceback begins in the generated text, not in its caller."""
     return error.with_traceback(error.__traceback__ and error.__traceback__.tb_next)
 
 
 def refusing(function: Callable[..., Any], caught: tuple[tuple[type[BaseException], Loc], ...]) -> Callable[..., Any]:
-    """The user's function handles these exceptions; its derivative says that it cannot follow it there."""
+    """Wrap a derivative of a function that handles these exceptions: it refuses where they are raised."""
 
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:

@@ -1,4 +1,4 @@
-"""A gradient as array statements -> the same as loops over numbers, of which numba makes kernels: the stages, and the walk between."""
+"""A gradient as array statements -> loops over numbers, which numba compiles to kernels: the stages, with the walk between them."""
 
 from __future__ import annotations
 
@@ -15,24 +15,25 @@ from symgrad.pipeline.runner import PassContext, run, timed
 def to_loops(func: Func) -> Func:
     """A new function that computes the same with loops over numbers only.
 
-    Raises OutOfReach where there is none. It may leave early (by an exception) for any arguments, never with a result that differs.
+    Raises OutOfReach where there is none. The function may leave early (by an exception) for any arguments, but
+    never returns a different result.
     """
     lowering = lowered(run(ARRAYS, clone(func)))
     return run(OPTIMISE, improved(whole(lowering), lowering.writer))
 
 
 def to_halves(func: Func) -> Parted:
-    """The same for a pullback, in which ``seeds`` stands between the halves."""
+    """The same for a pullback, with ``seeds`` between the halves."""
     lowering = lowered(run(ARRAYS.without("halves"), clone(func)))
     halves = parted(lowering, lowering.results, improved)
     return Parted(run(OPTIMISE, halves.forward), run(OPTIMISE, halves.backward), halves.copies)
 
 
 def lowered(func: Func) -> Lowering:
-    """The walk over a function, of which every name is bound."""
+    """The walk over a function, with all names bound."""
     try:
         return walked_over_numbers(clone(func))
-    except NoPlaces:  # the rounds of an inner loop are not bounded: its tape grows
+    except NoPlaces:  # the iterations of an inner loop are not bounded: its tape grows
         return walked_over_numbers(run(GROWING, clone(func)))
 
 
@@ -45,7 +46,7 @@ def walked_over_numbers(func: Func) -> Lowering:
 
 
 def improved(func: Func, writer: Writer) -> Func:
-    """What the walk wrote with fewer and smaller loops and arrays, and in SSA form; in place. Nothing is told of that."""
+    """Optimise the walk's output: fewer and smaller loops and arrays, and SSA form; in place and without remarks."""
     func.notes = None if func.notes is None else func.notes.silent()
     return run(LOOPS, func, PassContext(writer=writer))
 

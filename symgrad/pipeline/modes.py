@@ -1,7 +1,7 @@
-"""A function -> the IR of its Jacobians, by rows or by columns, as ``mode`` says.
+"""A function -> the IR of its Jacobians, by rows (reverse mode) or by columns (forward mode), as ``mode`` says.
 
-``"auto"`` is by columns where the arguments hold fewer numbers than the results. What types do not tell is read off the arguments, and
-is part of the signature of the code then.
+``"auto"`` chooses columns where the arguments hold fewer numbers than the results. Sizes that types leave open
+are read from the arguments, and become part of the code's signature.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from symgrad.signature import Related, extent_words, is_choice
 from symgrad.tangent.columns import columns
 from symgrad.tangent.in_turn import columns_in_turn
 
-#: a number of elements: integers by products of the symbols of extents
+#: a number of elements: integer coefficients by products of extent symbols
 Polynomial = dict[tuple[str, ...], int]
 
 
 def by_columns(job: Job, func: Func, wrt: list[int], active: list[int], read: Callable[[str], Any] | None) -> bool:
-    """Is the Jacobian to be computed by columns?  Raises Related where that depends on the sizes of the arguments at hand."""
+    """Whether to compute the Jacobian by columns; raises Related where that depends on the sizes of the arguments at hand."""
     if job.request.mode != "auto":
         return job.request.mode == "forward"
     chosen = next((value for text, value in job.request.pins if is_choice(text)), None)
@@ -61,9 +61,10 @@ def matrices(job: Job, primal: Func, wrt: list[int], active: list[int], costs: C
 
 
 def matrices_inside(what: str, func: Func, wrt: list[int], active: list[int], taken: set[str]) -> Func:
-    """The Jacobians of a function, taken inside another one: by columns if that is asked for, or if types tell that these are fewer.
+    """The Jacobians of a function inside another one: by columns if requested, or if types prove that there are fewer columns.
 
-    Also where each row would read what any number of rounds has saved, for such rows are not differentiated again.
+    Also by columns where each row would read a stack of values saved by a loop: such rows cannot be
+    differentiated again.
     """
     if what == "jacfwd" or what == "jacobian" and surely_by_columns(func, wrt, active):
         try:
@@ -79,7 +80,7 @@ def matrices_inside(what: str, func: Func, wrt: list[int], active: list[int], ta
 
 
 def reads_stacks(op: Op) -> bool:
-    """Does a loop read, in each of its rounds, a stack of values that were saved before it?"""
+    """Whether a loop reads, in each iteration, a stack of values saved before it."""
     if not isinstance(op, For):
         return False
     inside = {value for inner in walk(op.body) for value in inner.outs}
@@ -89,24 +90,24 @@ def reads_stacks(op: Op) -> bool:
 
 
 def surely_by_columns(func: Func, wrt: Iterable[int], active: Iterable[int]) -> bool:
-    """Do types tell that the parameters hold fewer numbers than the results?"""
+    """Whether types prove that the parameters hold fewer numbers than the results."""
     inputs, outputs = sizes(func, wrt, active)
     more = None if inputs is None or outputs is None else combined(outputs, inputs, -1)
     return more is not None and set(more) == {()} and more[()] > 0
 
 
 def is_looped(func: Func) -> bool:
-    """Does a function have loops, and no products of matrices?  These are as fast by rows as by columns."""
+    """Whether a function has loops but no matrix products: then rows are as fast as columns."""
     return any(isinstance(op, For | While) for op in walk(func.body)) and not holds_products(func.body)
 
 
 def sizes(func: Func, wrt: Iterable[int], active: Iterable[int]) -> tuple[Polynomial | None, Polynomial | None]:
-    """How many numbers some parameters hold, and how many some results; None where that is not known."""
+    """The total sizes of some parameters and of some results; None where unknown."""
     return total([func.params[k].type for k in wrt]), total([func.body.yields[k].type for k in active])
 
 
 def total(types: Iterable[Type]) -> Polynomial | None:
-    """How many numbers values of these types hold together."""
+    """The total number of elements of values of these types."""
     whole: Polynomial = {}
     for type_ in types:
         shape = () if isinstance(type_, Scalar) else type_.shape if isinstance(type_, Array) else None

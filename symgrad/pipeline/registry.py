@@ -1,6 +1,7 @@
 """Every pass, and the order in which they run for each target. ``python -m symgrad passes`` prints this page.
 
-A pass is a record of ``PASSES``. A stage names passes in order; ``PIPELINES`` names the stages of each target, top to bottom.
+A pass is a record of ``PASSES``. A stage lists passes in order; ``PIPELINES`` lists the stages of each target,
+top to bottom.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from symgrad.pipeline.runner import Pass, Stage
 
 ALL = ("loops", "stores", "derivative")
 
-#: the passes by name; what each of them does is the first sentence of its function
+#: the passes by name; the first sentence of a pass function's docstring describes it
 PASSES: dict[str, Pass] = {
     one.name: one
     for one in (
@@ -101,25 +102,25 @@ def stage(name: str, passes: str) -> Stage:
 
 # ------------------------------------------------------------------ stages of all targets
 
-#: of a function as the frontend has lowered it, where exceptions are not yet part of what it gives
+#: for a newly lowered function, before exceptions are part of its behaviour
 LOWERED = stage("lowered", "observed")
-#: before a function is differentiated, and of each half of a pullback
+#: before a function is differentiated, and for each half of a pullback
 SIMPLIFY = stage("simplify", "fold cse conditions dce cancel")
-#: of a gradient
+#: for a gradient
 OPTIMISE = stage("optimise", "fold cse dce joined hoist fold cse dce")
-#: tells ``explain`` what was decided
+#: emits remarks for ``explain``
 REMARKS = stage("remarks", "remarks.kept remarks.doubts")
 
 # ------------------------------------------------------------------ NumPy code
 
-#: the form of a function whose derivative runs fastest
+#: brings a function to the form whose derivative runs fastest
 PREPARE = stage("prepare", "batch fold cse dce aggregates fold cse conditions dce cancel lift cse dce")
 #: before anything is printed
 PRINTABLE = stage("printable", "unread dce zeroing dce")
-#: what makes NumPy code faster, and its text farther from the user's
+#: makes NumPy code faster, and its text less like the user's
 LOWER = stage("lower", "refilled forwarding dce kept masks scatter leaner cse outer uncleared zeroing first_writes dce turned borrow"
               " unbox cells between counters dce strips reuse")  # fmt: skip
-#: the same where no other form of the code is at hand to run when this one raises: in the halves of a pullback
+#: the same without a fallback for exceptions: for the halves of a pullback
 LOWER_HALVES = stage("lower halves", "refilled forwarding dce kept masks scatter leaner cse outer uncleared zeroing first_writes dce turned"
                      " borrow unbox_plainly cells between counters dce reuse")  # fmt: skip
 #: for a file: tapes are plain lists
@@ -127,34 +128,34 @@ FILED = stage("filed", "stacks apart")
 
 # ------------------------------------------------------------------ recorded programs
 
-#: what nothing reads goes
+#: removes unread ops
 LIVE = stage("live", "dce")
-#: as a program is shown: each statement as it was recorded
+#: shows a program with each statement as recorded
 SHOWN = stage("shown", "unread dce")
 
-# ------------------------------------------------------------------ text that is read
+# ------------------------------------------------------------------ readable text
 
 READABLE = stage("readable", "verbatim dce fold dce fold cse dce added repeated dce sunk current_shapes dce earlier")
 
 # ------------------------------------------------------------------ kernels
 
-#: the form of a function whose derivative runs fastest as a kernel
+#: brings a function to the form whose derivative runs fastest as a kernel
 PREPARE_COMPILED = stage("prepare", "paired dce aggregates fold cse conditions dce cancel lift cse dce")
-#: a gradient as array statements, before it becomes loops; a pullback is parted first, and its halves are not joined
+#: for a gradient as array statements, before lowering to loops; a pullback is split first, and its halves are not joined
 ARRAYS = stage("arrays", "loops.crossing loops.texts dce loops.counted refilled halves loops.trying loops.leaving loops.predicates"
                " loops.recalled loops.rounds loops.ordering loops.messages")  # fmt: skip
-#: tapes of which the number of items is not known become lists
+#: turns tapes with an unknown number of items into lists
 GROWING = stage("growing tapes", "stacks apart")
-#: what every number is, and whether every name is bound
+#: infers the type of every number, and the definedness of every name
 NUMBERS = stage("numbers", "loops.empties loops.ranks loops.widths loops.bound")
-#: the loops that stand for the array statements, as they were written: values are handles of memory until ``loops.versions``
+#: improves the loops that implement the array statements: values are handles of memory until ``loops.versions``
 LOOPS = stage("loops", "loops.merge loops.contract loops.buffers loops.strips loops.columns loops.unaliased loops.versions loops.finite dce"
               " loops.checks")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What happens between stages: one transformation that is no pass, for it makes another function."""
+    """A transformation between stages that is no pass, because it creates another function."""
 
     name: str
     summary: str
@@ -165,7 +166,7 @@ DIFFERENTIATE = Step("differentiate", "The adjoint: the IR of a function becomes
 WALK = Step("walk", "Array statements become loops over numbers.")
 PRINT = Step("print", "The IR becomes Python text; nothing is rewritten any more.")
 
-#: what happens for each target, in order
+#: the stages and steps for each target, in order
 PIPELINES: dict[str, tuple[Stage | Step, ...]] = {
     "numpy": (READ, LOWERED, SIMPLIFY, PREPARE, DIFFERENTIATE, OPTIMISE, REMARKS, PRINTABLE, LOWER, PRINT),
     "pullback": (READ, LOWERED, SIMPLIFY, PREPARE, DIFFERENTIATE, OPTIMISE, REMARKS, SIMPLIFY, PRINTABLE, LOWER_HALVES, PRINT),

@@ -1,4 +1,4 @@
-"""Runs passes. The only place that calls one: it times the call, verifies what the pass leaves, and holds it to what it declares."""
+"""The pass runner, the only caller of passes: it times each call, verifies the IR after it, and checks the declared properties."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from symgrad.passes.contents import Contents
 from symgrad.progress import enter
 from symgrad.runtime.locks import imported
 
-#: what a pass may declare to preserve, each with what is then the same before and after it
+#: the properties that a pass may declare to preserve, with their meanings
 PROPERTIES: dict[str, str] = {
     "loops": "which loops and branches there are, and in which order",
     "stores": "which ops write to memory, and in which order",
@@ -51,7 +51,7 @@ class Pass:
 
     @property
     def place(self) -> str:
-        """Its module and its function, parted by a colon."""
+        """Its module and its function, separated by a colon."""
         if self.at:
             return f"symgrad.{self.at}"
         package, _, name = self.name.rpartition(".")
@@ -59,12 +59,12 @@ class Pass:
 
     @property
     def function(self) -> Callable[..., Any]:
-        """The function itself; its module is imported when it is first needed."""
+        """The pass function; its module is imported on demand."""
         return function_at(self.place)
 
     @property
     def summary(self) -> str:
-        """The first sentence of its docstring."""
+        """The first sentence of the pass function's docstring."""
         return (self.function.__doc__ or "").strip().splitlines()[0]
 
 
@@ -84,18 +84,18 @@ class Stage:
     passes: tuple[Pass, ...]
 
     def without(self, *names: str) -> Stage:
-        """The stage less some passes."""
+        """The stage without some passes."""
         return Stage(self.name, tuple(one for one in self.passes if one.name not in names))
 
 
 @dataclass(frozen=True, slots=True)
 class PassContext:
-    """What passes are given besides the function, by the names in ``Pass.takes``."""
+    """Arguments of passes besides the function, by the names in ``Pass.takes``."""
 
-    compiled: bool = False  #: will a compiler make machine code of the result?
-    guarded: bool = True  #: may the result raise early, because other code runs then?
-    writer: Any = None  #: what has written the loops of a kernel, and knows them
-    unsure: set[Value] = field(default_factory=set)  #: values that may stand for names that are not bound
+    compiled: bool = False  #: is the result compiled to machine code?
+    guarded: bool = True  #: may the result raise early, because a fallback runs then?
+    writer: Any = None  #: the builder of the kernel's loops
+    unsure: set[Value] = field(default_factory=set)  #: possibly unbound values
 
 
 def passes_of(stage: Stage) -> tuple[Pass, ...]:
@@ -159,23 +159,23 @@ def described(func: Func) -> list[Any]:
 
 
 def timed(notes: Notes | None, stage: str, name: str) -> AbstractContextManager[None]:
-    """Note how long what stands in the block takes, if somebody asked, and that its stage begins."""
+    """Enter a stage and, if requested, record how long the ``with`` block takes."""
     enter(stage)
     return nullcontext() if notes is None else notes.trace.timed(stage, name)
 
 
 def checked(func: Func) -> Func:
-    """Hold a function to the IR's rules, where ``SYMGRAD_CHECK`` is set (as in our tests)."""
+    """Verify a function if ``SYMGRAD_CHECK`` is set (as in our tests)."""
     if os.environ.get("SYMGRAD_CHECK"):
         verify(func)
     return func
 
 
-# ------------------------------------------------------------------ what passes preserve
+# ------------------------------------------------------------------ preserved properties
 
 
 def observed(func: Func, names: Iterable[str]) -> dict[str, Any]:
-    """The properties of a function by their names."""
+    """The values of a function's properties, by name."""
     return {name: OBSERVE[name](func) for name in names}
 
 
@@ -196,7 +196,7 @@ assert OBSERVE.keys() == PROPERTIES.keys()
 
 
 def check_preserved(one: Pass, before: dict[str, Any], after: dict[str, Any]) -> None:
-    """Raise InvalidIR if a pass has changed what it declares to preserve."""
+    """Raise InvalidIR if a pass has changed a property that it declares to preserve."""
     for name, value in before.items():
         if not (after[name] <= value if isinstance(value, frozenset) else after[name] == value):
             raise InvalidIR(f"the pass {one.name} does not preserve {PROPERTIES[name]}")

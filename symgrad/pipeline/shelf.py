@@ -1,6 +1,6 @@
-"""Texts that an earlier process has made of the same job, on the disk: found by a digest of all that they are made from.
+"""Disk cache: texts that an earlier process generated for the same job, found by a digest of all inputs.
 
-What is read back is data and source texts, checked in form, never pickles; anything that is not as it was written is made anew.
+The cache holds data and source texts, checked in form, never pickles; an invalid record is regenerated.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from symgrad.signature import Abstract, Many, Related, Signature, Tree
 from symgrad.text import is_dotted
 
 Read = Callable[[str], Any]
-#: what reading a record back may raise where it is not as it was written
+#: the exceptions of reading an invalid record
 MISREAD = (KeyError, IndexError, TypeError, ValueError, AttributeError, ImportError)
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """NumPy code that was kept: its text, the name of its function, and whether it can be differentiated again."""
+    """Cached NumPy code: its text, the name of its function, and whether it can be differentiated again."""
 
     emitted: Emitted
     name: str
@@ -45,7 +45,7 @@ class Found:
 
 @dataclass(slots=True)
 class Shelf:
-    """The place of one job's texts."""
+    """The cache entry of one job."""
 
     job: Job
     place: Path
@@ -56,17 +56,17 @@ class Shelf:
         self.before = dict(self.job.lowered.objects)
 
     def record(self, kind: str) -> Any:
-        """What is kept, None if nothing is."""
+        """The cached record, None if there is none."""
         return read_record(self.place, self.key, kind)
 
     def keep(self, kind: str, content: Plain) -> None:
-        """Keep something, if that can be done."""
+        """Write a record, if possible."""
         write_record(self.place, self.key, kind, content)
 
     # -------------------------------------------------------------- NumPy code
 
     def numpy(self, read: Read | None) -> Found | None:
-        """The NumPy code, None if it is to be made; raises Related where there is better code for arguments like these."""
+        """The NumPy code, None if it must be generated; raises Related where more specialised code exists for such arguments."""
         try:
             kept = self.record("numpy")
             relations = texts_in(kept["relations"])
@@ -86,11 +86,11 @@ class Shelf:
         return code
 
     def keep_relations(self) -> None:
-        """Keep what there was to ask of the arguments, of a job that is made with other words then."""
+        """Write the relations to test on the arguments, for a job that is then compiled with pins."""
         self.keep("numpy", {"relations": list(self.job.relations), "text": None})
 
     def keep_numpy(self, code: Found) -> None:
-        """Keep the NumPy code, if all that its text names has a name that another process knows."""
+        """Write the NumPy code, if every object named in its text can be identified in another process."""
         objects, classes = self.job.lowered.objects, self.classes()
         added = {name: value for name, value in objects.items() if name not in self.before}
         own = {name: value for name, value in code.emitted.namespace.items() if objects.get(name) is not value}
@@ -107,26 +107,26 @@ class Shelf:
         return self.job.source.node.lineno
 
     def ties(self, kept: list[list[int]]) -> list[Tie]:
-        """Where the lines of a text come from: the user's function may have moved in its file."""
+        """The origins of the lines of a text, adjusted to the function's current place in its file."""
         source = self.job.source
         pairs = [(int(line), int(place) + self.first) for line, place in kept]
         return [Tie(line, Loc(source.file, place, text=source.line(place))) for line, place in pairs]
 
     def classes(self) -> list[type]:
-        """The classes that gradients may be made of: those of the arguments, in order."""
+        """The classes of gradient containers: those of the arguments, in order."""
         return [types.SimpleNamespace, *(item.kind for item in trees(self.job.signature))]
 
     # -------------------------------------------------------------- first calls
 
     def compared(self) -> bool:
-        """Has an earlier process compared what these texts compute with the user's function, as its text is now?"""
+        """Whether an earlier process has compared these texts with the user's function, with its current text."""
         try:
             return bool(self.record("compared")["source"] == self.source())
         except MISREAD:
             return False
 
     def keep_compared(self) -> None:
-        """Note that this process has."""
+        """Record that this process has compared them."""
         self.keep("compared", {"source": self.source()})
 
     def source(self) -> str:
@@ -138,7 +138,7 @@ class Shelf:
     # -------------------------------------------------------------- kernels
 
     def kernel(self) -> Kernel | Pair | OutOfReach | None:
-        """The texts of the kernels, or why there are none; None if that is to be found out."""
+        """The texts of the kernels, or why there are none; None if not cached."""
         try:
             kept = self.record("kernel")
             match kept["form"]:
@@ -153,7 +153,7 @@ class Shelf:
         return None
 
     def keep_kernel(self, kernel: Kernel | Pair | OutOfReach) -> None:
-        """Keep the texts of the kernels, or why there are none."""
+        """Write the texts of the kernels, or why there are none."""
         if isinstance(kernel, OutOfReach):
             loc = None if kernel.loc is None else plain_place(kernel.loc)
             self.keep("kernel", {"form": "refused", "reason": kernel.reason, "loc": loc})
@@ -163,10 +163,10 @@ class Shelf:
 
 
 def shelf_of(job: Job, seeking: bool) -> Shelf | None:
-    """The place of a job's texts; None where nothing is kept on the disk, or where the job has no faithful form.
+    """The cache entry of a job; None without a disk cache, or if the job cannot be serialised.
 
-    It is to be asked for before the stages run: they change what was lowered. ``seeking``: may there be better code for
-    arguments that are related?
+    It must be called before the stages run, because they change the lowered function. ``seeking``: whether more
+    specialised code for related arguments may exist.
     """
     if job.lowered.caught:
         return None
@@ -182,7 +182,7 @@ def shelf_of(job: Job, seeking: bool) -> Shelf | None:
 
 
 def raise_related(relations: list[str], read: Read) -> None:
-    """Ask for code that relies on those relations of extents which hold."""
+    """Raise a request for code specialised to those relations of extents that hold."""
     pins = tuple((text, 0) for text in relations if read(text) == 0)
     if pins:
         raise Related(pins)
@@ -192,7 +192,7 @@ def raise_related(relations: list[str], read: Read) -> None:
 
 
 def plain_job(job: Job) -> Plain:
-    """All that the texts of a job are made from, as plain data; what has no plain form is Unfaithful."""
+    """All inputs of a job's texts, as plain data; raises Unfaithful for values without a plain form."""
     faithful, lowered, request = Faithful(), job.lowered, job.request
     main = faithful.function(lowered.func)
     inputs = [[faithful.value(value), text] for value, text in lowered.inputs]
@@ -221,7 +221,7 @@ def plain_result(result: Result) -> Plain:
 
 
 def plain_objects(job: Job) -> Plain:
-    """The names that texts have for objects from outside: of which library they are, which are the same, which are classes of arguments."""
+    """The names of external objects in texts: the library objects that they are, which are identical, and which are argument classes."""
     numbers: dict[Same, int] = {}
     kinds = [item.kind for item in trees(job.signature)]
     return [
@@ -231,7 +231,7 @@ def plain_objects(job: Job) -> Plain:
 
 
 def plain_abstract(item: Abstract) -> Plain:
-    """A part of a signature, as far as texts depend on it: what a ``Static`` is, the function says."""
+    """A part of a signature, as far as texts depend on it: the content of a ``Static`` is part of the function."""
     match item:
         case Type():
             return plain_type(item)
@@ -244,7 +244,7 @@ def plain_abstract(item: Abstract) -> Plain:
 
 
 def trees(signature: Signature) -> Iterator[Tree]:
-    """Every container among the arguments, from the outside in."""
+    """Every container among the arguments, outermost first."""
 
     def inside(item: Abstract) -> Iterator[Tree]:
         if isinstance(item, Tree):
@@ -257,11 +257,11 @@ def trees(signature: Signature) -> Iterator[Tree]:
 
 
 def numba_version() -> str:
-    """The version of numba, which need not be imported."""
+    """The version of numba, without importing it."""
     loaded = sys.modules.get("numba")
     if loaded is not None:
         return str(loaded.__version__)
-    from importlib.metadata import version  # which drags in how mail is read
+    from importlib.metadata import version  # imports the email package
 
     return version("numba")
 
@@ -270,26 +270,26 @@ def numba_version() -> str:
 
 
 def text_in(value: Any) -> str:
-    """A text, and nothing else."""
+    """Check that a value is a string."""
     if not isinstance(value, str):
         raise TypeError(value)
     return value
 
 
 def texts_in(value: Any) -> list[str]:
-    """A list of texts, and nothing else."""
+    """Check that a value is a list of strings."""
     if not isinstance(value, list):
         raise TypeError(value)
     return [text_in(item) for item in value]
 
 
 def spec_of(value: Any) -> Plain | None:
-    """What a name of a text stands for, in a record: an object of a library by its name, a number by itself; None of anything else."""
+    """The record of an object named in a text: a library object by its name, a number by its value; None for other objects."""
     return ["number", plain_data(value)] if type(value) in (bool, int, float) else known_object(value)
 
 
 def named(spec: Any) -> Any:
-    """The module, class, function or number that a record names."""
+    """The module, class, function or number that a record identifies."""
     match spec:
         case ["number", bool() | int() as number]:
             return number
@@ -303,7 +303,7 @@ def named(spec: Any) -> Any:
 
 
 def plain_field(value: Any) -> Plain:
-    """A field of a kernel's texts: texts, truths, numbers, types, and lists and tables of these."""
+    """A field of a kernel's texts as plain data: strings, bools, numbers, types, and lists and dicts of these."""
     match value:
         case Type():
             if parse_type(str(value)) != value:
@@ -320,7 +320,7 @@ def plain_field(value: Any) -> Plain:
 
 
 def read_field(value: Any) -> Any:
-    """A field back, lists for tuples."""
+    """Read a field back, lists as tuples."""
     match value:
         case {"type": str() as text}:
             return parse_type(text)
@@ -334,7 +334,7 @@ def read_field(value: Any) -> Any:
 
 
 def read_fields(form: type[Kernel | Pair], kept: dict[str, Any]) -> dict[str, Any]:
-    """All fields of a kernel's texts, each of its kind."""
+    """All fields of a kernel's texts, with their types checked."""
     values = {part.name: read_field(kept[part.name]) for part in fields(form)}
     for part in fields(form):
         value, kind = values[part.name], str(part.type).partition("[")[0]
@@ -346,7 +346,7 @@ def read_fields(form: type[Kernel | Pair], kept: dict[str, Any]) -> dict[str, An
 
 
 def read_place(data: Any) -> Loc:
-    """A place back."""
+    """Read a source location back."""
     file, line, column, end, text, backward = data
     return Loc(text_in(file), int(line), int(column), int(end), text_in(text), backward is True)
 

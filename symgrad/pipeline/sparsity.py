@@ -1,4 +1,4 @@
-"""A job -> the function that gives, for arguments, the frame of a sparse Jacobian: see ``symgrad/sparsity/frame.py``."""
+"""A job -> the function that returns, for arguments, the frame of a sparse Jacobian: see ``symgrad/sparsity/frame.py``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from symgrad.text import docstring
 
 
 def frame_emission(job: Job, func: Func, wrt: list[int], active: list[int], name: str) -> Emitted:
-    """The text of the function, and what it names."""
+    """The text of the function, and its global names."""
     taken = [*job.signature.names, *job.lowered.objects, name]
     frame, program, leaves, tree = argument_names([*taken, "frame", "program", "leaves", "tree"])[len(taken) :]
     converted = dict(job.signature.converted)
@@ -43,7 +43,7 @@ def frame_emission(job: Job, func: Func, wrt: list[int], active: list[int], name
 
 
 def matrices(job: Job, wrt: list[int], leaves: str) -> str:
-    """The text of what is returned: of each leaf of the result the matrices of all leaves of the arguments, in their structures."""
+    """The text of the returned value: for each leaf of the result the matrices of all argument leaves, in their structures."""
     order: list[int] = []
     of_leaves = [job.gradients({k: number * len(wrt) + n for n, k in enumerate(wrt)}, order) for number in range(job.output.count)]
     return filled(numbered(with_leaves(job.output, of_leaves), iter(order)), leaves)
@@ -56,7 +56,7 @@ def reads_of(gradients: Result, order: list[int], tree: str) -> list[str]:
 
 
 def filled(template: str, leaves: str) -> str:
-    """A template over leaves that stand in a list.
+    """A template over leaves in a list.
 
     >>> filled("{{'a': {1}}}", "leaves")
     "{'a': leaves[1]}"

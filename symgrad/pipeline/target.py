@@ -1,4 +1,4 @@
-"""A target: a way to run derivatives other than as NumPy code, as a record. The table of targets is ``symgrad/targets.py``."""
+"""A target as a record: a way to run derivatives other than as NumPy code. ``symgrad/targets.py`` holds the table of targets."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from symgrad.adjoint.costs import Costs
     from symgrad.pipeline.runner import Stage
 
-Read = Callable[[str], Any]  #: the value of an expression over the user's parameters
-GiveUp = Callable[[type[Exception]], None]  #: told of what is raised where the NumPy code does not raise
+Read = Callable[[str], Any]  #: evaluates an expression over the user's parameters
+GiveUp = Callable[[type[Exception]], None]  #: called with an exception's class if a kernel raises it and the NumPy code does not
 
 
 class Texts(Protocol):
@@ -22,27 +22,28 @@ class Texts(Protocol):
 
     @property
     def shown(self) -> str:
-        """What a reader wants to see of them."""
+        """The texts, for a reader."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """How derivatives are made for one way to run them; NumPy code is made beside them, and runs where they cannot.
+    """A way to run derivatives; NumPy code is generated beside it as a fallback.
 
-    Every function is called when it is needed, and imports what it needs then. ``emit`` raises OutOfReach for a derivative that the
-    target has no form of, ``load`` for one that its compiler cannot take: the notice NotCompiled says which line that is.
+    Every function is called on demand, and imports its modules then. ``emit`` raises OutOfReach for a
+    derivative without a form for the target, ``load`` for one that its compiler refuses; the warning
+    NotCompiled gives the line.
     """
 
     name: str
-    title: str  #: what compiles, in words: "numba"
-    missing: Callable[[], SymgradError | None]  #: why it cannot be used here, None if it can
-    costs: Callable[[], Costs]  #: what computing something again costs, and keeping it
-    prepare: Callable[[], Stage]  #: passes over a function before it is differentiated
-    emit: Callable[[Any, Any], Texts]  #: of a ``Derivation`` and its ``Job``
-    load: Callable[[Any, Compiled, Read, GiveUp], Compiled]  #: the texts as the NumPy code's entry, with another function
+    title: str  #: the name of the compiler in messages: "numba"
+    missing: Callable[[], SymgradError | None]  #: why it is unavailable, None if it is available
+    costs: Callable[[], Costs]  #: the costs of recomputing and saving values
+    prepare: Callable[[], Stage]  #: passes before a function is differentiated
+    emit: Callable[[Any, Any], Texts]  #: emits the texts of a ``Derivation`` and its ``Job``
+    load: Callable[[Any, Compiled, Read, GiveUp], Compiled]  #: loads the texts as a replacement of the NumPy code's function
     warm: Callable[[], None] = lambda: None  #: imports what the first call will need
-    remark: Callable[[], tuple[str, str] | None] = lambda: None  #: of this installation: what could not be proved, and the way out
-    kept: bool = False  #: are the texts kept on the disk and in saved modules?  They are numba's then
+    remark: Callable[[], tuple[str, str] | None] = lambda: None  #: on this installation: a limitation, and the way out
+    kept: bool = False  #: are the texts kept in the disk cache and in saved modules?  They are numba's then
 
 
 __all__ = ["GiveUp", "Read", "Target", "Texts"]

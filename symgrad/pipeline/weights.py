@@ -1,4 +1,4 @@
-"""An argument that holds the weights of a function's results -> parameters of what is differentiated, tested on entry."""
+"""An argument that holds the weights of a function's results -> parameters of the differentiated function, checked on entry."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from symgrad.pipeline.job import Job
 
 
 def weighted_by(job: Job, func: Func, seeds: Sequence[Value]) -> list[tuple[Value, str]]:
-    """Let the seeds of a derivative be computed of the leaves of an argument, whose types must be those of the arguments in ``wrt``.
+    """Let the seeds of a derivative be computed from the leaves of an argument, whose types must match the arguments in ``wrt``.
 
-    What is returned are the new parameters, each with the expression that reads it. Raises BadArgument for a leaf of another kind.
+    Returns the new parameters, each with the expression that reads it. Raises BadArgument for a leaf of another
+    type.
     """
     held = dict(job.signature.leaves())
     builder = Builder(taken=symbols(func))
@@ -44,7 +45,7 @@ def weighted_by(job: Job, func: Func, seeds: Sequence[Value]) -> list[tuple[Valu
 
 
 def tested(builder: Builder, value: Value, param: Value, text: str, like: str) -> Value:
-    """A leaf in the dtype of the parameter that it belongs to, once its shape has been compared with that of the parameter."""
+    """A leaf, cast to the dtype of the corresponding parameter, after a check of its shape."""
     shape = param.type.shape if isinstance(param.type, Array) else ()
     for axis in range(len(shape or ())):
         message = Const(f"{text} has another shape than {like}")
@@ -58,7 +59,7 @@ def tested(builder: Builder, value: Value, param: Value, text: str, like: str) -
 
 
 def fits(passed: Type, param: Type) -> bool:
-    """Is it real, or complex as the parameter is, and of the rank of the parameter?"""
+    """Whether ``passed`` is real, or complex if the parameter is, and has the rank of the parameter."""
     kinds = ("float", "int", "complex") if getattr(param, "kind", None) == "complex" else ("float", "int")
     if getattr(passed, "kind", None) not in kinds:
         return False
@@ -68,7 +69,7 @@ def fits(passed: Type, param: Type) -> bool:
 
 
 def places(job: Job) -> Iterator[tuple[str, str]]:
-    """The leaves of the argument that holds the weights, each beside the leaf of the function's argument that it is like."""
+    """The leaves of the weights argument, each with the corresponding leaf of the function's argument."""
     output, names = job.output, job.request.wrt
     parts: list[tuple[Result, str]] = [(output, names[0])]
     if job.request.structure != "single":

@@ -18,9 +18,10 @@ from symgrad.text import array_copy_of, root_of
 
 
 def check_active(job: Job, func: Func, wrt: list[int], active: list[int]) -> None:
-    """Note the arguments in ``wrt`` that the result does not depend on; with ``strict`` they are refused.
+    """Record the arguments in ``wrt`` that the result does not depend on; with ``strict`` they are refused.
 
-    Refused too is one object in two places of an argument, where it matters that it is one: what is a step of one place?
+    Also refuses one object at two places of an argument, where that matters: a step at one place would move
+    both.
     """
     for one, other in job.lowered.aliases.items():
         if root_of(one) == root_of(other) and any(meet(path, job.request.wrt) for path in (one, other)):
@@ -33,7 +34,7 @@ def check_active(job: Job, func: Func, wrt: list[int], active: list[int]) -> Non
             what = f"{path} is written to, where the caller sees it, and a gradient with respect to it is asked for"
             raise UnsureAlias(what, job.parameter_loc(root_of(path)), "bind the attribute to a new array in its place")
     silent = job.request.allow_unused or job.lowered.raises
-    several = job.request.pullback or silent and job.request.guarded  # else one object would have two tangents
+    several = job.request.pullback or silent and job.request.guarded  # otherwise one object would have two tangents
     for group in () if several else job.signature.same:
         both = [name for name in job.request.wrt if name in group]
         if len(both) > 1:
@@ -52,8 +53,8 @@ def check_active(job: Job, func: Func, wrt: list[int], active: list[int]) -> Non
 
 
 def told_inactive(job: Job, name: str, own: list[int]) -> Inactive:
-    """What is told of an argument that the result does not depend on: why, and where."""
-    from symgrad.pipeline.inactive import in_text, why_inactive  # hardly ever needed
+    """The report on an argument that the result does not depend on: why, and where."""
+    from symgrad.pipeline.inactive import in_text, why_inactive  # rarely needed
 
     lowered = job.stages["lowered"]
     results = lowered.body.yields[: job.output.count]

@@ -1,9 +1,10 @@
 """A pattern -> colours of its columns, rows or variables: what has one colour is computed by one sweep.
 
-Columns may have one colour where no row has an entry in two of them (Curtis, Powell and Reid 1974). Of a symmetric matrix each entry,
-or its mirror image, must be alone in its row among the columns of its colour: a star colouring (Coleman and More 1984; Gebremedhin,
-Manne and Pothen, "What color is your Jacobian?", SIAM Review 47, 2005). Both are greedy, in the order of the columns and from the
-fullest one on, and the better one is taken. A set of colours is an integer with a bit for each.
+Columns may share a colour where no row has an entry in two of them (Curtis, Powell and Reid 1974). In a
+symmetric matrix each entry, or its mirror image, must be alone in its row among the columns of its colour: a
+star colouring (Coleman and More 1984; Gebremedhin, Manne and Pothen, "What color is your Jacobian?", SIAM
+Review 47, 2005). Both are greedy, tried in column order and fullest first; the better one wins. A set of
+colours is an integer bit set.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
-#: the vertices of a graph beside each vertex, or the rows of each column
+#: the neighbours of each vertex of a graph, or the rows of each column
 Lists = Sequence[Sequence[int]]
 
 
@@ -28,7 +29,7 @@ def lists_of(offsets: np.ndarray, members: np.ndarray) -> list[list[int]]:
 
 
 def column_colors(columns: Lists, rows: int, most: int | None = None) -> np.ndarray | None:
-    """A colour for each column, -1 for one without entries; None where that takes ``most`` colours or more.
+    """A colour for each column, -1 for one without entries; None if that takes ``most`` colours or more.
 
     ``columns`` are the rows in which each column has entries.
 
@@ -44,8 +45,8 @@ def column_colors(columns: Lists, rows: int, most: int | None = None) -> np.ndar
 
 
 def greedy_columns(columns: Lists, rows: int, order: Sequence[int], most: int | None) -> np.ndarray | None:
-    """Colours in an order; None where they are ``most`` or more."""
-    used = [0] * rows  # the colours that are in each row
+    """Greedy colours in a given order; None if they are ``most`` or more."""
+    used = [0] * rows  # the colours in each row
     colors = np.full(len(columns), -1)
     for column in order:
         taken = 0
@@ -63,10 +64,10 @@ def greedy_columns(columns: Lists, rows: int, order: Sequence[int], most: int | 
 
 
 def star_colors(beside: Lists) -> np.ndarray:
-    """A star colouring of a graph: neighbours differ, and every path of four vertices has three colours.
+    """A star colouring of a graph: neighbours differ, and every path of four vertices has at least three colours.
 
-    ``beside`` are the neighbours of each vertex, and the vertex itself where the matrix has an entry on its diagonal. What has no
-    neighbours and no such entry has the colour -1.
+    ``beside`` are the neighbours of each vertex, and the vertex itself if the matrix has an entry on its
+    diagonal. A vertex with neither has the colour -1.
 
     >>> star_colors([[0, 1, 2, 3], [0, 1], [0, 2], [0, 3]])
     array([0, 1, 1, 1])
@@ -76,12 +77,12 @@ def star_colors(beside: Lists) -> np.ndarray:
 
 
 def greedy_stars(beside: Lists, order: Sequence[int]) -> np.ndarray:
-    """Algorithm 4.1 of Gebremedhin, Manne and Pothen, with what its inner loops ask kept for each vertex."""
+    """Algorithm 4.1 of Gebremedhin, Manne and Pothen, with the queries of its inner loops cached for each vertex."""
     count = len(beside)
     colors = np.full(count, -1)
     around = [0] * count  # the colours of the neighbours
     ends = [0] * count  # the colours of neighbours that have another neighbour of this vertex's colour
-    first: list[dict[int, int]] = [{} for _ in range(count)]  # of vertices with a colour: a neighbour by its colour
+    first: list[dict[int, int]] = [{} for _ in range(count)]  # for coloured vertices: a neighbour by its colour
     for vertex in order:
         if not beside[vertex]:
             continue
@@ -106,12 +107,12 @@ def greedy_stars(beside: Lists, order: Sequence[int]) -> np.ndarray:
 
 
 def fullest_first(lists: Lists) -> list[int]:
-    """The places of lists, of the longest first."""
+    """The indices of lists, longest first."""
     return sorted(range(len(lists)), key=lambda k: -len(lists[k]))
 
 
 def first_free(taken: int) -> int:
-    """The first colour that is not in a set.
+    """The first colour outside a set.
 
     >>> first_free(0b1011)
     2

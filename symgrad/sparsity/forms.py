@@ -1,7 +1,8 @@
-"""The form of a value, with sets in the places of its numbers: what runs beside each value while the pattern is found.
+"""Forms of values for the pattern: the structure of a value with the number of a set in the place of each of its numbers.
 
-Beside a number stands the number of a set, beside an array an array of such numbers that lies in memory as it does, so that views and
-copies are the same, beside a list a list. What is no number that a derivative goes through has the empty set.
+The form of a number is a set number. That of an array is an array of set numbers with the same memory layout,
+so that views and copies match. That of a list is a list. A number through which no derivative passes has the
+empty set.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from symgrad.sparsity.graph import Graph, members
 
 
 def filled(value: Any, one: int) -> Any:
-    """The form of a value, with the same set everywhere.
+    """The form of a value, with one set everywhere.
 
     >>> filled([1.5, [np.zeros(2), 3]], 7)
     [7, [array([7, 7]), 0]]
@@ -31,7 +32,7 @@ def filled(value: Any, one: int) -> Any:
 
 
 def laid_alike(value: np.ndarray, form: Any) -> np.ndarray:
-    """A form in memory of its own, in an array that lies as a value does: contiguous if that is, and only then."""
+    """A copy of a form in an array that is contiguous if and only if the value is."""
     alike = np.empty_like(value, np.int64)
     if not value.flags.forc and value.ndim:
         alike = np.empty([2 * extent for extent in value.shape], np.int64)[(slice(None, None, 2),) * value.ndim]
@@ -40,7 +41,7 @@ def laid_alike(value: np.ndarray, form: Any) -> np.ndarray:
 
 
 def leaves(form: Any) -> Iterator[np.ndarray]:
-    """The sets in a form, in vectors."""
+    """The sets in a form, as vectors."""
     if isinstance(form, list | tuple):
         for item in form:
             yield from leaves(item)
@@ -54,9 +55,9 @@ def everything(graph: Graph, forms: list[Any]) -> int:
 
 
 def settled(form: Any) -> Any:
-    """A form that an operation of the program has computed of others, in plain integers; it may have made them floats on its way.
+    """A form computed by an op, converted to plain integers; the op may have produced floats.
 
-    Raises TypeError for what holds something else.
+    Raises TypeError for other contents.
     """
     if type(form) is int:
         return form
@@ -75,7 +76,7 @@ def settled(form: Any) -> Any:
 
 
 def joined(graph: Graph, a: Any, b: Any) -> Any:
-    """The union of two forms, place by place; the empty set stands for a form without any."""
+    """The union of two forms, element by element; the empty set represents an empty form."""
     if isinstance(a, list | tuple) or isinstance(b, list | tuple):
         if isinstance(a, int) and a == 0:
             return b

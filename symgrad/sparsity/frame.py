@@ -1,4 +1,4 @@
-"""What a sparse Jacobian needs of one call: the values of the IR's parameters, and how trees are taken apart and put together."""
+"""What a sparse Jacobian needs of one call: the IR parameters' values, and flattening and rebuilding of trees."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from symgrad.sparsity.run import Pattern, pattern_of
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Program:
-    """A function of the IR, the parameters that it is differentiated by, and its results that are differentiated."""
+    """A function of the IR, its differentiated parameters, and its differentiated results."""
 
     func: Func
     wrt: tuple[int, ...]
@@ -27,15 +27,15 @@ class Program:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
-    """One call. Leaves are the numbers and arrays in a tree, in order."""
+    """The data of one call. Leaves are the numbers and arrays in a tree, in order."""
 
     program: Program
-    values: tuple[Any, ...]  #: of the parameters of the program
-    tangents: Callable[[Sequence[Any]], tuple[Any, ...]]  #: leaves to the tangents of the arguments
-    outputs: Callable[[Any], tuple[Any, ...]]  #: a result, or a tangent of it, to its leaves
-    seed: Callable[[Sequence[Any]], Any]  #: leaves to what a pullback takes
-    gradients: Callable[[Any], tuple[Any, ...]]  #: what a pullback gives to its leaves
-    matrices: Callable[[Sequence[Any]], Any]  #: a matrix for each leaf of the result and of the arguments to what is returned
+    values: tuple[Any, ...]  #: of the program's parameters
+    tangents: Callable[[Sequence[Any]], tuple[Any, ...]]  #: converts leaves to the tangents of the arguments
+    outputs: Callable[[Any], tuple[Any, ...]]  #: converts a result, or its tangent, to leaves
+    seed: Callable[[Sequence[Any]], Any]  #: converts leaves to the argument of a pullback
+    gradients: Callable[[Any], tuple[Any, ...]]  #: converts the result of a pullback to leaves
+    matrices: Callable[[Sequence[Any]], Any]  #: builds the returned value from a matrix for each leaf of the result and of the arguments
 
     @property
     def inputs(self) -> list[Any]:

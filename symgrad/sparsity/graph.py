@@ -1,7 +1,8 @@
-"""Sets of input elements, each the union of others, by number: a graph that grows while a function runs, and is read at the end.
+"""Union graph: numbered sets of input elements, each the union of others, built during the run and read at its end.
 
-Number 0 is the empty set, numbers 1 to n are the sets of one element. A union gets a new number and edges to its parts; what it holds
-is computed only at the end, and only for the sets that the results need, so that a union costs the same however large it is.
+Number 0 is the empty set, numbers 1 to n are the singletons. A union gets a new number and edges to its parts.
+Contents are computed only at the end, and only for the sets that results need, so that a union's cost does not
+depend on its size.
 """
 
 from __future__ import annotations
@@ -14,21 +15,21 @@ import numpy as np
 
 from symgrad.errors import BadArgument
 
-#: arrays of so few elements are united number by number, which is faster
+#: arrays of at most so many elements are united element by element, which is faster
 FEW = 8
-#: a pattern of more entries than this is not held
+#: the maximum number of entries of a pattern
 MOST = 50_000_000
-#: so many entries are sorted at once
+#: the maximum number of entries sorted at once
 AT_ONCE = 4_000_000
 
-Ids = Any  #: the number of a set, or an array of such numbers
+Ids = Any  #: the number of a set, or an array of set numbers
 
 
 @dataclass(slots=True)
 class Unions:
-    """Sets that were made one after the other: each set ``targets[k]`` holds the set ``sources[k]``.
+    """Sets created in sequence: each set ``targets[k]`` contains the set ``sources[k]``.
 
-    ``levels`` says which come first: the sources of a target are of lower levels, or older than all of these.
+    ``levels`` gives their order: the sources of a target have lower levels, or are older than all of these.
     """
 
     targets: np.ndarray
@@ -50,16 +51,16 @@ class Graph:
     """The sets of a function of ``size`` input elements."""
 
     size: int
-    count: int = 0  #: how many sets there are; the next one gets this number
+    count: int = 0  #: the number of sets, and the number of the next one
     unions: list[Unions] = field(default_factory=list)
-    pairs: dict[tuple[int, int], int] = field(default_factory=dict)  #: unions of two sets that exist
+    pairs: dict[tuple[int, int], int] = field(default_factory=dict)  #: existing unions of two sets
     recent: list[tuple[int, int, int]] = field(default_factory=list)  #: the latest such unions: both parts and the level
-    first: int = 0  #: the number of the first of them
+    first: int = 0  #: the number of the first recent one
 
     def __post_init__(self) -> None:
         self.count = self.first = self.size + 1
 
-    # ------------------------------------------------------------------ making unions
+    # ------------------------------------------------------------------ construction
 
     def pair(self, a: int, b: int) -> int:
         """The union of two sets."""
@@ -78,7 +79,7 @@ class Graph:
         return known
 
     def settle(self) -> None:
-        """Put the recent unions of two among the others."""
+        """Append the recent unions of two sets to the list of unions."""
         if self.recent:
             table = np.array(self.recent, np.int64)
             targets = np.repeat(np.arange(self.first, self.count), 2)
@@ -87,7 +88,7 @@ class Graph:
         self.first = self.count
 
     def join(self, a: Ids, b: Ids) -> Ids:
-        """The union of two sets, or element by element of two arrays of sets, which are broadcast."""
+        """The union of two sets, or of two arrays of sets element by element, with broadcasting."""
         if isinstance(a, int) and isinstance(b, int):
             return self.pair(a, b)
         left, right = np.broadcast_arrays(a, b)
@@ -104,7 +105,7 @@ class Graph:
         return result
 
     def new(self, groups: np.ndarray, sources: np.ndarray, count: int) -> np.ndarray:
-        """New sets, so many; ``sources[k]`` is a part of the set ``groups[k]``, and groups are sorted."""
+        """Create ``count`` sets; ``sources[k]`` is a part of the set ``groups[k]``, and groups are sorted."""
         self.settle()
         numbers = np.arange(self.count, self.count + count)
         self.unions.append(Unions(numbers[groups], sources))
@@ -112,7 +113,7 @@ class Graph:
         return numbers
 
     def gather(self, groups: np.ndarray, ids: np.ndarray, count: int) -> np.ndarray:
-        """For each of ``count`` groups the union of the sets ``ids[k]`` whose ``groups[k]`` it is."""
+        """For each of ``count`` groups the union of its sets: ``ids[k]`` is in group ``groups[k]``."""
         groups, ids = groups.ravel(), ids.ravel()
         held = ids != 0
         keys = np.unique(groups[held] * self.count + ids[held])
@@ -137,10 +138,10 @@ class Graph:
             return total
         return int(self.gather(np.zeros(ids.size, np.int64), ids, 1)[0])
 
-    # ------------------------------------------------------------------ reading
+    # ------------------------------------------------------------------ contents
 
     def pattern(self, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """What each set of a vector holds: offsets and elements, as of a compressed sparse matrix with a row for each."""
+        """The contents of each set of a vector: offsets and elements, as of a compressed sparse matrix with a row per set."""
         self.settle()
         needed = self.needed(ids)
         sets = Contents(self.size, self.count)
@@ -152,7 +153,7 @@ class Graph:
         return np.concatenate([[0], np.cumsum(lengths)]), sets.of(ids) - 1
 
     def needed(self, ids: np.ndarray) -> np.ndarray:
-        """Which sets the given ones are made of."""
+        """The sets that the given ones are built from, as a mask."""
         needed = np.zeros(self.count, bool)
         needed[ids] = True
         for unions in reversed(self.unions):
@@ -163,7 +164,7 @@ class Graph:
 
 @dataclass(slots=True)
 class Contents:
-    """What sets hold: of each the place and the number of its elements, which are sorted, in one array."""
+    """The contents of sets: for each the position and number of its sorted elements in one array."""
 
     size: int
     count: int
@@ -187,7 +188,7 @@ class Contents:
         return self.elements[shifts + np.arange(shifts.size)]
 
     def add(self, targets: np.ndarray, sources: np.ndarray) -> None:
-        """Enter unions, whose parts are there; targets are sorted."""
+        """Compute unions whose parts are known; targets are sorted."""
         sizes = np.cumsum(self.lengths[sources])
         start = 0
         while start < targets.size:
@@ -209,7 +210,7 @@ class Contents:
         self.used += elements.size
 
     def reserve(self, more: int) -> None:
-        """Make room for so many elements."""
+        """Reserve memory for ``more`` elements."""
         if self.used + more > MOST:
             what = f"the pattern and what it is computed from have more than {MOST:,} entries: the derivative is not sparse"
             raise BadArgument(what, hint="leave sparsity out, or pass the pattern as sparsity=pattern")

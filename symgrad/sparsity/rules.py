@@ -1,8 +1,8 @@
-"""What the results of an operation depend on: a rule for each row that is not elementwise, and one for all others.
+"""Dependence rules: a rule for each row that is not elementwise, and one for all others.
 
-Where there is no rule, each element of a result depends on all elements of all operands that the row has a derivative for. That is
-always right, and dense. Rules say less where less is true for all values of the operands; only what chooses elements by index, branches
-and loops depends on values, those of the run at hand.
+Without a rule, each element of a result depends on all elements of all operands for which the row has a
+derivative: always correct, and dense. Rules are sparser where that holds for all values of the operands. Only
+index selection, branches and loops depend on values, those of the current run.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from symgrad.sparsity.graph import Graph
 
 @dataclass(slots=True)
 class Applied:
-    """One operation that has run: its operands with their forms, None where these are empty, and its results."""
+    """One op that has run: its operands with their forms, None where these are empty, and its results."""
 
     graph: Graph
     op: Call
@@ -31,8 +31,8 @@ class Applied:
     operands: list[Any]
     forms: list[Any]
     results: tuple[Any, ...]
-    on_forms: Callable[[list[Any]], tuple[Any, ...]]  #: the operation itself, to be run on forms
-    passes: list[bool]  #: which operands the row has a derivative for
+    on_forms: Callable[[list[Any]], tuple[Any, ...]]  #: runs the op on forms
+    passes: list[bool]  #: for each operand: does the row have a derivative for it?
 
     def form(self, place: int) -> Any:
         """The form of an operand."""
@@ -40,7 +40,7 @@ class Applied:
         return filled(self.operands[place], 0) if form is None else form
 
     def active(self) -> list[Any]:
-        """The forms of the operands that the row has a derivative for, without those that are empty."""
+        """The nonempty forms of the operands for which the row has a derivative."""
         return [form for form, passes in zip(self.forms, self.passes, strict=True) if passes and form is not None]
 
     @property
@@ -63,13 +63,13 @@ def one(form: Any, shape: tuple[int, ...], of: Any) -> tuple[Any, ...]:
 
 
 def dense(a: Applied) -> tuple[Any, ...]:
-    """All of all."""
+    """Every element depends on all elements of all operands."""
     total = everything(a.graph, a.active())
     return tuple(filled(result, total) for result in a.results)
 
 
 def elementwise(a: Applied) -> tuple[Any, ...]:
-    """Each element of the same elements of the operands, which are broadcast."""
+    """Each element depends on the same elements of the operands, with broadcasting."""
     form: Any = 0
     for other in a.active():
         form = a.graph.join(form, np.asarray(other, np.int64) if isinstance(other, list) else other)
@@ -77,17 +77,17 @@ def elementwise(a: Applied) -> tuple[Any, ...]:
 
 
 def moved(a: Applied) -> tuple[Any, ...]:
-    """Each element of the one that it is a copy of: the operation itself moves the sets."""
+    """Each element depends on the element that it is a copy of: the op itself moves the sets."""
     return tuple(settled(result) for result in handed_on(a))
 
 
 def handed_on(a: Applied) -> tuple[Any, ...]:
-    """The same where what is moved are whole values."""
+    """The same for moved objects."""
     return a.on_forms([a.form(k) if passes else operand for k, (operand, passes) in enumerate(zip(a.operands, a.passes, strict=True))])
 
 
 def reduced(a: Applied) -> tuple[Any, ...]:
-    """Each element of those along the axes that are reduced, and of the initial value."""
+    """Each element depends on those along the reduced axes, and on the initial value."""
     form = np.asarray(a.form(0), np.int64)
     axis = a.op.settings.get("axis")
     axes = tuple(range(form.ndim)) if axis is None else tuple(k % form.ndim for k in (axis if isinstance(axis, tuple) else (axis,)))
@@ -98,7 +98,7 @@ def reduced(a: Applied) -> tuple[Any, ...]:
 
 
 def over(graph: Graph, form: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
-    """The union along some axes."""
+    """The unions along some axes."""
     kept = tuple(1 if k in axes else n for k, n in enumerate(form.shape))
     count = math.prod(kept)
     groups = np.broadcast_to(np.arange(count).reshape(kept), form.shape)
@@ -106,14 +106,14 @@ def over(graph: Graph, form: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
 
 
 def of_lines(a: Applied) -> tuple[Any, ...]:
-    """Each element of all that stand with it along an axis."""
+    """Each element depends on all elements along an axis."""
     form, axis = lines_of(a)
     total = over(a.graph, form, (axis,))
     return one(np.broadcast_to(np.expand_dims(total, axis), form.shape).reshape(a.shape), a.shape, a.results[0])
 
 
 def of_those_before(a: Applied) -> tuple[Any, ...]:
-    """Each element of itself and those before it along an axis."""
+    """Each element depends on itself and those before it along an axis."""
     form, axis = lines_of(a)
     form = np.array(np.moveaxis(form, axis, 0))
     for k in range(1, len(form)):
@@ -122,13 +122,13 @@ def of_those_before(a: Applied) -> tuple[Any, ...]:
 
 
 def lines_of(a: Applied) -> tuple[np.ndarray, int]:
-    """The form of the first operand and an axis of it; without an axis all elements stand in one line."""
+    """The form of the first operand and an axis; without an axis all elements form one line."""
     form, axis = np.asarray(a.form(0), np.int64), a.op.settings["axis"]
     return (form.ravel(), 0) if axis is None else (form, axis % form.ndim)
 
 
 def unbroadcast(a: Applied) -> tuple[Any, ...]:
-    """Each element of those that it was broadcast to."""
+    """Each element depends on those that it was broadcast to."""
     form, shape = np.asarray(a.form(0), np.int64), a.shape
     if form.ndim >= len(shape) and form.shape != shape:
         count = math.prod(shape)
@@ -138,12 +138,12 @@ def unbroadcast(a: Applied) -> tuple[Any, ...]:
 
 
 def counted(a: Applied) -> tuple[Any, ...]:
-    """``bincount``: each element of the weights of its number."""
+    """``bincount``: each element depends on the weights with its index."""
     return (a.graph.gather(np.asarray(a.operands[0]), np.asarray(a.form(1), np.int64), len(a.results[0])),)
 
 
 def moved_back(a: Applied) -> tuple[Any, ...]:
-    """Each element of those that were taken from its place: the cotangent of a row that moves elements."""
+    """Each element depends on those taken from its place: the cotangent of a row that moves elements."""
     shape = a.shape
     places = PLACES[a.row.name](np.arange(math.prod(shape)).reshape(shape), a)
     form = np.broadcast_to(np.asarray(a.form(0), np.int64), places.shape)
@@ -151,7 +151,7 @@ def moved_back(a: Applied) -> tuple[Any, ...]:
     return one(a.graph.gather(places[inside], form[inside], math.prod(shape)).reshape(shape), shape, a.results[0])
 
 
-#: the places that the rows of these cotangents have taken their elements from, or -1; of the numbers of all places
+#: the source index of each element in the rows of these cotangents, or -1; computed by the row on the array of indices
 PLACES: dict[str, Callable[[np.ndarray, Applied], Any]] = {
     "take_items_back": lambda cells, a: np.take(cells, a.operands[1], a.op.settings["axis"]),
     "add_along_axis": lambda cells, a: np.take_along_axis(cells, np.asarray(a.operands[1]), a.op.settings["axis"]),
@@ -173,7 +173,7 @@ def products(a: Applied, left: Any, right: Any) -> tuple[Any, ...]:
 
 
 def matmul(a: Applied) -> tuple[Any, ...]:
-    """Each element of a row of the one operand and a column of the other."""
+    """Each element depends on a row of one operand and a column of the other."""
     left, right = (np.asarray(a.form(k), np.int64) for k in (0, 1))
     rows = over(a.graph, left, (left.ndim - 1,))
     columns = over(a.graph, right, (max(right.ndim - 2, 0),))
@@ -183,7 +183,7 @@ def matmul(a: Applied) -> tuple[Any, ...]:
 
 
 def dot(a: Applied) -> tuple[Any, ...]:
-    """The same for ``np.dot``, which takes all pairs of a row and a column."""
+    """The same for ``np.dot``, which combines all pairs of rows and columns."""
     left, right = (np.asarray(a.form(k), np.int64) for k in (0, 1))
     if not left.ndim or not right.ndim:
         return one(a.graph.join(left, right), a.shape, a.results[0])
@@ -191,12 +191,12 @@ def dot(a: Applied) -> tuple[Any, ...]:
 
 
 def outer(a: Applied) -> tuple[Any, ...]:
-    """All pairs."""
+    """Each element depends on one pair of elements."""
     return products(a, np.ravel(a.form(0)), np.ravel(a.form(1)))
 
 
 def tensordot(a: Applied) -> tuple[Any, ...]:
-    """All pairs of what is left of the operands, when they are reduced along the axes of the sum."""
+    """All pairs of elements that are left after reducing the operands along the summed axes."""
     left, right = (np.asarray(a.form(k), np.int64) for k in (0, 1))
     axes = a.op.settings["axes"]
     if isinstance(axes, int):
@@ -208,7 +208,7 @@ def tensordot(a: Applied) -> tuple[Any, ...]:
 
 
 def contraction(a: Applied, places: Sequence[int], inputs: Sequence[str], result: str) -> tuple[Any, ...]:
-    """Each element of those whose letters it has, of every operand; letters are those of ``np.einsum``."""
+    """Each element depends on the elements of every operand with matching letters of ``np.einsum``."""
     letters_of_all = set().union(*inputs)
     if any(len(set(letters)) < len(letters) for letters in (*inputs, result)) or not set(result) <= letters_of_all:
         return dense(a)
@@ -223,7 +223,7 @@ def contraction(a: Applied, places: Sequence[int], inputs: Sequence[str], result
 
 
 def einsum(a: Applied) -> tuple[Any, ...]:
-    """A sum of products that is said by letters."""
+    """A sum of products given by letters."""
     subscripts = a.op.settings["subscripts"].replace(" ", "")
     if "." in subscripts:
         return dense(a)
@@ -232,7 +232,7 @@ def einsum(a: Applied) -> tuple[Any, ...]:
 
 
 def einsum_part(a: Applied) -> tuple[Any, ...]:
-    """The cotangent of an operand of such a sum, of the sum's cotangent and the other operands."""
+    """The cotangent of an operand of such a sum: depends on the sum's cotangent and the other operands."""
     subscripts = a.op.settings["subscripts"].replace(" ", "")
     if "." in subscripts:
         return dense(a)
@@ -247,19 +247,19 @@ PRODUCTS = {(2, 2): ("ik", "kj", "ij"), (1, 2): ("k", "kj", "j"), (2, 1): ("ik",
 
 
 def product_left(a: Applied) -> tuple[Any, ...]:
-    """The cotangent of the left operand of a product, of the product's cotangent and the right operand."""
+    """The cotangent of the left operand of a product: depends on the product's cotangent and the right operand."""
     left, right, result = PRODUCTS.get((len(a.shape), np.ndim(a.operands[1])), ("", "", "*"))
     return dense(a) if result == "*" or np.ndim(a.operands[0]) != len(result) else contraction(a, (0, 1), (result, right), left)
 
 
 def product_right(a: Applied) -> tuple[Any, ...]:
-    """The same of the right operand."""
+    """The same for the right operand."""
     left, right, result = PRODUCTS.get((np.ndim(a.operands[1]), len(a.shape)), ("", "", "*"))
     return dense(a) if result == "*" or np.ndim(a.operands[0]) != len(result) else contraction(a, (0, 1), (result, left), right)
 
 
 def convolution(a: Applied) -> tuple[Any, ...]:
-    """Each element of the products of which it is the sum."""
+    """Each element depends on the products that it is the sum of."""
     long, short = sorted((np.asarray(a.form(k), np.int64) for k in (0, 1)), key=len, reverse=True)
     total = np.zeros(a.shape, np.int64)
     for k in range(len(short)):
@@ -272,11 +272,11 @@ def convolution(a: Applied) -> tuple[Any, ...]:
 
 
 def added(a: Applied) -> tuple[Any, ...]:
-    """Adds to elements of an array, in place."""
+    """Add to elements of an array, in place."""
     array, value = a.form(0), a.form(1)
     whole, index = place_of(array, a.op.settings["index"], a.operands[2:])
     part = whole[index]
-    if isinstance(part, np.ndarray) and not np.may_share_memory(part, whole):  # an index of arrays may name one element twice
+    if isinstance(part, np.ndarray) and not np.may_share_memory(part, whole):  # an index of arrays may select one element twice
         cells = np.arange(whole.size).reshape(whole.shape)[index]
         numbers, places = np.unique(cells, return_inverse=True)
         spots = np.unravel_index(numbers, whole.shape)
@@ -289,7 +289,7 @@ def added(a: Applied) -> tuple[Any, ...]:
 
 
 def place_of(array: np.ndarray, index: str, operands: list[Any]) -> tuple[np.ndarray, Any]:
-    """The view of an array that a store by a path reaches, and the subscript of it that is written to."""
+    """The view of an array that a store writes to, and the subscript within it."""
     rest = list(operands)
     subscripts: list[tuple[str, Any]] = []
     for step, count in steps(index):
@@ -304,7 +304,7 @@ def place_of(array: np.ndarray, index: str, operands: list[Any]) -> tuple[np.nda
 
 
 def accumulated(a: Applied) -> tuple[Any, ...]:
-    """Adds to the whole of an array, in place, or to a number."""
+    """Add to a whole array, in place, or to a number."""
     total = joined(a.graph, a.form(0), a.form(1))
     if isinstance(form := a.form(0), np.ndarray) and np.shape(total) == form.shape:
         form[...] = total
@@ -313,25 +313,25 @@ def accumulated(a: Applied) -> tuple[Any, ...]:
 
 
 def added_lists(a: Applied) -> tuple[Any, ...]:
-    """Adds lists, item by item."""
+    """Add lists, item by item."""
     return (joined(a.graph, a.form(0), a.form(1)),)
 
 
 def added_to_list(a: Applied) -> tuple[Any, ...]:
-    """Adds to an item of a list, in place."""
+    """Add to an item of a list, in place."""
     items, place = a.form(0), a.operands[1]
     items[place] = joined(a.graph, items[place], a.form(2))
     return (items,)
 
 
 def added_to_slice(a: Applied) -> tuple[Any, ...]:
-    """Adds to a slice of a list, in place."""
+    """Add to a slice of a list, in place."""
     items, part = a.form(0), slice(*a.operands[1:4])
     items[part] = [joined(a.graph, x, y) for x, y in zip(items[part], a.form(4), strict=True)]
     return (items,)
 
 
-#: rows whose results are elements of their operands, or zero; a row may choose the elements by values that it has no derivative for
+#: rows whose results are elements of their operands, or zero; operands without a derivative may select the elements
 MOVING = """
     view take set_at copy copy_rows by_rows spread array_or_zeros in_form cast settled number array asarray array_of to_array list_from
     python_numbers reshape ravel flatten transpose untranspose swapaxes moveaxis mT expand_dims squeeze broadcast_to real flip roll
@@ -339,20 +339,20 @@ MOVING = """
     concatenate_list concatenate_part stack stack_array stack_list stack_part unstack split array_split full full_like fftshift ifftshift
     item item_place stack_place concatenate_place split_like split_array diag_back diagonal_place diag_embed over_matrix take_written
 """
-#: rows of lists and tapes, and those whose result is an operand: what they take is handed on as it is
+#: rows of lists and tapes, and rows whose result is an operand: they pass objects on unchanged
 HANDED = """
     list_of list_append list_set list_take list_slice list_join list_repeat list_drop list_unfold push pop put get label may_share drawn
     or_one
 """
-#: rows that are reduced along axes
+#: rows that reduce along axes
 REDUCED = "sum mean max min prod var std median nanmax nanmin nansum nanmean sum_of mean_of max_of min_of prod_of var_of std_of"
-#: rows that compute with all elements along an axis
+#: rows that combine all elements along an axis
 LINES = "sort unwrap product_before product_after"
 BEFORE = "cumsum cumsum_of cumprod cumprod_of running_max running_min"
-#: rows that are no elementwise rows and work element by element, whichever operand they choose
+#: rows without the trait that work element by element, whichever operand they choose
 JOINED = "where choose masked filled"
 
-#: how many operands the rows of ``np.einsum`` have
+#: the operand counts of the ``np.einsum`` rows
 COUNTS = (1, 2, 3, 4)
 
 RULES: dict[str, Rule] = {

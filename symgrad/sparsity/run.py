@@ -1,4 +1,4 @@
-"""Runs the IR of a function for arguments, with sets of input elements beside its values -> the pattern of its Jacobian."""
+"""Interprets the IR of a function on sets of input elements beside its values -> the pattern of its Jacobian."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from symgrad.sparsity.graph import Graph, members
 from symgrad.sparsity.rules import Applied, Rule, dense, rule_of
 from symgrad.verification.duplicate import array_copy
 
-#: settings of an operation that is run on forms: sets are integers, and what is padded with has no set
+#: settings for running an op on forms: sets are integers, and padding has the empty set
 OF_FORMS = {"dtype": "i64", "constant_values": 0}
-#: what an operation raises of forms that it was not made for
+#: exceptions of ops that do not fit forms
 UNFIT = (TypeError, ValueError, IndexError, AttributeError, ArithmeticError, AssertionError)
 
-Pair = tuple[Any, Any]  #: a value and its form, None where that is empty
+Pair = tuple[Any, Any]  #: a value and its form, None if that is empty
 Environment = dict[Value, Pair]
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """Which elements of the inputs each element of the results depends on: offsets and columns of a compressed sparse matrix."""
+    """The input elements that each element of the results depends on: offsets and columns of a compressed sparse matrix."""
 
     offsets: np.ndarray
     columns: np.ndarray
@@ -41,9 +41,10 @@ class Pattern:
 
 
 def pattern_of(func: Func, arguments: Sequence[Any], wrt: Sequence[int], results: Sequence[int], objects: Mapping[str, Any]) -> Pattern:
-    """The pattern of the Jacobian of some results with respect to the parameters in ``wrt``, whose elements are counted in order.
+    """The pattern of the Jacobian of some results with respect to the parameters in ``wrt``, whose elements are numbered in order.
 
-    It holds for all arguments for which the function takes the same branches, does as many rounds and reads at the same places.
+    It holds for all arguments for which the function takes the same branches, runs as many iterations and reads
+    the same indices.
     """
     arguments = duplicate(list(arguments), {})
     sizes = [np.size(arguments[k]) for k in wrt]
@@ -62,7 +63,7 @@ def pattern_of(func: Func, arguments: Sequence[Any], wrt: Sequence[int], results
 
 
 def duplicate(value: Any, known: dict[Same, Any]) -> Any:
-    """A copy of arrays and lists, in which what is one object is one object again."""
+    """A copy of arrays and lists that preserves shared objects."""
     if not isinstance(value, np.ndarray | list):
         return value
     if Same(value) not in known:
@@ -72,15 +73,15 @@ def duplicate(value: Any, known: dict[Same, Any]) -> Any:
 
 @dataclass(slots=True)
 class Step:
-    """An operation, made ready: where its operands are, how it is computed, and its rule."""
+    """A prepared op: its operands, its function, and its rule."""
 
     row: Row
-    sources: list[tuple[Operand, Pair | None]]  #: the operands, and what those are that are constants
+    sources: list[tuple[Operand, Pair | None]]  #: the operands, with the pairs of constants
     run: Callable[..., tuple[Any, ...]]
     on_forms: Callable[[list[Any]], tuple[Any, ...]]
     rule: Rule
-    passes: list[bool]  #: which operands the row has a derivative for
-    active: list[bool]  #: which results may have a form
+    passes: list[bool]  #: for each operand: does the row have a derivative for it?
+    active: list[bool]  #: for each result: may it have a form?
 
 
 @dataclass(slots=True)
@@ -153,7 +154,7 @@ class Run:
         return [(result, form if active else None) for result, form, active in zip(results, after, step.active, strict=True)]
 
     def prepared(self, op: Call) -> Step:
-        """An operation of which nothing is known yet."""
+        """Prepare an op at its first execution."""
         row = ROWS[op.name]
         passes = [row.partials.get(param) is not None or row.pullbacks.get(param) is not None for _, param, _ in parameters(op)]
         sources = [(o, None if isinstance(o, Value) else (o.value, None)) for o in op.args]
@@ -166,7 +167,7 @@ class Run:
 
 
 def read(operand: Operand, env: Environment) -> Pair:
-    """What an operand is."""
+    """The value and form of an operand."""
     return env[operand] if isinstance(operand, Value) else (operand.value, None)
 
 
@@ -178,7 +179,7 @@ def is_number(value: Any) -> bool:
 def function_of(
     op: Call, settings: Mapping[str, Any], is_open: Sequence[bool], objects: Mapping[str, Any]
 ) -> Callable[..., tuple[Any, ...]]:
-    """One operation as a function of its operands, which returns the tuple of its results; operands that are not open stay constants."""
+    """One op as a function of its operands that returns the tuple of its results; operands that are not open stay constants."""
     taken = [Value(operand.type) for operand in op.args]
     args = [value if opened else operand for value, operand, opened in zip(taken, op.args, is_open, strict=True)]
     outs = [Value(out.type) for out in op.outs]

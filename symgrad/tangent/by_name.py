@@ -1,4 +1,4 @@
-"""Lets tangents read the user's variable where they read what the user's text has computed for it, in text that is read."""
+"""Lets tangents read the user's variable instead of the value that the user's text has computed for it, for readable text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from symgrad.ops.declare import ROWS
 
 
 def read_by_name(block: Block, own: set[Op]) -> None:
-    """Bring each text of the user's up to what it computes, and let the tangents read its variable; ``own`` are the program's ops."""
+    """Move each user text up to the value that it computes, and let tangents read its variable; ``own`` are the program's ops."""
     named: dict[Operand, Operand] = {}
     gather(block, named)
     if not named:
@@ -18,10 +18,10 @@ def read_by_name(block: Block, own: set[Op]) -> None:
 
 
 def gather(block: Block, named: dict[Operand, Operand]) -> None:
-    """Move the texts of a block, and note which user variable holds each value."""
+    """Move the texts of a block, and record the user variable that holds each value."""
     places: dict[Value, int] = {}
     ops: list[Op] = []
-    barrier = 0  #: the first place to which a text may be moved: behind what stores or has effects
+    barrier = 0  #: the first index to which a text may be moved: behind stores and side effects
     for op in block.ops:
         for inner in op.blocks:
             gather(inner, named)

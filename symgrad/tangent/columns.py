@@ -1,7 +1,7 @@
-"""The Jacobian by forward mode: the IR of a function -> the IR that computes its results and the tangents of all of them in one sweep.
+"""The Jacobian by forward mode: the IR of a function -> the IR that computes its results and all their tangents in one sweep.
 
-The tangents of the push-forward have one more axis, in front: one place for each element of the arguments, with the tangent that is one
-there and zero elsewhere. What does not depend on tangents is computed once, as before.
+The tangents of the push-forward have a leading axis over all elements of the arguments, each place with a
+one-hot tangent. Ops that do not depend on tangents are computed once, as before.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def columns(func: Func, wrt: Sequence[int], active_results: Sequence[int], *, na
             taken: set[str] | None = None) -> Func:  # fmt: skip
     """The function that computes ``func`` and its Jacobians, by columns; parameters and results are those of ``adjoint.jacobian``.
 
-    Raises NotBatched where something has no form for many tangents at once.
+    Raises NotBatched where an op has no form for many tangents at once.
     """
     label = name or f"{func.name}_jacobian"
     taken = set() if taken is None else taken
@@ -40,9 +40,10 @@ def columns(func: Func, wrt: Sequence[int], active_results: Sequence[int], *, na
 
 @dataclass(slots=True)
 class Columns:
-    """The Jacobian while it is written.
+    """The Jacobian during construction.
 
-    ``sweep`` is the push-forward, whose first ``own`` results are the function's, and whose last parameters are the tangents of ``params``.
+    ``sweep`` is the push-forward: its first ``own`` results are the function's, its last parameters are the
+    tangents of ``params``.
     """
 
     sweep: Func
@@ -71,7 +72,7 @@ class Columns:
         return self.sweep
 
     def at_once(self, body: Block, tangents: list[Value]) -> list[Operand]:
-        """All columns of the Jacobians, of each result those of all parameters."""
+        """All columns of the Jacobians: for each result those of all parameters."""
         elements = self.elements
         builder = elements.builder
         hint = tangents[0].name if len(tangents) == 1 else "tangents"

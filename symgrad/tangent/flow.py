@@ -1,4 +1,4 @@
-"""Writes the tangents of branches, loops and calls of functions: they are handed on beside the values."""
+"""Tangents of branches, loops and calls of functions: they are yielded beside the values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from symgrad.tangent.forward import Forward, hinted, pushes, tangent_type
 
 @pushes(If)
 def push_branch(forward: Forward, op: If) -> None:
-    """Each side hands on the tangents of its results, zeros for what has none there."""
+    """Each side yields the tangents of its results, zeros for values without one."""
     active = [k for k, out in enumerate(op.outs) if out in forward.active]
     for side in op.blocks:
         forward.block(side)
@@ -25,7 +25,7 @@ def push_branch(forward: Forward, op: If) -> None:
 
 @pushes(For, While)
 def push_loop(forward: Forward, op: For | While) -> None:
-    """The tangents of what the loop carries are carried too."""
+    """The loop carries the tangents of its carried values too."""
     active = [k for k in range(len(op.carried)) if op.carried[k] in forward.active or op.outs[k] in forward.active]
     for k in active:
         slot, after = op.carried[k], op.outs[k]

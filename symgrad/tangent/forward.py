@@ -1,7 +1,7 @@
-"""One walk forwards over a function: its state, and the table of what writes the tangent of each kind of op.
+"""The forward sweep: one walk over a function, its state, and the table of tangent functions by kind of op.
 
-The tangent of a value is written beside it, by ops that do with tangents what the program does with values: what stores to an array
-stores the tangent to the array of tangents. So nothing is kept, and memory is shared and overwritten as it is among the values.
+The tangent of a value is emitted beside it, by ops that mirror the program: a store to an array stores the
+tangent to the tangent array. So nothing is saved, and tangents share and overwrite memory as the values do.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from symgrad.ir.unbound import Unbound, is_undefined
 from symgrad.ops.build import Builder
 from symgrad.ops.declare import ROWS
 
-#: what writes one op with its tangents at the builder's insertion point
+#: emits one op with its tangents at the builder's insertion point
 Push = Callable[["Forward", Any], None]
-#: by the name of a row, or else by the kind of op
+#: by the name of a row, else by the kind of op
 TABLE: dict[str | type[Op], Push] = {}
-#: the functions that compute values and tangents of functions that are called, by what they are made of
+#: returns the function that computes values and tangents of a called function
 Functions = Callable[[Func, tuple[int, ...], tuple[int, ...]], Func]
 
 
 def pushes(*kinds: str | type[Op]) -> Callable[[Push], Push]:
-    """Enter a function for kinds of ops."""
+    """Register a tangent function for kinds of ops."""
 
     def enter(push: Push) -> Push:
         TABLE.update(dict.fromkeys(kinds, push))
@@ -41,18 +41,18 @@ def pushes(*kinds: str | type[Op]) -> Callable[[Push], Push]:
 
 
 def hinted(value: Operand) -> str:
-    """The name for a tangent: ``h_tangent`` for ``h``; for what has no name one that need not be a variable."""
+    """The name of a tangent: ``h_tangent`` for ``h``; for an unnamed value a name that need not become a variable."""
     name = value.name if isinstance(value, Value) else None
     return f"{name}_tangent" if name and not name.endswith("_tangent") else name or "%t_tangent"
 
 
-#: the type of a tangent that is carried or passed: that of a cotangent
+#: the type of a tangent that is loop-carried or passed: that of a cotangent
 tangent_type = cotangent_type
 
 
 @dataclass(slots=True)
 class Forward:
-    """The walk: which values are ``active``, and the ``tangents`` of those that have been computed."""
+    """The walk: the ``active`` values, and the ``tangents`` of those computed so far."""
 
     func: Func
     active: set[Value]
@@ -61,7 +61,7 @@ class Forward:
     tangents: dict[Value, Operand] = field(default_factory=dict)
     ledger: Ledger = field(init=False)
     memory: Memory = field(init=False)
-    unphased: set[Operand] = field(init=False)  #: vectors given up to a phase that a backward half has tested
+    unphased: set[Operand] = field(init=False)  #: vectors determined up to a phase whose use a backward half has checked
 
     def __post_init__(self) -> None:
         know(self.builder, self.func)
@@ -74,7 +74,7 @@ class Forward:
     # ---------------------------------------------------------------- the whole function
 
     def run(self, wrt: Sequence[int], active_results: Sequence[int]) -> None:
-        """Give the function a parameter for each tangent in ``wrt``, and a result for that of each active result. Works in place."""
+        """Add to the function a parameter for each tangent in ``wrt``, and a result for each active result's. Works in place."""
         body = self.func.body
         params = [Value(tangent_type(body.args[k].type), hinted(body.args[k])) for k in wrt]
         self.tangents |= {body.args[k]: param for k, param in zip(wrt, params, strict=True)}
@@ -85,7 +85,7 @@ class Forward:
         body.yields += outs
 
     def block(self, block: Block) -> None:
-        """Write the tangents of a block's ops beside them. Works in place."""
+        """Emit the tangents of a block's ops beside them. Works in place."""
         ops, block.ops = block.ops, []
         with self.builder.inside(block):
             for op in ops:
@@ -93,7 +93,7 @@ class Forward:
                     self.op(op)
 
     def op(self, op: Op) -> None:
-        """Write one op, with its tangents if it has any."""
+        """Emit one op, with its tangents if it has any."""
         push = TABLE.get(op.name) if isinstance(op, Call) else None
         if isinstance(op, Call) and not any(out in self.active for out in op.outs):
             self.builder.append(op)
@@ -103,7 +103,7 @@ class Forward:
     # ---------------------------------------------------------------- tangents
 
     def zero(self, value: Operand) -> Operand:
-        """The tangent of what has none, in the form that it would have."""
+        """A zero tangent, in the form of the value."""
         if isinstance(value, Const):
             known = isinstance(value.value, bool | int | float | complex) and value.name is None
             return zero_number(value.type) if known else value
@@ -115,7 +115,7 @@ class Forward:
         return zero
 
     def held(self, value: Operand, slot: Type) -> Operand:
-        """The tangent of a value that a block hands on, zeros if it has none, in the dtype and form of what takes it."""
+        """The tangent of a yielded value, zeros if it has none, in the dtype and form of its slot."""
         if is_undefined(value):
             return value
         tangent = self.tangents.get(value) if isinstance(value, Value) else None
@@ -123,9 +123,9 @@ class Forward:
         return conformed(self.builder, tangent, Value(slot), hinted(value))
 
     def settle(self, tangent: Operand, out: Value, start: int, whole: bool) -> Operand:
-        """A tangent in the dtype and shape of its value; ``whole``: no operand without a tangent has made the value larger.
+        """A tangent in the dtype and shape of its value; ``whole``: no operand without a tangent has broadcast the value.
 
-        ``start`` is where in the block the ops begin that have computed it.
+        ``start`` is the index in the block where the ops that computed it begin.
         """
         hint = hinted(out)
         tangent = conformed(self.builder, tangent, out, hint)
@@ -135,12 +135,12 @@ class Forward:
                 tangent = self.builder.call("spread", tangent, self.builder.call("shape_of", out), hint=hint)
             elif isinstance(have, Array) and not whole and not alike(tangent, out):
                 tangent = self.builder.call("spread", tangent, self.builder.call("shape_of", out), hint=hint, axis=(), keepdims=True)
-        elif not isinstance(want, Scalar) and not whole:  # of a value of which nothing is known the form is asked when the program runs
+        elif not isinstance(want, Scalar) and not whole:  # the form of a value of unknown type is read at run time
             tangent = self.builder.call("add", tangent, self.builder.call("zeros_like", out), hint=hint)
         return self.owned(tangent, out, start)
 
     def owned(self, tangent: Operand, out: Value, start: int) -> Operand:
-        """A tangent of a value that has memory of its own: a copy, if it is not new and one of the two is written to."""
+        """A tangent of a value that owns its memory: copied if it is not new and one of the two is written to."""
         if not isinstance(tangent, Value) or not isinstance(tangent.type, Array | List | Tape):
             return tangent
         makers = {value: op for op in self.builder.block.ops[start:] for value in op.outs}
@@ -153,7 +153,7 @@ class Forward:
         return tangent
 
     def is_written(self, value: Value) -> bool:
-        """Is something stored in the memory of a value?"""
+        """Whether the memory of a value is written to."""
         return has_memory(value.type) and self.memory.find(value) in self.memory.stores
 
 

@@ -1,4 +1,4 @@
-"""The backward half of a pullback -> its transpose, which takes tangents of arguments to those of results."""
+"""The backward half of a pullback -> its transpose, which maps tangents of arguments to those of results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from symgrad.ir.core import Func
 
 
 def linear_half(back: Func, seeds: Sequence[int], gradients: int, name: str, costs: Costs, way_out: str) -> Func:
-    """The reverse of a backward half with respect to its seeds: of these it asks the form, and takes a tangent for each gradient.
+    """The reverse of a backward half with respect to its seeds: it takes the seeds for their form, and a tangent for each gradient.
 
     Raises NoDerivative, with the way out, where the half cannot be reversed.
     """

@@ -1,7 +1,8 @@
-"""The Jacobian by forward mode, column after column: the IR of a function -> its results, and a loop over the elements of the arguments.
+"""The Jacobian by forward mode, column by column: the IR of a function -> its results, and a loop over the argument elements.
 
-For functions of which something has no form for many tangents at once. The forward half of a pullback runs once; its backward half is
-transposed, so that it takes tangents of the arguments to those of the results, and stands in the loop.
+For functions with an op that has no form for many tangents at once. The forward half of a pullback runs once.
+Its backward half is transposed, so that inside the loop it maps tangents of the arguments to those of the
+results.
 """
 
 from __future__ import annotations
@@ -38,13 +39,13 @@ def columns_in_turn(func: Func, wrt: Sequence[int], active_results: Sequence[int
 
     rows = Rows.of(expanded(whole, taken), len(func.body.yields), list(active_results), wrt, taken or set(), transpose)
     seeds, rows.once.args = rows.once.args[:count], rows.once.args[count:]
-    substitute(rows.once, dict(zip(seeds, [part.value for part in rows.elements.parts], strict=True)))  # their form is asked for
+    substitute(rows.once, dict(zip(seeds, [part.value for part in rows.elements.parts], strict=True)))  # only their form is read
     return InTurn(rows, Elements(rows.builder)).whole()
 
 
 @dataclass(slots=True)
 class InTurn:
-    """The Jacobian while it is written: ``rows.once`` takes tangents of the parameters to those of the results."""
+    """The Jacobian during construction: ``rows.once`` maps tangents of the parameters to those of the results."""
 
     rows: Rows
     elements: Elements  #: of the parameters
@@ -87,14 +88,14 @@ class InTurn:
         return outs
 
     def buffer(self, tangent: Operand, output: Part) -> Value:
-        """Memory for the tangents of one result, those of unknown rank in one line."""
+        """Memory for the tangents of one result, flat if its rank is unknown."""
         dtype = getattr(tangent.type, "dtype", None)
         extents = [output.size] if output.rank is None else self.elements.extents(output.value)
         dtype = dtype if dtype not in (None, "any") else "c128" if is_complex(tangent.type) else "f64"
         return self.rows.builder.call("empty", self.elements.total, *extents, hint="columns", dtype=dtype)
 
     def seeds(self, column: Value) -> list[Operand]:
-        """The tangent of each parameter for one column: zero, but for one element."""
+        """The tangent of each parameter for one column: one-hot."""
         call, elements = self.rows.builder.call, self.elements
         flat = call("zeros", elements.total, hint="tangent")
         flat = call("set_at", flat, Const(1.0), column, hint="tangent", index="i")

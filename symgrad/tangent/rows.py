@@ -1,4 +1,4 @@
-"""Writes the tangents of calls of rows: by partials, by the row applied to tangents, by a push-forward, or by the pullback transposed."""
+"""Tangents of calls of rows: by partials, by the row applied to tangents, by a push-forward, or by the transposed pullback."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from symgrad.ops.tangents import PUSHED, apart, together
 from symgrad.tangent.forward import Forward, hinted, pushes
 from symgrad.tangent.transposed import transposed
 
-#: an operand of a row that has a tangent: its place in the call, in a variadic parameter, the parameter, and the operand
+#: an operand with a tangent: its index in the call, its index in a variadic parameter, the parameter, and the operand
 Target = tuple[int, int, str, Value]
 
 
 @pushes(Call)
 def push_call(forward: Forward, op: Call) -> None:
-    """The op, and behind it the tangents of its results; before it if it overwrites what these are computed from."""
+    """Emit the op, then the tangents of its results; before the op if it overwrites their operands."""
     row = ROWS[op.name]
     if not row.consumes:
         forward.builder.append(op)
@@ -35,14 +35,14 @@ def push_call(forward: Forward, op: Call) -> None:
         tell_rule(forward.func.notes, op, row, [param for _, _, param, _ in targets])
     if targets:
         tangents_of(forward, squared(op) if row.elementwise else op, targets)
-    else:  # what is only a place for values with tangents: an empty list
+    else:  # an empty container for values with tangents, such as a list
         forward.tangents |= {out: forward.zero(out) for out in op.outs if out in forward.active}
     if row.consumes:
         forward.builder.append(op)
 
 
 def tell_rule(notes: Notes, op: Call, row: Row, params: list[str]) -> None:
-    """What each operand with a tangent contributes, in the row's own words."""
+    """Emit a remark on the contribution of each operand with a tangent, in the row's own text."""
     said: dict[str, None] = {}
     for param in params:
         word = f"{param.lstrip('*')}_tangent"
@@ -61,7 +61,7 @@ def tell_rule(notes: Notes, op: Call, row: Row, params: list[str]) -> None:
 
 
 def tangents_of(forward: Forward, op: Call, targets: list[Target]) -> None:
-    """Enter the tangents of an op's results."""
+    """Record the tangents of an op's results."""
     row, builder = ROWS[op.name], forward.builder
     if op.name != row.name or len(op.args) != len(targets) and op.name == "square":
         targets = [(0, 0, "x", targets[0][3])]
@@ -89,13 +89,13 @@ def tangents_of(forward: Forward, op: Call, targets: list[Target]) -> None:
 
 
 def is_whole(op: Call, targets: list[Target]) -> bool:
-    """Has no operand without a tangent made the result larger?"""
+    """Whether no operand without a tangent has broadcast the result."""
     reached = {id_of for id_of, *_ in targets}
     return all(k in reached or isinstance(a.type, Scalar | ShapeOf | Object) for k, a in enumerate(op.args))
 
 
 def mirrored(forward: Forward, op: Call, row: Row, at_once: frozenset[str], targets: list[Target]) -> None:
-    """The row applied to tangents: what it does with memory it does with theirs."""
+    """Apply the row to tangents: it does with their memory what it does with the values'."""
     start = len(forward.builder.block.ops)
     arguments: list[Operand] = []
     for _, param, source in parameters(op):
@@ -105,7 +105,7 @@ def mirrored(forward: Forward, op: Call, row: Row, at_once: frozenset[str], targ
             arguments.append(forward.tangents[source])
         else:
             arguments.append(without_tangent(forward, op, param, source))
-    if op.name == "may_share":  # of the first operand only the memory is meant
+    if op.name == "may_share":  # only the memory of the first operand matters
         first = op.args[0]
         if not (isinstance(first, Value) and first in forward.tangents):
             forward.tangents[op.outs[0]] = arguments[1]
@@ -113,7 +113,7 @@ def mirrored(forward: Forward, op: Call, row: Row, at_once: frozenset[str], targ
         arguments[0] = forward.tangents[first]
     out = op.outs[0]
     settings = op.settings
-    if settings.get("dtype", "") is None and isinstance(out.type, Array) and is_complex(out.type):  # that of numbers may be open
+    if settings.get("dtype", "") is None and isinstance(out.type, Array) and is_complex(out.type):  # the dtype of numbers may be open
         settings = {**settings, "dtype": out.type.dtype}
     tangent: Operand = forward.builder.call(op.name, *arguments, hint=hinted(out), **settings)
     if not row.consumes and op.name in BROADCASTING and not isinstance(out.type, List | Tape):
@@ -121,7 +121,7 @@ def mirrored(forward: Forward, op: Call, row: Row, at_once: frozenset[str], targ
     forward.tangents[out] = tangent
 
 
-#: rows in whose result operands are broadcast, so that the tangent of an operand without one may be the number 0
+#: rows that broadcast their operands, so that a missing tangent may be the number 0
 BROADCASTING = frozenset({"where", "set_at", "add_at", "add_written", "accumulate"})
 
 
@@ -135,7 +135,7 @@ def without_tangent(forward: Forward, op: Call, param: str, source: Operand) -> 
 
 
 def term(forward: Forward, op: Call, row: Row, target: Target, is_part: bool) -> Operand:
-    """What the tangent of one operand contributes; ``is_part``: is it one of several?"""
+    """The contribution of one operand's tangent; ``is_part``: is it one of several?"""
     place, position, param, source = target
     builder, tangent, hint = forward.builder, forward.tangents[source], "%t_tangent" if is_part else hinted(op.outs[0])
     if (text := PUSHED.get(op.name, {}).get(param)) is not None:
@@ -151,7 +151,7 @@ def term(forward: Forward, op: Call, row: Row, target: Target, is_part: bool) ->
 
 
 def added(forward: Forward, total: Operand | None, new: Operand, hint: str) -> Operand:
-    """The sum of what the operands contribute; a difference where the last one is negated."""
+    """The sum of the contributions; a difference if the last one is negated."""
     if total is None:
         return new
     ops = forward.builder.block.ops

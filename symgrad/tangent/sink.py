@@ -1,6 +1,7 @@
-"""Moves tangents that only one side of a branch reads into that side: where the other is taken they cost nothing.
+"""Code sinking: moves tangents that only one side of a branch reads into that side; the other side does not pay for them.
 
-So a branch keeps a slope away that is infinite, or that Python refuses to compute: ``r = sqrt(x)``, read where ``r > 0`` only.
+A branch thus guards a slope that is infinite, or that Python refuses to compute: ``r = sqrt(x)``, read where
+``r > 0`` only.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ from symgrad.ops.sharing import Groups, memory_groups
 
 @dataclass(slots=True)
 class Sinking:
-    """A function with its tangents: which ops were the program's, how often each value is read, and what shares memory."""
+    """A function with its tangents: the program's own ops, the number of uses of each value, and the alias classes."""
 
     own: set[Op]
     counts: dict[Value, int]
     groups: Groups
 
     def block(self, block: Block) -> None:
-        """Go through a block and those inside it, the last branch first."""
+        """Process a block and the blocks inside it, last branch first."""
         for op in block.ops:
             for inner in op.blocks:
                 self.block(inner)
@@ -35,7 +36,7 @@ class Sinking:
                 self.side(block, branch, side, places)
 
     def side(self, block: Block, branch: If, side: Block, places: Places) -> None:
-        """Move into one side what it alone reads."""
+        """Move into one side the ops that it alone reads."""
         read = uses(side)
         todo = list(read)
         sunk: dict[Op, int] = {}
@@ -57,7 +58,7 @@ class Sinking:
                     del places.makers[out]
 
     def may_move(self, op: Op, branch: If, read: dict[Value, int], places: Places) -> bool:
-        """Is an op read by one side alone, and would it find there what it finds where it stands?"""
+        """Whether only one side reads an op, and the op's operands are unchanged there."""
         if not isinstance(op, Call) or ROWS[op.name].consumes or ROWS[op.name].effect:
             return False
         if places.index[op] > places.index[branch] or any(read.get(out, 0) != self.counts.get(out, 0) for out in op.outs):
@@ -70,7 +71,7 @@ class Sinking:
 
 @dataclass(slots=True)
 class Places:
-    """Where in a block its ops stand, what they make, and where memory is written to."""
+    """The positions of a block's ops, the defining ops of values, and the stores to memory."""
 
     index: dict[Op, int]
     makers: dict[Value, Op]
@@ -78,7 +79,7 @@ class Places:
 
     @classmethod
     def of(cls, block: Block, groups: Groups) -> Places:
-        """Read a block."""
+        """Index a block."""
         index = {op: k for k, op in enumerate(block.ops)}
         places = cls(index, {out: op for op in block.ops for out in op.outs})
         for k, op in enumerate(block.ops):
@@ -88,12 +89,12 @@ class Places:
         return places
 
     def is_stored(self, root: Value, first: Op, last: Op) -> bool:
-        """Is memory written to between two ops of the block?"""
+        """Whether memory is written to between two ops of the block."""
         return any(self.index[first] < k < self.index[last] for k in self.stores.get(root, ()))
 
 
 def sink(func: Func, own: set[Op]) -> None:
-    """Move tangents into the sides of branches that alone read them; ``own`` are the ops of the program. Works in place."""
+    """Move tangents into the branch sides that alone read them; ``own`` are the ops of the program. Works in place."""
     if any(isinstance(op, If) for op in walk(func.body)):
         Sinking(own, uses(func.body), memory_groups(func)).block(func.body)
 

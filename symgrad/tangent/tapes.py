@@ -1,4 +1,4 @@
-"""Tangents of saved values, in the derivative of a derivative: each tape of values has a tape of tangents beside it."""
+"""Tangents of saved values, in the derivative of a derivative: a tape of tangents beside each tape of values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from symgrad.tangent.forward import Forward, hinted, pushes, tangent_type
 
 @pushes("tape", "slots")
 def push_tape(forward: Forward, op: Call) -> None:
-    """A tape of tangents is as long as the tape itself."""
+    """Create a tape of tangents with the number of slots of the tape itself."""
     forward.builder.append(op)
     out = op.outs[0]
     forward.tangents[out] = forward.builder.call(op.name, *op.args, hint=hinted(out), **op.settings)
@@ -18,7 +18,7 @@ def push_tape(forward: Forward, op: Call) -> None:
 
 @pushes("push", "put")
 def push_kept(forward: Forward, op: Call) -> None:
-    """The tangents of what is kept are kept in the same place."""
+    """Save the tangents of saved values in the same slot."""
     first = 1 if op.name == "push" else 2
     tape = forward.held(op.args[0], op.args[0].type)
     items = op.args[first:]
@@ -31,7 +31,7 @@ def push_kept(forward: Forward, op: Call) -> None:
 
 @pushes("pop", "get")
 def push_read(forward: Forward, op: Call) -> None:
-    """The tangents of what is read are read from the same place."""
+    """Read the tangents of saved values from the same slot."""
     first = 1 if op.name == "pop" else 0
     tape: Operand = forward.held(op.args[0], op.args[0].type)
     outs = [op.outs[first + k] for k in active_places(op.outs[first:])]

@@ -1,5 +1,7 @@
-"""The push-forward of a row that has a pullback only: the pullback is linear in the cotangents of the results, so its own reverse with
-respect to them takes tangents of operands to tangents of results.
+"""The push-forward of a row that has only a pullback, by transposition.
+
+The pullback is linear in the cotangents of the results, so its own reverse by them maps tangents of operands to
+those of results.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from symgrad.tangent.forward import Forward, hinted, tangent_type
 
 
 def transposed(forward: Forward, op: Call, row: Row, targets: list[tuple[int, int, str, Value]]) -> dict[Value, Operand]:
-    """The tangents of the results of an op, by its results."""
+    """The tangents of the results of an op, by result."""
     refuse_phases(forward, op)
     fresh: dict[Value, Value] = {}
 
@@ -52,20 +54,20 @@ def transposed(forward: Forward, op: Call, row: Row, targets: list[tuple[int, in
     block = builder.block
     block.args = [*fresh.values(), *grads.values()]
     for one in walk(block):
-        if isinstance(one, Call) and one.name == "unphased":  # the cotangents here are stand-ins, which say nothing of phases
+        if isinstance(one, Call) and one.name == "unphased":  # the cotangents here are placeholders, which say nothing about phases
             one.args[1:] = [Const(0.0), Const(0.0)]
     pullback = expanded(Func("pullback", block, [], op.loc), builder.taken)
     wrt = list(range(len(fresh), len(block.args)))
     linear = gradient(pullback, wrt, active_results=range(len(seeds)), value=False, seeds=True, taken=builder.taken)
-    # a cotangent of the pullback is only asked for its form, which is that of the result
+    # only the form of a cotangent of the pullback is read, which is that of the result
     return dict(zip(outs, inlined(forward, expanded(linear, builder.taken), [*fresh, *outs, *seeds]), strict=True))
 
 
 def refuse_phases(forward: Forward, op: Call) -> None:
-    """Vectors that are given up to a phase have tangents only where a backward half has tested what is computed of them."""
+    """Refuse tangents of vectors determined up to a phase, unless a backward half has checked their use."""
     if op.name not in ("eig", "eigh", "svd"):
         return
-    outs = op.outs[1:] if op.name == "eig" else op.outs  # its values are complex, too, but have no phases
+    outs = op.outs[1:] if op.name == "eig" else op.outs  # the values of ``eig`` are complex too, but have no phases
     vectors = [out for out in outs if out in forward.active and is_complex(out.type)]
     if vectors and not forward.unphased & set(vectors):
         what = f"forward mode cannot tell whether the result depends on the phases of the vectors of {op.name} of a complex matrix"
@@ -73,7 +75,7 @@ def refuse_phases(forward: Forward, op: Call) -> None:
 
 
 def inlined(forward: Forward, func: Func, operands: list[Operand]) -> list[Operand]:
-    """Put the ops of a function here, its parameters being these operands."""
+    """Inline the ops of a function here, with these operands as its parameters."""
     copy = clone_block(func.body, {})
     substitute(copy, dict(zip(copy.args, operands, strict=True)))
     for op in walk(copy):

@@ -18,10 +18,10 @@ from symgrad.tangent.by_name import read_by_name
 from symgrad.tangent.forward import Forward
 from symgrad.tangent.sink import sink
 
-#: the modules that enter what writes the tangents of each kind of op
+#: the modules that register tangent functions for each kind of op
 PUSHES = (rows, tapes, flow)
 
-#: rows that give a view in which elements are repeated
+#: rows that return a view with repeated elements
 SPREADING = frozenset({"spread", "broadcast_to"})
 
 __all__ = ["push_forward"]
@@ -35,7 +35,7 @@ class Called:
     known: dict[tuple[Func, tuple[int, ...], tuple[int, ...]], Func] = field(default_factory=dict)
 
     def __call__(self, func: Func, wrt: tuple[int, ...], active_results: tuple[int, ...]) -> Func:
-        """The function for one set; it is entered before it is filled, so that a function may call itself."""
+        """The function for one set; it is registered before it is filled, so that a function may be recursive."""
         key = (func, wrt, active_results)
         if key not in self.known:
             self.known[key] = target = Func(f"{func.name}_jvp", loc=func.loc)
@@ -52,9 +52,9 @@ def push_forward(func: Func, wrt: Sequence[int], active_results: Sequence[int] =
                  taken: set[str] | None = None, shared: bool = False) -> Func:  # fmt: skip
     """The function that computes ``func`` and its tangent.
 
-    Its parameters are ``func``'s, then a tangent of each parameter in ``wrt``; its results ``func``'s, then the tangent of each active
-    result, each in memory of its own, but for tangents that may be ``shared``. ``taken`` are symbols of extents that mean something
-    else where the result will stand.
+    Its parameters are ``func``'s, then a tangent of each parameter in ``wrt``. Its results are ``func``'s, then
+    the tangent of each active result, each in memory of its own, except tangents that may be ``shared``.
+    ``taken`` are extent symbols with another meaning where the result is inserted.
     """
     builder = Builder(taken=set() if taken is None else taken)
     func = unmarked(func)
@@ -66,7 +66,7 @@ def push_forward(func: Func, wrt: Sequence[int], active_results: Sequence[int] =
 
 
 def written(func: Func, wrt: Sequence[int], active_results: Sequence[int], called: Called, name: str | None = None) -> Func:
-    """``push_forward``, with the functions made so far."""
+    """``push_forward``, with the functions created so far."""
     result = clone(func, name or f"{func.name}_jvp")
     labels = result.results or [f"out{k}" if k else "out" for k in range(len(result.body.yields))]
     builder = Builder(taken=called.builder.taken)
@@ -82,7 +82,7 @@ def written(func: Func, wrt: Sequence[int], active_results: Sequence[int], calle
 
 
 def owned(builder: Builder, func: Func, count: int) -> None:
-    """Copy those of the first results that share memory with a parameter or an earlier one, or cannot be written to. Works in place."""
+    """Copy those of the first results that share memory with a parameter or an earlier result, or are read-only. Works in place."""
     makers: dict[Operand, Op] = {out: op for op in walk(func.body) for out in op.outs}
     groups = memory_groups(func)
     seen = {groups.find(param) for param in func.params}
@@ -94,7 +94,7 @@ def owned(builder: Builder, func: Func, count: int) -> None:
 
 
 def is_spread(value: Operand, makers: Mapping[Operand, Op], seen: set[Operand]) -> bool:
-    """May several of its elements be one number in memory, so that it cannot be written to?"""
+    """Whether several of its elements may be one memory cell, so that it cannot be written to."""
     op = makers.get(value)
     if op is None or value in seen:
         return False

@@ -1,4 +1,4 @@
-"""Two results of one call -> how far they are apart, part by part.
+"""Compares two results of one call, part by part.
 
 Containers have the same class and the same keys; arrays the same shape and dtype; numbers are of one kind. Floating numbers agree to
 rounding, by the largest of their array; NaN and infinities are equal to themselves; all else is equal exactly. ``floats`` gives the
@@ -20,18 +20,18 @@ from symgrad.identity import Same
 from symgrad.kinds import conversion, native
 from symgrad.text import item
 
-#: how far apart correct results may be, in parts of the larger one, by the size of a floating number in bytes
+#: the allowed relative differences of correct results, by the size of a floating-point number in bytes
 RELATIVE = {2: 3e-2, 4: 2e-4, 8: 1e-9}
 EPSILON = {2: 1e-3, 4: 1.2e-7, 8: 2.3e-16}
 
 
 class OtherForm(Exception):
-    """Two results that are no two values of one form; the text says where and why."""
+    """Raised if two results have different forms; the text says where and how."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """How far two parts are apart: infinitely where only equality counts; ``scale`` is the size of the larger one."""
+    """The difference of two parts: infinite where only equality counts; ``scale`` is the size of the larger one."""
 
     path: str
     size: float
@@ -40,18 +40,18 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """What rounding explains: ``relative`` to the size of the part, ``absolute`` where terms cancel."""
+    """The differences that rounding explains: ``relative`` to the size of the part, ``absolute`` where terms cancel."""
 
     relative: float
     absolute: float
 
     def admits(self, gap: Gap) -> bool:
-        """Is a gap within what rounding explains?"""
+        """Whether rounding explains a gap."""
         return gap.size <= self.relative * gap.scale + self.absolute
 
 
 def allowed_for(width: int, count: int, largest: float) -> Allowed:
-    """What rounding explains of functions whose narrowest float has ``width`` bytes, of ``count`` numbers, the largest of this size.
+    """The allowed gaps of functions whose narrowest float has ``width`` bytes, for ``count`` numbers up to size ``largest``.
 
     >>> allowed_for(8, 10, 1.0).relative, allowed_for(4, 10, 1.0).relative
     (1e-09, 0.0002)
@@ -61,7 +61,7 @@ def allowed_for(width: int, count: int, largest: float) -> Allowed:
 
 
 def gaps(ours: Any, theirs: Any, path: str = "") -> Iterator[Gap]:
-    """Every part in which two results differ; raises OtherForm where they have no common form."""
+    """Every part in which two results differ; raises OtherForm where their forms differ."""
     theirs = plain(theirs)
     if isinstance(ours, np.ndarray) or isinstance(theirs, np.ndarray):
         yield from array_gaps(ours, theirs, path)
@@ -92,7 +92,7 @@ def gaps(ours: Any, theirs: Any, path: str = "") -> Iterator[Gap]:
 
 
 def plain(value: Any) -> Any:
-    """Arrays and numbers of the kinds that are taken as others (subclasses, long doubles, big-endian ones) as what they are taken as."""
+    """Convert arrays and numbers of accepted other kinds (subclasses, long doubles, big-endian) to the kind used in their place."""
     if isinstance(value, np.ndarray | np.generic) and conversion(value):
         converted = np.asarray(value).astype(native(value.dtype))
         return converted[()] if type(value) is not np.ndarray and converted.ndim == 0 else converted
@@ -100,24 +100,24 @@ def plain(value: Any) -> Any:
 
 
 def is_number(value: Any) -> bool:
-    """Is it a number of Python's or NumPy's?"""
+    """Whether the value is a Python or NumPy number."""
     return isinstance(value, bool | int | float | complex | np.generic) and not isinstance(value, np.str_ | np.bytes_ | np.void)
 
 
 def a_kind(value: Any) -> str:
-    """What a part is, in words."""
+    """The description of a part."""
     if isinstance(value, np.ndarray):
         return f"an array of {value.dtype} of the shape {value.shape}"
     return "None" if value is None else f"of the class {type(value).__name__}"
 
 
 def kind_of(value: Any) -> str:
-    """The letter of NumPy's for the kind of a number: unsigned integers are integers."""
+    """NumPy's letter for the kind of a number, with unsigned integers as integers."""
     return str(np.asarray(value).dtype.kind).replace("u", "i")
 
 
 def number_gaps(ours: Any, theirs: Any, path: str) -> Iterator[Gap]:
-    """How far two numbers are apart."""
+    """The gap between two numbers."""
     if kind_of(ours) != kind_of(theirs):
         raise OtherForm(f"{path or 'the result'} is {a_kind(ours)}, not {a_kind(theirs)}")
     if kind_of(ours) not in "fc":
@@ -128,7 +128,7 @@ def number_gaps(ours: Any, theirs: Any, path: str) -> Iterator[Gap]:
 
 
 def array_gaps(ours: Any, theirs: Any, path: str) -> Iterator[Gap]:
-    """How far two arrays are apart."""
+    """The gap between two arrays."""
     if not (isinstance(ours, np.ndarray) and isinstance(theirs, np.ndarray)) or ours.shape != theirs.shape or ours.dtype != theirs.dtype:
         raise OtherForm(f"{path or 'the result'} is {a_kind(ours)}, not {a_kind(theirs)}")
     if ours.dtype.kind in "fc":
@@ -138,7 +138,7 @@ def array_gaps(ours: Any, theirs: Any, path: str) -> Iterator[Gap]:
 
 
 def floating_gaps(ours: np.ndarray[Any, Any], theirs: np.ndarray[Any, Any], path: str) -> Iterator[Gap]:
-    """How far apart floating numbers are that stand in the same places."""
+    """The gap between floating-point numbers at the same places."""
     with np.errstate(all="ignore"):
         equal = (ours == theirs) | (np.isnan(ours) & np.isnan(theirs))
         if equal.all():

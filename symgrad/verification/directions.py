@@ -19,12 +19,12 @@ from symgrad.verification.duplicate import Duplicate
 
 
 def fresh(value: Any) -> Any:
-    """A copy whose arrays may be written to."""
+    """A copy with writable arrays."""
     return Duplicate().of(value) if isinstance(value, np.ndarray) or children(value) is not None else value
 
 
 def random_like(value: Any, random: np.random.Generator) -> Any:
-    """Numbers of unit variance for each float of a tree, in nested lists; None for all else."""
+    """Random numbers of unit variance for each float of a tree, in nested lists; None for other leaves."""
     items = children(value)
     if items is not None:
         return [random_like(item, random) for item in items]
@@ -37,7 +37,7 @@ def random_like(value: Any, random: np.random.Generator) -> Any:
 
 
 def only(tangent: Any, leaf: int) -> Any:
-    """A direction that moves one float or array of floats alone, by its place among them.
+    """A direction that moves only one float or array of floats, given by its index.
 
     >>> only([1.0, [None, np.ones(2)]], 1)
     [0.0, [None, array([1., 1.])]]
@@ -53,7 +53,7 @@ def only(tangent: Any, leaf: int) -> Any:
 
 
 def leaf_names(value: Any, name: str) -> list[str]:
-    """What each float and each array of floats in a tree is called.
+    """The names of the floats and arrays of floats in a tree.
 
     >>> leaf_names({"w": np.ones(2), "b": [1.0, 2]}, "p")
     ["p['w']", "p['b'][0]"]
@@ -66,7 +66,7 @@ def leaf_names(value: Any, name: str) -> list[str]:
 
 
 def item_names(value: Any, name: str) -> list[str]:
-    """How the items of a container that is called ``name`` are spelled, in the order of ``children``."""
+    """The expressions of the items of a container called ``name``, in the order of ``children``."""
     if isinstance(value, dict):
         return [item_of(name, key) if has_literal(key) else f"{name}[...]" for key, _ in items_held(value)]
     if isinstance(value, list) or isinstance(value, tuple) and not hasattr(value, "_fields"):
@@ -75,7 +75,7 @@ def item_names(value: Any, name: str) -> list[str]:
 
 
 def by_key(value: Any, parts: Any) -> Any:
-    """Nested lists that stand for a tree, with dicts and attributes where the tree has them."""
+    """Nested lists that represent a tree, converted back to dicts and attributes where the tree has them."""
     items = children(value)
     if items is None:
         return parts
@@ -118,7 +118,7 @@ def moved(value: Any, tangent: Any, t: float) -> Any:
 
 
 def dot(value: Any, tangent: Any) -> complex:
-    """The sum of the products of a tree with a tangent, of which the real part counts; what carries no float counts nothing."""
+    """The inner product of a tree and a tangent, whose real part counts; leaves without floats contribute nothing."""
     if tangent is None or value is None:
         return 0j
     items = children(value)
@@ -128,9 +128,9 @@ def dot(value: Any, tangent: Any) -> complex:
 
 
 def contracted(jacobian: Any, seed: Any) -> Any:
-    """The sum of the products of a seed, a tree like a function's result, with the derivatives of the elements of that result.
+    """The contraction of a Jacobian with a seed, a tree like the function's result.
 
-    ``jacobian`` holds a tree in the place of each leaf of the result; what is returned is such a tree, in nested lists.
+    ``jacobian`` has a tree in place of each leaf of the result; such a tree is returned, in nested lists.
 
     >>> contracted([{"x": np.eye(2)}, {"x": np.ones(2)}], [np.array([1.0, 2.0]), 3.0])
     [array([4., 5.])]
@@ -143,7 +143,7 @@ def contracted(jacobian: Any, seed: Any) -> Any:
 
 
 def weighted(tree: Any, seed: Any) -> Any:
-    """Each array of a tree with the sum over its first axes taken, weighted by a seed that has these axes."""
+    """Each array of a tree summed over the leading axes of a seed, weighted by the seed."""
     items = children(tree)
     if items is not None:
         return [weighted(item, seed) for item in items]

@@ -1,7 +1,8 @@
-"""Arguments of a call -> copies of them, or what they hold, for a run of the user's function that nobody sees.
+"""Copies the arguments of a call, and snapshots their contents, for an unobserved run of the user's function.
 
-What is one object stays one, and arrays lie in memory as they did. What carries no number (functions, modules, texts, objects of
-libraries) is handed on as it is: what a function does to one is an effect, which the frontend knows. Iterators cannot be copied.
+Shared objects stay shared, and arrays keep their memory layout. Objects without numbers (functions, modules,
+strings, library objects) are passed as they are: changing one is a side effect, which the frontend knows.
+Iterators cannot be copied.
 """
 
 from __future__ import annotations
@@ -23,26 +24,26 @@ from symgrad.identity import Same
 from symgrad.kinds import slots_of
 from symgrad.runtime.support import refill
 
-#: containers whose own ``copy`` runs nothing of the user's
+#: containers whose own ``copy`` runs no user code
 PLAIN = (set, bytearray, collections.OrderedDict, collections.defaultdict, collections.Counter)
 
 
 class NotCopied(Exception):
-    """An argument that cannot be copied; the text says what it is."""
+    """An argument that cannot be copied; the text describes it."""
 
 
 def same(leaf: Any) -> Any:
-    """A number as it is."""
+    """A number unchanged."""
     return leaf
 
 
 @dataclass(slots=True)
 class Duplicate:
-    """Copies of one call's arguments; ``change`` is applied to each number and each array of them."""
+    """Copies of one call's arguments; ``change`` is applied to each number and array of numbers."""
 
     change: Callable[[Any], Any] = same
     done: dict[Same, Any] = field(default_factory=dict)
-    alive: list[Any] = field(default_factory=list)  #: what was copied, so that its identity stays its own
+    alive: list[Any] = field(default_factory=list)  #: the originals, kept alive so that their identities stay unique
 
     def all(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments by position and by name."""
@@ -70,7 +71,7 @@ class Duplicate:
         return duplicate
 
     def begun(self, value: Any) -> Any:
-        """The copy as far as it is made before what it holds is copied, which may hold it."""
+        """The copy before its contents are copied, because these may contain it."""
         kind = type(value)
         if isinstance(value, np.ndarray):
             return self.change(array_copy(value))
@@ -98,7 +99,7 @@ class Duplicate:
             raise NotCopied(f"it is given a {kind.__name__}, of which symgrad makes no copy") from None
 
     def fill_container(self, value: Any, duplicate: Any) -> None:
-        """Give the copy of a list or dict, of whatever class, copies of what it holds and of the attributes that it has beside that."""
+        """Fill the copy of a list or dict, of any class, with copies of its items and attributes."""
         if isinstance(value, list):
             refill(duplicate, [*map(self.of, items_held(value))])
         else:
@@ -107,16 +108,16 @@ class Duplicate:
             vars(duplicate).update((name, self.of(held)) for name, held in vars(value).items())
 
     def fill(self, value: Any, duplicate: Any) -> None:
-        """Set the attributes of the copy of an instance, bypassing what its class does when they are set."""
+        """Set the attributes of the copy of an instance, bypassing its class's ``__setattr__``."""
         if hasattr(value, "__dict__"):
             vars(duplicate).update((name, self.of(held)) for name, held in vars(value).items())
         for slot in slots_of(type(value)):
-            with contextlib.suppress(AttributeError):  # it has no value
+            with contextlib.suppress(AttributeError):  # the slot is empty
                 slot.__set__(duplicate, self.of(slot.__get__(value, type(value))))
 
 
 def array_copy(value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """A copy that is contiguous if the array is, and only then: views and copies depend on that.
+    """A copy that is contiguous if and only if the array is: views and copies depend on it.
 
     >>> array_copy(np.ones((4, 4))[::2, ::2]).flags.forc, array_copy(np.ones((2, 3)).T).flags.fnc
     (False, True)
@@ -132,14 +133,14 @@ def array_copy(value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 @dataclass(slots=True)
 class Snapshot:
-    """What the arrays, lists, dicts and instances among some arguments hold, to be put back if a run of the function has changed it."""
+    """The contents of arrays, lists, dicts and instances among some arguments, for restoring after a run of the function."""
 
     held: list[tuple[Any, Any]] = field(default_factory=list)
-    slots: list[tuple[types.MemberDescriptorType, Any, Any]] = field(default_factory=list)  #: with the instance, and what is held there
+    slots: list[tuple[types.MemberDescriptorType, Any, Any]] = field(default_factory=list)  #: slots with the instance and its content
     seen: set[Same] = field(default_factory=set)
 
     def take(self, value: Any) -> None:
-        """Note what a value holds, and what it holds holds."""
+        """Record the contents of a value, recursively."""
         if type(value) in (int, float, complex, bool, str, types.NoneType) or Same(value) in self.seen:
             return
         self.seen.add(Same(value))
@@ -169,12 +170,12 @@ class Snapshot:
             self.take(item)
 
     def changed(self) -> bool:
-        """Has a list, dict, deque or instance come to hold something else? Arrays do not count."""
+        """Whether the contents of a list, dict, deque or instance have changed; arrays do not count."""
         is_other = any(in_slot(slot, instance) is not held for slot, instance, held in self.slots)
         return is_other or any(not isinstance(value, np.ndarray) and not holds_still(value, held) for value, held in self.held)
 
     def put_back(self) -> bool:
-        """Make all hold again what it held; had a list, dict, deque or instance come to hold something else?"""
+        """Restore all contents; return whether a list, dict, deque or instance had changed."""
         changed = self.changed()
         for value, held in self.held:
             if isinstance(value, np.ndarray):
@@ -189,11 +190,11 @@ class Snapshot:
         return changed
 
 
-EMPTY = object()  #: what a slot holds that has no value
+EMPTY = object()  #: the content of an empty slot
 
 
 def in_slot(slot: types.MemberDescriptorType, instance: Any) -> Any:
-    """What a slot of an instance holds."""
+    """The content of a slot of an instance."""
     try:
         return slot.__get__(instance, type(instance))
     except AttributeError:
@@ -201,7 +202,7 @@ def in_slot(slot: types.MemberDescriptorType, instance: Any) -> Any:
 
 
 def holds_still(value: Any, held: Any) -> bool:
-    """Does a list, dict or deque hold the very objects that it held, in the same order?"""
+    """Whether a list, dict or deque contains the same objects in the same order."""
     if not isinstance(value, list | dict):
         return len(value) == len(held) and all(one is other for one, other in zip(value, held, strict=True))
     now = list(items_held(value))

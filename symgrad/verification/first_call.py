@@ -1,8 +1,8 @@
-"""The first call of a signature: what generated code computes beside what the user's function returns for the same arguments.
+"""The first call of a signature: compares the generated code's result with the user's function on the same arguments.
 
-The function runs once, where nobody sees it: its arguments hold afterwards what they held, and NumPy's warnings are left out. Of a
-function that stores something in its arguments, what copies of them hold afterwards is compared too. Functions with other effects are
-not run; a difference that rounding explains is none.
+The function runs once, unobserved: its arguments are unchanged afterwards, and NumPy's warnings are suppressed.
+If it stores to its arguments, their contents afterwards are compared too, on copies. Functions with other side
+effects are not run. A difference that rounding explains does not count.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ from symgrad.verification.report import mismatch, shown
 from symgrad.verification.rounding import explains, results
 
 Verify = bool | Literal["gradient"] | None
-#: the variable of the environment that says what is verified where a derivative does not say it, and its values
+#: the environment variable with the default of ``verify``, and its values
 SWITCH = "SYMGRAD_VERIFY"
 VALUES: dict[str, Verify] = {"": True, "1": True, "0": False, "gradient": "gradient"}
-#: exceptions that say nothing of what a function computes: how deep calls go, and how much memory there is, is not the function's
+#: exceptions that depend on the machine, not on the function: call depth, memory
 OF_THE_MACHINE = (RecursionError, MemoryError, Warning, FloatingPointError)
-#: exceptions that no gradient raises by what it computes
+#: exceptions that no correct gradient raises
 FAULTS = (TypeError, AttributeError, LookupError, NameError, AssertionError)
-#: calls that raise on both sides are compared anew, this often
+#: how often calls that raise on both sides are compared again
 ATTEMPTS = 8
-#: whose two results are compared, as a mismatch says it
+#: the two compared sides, in the words of a mismatch
 OWN = ("the code for", "the function itself")
 
 
 def verified(verify: Verify) -> Verify:
-    """What is verified: ``verify`` unless it is None, else what the environment says; by default the value."""
+    """What to verify: ``verify`` unless it is None, else the environment's setting; by default the value."""
     if verify is not None:
         return verify
     said = os.environ.get(SWITCH, "")
@@ -59,7 +59,7 @@ def verified(verify: Verify) -> Verify:
 
 
 def checked_verify(verify: Verify) -> Verify:
-    """The argument ``verify`` of a public function; raises BadArgument for what it cannot be."""
+    """The argument ``verify`` of a public function; raises BadArgument if it is invalid."""
     if not (verify is None or isinstance(verify, bool) or verify == "gradient"):
         raise BadArgument(f"verify is True, False or 'gradient', not {verify!r}")
     return verify
@@ -67,19 +67,20 @@ def checked_verify(verify: Verify) -> Verify:
 
 @dataclass(slots=True, eq=False)
 class FirstCall:
-    """What is known of one signature's code: was it compared, and did it differ?"""
+    """The state of one signature's code: whether it was compared, and whether it differed."""
 
     passed: bool = False
     mismatch: Mismatch | None = None
     attempts: int = 0
-    running: set[int] = field(default_factory=set)  #: threads that compare it now: the function may call its own derivative
+    running: set[int] = field(default_factory=set)  #: threads that are comparing it: the function may call its own derivative
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """How a derivative's result holds the function's own, and its gradients.
+    """How a derivative's result contains the function's own result, and its gradients.
 
-    ``value`` gives the former, None where the derivative does not compute it; ``gradients`` those for a seed, in the order of ``names``.
+    ``value`` returns the former, None where the derivative does not compute it. ``gradients`` returns the
+    latter for a seed, in the order of ``names``.
     """
 
     value: Callable[[Any], Any] | None = None
@@ -87,10 +88,10 @@ class Parts:
     names: Callable[[Signature], tuple[str, ...]] = lambda signature: ()
     has_aux: bool = False
     later: bool = False  #: is the result a function, which computes when it is called?
-    tangent: Callable[[Any, Any], Any] | None = None  #: of a result and tangents by parameter: the tangent of the function's own
+    tangent: Callable[[Any, Any], Any] | None = None  #: from a result and tangents by parameter: the tangent of the function's own result
 
     def differentiated(self, value: Any) -> Any:
-        """The function's result without what is auxiliary."""
+        """The function's result without auxiliary results."""
         return value[0] if self.has_aux else value
 
 
@@ -119,25 +120,25 @@ def parts_of(what: str, has_aux: bool, several: bool, names: Callable[[Signature
 class Comparison:
     """One signature's first call."""
 
-    function: Callable[..., Any]  #: what is differentiated: the user's, or code that was compared before
+    function: Callable[..., Any]  #: the differentiated function: the user's, or code that was compared before
     user: types.FunctionType
     compiled: Compiled
     comparable: Comparable | None  #: of the user's function
     signature: Signature
     bound: BoundArguments
     parts: Parts
-    program: Mapping[str, str]  #: what was asked for, for a report
+    program: Mapping[str, str]  #: a description of the request, for reports
     slopes: bool = False  #: are gradients compared too?
 
     def run(self) -> tuple[bool, Callable[[], Any] | None]:
-        """Compare; the result is whether that came to an end, and a function for the result of the call, None for a plain call.
+        """Compare; return whether the comparison is complete, and a function for the result of the call, None for a plain call.
 
         Raises Mismatch.
         """
         try:
             snapshot, arguments = self.snapshot(self.bound), self.bound
             if self.stores:
-                self.bound = self.copies()  # what the arguments hold before the call
+                self.bound = self.copies()  # the contents of the arguments before the call
         except NotCopied:
             return True, None
         ours = outcome(lambda: self.compiled.function(*arguments.args, **arguments.kwargs))
@@ -153,7 +154,7 @@ class Comparison:
             theirs = outcome(lambda: self.plainly(plain))
         finally:
             seconds = time.perf_counter() - started
-            if not self.stores:  # what was returned may be an argument, so that copies are left as they are now
+            if not self.stores:  # results may be arguments, so copies stay as they are now
                 changed = snapshot.put_back() if plain is self.bound else snapshot.changed()
         if isinstance(theirs, Mismatch):
             raise theirs
@@ -175,55 +176,55 @@ class Comparison:
 
     @property
     def stores(self) -> bool:
-        """Does the function store something in its arguments?"""
+        """Whether the function stores in its arguments."""
         return self.comparable is not None and self.comparable.stores
 
     def value(self, ours: Any) -> Any:
-        """What the derivative's result holds of the function's own; else, or if it would store twice, what the function as read gives."""
+        """The function's own result in the derivative's; else, or if it would store twice, the result of the original function."""
         if self.parts.value is None or self.parts.later and self.stores:
             return self.primal()
         return self.parts.value(ours)
 
     def primal(self) -> Any:
-        """The result of the function as it was read; NOTHING, which is not compared, if it has none."""
+        """The result of the original function; NOTHING, which is not compared, if there is none."""
         make = None if self.compiled.comparable is None else self.compiled.comparable.primal
         return NOTHING if make is None else quietly(make(), self.copies() if self.stores else self.bound)
 
     def snapshot(self, bound: BoundArguments) -> Snapshot:
-        """A snapshot of what the arguments hold."""
+        """A snapshot of the contents of the arguments."""
         snapshot = Snapshot()
         for value in bound.arguments.values():
             snapshot.take(value)
         return snapshot
 
     def plain_arguments(self) -> BoundArguments:
-        """The arguments, or copies where the function is known to write to them."""
+        """The arguments, or copies if the function is known to write to them."""
         return self.copies() if self.compiled.mutated or self.stores else self.bound
 
     def copies(self, change: Callable[[Any], Any] = same, others: Mapping[str, Any] = MappingProxyType({})) -> BoundArguments:
-        """Copies of the arguments, with a change of each number, and others in the place of some."""
+        """Copies of the arguments, with ``change`` applied to each number, and some arguments replaced."""
         duplicate = Duplicate(change)
         arguments = {name: others[name] if name in others else duplicate.of(value) for name, value in self.bound.arguments.items()}
         return BoundArguments(self.bound.signature, arguments)
 
     def plainly(self, bound: BoundArguments) -> Any:
-        """What the function returns, without a word."""
+        """The result of the function, without warnings."""
         return quietly(self.function, bound)
 
     # -------------------------------------------------------------- values
 
     def compare_left(self, arguments: BoundArguments, plain: BoundArguments) -> None:
-        """Raise Mismatch if the arguments hold something else after the two calls; objects that hold themselves are not compared."""
+        """Raise Mismatch if the contents of the arguments differ after the two calls; cyclic objects are not compared."""
         with contextlib.suppress(RecursionError):
             self.compare(self.held_by(arguments), self.held_by(plain), self.left, "leaves")
 
     def left(self, bound: BoundArguments) -> dict[str, Any]:
-        """What arguments hold after the function has run."""
+        """The contents of the arguments after the function has run."""
         outcome(lambda: self.plainly(bound))
         return self.held_by(bound)
 
     def held_by(self, bound: BoundArguments) -> dict[str, Any]:
-        """What arguments hold, without arrays if the code writes to a copy where the function writes to an array."""
+        """The contents of the arguments; without arrays if the code writes to copies of them."""
         if self.comparable is None or not self.comparable.copies:
             return dict(bound.arguments)
         duplicate = Duplicate(lambda leaf: None if isinstance(leaf, np.ndarray) else leaf)
@@ -238,7 +239,7 @@ class Comparison:
             if isinstance(ours, Exception) and isinstance(theirs, Exception):
                 return
             if hasattr(self.user, ADAPTS) and isinstance(theirs, TypeError):
-                return  # what is written around a callable need not take what that takes
+                return  # generated code around a callable need not accept everything that it accepts
             raised = ours if isinstance(ours, Exception) else theirs
             if isinstance(raised, (*OF_THE_MACHINE, SymgradError)) or self.wavers():
                 return
@@ -258,7 +259,7 @@ class Comparison:
             raise self.told(ours, theirs, "", verb, whose)
 
     def precision(self, ours: Any, theirs: Any) -> tuple[int, Any]:
-        """The narrowest float among arguments and results, and what rounding explains of it."""
+        """The width of the narrowest float among arguments and results, and the allowed gaps."""
         held = list(self.bound.arguments.values())
         width = min([8, *(w for value in (*held, theirs) for w in widths(value))])
         width = next(k for k in (2, 4, 8) if width <= k)
@@ -270,7 +271,7 @@ class Comparison:
         return min([8, *(NARROW[dtype] for dtype in sorted(dtypes) if dtype in NARROW)])
 
     def wavers(self) -> bool:
-        """Does the function raise for some arguments beside these, and give a number for others?"""
+        """Whether the function raises for some neighbouring arguments, and returns for others."""
         width, _ = self.precision(None, None)
         ends = {isinstance(result, Exception) for result in results(lambda change: self.plainly(self.copies(change)), width)}
         return len(ends) > 1
@@ -283,13 +284,13 @@ class Comparison:
         return mismatch(self.user, what, ours, theirs, self.program, self.signature, self.bound.arguments, self.others())
 
     def others(self) -> Iterable[types.FunctionType]:
-        """Functions of the user's that the code contains."""
+        """The user's functions that the code contains."""
         return (relied.value for relied in self.compiled.relied if isinstance(relied.value, types.FunctionType))
 
     # -------------------------------------------------------------- gradients
 
     def compare_kernel(self, ours: Any, theirs: Any) -> None:
-        """Raise Mismatch if a kernel gives another gradient than the NumPy code of the same derivative; the seed is the value."""
+        """Raise Mismatch if a kernel's gradient differs from that of the NumPy code; the seed is the value."""
         gradients, plain = self.parts.gradients, self.compiled.plain
         if gradients is None or plain is None:
             return
@@ -303,7 +304,7 @@ class Comparison:
             self.compare(gradients(ours, seed), expected, of_numpy, "gives the gradient", ("the kernel of", "its NumPy code"))
 
     def slope(self, ours: Any, seed: Any, parts: Any, tangents: Mapping[str, Any]) -> float:
-        """The derivative in a direction by the code: of the result's sum with a seed, which ``parts`` is too, as nested lists."""
+        """The code's derivative in a direction: of the result's inner product with a seed; ``parts`` is the seed as nested lists."""
         if self.parts.tangent is not None:
             own = {name: by_key(value_at(self.bound.arguments, name), direction) for name, direction in tangents.items()}
             return float(dot(self.parts.tangent(ours, own), parts).real)
@@ -312,13 +313,13 @@ class Comparison:
         return float(sum(dot(gradient, direction).real for gradient, direction in pairs))
 
     def is_cut(self) -> bool:
-        """Does the user say what derivatives are?"""
+        """Whether the user declares derivatives."""
         return self.comparable is not None and self.comparable.cut
 
     def compare_slopes(self, ours: Any, theirs: Any) -> None:
-        """Raise Mismatch if the gradients surely differ from differences of the function."""
+        """Raise Mismatch if the gradients surely differ from finite differences of the function."""
         with LOCK:
-            from symgrad.verification.slope import disagreement  # seldom asked for
+            from symgrad.verification.slope import disagreement  # rarely needed
 
         gradients, tangent, differentiated = self.parts.gradients, self.parts.tangent, self.parts.differentiated
         if gradients is None and tangent is None or self.is_cut():
@@ -342,21 +343,21 @@ class Comparison:
 
 #: derivatives that are compared as a whole
 WHOLE = ("primal", "hvp", "vhp")
-#: how long a function may run, in seconds, of which a kernel is compared with NumPy code: less than a tenth of what compiling takes
+#: the maximum run time, in seconds, of a function whose kernel is compared with NumPy code: under a tenth of the compile time
 QUICK = 0.005
-#: stands for a result that generated code does not compute
+#: marks a result that generated code does not compute
 NOTHING = object()
-#: the bytes of floating numbers that are narrower than Python's
+#: the bytes of floating-point numbers narrower than Python's
 NARROW = {"f16": 2, "f32": 4, "c64": 4}
 
 
 def raised(error: Exception) -> Any:
-    """Raise what a call has raised."""
+    """Raise the exception of a call."""
     raise error
 
 
 def outcome(function: Callable[[], Any]) -> Any:
-    """What a function returns, or the exception that it raises."""
+    """The result of a function, or the exception that it raises."""
     try:
         return function()
     except Exception as error:
@@ -364,21 +365,21 @@ def outcome(function: Callable[[], Any]) -> Any:
 
 
 def quietly(function: Callable[..., Any], bound: BoundArguments) -> Any:
-    """Call a function without a warning."""
+    """Call a function with warnings suppressed."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return function(*bound.args, **bound.kwargs)
 
 
 def largest(value: Any) -> float:
-    """The size of the largest finite number of a tree."""
+    """The largest finite magnitude in a tree."""
     with np.errstate(all="ignore"):
         magnitudes = (np.abs(np.asarray(leaf)) for leaf in floats(value))
         return max((float(np.max(part[np.isfinite(part)], initial=0.0)) for part in magnitudes), default=0.0)
 
 
 def compared(first: FirstCall, make: Callable[[], Comparison]) -> Callable[[], Any] | None:
-    """Compare, and record the outcome; None if the code is to be called as it is, else a function for the result of the call."""
+    """Compare, and record the outcome; return a function for the result of the call, None for a plain call."""
     if first.mismatch is not None:
         raise copy(first.mismatch)
     thread = threading.get_ident()

@@ -1,6 +1,7 @@
-"""A difference between generated code and the user's function -> the error, with a text to send.
+"""A difference between generated code and the user's function -> the error, with a report to send.
 
-The text holds the program, the types of the arguments and the versions, and no numbers of the user's but the two results.
+The report holds the program, the types of the arguments and the versions, and no user numbers except the two
+results.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from symgrad.errors import Mismatch, SourceNotFound
 from symgrad.frontend.source import Source, read
 from symgrad.signature import Signature
 
-#: how much of a result is shown in a message, and in a report
+#: the maximum length of a result in a message, and in a report
 SHOWN, REPORTED = 60, 2000
 
 
 def mismatch(function: types.FunctionType, what: str, ours: Any, theirs: Any, program: Mapping[str, str],
              signature: Signature, arguments: Mapping[str, Any], others: Iterable[types.FunctionType]) -> Mismatch:  # fmt: skip
-    """The error for two results; ``what`` says in which way they differ, ``program`` what was compiled."""
+    """The error for two results; ``what`` describes the difference, ``program`` the compiled request."""
     source = source_of(function)
     lines = ["symgrad: a mismatch", what]
     lines += [f"{name}: {text}" for name, text in (*program.items(), *versions().items())]
@@ -37,7 +38,7 @@ def mismatch(function: types.FunctionType, what: str, ours: Any, theirs: Any, pr
 
 def versions() -> dict[str, str]:
     """The versions of Python and of the packages involved."""
-    from importlib.metadata import PackageNotFoundError, version  # which imports the package email
+    from importlib.metadata import PackageNotFoundError, version  # imports the email package
 
     def version_of(name: str) -> str:
         try:
@@ -50,7 +51,7 @@ def versions() -> dict[str, str]:
 
 
 def source_of(function: types.FunctionType) -> Source | None:
-    """The source of a function, if it is kept."""
+    """The source of a function, if available."""
     try:
         return read(function)
     except SourceNotFound:
@@ -58,7 +59,7 @@ def source_of(function: types.FunctionType) -> Source | None:
 
 
 def text_of(function: types.FunctionType) -> list[str]:
-    """The lines of a function as it is written."""
+    """The source lines of a function."""
     source = source_of(function)
     if source is None:
         return [f"# {function.__qualname__}: its source is not kept"]
@@ -66,7 +67,7 @@ def text_of(function: types.FunctionType) -> list[str]:
 
 
 def shown(value: Any, length: int = SHOWN) -> str:
-    """A result in few words: an exception by its class, long texts cut."""
+    """A short form of a result: an exception by its class, long texts cut."""
     if isinstance(value, Exception):
         return f"{type(value).__name__}: {value}"[:length] if length > SHOWN else type(value).__name__
     with np.printoptions(precision=17 if length > SHOWN else 6, threshold=50):
@@ -75,7 +76,7 @@ def shown(value: Any, length: int = SHOWN) -> str:
 
 
 def form(value: Any) -> str:
-    """What an argument is, without its numbers."""
+    """The description of an argument without its numbers."""
     if isinstance(value, np.ndarray):
         order = "" if value.flags.c_contiguous else " by columns" if value.flags.f_contiguous else " with strides"
         return f"{value.dtype}{list(value.shape)}{order}"

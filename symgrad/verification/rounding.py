@@ -1,7 +1,7 @@
-"""Whether rounding alone may explain that two results differ: the function itself, for arguments moved by a few units in the last place.
+"""Whether rounding alone may explain a difference: evaluates the function with its arguments moved by a few ulps.
 
-Where the function's own result moves as much, there is nothing that a comparison could say: sums that cancel, choices that a last digit
-decides, chaotic recurrences, functions that give something else each time. It is asked for only where results differ.
+Where the function's own result moves as much, a comparison is meaningless: cancelling sums, choices decided by
+a last digit, chaotic recurrences, nondeterministic functions. Evaluated only where results differ.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ import numpy as np
 
 from symgrad.verification.agreement import EPSILON, Allowed, Gap, OtherForm, gaps
 
-#: by how many units in the last place arguments are moved
+#: the moves of the arguments, in ulps
 MOVES = (0, 4, 4, 64, 64, 1024, 1024, 16384, 16384)
-#: how much farther than the function's own results two programs may be apart
+#: the allowed ratio of a gap to the spread of the function's own results
 FACTOR = 16.0
 
-Run = Callable[[Callable[[Any], Any]], Any]  #: the function's result, for arguments of which each number is changed
+Run = Callable[[Callable[[Any], Any]], Any]  #: evaluates the function on arguments whose numbers are each changed
 
 
 def explains(run: Run, differences: list[Gap], allowed: Allowed, width: int) -> bool:
-    """Is each of these gaps no larger than the amount by which the function's own result changes?
+    """Whether each of these gaps is no larger than the spread of the function's own results.
 
-    Results for copies of the arguments are compared with each other: a function that asks which object it was given answers the same
-    for all of them.
+    Results for copies of the arguments are compared with each other, so that a function that tests object
+    identity treats them alike.
     """
     left = {gap.path: gap for gap in differences}
     spread = dict.fromkeys(left, 0.0)
@@ -36,7 +36,7 @@ def explains(run: Run, differences: list[Gap], allowed: Allowed, width: int) -> 
         return False  # the arguments decide, not rounding
     for result in runs:
         if isinstance(result, Exception):
-            return True  # of a function that raises just beside this point nothing can be said
+            return True  # a function that raises at a neighbouring point cannot be judged
         try:
             moved = list(gaps(result, unmoved))
         except OtherForm:
@@ -51,14 +51,14 @@ def explains(run: Run, differences: list[Gap], allowed: Allowed, width: int) -> 
 
 
 def covered(gap: Gap, spread: float, allowed: Allowed) -> bool:
-    """Does the spread of the function's own results explain a gap?"""
+    """Whether the spread of the function's own results explains a gap."""
     if math.isinf(gap.size):
         return math.isinf(spread)
     return gap.size <= FACTOR * spread + allowed.relative * gap.scale + allowed.absolute
 
 
 def results(run: Run, width: int) -> Iterator[Any]:
-    """What the function gives, or raises, near its arguments."""
+    """The results, or exceptions, of the function near its arguments."""
     random = np.random.default_rng(20261123)
     for move in MOVES:
         change = moved_by(move * EPSILON[width], random)
@@ -69,7 +69,7 @@ def results(run: Run, width: int) -> Iterator[Any]:
 
 
 def moved_by(relative: float, random: np.random.Generator) -> Callable[[Any], Any]:
-    """A change of numbers and arrays by a part of themselves, up or down; zeros, integers and bools stay."""
+    """A relative change of numbers and arrays, up or down; zeros, integers and bools stay."""
 
     def change(leaf: Any) -> Any:
         if not relative or np.asarray(leaf).dtype.kind not in "fc":

@@ -1,7 +1,8 @@
-"""A gradient against the function itself: the derivative in one direction, by a complex step or by differences at two steps.
+"""Checks a gradient against the function: the derivative in one direction, by a complex step or by differences at two steps.
 
-What the complex step confirms is right. Otherwise differences of fourth order decide, where those at two steps agree with each other,
-and the slopes on both sides; near kinks, in noise, and where the function raises nothing is said.
+A gradient that the complex step confirms is right. Otherwise fourth-order differences decide, where those at
+two steps agree with each other and with the one-sided slopes. Near kinks, in noise, and where the function
+raises there is no verdict.
 """
 
 from __future__ import annotations
@@ -16,19 +17,20 @@ import numpy as np
 from symgrad.verification.agreement import EPSILON, children, is_float, widths
 from symgrad.verification.directions import by_key, dot, moved, random_like
 
-#: the step relative to the arguments, and how far apart slopes may be, by the width of the narrowest float
+#: the step relative to the arguments, and the allowed difference of slopes, by the width of the narrowest float
 STEPS = {4: (2e-2, 1e-2), 8: (2e-4, 1e-5)}
 COMPLEX_STEP = 1e-30
 
-#: of a seed in the tree of the result, the same as nested lists, and tangents by parameter as nested lists: the derivative
+#: the derivative, from a seed in the form of the result, the seed as nested lists, and tangents by parameter as nested lists
 Slope = Callable[[Any, Any, Mapping[str, Any]], float]
-Run = Callable[[Mapping[str, Any]], Any]  #: the function, with some of its arguments replaced
+Run = Callable[[Mapping[str, Any]], Any]  #: evaluates the function with some of its arguments replaced
 
 
 def disagreement(run: Run, inputs: Mapping[str, Any], value: Any, slope: Slope) -> tuple[float, float] | None:
-    """The derivative in a direction by the code and by differences, where they surely differ.
+    """The derivative in a direction by the code and by differences, if they surely differ; else None.
 
-    ``inputs`` are the differentiated arguments, ``value`` is the function's result for them, ``slope`` gives the code's derivative.
+    ``inputs`` are the differentiated arguments, ``value`` is the function's result for them, ``slope`` gives
+    the code's derivative.
     """
     sizes = [width for argument in inputs.values() for width in widths(argument)]
     if not sizes or min(sizes) not in STEPS:
@@ -51,7 +53,7 @@ def disagreement(run: Run, inputs: Mapping[str, Any], value: Any, slope: Slope) 
 
 
 def judged(ours: float, at: Mapping[float, float], step: float, allowed: float, epsilon: float) -> tuple[float, float] | None:
-    """A slope against those of the function, from its values at some multiples of a step; None unless they surely differ."""
+    """Compare a slope with the function's, from its values at multiples of a step; None unless they surely differ."""
     if not all(map(math.isfinite, at.values())):
         return None
     wide = (8.0 * (at[1] - at[-1]) - (at[2] - at[-2])) / (12.0 * step)
@@ -65,7 +67,7 @@ def judged(ours: float, at: Mapping[float, float], step: float, allowed: float, 
 
 
 def complex_slope(run: Run, inputs: Mapping[str, Any], tangents: Mapping[str, Any], seed: Any) -> float | None:
-    """The derivative by a complex step; None where the function takes no complex numbers, or gives none, or drops imaginary parts."""
+    """The derivative by a complex step; None if the function rejects complex numbers, returns none, or drops imaginary parts."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.simplefilter("error", np.exceptions.ComplexWarning)
@@ -77,7 +79,7 @@ def complex_slope(run: Run, inputs: Mapping[str, Any], tangents: Mapping[str, An
 
 
 def beside(value: Any, tangent: Any) -> Any:
-    """A value a tiny step into the complex plane; raises TypeError for what holds complex numbers already."""
+    """A value moved by a tiny imaginary step; raises TypeError for complex values."""
     if np.iscomplexobj(value):
         raise TypeError
     if is_float(value):
@@ -96,7 +98,7 @@ def beside(value: Any, tangent: Any) -> Any:
 
 
 def scaled(tangent: Any, value: Any) -> Any:
-    """A direction in proportion to what it moves: each number by a part of itself, zeros by a part of their neighbours."""
+    """A direction scaled to the value: each number by a part of itself, zeros by a part of their neighbours."""
     items = children(value)
     if items is not None:
         return [scaled(inner, item) for inner, item in zip(tangent, items, strict=True)]
