@@ -1,4 +1,4 @@
-"""Ordinary Python/NumPy functions to their gradients, written as Python source."""
+"""Reverse-mode automatic differentiation of ordinary Python/NumPy functions: each gradient is written as Python source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runtime values, texts such as ``f8[:, :], float``, and annotations to abstract signatures."""
+"""Builds abstract signatures from run-time values, from texts such as ``f8[:, :], float``, and from annotations."""
 
 from __future__ import annotations
 

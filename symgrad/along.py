@@ -1,4 +1,4 @@
-"""The product of a Hessian with a vector, as a function of the arguments and of the vector that Python can call, and its parts."""
+"""Hessian-vector products: the derived function of the arguments and a vector, as a Python callable, and its parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The front door: ordinary functions to callables that give their gradients.
+"""The public operators, ``grad``, ``value_and_grad``, ``vjp``, ``jvp``, ``linearize`` and ``vmap``: a function -> its derivative.
 
 Public functions only: ``derivatives`` holds the objects that they return, ``callables`` says what they take.
 """

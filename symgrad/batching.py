@@ -1,4 +1,4 @@
-"""A function and the axes of its arguments -> a small Python function that calls it for each example, and the ``Derived`` that runs it."""
+"""``vmap``: a function and the batch axes of its arguments -> a function that calls it for each example, as a ``Derived``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A derivative looked up on an instance, like a method."""
+"""A derivative bound to an instance, as Python binds a method."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Callables that can be differentiated: functions, methods, objects, decorated methods; ``derived`` gives the derivative of each."""
+"""The callables that can be differentiated: functions, methods, instances, decorated methods; ``derived`` returns their derivatives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pipeline: a function, the types of its arguments and what is asked for -> compiled source.
+"""Compiles one derivative: a function, an abstract signature and a request -> loaded source.
 
 With ``pipeline``, which it runs, all that knows the order of the stages.
 """

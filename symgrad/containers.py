@@ -1,4 +1,4 @@
-"""Lists and dicts of Python's classes and of classes that derive from them: read and written past what such a class says of it."""
+"""Reads and writes lists and dicts, and instances of classes derived from them, without the methods that such classes override."""
 
 from __future__ import annotations
 

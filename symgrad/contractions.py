@@ -1,4 +1,4 @@
-"""A function -> functions of the same parameters that give one number of its result, or its derivative in a direction.
+"""A function -> functions of the same parameters whose result is one number: a contraction of its result, or a directional derivative.
 
 They are written as text, so that they have a source: what is written may be differentiated like a function of the user's.
 """

@@ -1,4 +1,4 @@
-"""A derivative's text that runs -> the same, watched: it says where a variable first holds what is not finite, in the user's words."""
+"""Instruments a derivative's text, so that it reports the first variable of the user's that holds a value which is not finite."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tangents that a user passes -> tangents by parameter, each held against what was passed for it: its tree and its leaves."""
+"""Checks the tangents that a user passes against the trees and leaves of the arguments, and sorts them by parameter."""
 
 from __future__ import annotations
 

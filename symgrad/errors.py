@@ -1,4 +1,4 @@
-"""What goes wrong, in fields, and the one renderer that turns the fields into text.
+"""The classes of errors, each with its facts in fields, and the one renderer that turns the fields into text.
 
 Each kind is a class with a section in ``docs/errors.md``, which the command line prints. A refusal names what, where, and the way
 out; several offences of one function are held together by the first of them (``together``).

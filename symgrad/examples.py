@@ -1,4 +1,4 @@
-"""The arguments of a call -> their texts, with which a saved module checks itself."""
+"""Turns the arguments of a call into source text, with which a saved module checks itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a derivative hands out, held to its arguments at every call, where ``SYMGRAD_CHECK`` is set.
+"""Checks every returned cotangent against its argument, at every call, where ``SYMGRAD_CHECK`` is set.
 
 A gradient is in the form of its argument: of an array an array of its shape and dtype, of a number a number. Its memory is its own: it
 can be written to, does not overlap itself, and is shared with no argument, no seed, no other gradient and not with the value.

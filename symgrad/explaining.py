@@ -1,4 +1,4 @@
-"""Notes of the stages -> a page that says, line by line of the user's function, what becomes of it in the derivative and why."""
+"""``explain``: renders the remarks of the stages as a page, line by line of the user's function."""
 
 from __future__ import annotations
 

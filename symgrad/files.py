@@ -1,4 +1,4 @@
-"""Writes files for users: whole or not at all, and never over a file that symgrad has not written, or through a link, unless told to."""
+"""Writes files for users: whole or not at all. Foreign files and links are replaced only with ``overwrite``."""
 
 from __future__ import annotations
 

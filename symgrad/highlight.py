@@ -1,4 +1,4 @@
-"""Python source -> its lines as pieces, each with the class of its token, for terminals and pages; the text itself stays as it is."""
+"""Splits Python source into lines of classified tokens, for terminals and pages; the text itself is unchanged."""
 
 from __future__ import annotations
 

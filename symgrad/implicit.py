@@ -1,4 +1,4 @@
-"""Values that equations say: roots, fixed points, minima, solutions of differential equations and integrals, with derivatives.
+"""Values defined by equations: roots, fixed points, minima, solutions of differential equations, integrals; with derivatives.
 
 Each function calls SciPy and returns the solution. In a function that is differentiated the solution has a derivative: by the implicit
 function theorem, by sensitivity equations, or by Leibniz's rule, to any order and in both modes. Calls of SciPy's own functions

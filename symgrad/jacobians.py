@@ -1,4 +1,4 @@
-"""Matrices of derivatives: ordinary functions to callables that give their Jacobians and Hessians."""
+"""``jacobian``, ``jacfwd``, ``jacrev`` and ``hessian``: a function -> a callable that returns the matrix of its derivatives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A derivative's IR -> a kernel compiled by numba and the function that calls it, when the derivative is first called.
+"""Compiles the IR of a derivative to a numba kernel at the first call, and the function that calls the kernel.
 
 What has no compiled form runs as NumPy code, with one notice for each function.
 """

@@ -1,4 +1,4 @@
-"""Which kinds of objects are taken as arguments and as data, as one table: ``docs/arguments.md`` shows it.
+"""The kinds of objects that are accepted as arguments and as data, as one table; ``docs/arguments.md`` shows it.
 
 What is a plain array or a number of Python's or NumPy's never comes here. Classes of other libraries are recognised by the names of
 their modules, so that nothing is imported.

@@ -1,4 +1,4 @@
-"""What functions of the runtime mean to the frontend where they are called: entries of its table of special calls, and their rows."""
+"""The meaning of the runtime's marker functions to the frontend: entries of its table of special calls, and their rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the stages tell of their decisions while a derivative is made, if somebody asked; ``explain`` prints it.
+"""Remarks: the stages record their decisions here, if asked to; ``explain`` prints them.
 
 A function carries its collector (``func.notes``, None unless asked for), so each stage has it at hand:
 

@@ -1,4 +1,4 @@
-"""Optimisers of plain trees of parameters: gradients and a state -> new parameters and a new state.
+"""Optimisers of trees of parameters: gradients and a state -> new parameters and a new state.
 
 An optimiser holds settings and no numbers of its own: ``init`` gives its state for some parameters, ``update`` one step, and nothing is
 changed in place. The steps are functions of ``symgrad.functional.updates``, which the optimisers of tensors use too.

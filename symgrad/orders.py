@@ -1,4 +1,4 @@
-"""A function, parameters and an order -> the derivative that the command line and notebooks show for them."""
+"""The derivative of a given order of a function, as the command line and notebooks show it."""
 
 from __future__ import annotations
 

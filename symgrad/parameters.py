@@ -1,4 +1,4 @@
-"""What is asked of a derivative, held against a function's parameters and the types of its arguments."""
+"""Validates a request for a derivative against a function's parameters and the types of its arguments."""
 
 from __future__ import annotations
 

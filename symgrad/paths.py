@@ -1,4 +1,4 @@
-"""Texts that name a part of an argument, ``params.w`` or ``p['layers'][0].w``, to that part: in a signature, and in what is passed.
+"""Resolves texts that name a part of an argument, ``params.w`` or ``p['layers'][0].w``, in signatures and in arguments.
 
 A path is data. It is parsed, and holds names, attributes, constant keys and indices only; nothing in it is run.
 """

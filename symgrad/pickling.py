@@ -1,4 +1,4 @@
-"""A function to something that pickles, and back: its name where another process can import it, else by value with its source text.
+"""Pickles functions: by name where another process can import them, else by value with their source text.
 
 By value means through cloudpickle, which carries the function's code, globals and cells; added to that are the texts that
 the code was compiled from and what the user has declared (``rules``) of the functions that it calls.

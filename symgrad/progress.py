@@ -1,4 +1,4 @@
-"""A first call that takes long -> a line on the standard error of a terminal or notebook: what is compiled, and in which stage it is.
+"""Reports a long first call on the standard error of a terminal or notebook: what is compiled, and the current stage.
 
 One clock for all: compiling holds a lock, and what is compiled inside of something else belongs to that.
 """

@@ -1,4 +1,4 @@
-"""Functions of the user's, declared: a callable and the texts of its derivatives to a row and its spelling.
+"""``elementwise``, ``rule`` and ``constant``: declare a row for a user's callable from the texts of its derivatives.
 
 The texts are those of ``ops``: names of parameters, ``out``, ``out_grad``, and functions that have rows; nothing else gets
 through, so no text can become code. The user's rows are a table of their own; each declaration makes derived functions

@@ -1,4 +1,4 @@
-"""One compiled derivative -> the text of a module of its own: parameters with defaults, a test of their types, a self-check.
+"""Writes one compiled derivative as a self-contained module: parameters with defaults, a type guard, a self-check.
 
 What the function reads from outside becomes keyword defaults, with the values of the moment; what has no text is refused by name.
 """

@@ -1,4 +1,4 @@
-"""The targets that ``jit=`` names, each a record. Another one is another record in ``TARGETS``, and no change anywhere else."""
+"""The targets that ``jit=`` names, each a record. A new target is one more record in ``TARGETS``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A function and arguments to a verdict: do its derivatives agree with differences, and those of the two modes with each other?
+"""``check_grads``: compares derivatives with finite differences, and forward mode with reverse mode.
 
 Each check compares a derivative in a random direction with a central difference of fourth order, so
 that its cost does not depend on the number of inputs. For users' own rules as for our tests. A gradient ``g`` of complex numbers

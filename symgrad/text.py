@@ -1,4 +1,4 @@
-"""The user's names, keys and paths as Python text, and such text read back.
+"""Writes the user's names, keys and paths as Python text, validated, and reads such text.
 
 Whatever comes from data (an attribute's name, a key, the name of a class or of a file) reaches generated text through this
 module alone. A *path* is an expression that reads something: names, attributes, items with literal keys, ``getattr`` with a

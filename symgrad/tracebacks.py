@@ -1,4 +1,4 @@
-"""What a traceback shows of symgrad: of a refusal the user's own frames, and of ours only the door that was knocked at.
+"""Shortens tracebacks: of a refusal only the user's frames remain, and the frame of the public function that was called.
 
 What the user's program raises in generated code shows that code, and a note with the user's line. Faults of symgrad keep all frames;
 ``SYMGRAD_TRACEBACK=full`` shows all of them always.

@@ -1,4 +1,4 @@
-"""Trees of parameters <-> vectors: ``ravel``, and the form of a tree, which lays out gradients and matrices in the same order."""
+"""``ravel``: trees of parameters <-> vectors, and the form of a tree, which fixes the order of gradients and matrices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What type checkers are told: the types of derived functions, and of the keywords that derivatives have in common."""
+"""Static types of derived functions, and of the keyword arguments that the operators share."""
 
 from __future__ import annotations
 

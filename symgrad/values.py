@@ -1,4 +1,4 @@
-"""Texts of arguments -> values: ``np.ones(3), 2.0`` is read by walking its tree, and nothing in it is executed.
+"""Evaluates texts of arguments such as ``np.ones(3), 2.0`` by walking their syntax trees; nothing is executed.
 
 The command line and the explorer read arguments with it. It knows literals, arithmetic, the constants and the functions of NumPy in
 ``MAKERS``, random numbers from a seeded generator, and names of data that the caller gives.

@@ -1,4 +1,4 @@
-"""The verbs that measure: ``check`` compares gradients with differences, ``bench`` times them."""
+"""The verbs that measure: ``check`` compares gradients with finite differences, ``bench`` times them."""
 
 from __future__ import annotations
 

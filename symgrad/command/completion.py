@@ -1,4 +1,4 @@
-"""The verb ``completion``: a script that completes commands in a shell, made of the parser's own tables."""
+"""The verb ``completion``: prints a shell script that completes commands, generated from the parser's tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verbs and options of the command line as tables, and the parser made of them; nothing that computes is imported here."""
+"""The verbs and options of the command line as tables, and the parser built from them. Imports nothing that computes."""
 
 from __future__ import annotations
 

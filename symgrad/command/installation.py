@@ -1,4 +1,4 @@
-"""The verbs about the installation: ``doctor`` says what is there, ``cache`` what is kept on the disk."""
+"""The verbs about the installation: ``doctor`` reports what is installed, ``cache`` what is stored on disk."""
 
 from __future__ import annotations
 

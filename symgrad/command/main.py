@@ -1,4 +1,4 @@
-"""One command line -> its exit code: the verb is carried out, and what goes wrong is said in a line or two."""
+"""Runs one command line and returns its exit code; an error is reported in a line or two."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values -> what JSON holds."""
+"""Converts values to types that JSON can represent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``file.py:function`` and the options of a command -> the function, its arguments, and its derivative."""
+"""Loads ``file.py:function`` and evaluates the options of a command: the function, its arguments, its derivative."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text -> text with the colours of a terminal, where the reader sees some."""
+"""Adds colours to text for terminals that show them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of rows -> what ``rules`` prints of each: how it is called, how NumPy and others spell it, its derivative."""
+"""The verb ``rules``: for each row its signature, its spellings in NumPy and elsewhere, and its derivative."""
 
 from __future__ import annotations
 

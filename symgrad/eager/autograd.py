@@ -1,4 +1,4 @@
-"""``backward`` and ``grad``: the record of some tensors -> a recipe -> the compiled backward half, called."""
+"""``backward`` and ``grad``: build a recipe from the record of some tensors, compile its backward half and run it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tensors made of nothing: numbers, ranges, random numbers.
+"""Functions that create tensors: from numbers, ranges and random generators.
 
 Type checkers are told ``Tensor``; while programs are built, it is a ``Variable``, as of ``to_tensor``.
 """

@@ -1,4 +1,4 @@
-"""Writes a record as files: the forward graph, the backward graph, and where each operation was recorded."""
+"""Writes a record to files: the forward graph, the backward graph, and where each operation was recorded."""
 
 from __future__ import annotations
 

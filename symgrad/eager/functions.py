@@ -1,4 +1,4 @@
-"""``PyLayer``: functions of tensors that say their own derivatives."""
+"""``PyLayer``: functions of tensors with user-defined derivatives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is recorded: nodes that say which operation made a tensor, of which others."""
+"""The nodes of a record: which operation created a tensor, and its inputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The record of some tensors: all that they were made of, as a recipe with the values at its places."""
+"""The record of some tensors, with everything that they depend on, as a recipe and the values of its inputs."""
 
 from __future__ import annotations
 

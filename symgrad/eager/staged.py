@@ -1,4 +1,4 @@
-"""A sweep in stages: through what the engine does not see into, hooks and functions that say their own derivatives.
+"""A backward sweep in stages, between which hooks and functions with user-defined derivatives run.
 
 A stage goes from some tensor to the next ones at which the sweep stops; the engine makes its gradients. A tensor's gradient
 is whole when everything that was recorded after it has been gone through.

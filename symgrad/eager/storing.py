@@ -1,4 +1,4 @@
-"""Nested dicts and lists of tensors, arrays and plain data <-> one file; nothing in it is executed or unpickled."""
+"""Saves nested dicts and lists of tensors, arrays and plain data to one file, and loads them; nothing is executed or unpickled."""
 
 from __future__ import annotations
 

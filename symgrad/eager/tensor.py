@@ -1,4 +1,4 @@
-"""``Tensor``: an array with what was done to it, and the function that applies and records one operation."""
+"""``Tensor``: an array with its record, and the function that applies and records one operation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tensors that show the same elements: what is stored to one is seen by the others.
+"""Views: tensors that share elements. A store to one changes the others.
 
 The array of a tensor is never written to; a store makes another array. So the sharing of memory is modelled here: a ``Family`` is a
 tensor, its root, and what functions that give views have made of it; each member says by which functions. A store to any member

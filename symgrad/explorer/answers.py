@@ -1,4 +1,4 @@
-"""A question of the editor -> its answer: the text, which function, with which arguments -> the page's content, or what is wrong where."""
+"""Answers one request of the editor: a text, a function and arguments -> the content of the page, or an error with its place."""
 
 from __future__ import annotations
 

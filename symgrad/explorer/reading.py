@@ -1,4 +1,4 @@
-"""The text of a module -> its functions, none of which has run: they are made of the code that Python compiles, and of values.
+"""Reads the functions of a module's text without running it: they are built from compiled code and from literal values.
 
 Assignments whose right side is a value (``symgrad.values``) are read, modules of ``MODULES`` are imported, and everything else at the
 top of the text is passed over, with a remark.

@@ -1,4 +1,4 @@
-"""Questions as lines of JSON on the input -> answers as lines of JSON on the output: the process in which texts are read or executed.
+"""The process in which edited texts are read or executed: requests as lines of JSON on its input, answers on its output.
 
 Whoever serves the page starts it, and ends it where an answer takes too long. Without ``--run`` it also refuses what no reading needs:
 to start processes, to reach the network, to write files.

@@ -1,4 +1,4 @@
-"""More functions of single elements, as NumPy functions of arrays and plain settings."""
+"""More elementwise functions, as NumPy functions of arrays and plain settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Products and factors of matrices, as NumPy functions of arrays and plain settings."""
+"""Matrix products and factorisations, as NumPy functions of arrays and plain settings."""
 
 from __future__ import annotations
 

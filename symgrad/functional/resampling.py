@@ -1,4 +1,4 @@
-"""Images of other sizes: transposed convolutions, windows as columns, adaptive pools, interpolation, pixels as channels."""
+"""Resampling of images: transposed convolutions, unfolding, adaptive pools, interpolation, pixel shuffling."""
 
 from __future__ import annotations
 

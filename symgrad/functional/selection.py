@@ -1,4 +1,4 @@
-"""Elements in order, and elements by their places, as NumPy functions of arrays and plain settings.
+"""Sorting, and selection of elements by index, as NumPy functions of arrays and plain settings.
 
 What is not chosen has no derivative; what is chosen several times gets the sum.
 """

@@ -1,4 +1,4 @@
-"""Arithmetic, reductions and the handling of shapes, as NumPy functions of arrays and plain settings.
+"""Arithmetic, reductions and changes of shape, as NumPy functions of arrays and plain settings.
 
 Each is read by the frontend, so it is simple Python: tests are of settings and ranks, which are known
 while compiling. ``float`` results keep the precision of what goes in.

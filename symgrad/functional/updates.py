@@ -1,4 +1,4 @@
-"""Steps of optimisers, as NumPy functions: new values of a parameter and of what is remembered with it."""
+"""Steps of optimisers, as NumPy functions: new values of a parameter and of its state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Convolutions, pools and borders, as NumPy functions of arrays and plain settings.
+"""Convolutions, pools and padding, as NumPy functions of arrays and plain settings.
 
 Images are (N, C, H, W), kernels (out, in / groups, height, width); signals (N, C, L). A window's elements are
 taken as slices of the whole image, one for each place in the window, so that derivatives are added slice by slice.

@@ -1,4 +1,4 @@
-"""A function and shards of data -> its sum over all shards, with derivatives, computed by the workers of ``dask.distributed``.
+"""Sums of a function over shards of data, with derivatives, computed by the workers of ``dask.distributed``.
 
 Everything is a task whose recipe the scheduler keeps: the function, the parameters of an iteration, each shard, the terms, their sums. What
 is lost with a worker is computed again from its recipe, and each shard is a term of the sum once, whatever happens. ``docs/clusters.md``

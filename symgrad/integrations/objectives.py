@@ -1,4 +1,4 @@
-"""A number that depends on a tree of parameters, with its derivatives: of a function, or computed by an object, as a sum over shards is."""
+"""An objective that depends on a tree of parameters, and its derivatives: of a function, or of an object such as a sum over shards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SciPy's solvers for plain functions of a tree of parameters: a function -> what the solver takes of it, its derivatives by symgrad.
+"""SciPy's solvers for plain functions of a tree of parameters, with derivatives by symgrad.
 
 The functions of this module have the names of SciPy's and take what those take. In the place of a vector stands a tree of parameters
 (a float, an array, or tuples, lists, dicts, dataclasses, NamedTuples and instances of these, as ``symgrad.ravel`` says), and gradients,

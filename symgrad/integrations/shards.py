@@ -1,4 +1,4 @@
-"""What a worker of a cluster does for a sum over shards: bytes -> a shard, the terms of a shard, the sum of the terms of several.
+"""The tasks of a worker in a sum over shards: loading a shard, computing its term, adding terms.
 
 A term is a tuple of arrays (the value; the gradient as a vector; ...), so that sums need to know nothing of trees. Nothing here knows which
 library runs the cluster.

@@ -1,4 +1,4 @@
-"""Layers made of layers."""
+"""Layers that contain layers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The usual layers with parameters, and those whose result depends on whether they are trained."""
+"""The usual layers with parameters, and those that behave differently in training and evaluation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``Layer``: parameters, buffers and inner layers by name, and what is done with all of them."""
+"""``Layer``: parameters, buffers and sublayers by name, and the operations on all of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layers without parameters: each is a function of the vocabulary with its settings kept; made from a table."""
+"""Layers without parameters, generated from a table: each calls a function of the vocabulary with stored settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Integers of a program as sums of symbols, with what is known of these from the bounds of loops."""
+"""Affine forms: integers of a program as sums of symbols, with the bounds that loops give to these."""
 
 from __future__ import annotations
 

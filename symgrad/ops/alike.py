@@ -1,4 +1,4 @@
-"""The operands and results of an op that are of one type, or parts of whose types are: lists, and what is put into them and taken out."""
+"""Ops whose operands and results share a type, or whose elements do, such as a list and what is appended to it."""
 
 from __future__ import annotations
 

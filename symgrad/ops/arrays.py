@@ -1,4 +1,4 @@
-"""table: laying out, ordering and picking what is in arrays.
+"""table: functions that rearrange, sort and select the elements of arrays.
 
 Shapes are operands (``reshape(x, 2, n)`` or ``reshape(x, shape)``), axes are settings. The
 ``*_place`` and ``*_back`` rows are cotangents that no single function of NumPy computes.

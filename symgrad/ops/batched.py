@@ -1,4 +1,4 @@
-"""How a row is computed for all examples of a batch at once: rules, which rows name in their field ``batch``.
+"""Batching rules: how a row is computed for all examples of a batch at once. Rows name their rule in the field ``batch``.
 
 A value of all examples has the batch axis first, a scalar of each example is an element of a vector. A rule is given the op as it is
 for one example, in ``Examples``, and appends ops for all; it raises NotBatched where NumPy has no function for that.

@@ -1,4 +1,4 @@
-"""Builds ops one after the other, each with its type, at an insertion point.
+"""The builder: inserts typed ops at an insertion point.
 
 The builder asks the op's row for the type of its result, so whoever builds a program knows the
 type of every value at once. It also remembers which integer values are extents, so that

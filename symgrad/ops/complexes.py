@@ -1,4 +1,4 @@
-"""table: functions of complex numbers that are not those of real ones, and which rows are right for complex numbers.
+"""table: functions of complex numbers that differ from those of real numbers, and the rows that are valid for complex operands.
 
 The gradient of a real ``f`` with respect to ``z = x + iy`` is ``df/dx - i df/dy``. So a function that has a complex derivative passes
 ``out_grad`` on as a real one does, multiplied by that derivative: the rows in ``RIGHT`` stand as they are. Others have a row of their

@@ -1,4 +1,4 @@
-"""table: functions whose results do not change with small changes of their inputs, or are not numbers.
+"""table: functions whose derivative is zero almost everywhere, or whose results are not numbers.
 
 Those applied element by element stand with the others in ``elementwise.py``, reductions in ``reductions.py``.
 """

@@ -1,4 +1,4 @@
-"""table: the sum of products of two arrays over axes that have names, as products of matrices, for printing.
+"""table: tensor contractions over named axes as matrix products, for emission.
 
 ``contract(a, b, subscripts="ij,kj->ik")`` is ``a.dot(b.T)``. The row has no derivative: the pass that brings it in runs when all
 differentiating is done.

@@ -1,4 +1,4 @@
-"""table: one vector that slides along another. Each of the two rows is the other's cotangent."""
+"""table: convolution and correlation of vectors. Each of the two rows is the other's cotangent."""
 
 from __future__ import annotations
 

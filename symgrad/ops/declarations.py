@@ -1,4 +1,4 @@
-"""What users declare of functions of their own: by formulas and rules, or by functions that say the derivative."""
+"""Rows that users declare for their own functions: by formulas and rules, or by functions that compute the derivative."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rule table's form: what a row says, and the checks that make silence an error.
+"""The fields of a row, and the checks of each declaration: a missing derivative is an error.
 
 A row is a signature, a shape law, one expression an input for the derivative, and the text
 that computes it. Rows say nothing of the chain rule, broadcasting, accumulation or casts;

@@ -1,4 +1,4 @@
-"""table: the ops that the engine itself brings in for arrays: reading and writing them, shapes, dtypes.
+"""table: array ops that the engine introduces: reading, writing, shapes, dtypes.
 
 Their derivatives are rows like all others, so a gradient can be differentiated again.
 """

@@ -1,4 +1,4 @@
-"""table: the ops of tapes and lists: storing values for the backward half, reading and writing lists, converting them to arrays."""
+"""table: ops on tapes and lists: saving values for the backward half, reading and writing lists, conversion to arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""table: the ops that hide something from derivatives: calls that the engine cannot see into, cuts, checks, errors, texts."""
+"""table: ops without a derivative: opaque calls, stop-gradient, checks, errors, texts."""
 
 from __future__ import annotations
 

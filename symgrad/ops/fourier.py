@@ -1,4 +1,4 @@
-"""table: Fourier transforms. ``axes`` and ``norm`` are known while compiling; ``sizes`` are what the axes are cut or padded to.
+"""table: Fourier transforms. ``axes`` and ``norm`` are static; ``sizes`` are the extents to which axes are cut or padded.
 
 Of each transform the cotangent is a row of its own, whose cotangent is the transform again.
 """

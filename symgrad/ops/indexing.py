@@ -1,4 +1,4 @@
-"""Index paths: how ``x[i, 1:-1]``, ``y.T[k]`` and views of views are said in the IR, and the type they give.
+"""Index paths: the IR's form of ``x[i, 1:-1]``, ``y.T[k]`` and views of views, and the types of the results.
 
 A path is a string setting ``index`` of steps joined by ``;``, read with the operands beside it.
 An index step has one letter an item: ``i`` an int, an integer array or a mask (one operand),

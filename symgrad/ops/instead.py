@@ -1,4 +1,4 @@
-"""A function or method without a rule -> what to write in its place, as the hint of the refusal; ``tests/ways_out.py`` follows each."""
+"""Hints for functions and methods without a rule: what to write in their place. ``tests/ways_out.py`` follows each hint."""
 
 from __future__ import annotations
 

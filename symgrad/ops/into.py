@@ -1,4 +1,4 @@
-"""table: elementwise rows that compute into memory that exists, for printing: ``multiply_into(into, x, y)`` is ``into *= y``.
+"""table: elementwise rows that write into existing memory, for emission: ``multiply_into(into, x, y)`` is ``into *= y``.
 
 A row ``<name>_into`` stands beside every row that is one ufunc of NumPy. ``place`` says which operand ``into`` is itself, if
 it is one (then its old content is read before it is overwritten); with an ``index`` the result goes to ``into[...]``, and

@@ -1,4 +1,4 @@
-"""table: joining arrays, parting them again, and repeating what is in them.
+"""table: functions that join, split and repeat arrays.
 
 The ``*_part`` rows are cotangents that no single function of NumPy computes.
 """

@@ -1,4 +1,4 @@
-"""table: what only kernels use, the functions that numba compiles: sums that may be taken in any order, and checks.
+"""table: ops of numba kernels only: reductions in any order, and checks.
 
 A check raises whatever its reason; the function is then run again on the NumPy target, which raises properly or goes on.
 """

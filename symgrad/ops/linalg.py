@@ -1,4 +1,4 @@
-"""table: products of matrices and tensors, solving, inverses, determinants.
+"""table: products of matrices and tensors, linear solves, inverses, determinants.
 
 The cotangents of products are rows of their own (``matmul_left`` is the cotangent of the left factor): each
 is again a product, so the family is closed under differentiation. Their texts depend on the ranks.

@@ -1,4 +1,4 @@
-"""table: making arrays of numbers, and counting what is in them."""
+"""table: functions that create arrays, and functions that count elements."""
 
 from __future__ import annotations
 

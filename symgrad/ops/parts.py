@@ -1,4 +1,4 @@
-"""Which part of an array an op reads or writes, and whether two ops may touch one element.
+"""Access regions: which part of an array an op reads or writes, and whether two ops may access one element.
 
 Only what is proved counts as apart: paths whose integers are sums of loop indices, extents and other
 integers, compared axis by axis.

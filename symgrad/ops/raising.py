@@ -1,4 +1,4 @@
-"""Which ops may raise an exception, whatever becomes of their results.
+"""Which ops may raise an exception; these are kept even where their results are dead.
 
 An op that may raise is part of what a function does: the exception reaches a handler or the caller. Everything may raise but
 what is proved here not to: rows that are ``total``, elementwise rows whose operands broadcast and that are defined everywhere,

@@ -1,4 +1,4 @@
-"""table: functions that make one number of many along axes (sum, prod, max, var), and the running ones (cumsum, cumprod).
+"""table: reductions along axes (sum, prod, max, var) and scans (cumsum, cumprod).
 
 ``axis`` is None, an int or a tuple. Ties of max and min share equally; products are right where
 something is zero, to any order of derivative.

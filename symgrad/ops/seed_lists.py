@@ -1,4 +1,4 @@
-"""table: what lists become where numbers and arrays in them have one more axis, in front (see ``seeds``).
+"""table: lists of numbers and arrays that have one more leading axis (see ``seeds``).
 
 A list of numbers becomes a list of vectors, a list of arrays one of arrays with the axis. What is no list yet, but the parts of an array,
 is made one where it is changed.

@@ -1,4 +1,4 @@
-"""table: what products of matrices become where one factor has one more axis, in front (see ``seeds``)."""
+"""table: matrix products of which one factor has one more leading axis (see ``seeds``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""table: what reductions, and functions of the shapes and the order of arrays, become where these have one more axis (see ``seeds``)."""
+"""table: reductions, and functions of shape and order, of arrays with one more leading axis (see ``seeds``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""table: what a row becomes where some of its operands have one more axis, in front: the same operation for all rows of a batch.
+"""table: rows applied to operands with one more leading axis: the same operation for every seed of a batch.
 
 A rule is given the op and a ``Batch``, which knows the operands with the axis, and returns what computes all rows at once. Where there
 is no rule, that which the row names for the examples of a batch serves (``batched``); where there is neither, or the rule cannot tell

@@ -1,4 +1,4 @@
-"""laws: from the types of operands to the type of a result: element by element, reduced, laid out anew.
+"""Shape laws: from the types of operands to the type of the result, for elementwise functions, reductions, changes of shape.
 
 Which dtype comes out is never worked out here: NumPy is asked, on samples of one element, and the answer kept.
 """

@@ -1,4 +1,4 @@
-"""Which values of a function may share memory, and which of its parameters its results may share it with."""
+"""Alias analysis of a function: which of its values may share memory, and which parameters its results may alias."""
 
 from __future__ import annotations
 

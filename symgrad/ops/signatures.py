@@ -1,4 +1,4 @@
-"""table: how NumPy, ``math``, builtins, methods and operators say each row: the callable's own signature, and the row's call.
+"""table: the spelling of each row in NumPy, ``math``, builtins, methods and operators: the callable's signature and the row's call.
 
 ``spelling`` makes spellings of them.
 """

@@ -1,4 +1,4 @@
-"""table: functions of ``scipy.special`` and ``scipy.linalg`` whose text is SciPy's own, for functions of the user's that call it.
+"""table: functions of ``scipy.special`` and ``scipy.linalg`` that are emitted as calls of SciPy.
 
 Partials: Abramowitz and Stegun, Handbook of Mathematical Functions, chapters 6, 7, 9 and 26.
 """

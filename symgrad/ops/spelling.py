@@ -1,4 +1,4 @@
-"""Python callables -> rows: ``np.sum(x, axis=0)`` is ``sum(x, axis=0)``, ``x.T`` is ``transpose(x)``, ``+`` is ``add``.
+"""Maps Python callables to rows: ``np.sum(x, axis=0)`` is ``sum(x, axis=0)``, ``x.T`` is ``transpose(x)``, ``+`` is ``add``.
 
 Each spelling is two texts: the callable's own signature, and the row's call in terms of it. A parameter
 that the row's call does not mention must be left at its default. The tables are in ``signatures``.

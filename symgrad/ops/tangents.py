@@ -1,4 +1,4 @@
-"""table: the tangents of rows, where neither partials nor ``linear`` say them; what stands in no table has its pullback transposed.
+"""table: tangents of rows that have neither partials nor ``linear``. A row in no table has its pullback transposed.
 
 A row is linear in an operand if it may be applied to the tangent of that operand, the other operands as they are.
 """

@@ -1,4 +1,4 @@
-"""Rows that let a program look at exceptions: whether an operation raises and what, of which class that is, and raising it again.
+"""Rows that make exceptions values of a program: whether an operation raises, which exception, of which class, and raising it again.
 
 ``failure`` runs an operation only to see what it raises: None, or the exception. The operation itself stands behind it, where it is
 known not to raise.

@@ -1,4 +1,4 @@
-"""Clipping of gradients, each by itself or all together."""
+"""Gradient clipping, by value, by norm or by global norm."""
 
 from __future__ import annotations
 

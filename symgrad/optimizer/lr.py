@@ -1,4 +1,4 @@
-"""Schedules of learning rates: ``step()`` goes on to the next epoch, ``get_lr()`` is the rate of this one."""
+"""Learning-rate schedules: ``step()`` advances to the next epoch, ``get_lr()`` returns the current rate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The optimisers: each says which function makes its step and what it remembers for a parameter."""
+"""The optimisers: each names the function that computes its step, and the state of a parameter."""
 
 from __future__ import annotations
 

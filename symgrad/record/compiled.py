@@ -1,4 +1,4 @@
-"""A function of recorded values -> its code: NumPy's, as it is read and as it runs fastest, and kernels for numba."""
+"""Compiles a function of recorded values: readable or fast NumPy text, or a numba kernel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A function that grows: parameters, operations, gradients of what is there, in any order and to any depth.
+"""A growing function: parameters, operations, and gradients of existing values, in any order and to any depth.
 
 Values are found again by keys (names of variables, tensors). A gradient makes a new function out of the
 old one, by the adjoint; the keys then stand for the values of the new one.

@@ -1,4 +1,4 @@
-"""One recorded operation: a NumPy function with plain settings -> IR for given types of its inputs."""
+"""Lowers one recorded operation, a NumPy function with plain settings, to IR for given types of its inputs."""
 
 from __future__ import annotations
 

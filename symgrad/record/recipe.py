@@ -1,4 +1,4 @@
-"""A recipe: what was recorded, as plain hashable data -> the graph that it says, and compiled functions, kept by recipe.
+"""A recipe: recorded operations as plain hashable data. Builds the graph, and caches compiled functions by recipe.
 
 Two records of the same structure have equal recipes, so the second one generates nothing. Steps are tuples of
 different lengths, which are fast to make, to hash and to compare.

@@ -1,4 +1,4 @@
-"""A compiled function -> the function that runs it on values found by name, written for values of known shape and dtype.
+"""Writes the function that runs a compiled function on named values of known shapes and dtypes.
 
 It looks at what it is given, calls without NumPy's warnings, and puts new values where the old ones were. Nothing that
 is the same in each run is done in it.

@@ -1,4 +1,4 @@
-"""A ``Graph`` and its ``Layout`` -> SVG, in which nodes are tied to lines of the function."""
+"""Draws a ``Graph`` with its ``Layout`` as SVG; nodes are linked to lines of the function."""
 
 from __future__ import annotations
 

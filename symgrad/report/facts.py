@@ -1,4 +1,4 @@
-"""A derivative and arguments -> ``Facts``: all that a page or a table shows of it, as plain data."""
+"""Collects ``Facts`` about a derivative for given arguments: everything that a page or table shows, as plain data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A function of the IR -> ``Graph``: its ops as nodes, the values that go from one to another as edges, loops and branches as frames."""
+"""Converts a function of the IR to a ``Graph``: ops are nodes, values are edges, loops and branches are frames."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A ``Graph`` as text that other programs draw: Mermaid and the DOT language of Graphviz."""
+"""Prints a ``Graph`` in the languages of Mermaid and Graphviz (DOT)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text -> HTML: the only place where text from outside becomes markup, and it is escaped here.
+"""Converts text to HTML: the only place where text becomes markup. Everything is escaped here.
 
 ``Html`` is markup that was made here. ``element`` and ``join`` take text and ``Html``: a plain text is escaped, in content and in
 attributes alike, so that no name, source line or message can become an element.

@@ -1,4 +1,4 @@
-"""``Facts`` -> one HTML page that holds all it needs: no request leaves it, and nothing of the user's becomes markup."""
+"""Renders ``Facts`` as one self-contained HTML page: it sends no request, and no text of the user becomes markup."""
 
 from __future__ import annotations
 

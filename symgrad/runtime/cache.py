@@ -1,4 +1,4 @@
-"""A directory of the user's own in which texts, and what numba makes of them, outlive the process.
+"""The disk cache: a private directory in which generated texts and numba's machine code outlive the process.
 
 numba reads back pickles, and texts are run, so the directory must be one that nobody else can write to; where there is
 none (a read-only or full disk, a home that belongs to somebody else) everything is made in memory.

@@ -1,4 +1,4 @@
-"""Circular functions and their inverses, which LLVM vectorises where a compiled loop calls them: for generated numba code alone.
+"""Circular functions and their inverses in a form that LLVM vectorises in loops; for generated numba code only.
 
 As those of ``vector``; arguments beyond 2**20 are left to the C library.
 """

@@ -1,4 +1,4 @@
-"""numba's compiler, without what kernels do not need."""
+"""numba's compiler, reduced to the passes that kernels need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What kernels call where one vector slides along another, and nothing else imports."""
+"""Run-time support of kernels: convolution and correlation of vectors."""
 
 from __future__ import annotations
 

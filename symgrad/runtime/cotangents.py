@@ -1,4 +1,4 @@
-"""What generated code calls for cotangents that no single function of NumPy computes: of joins, diagonals, products, repeats.
+"""Run-time support: cotangents that no single NumPy function computes: of joins, diagonals, products, repeats.
 
 NumPy only. A function ``*_place`` puts an array into zeros, ``*_back`` sums where the function copied.
 """

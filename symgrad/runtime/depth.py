@@ -1,4 +1,4 @@
-"""How deep Python may call while a function is read and differentiated: the stages go through a program by recursion."""
+"""Raises Python's recursion limit while a function is read and differentiated: the stages traverse programs recursively."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds a function of the runtime by the name that emitted text gives it."""
+"""Looks up a function of the runtime by its name in emitted text."""
 
 from __future__ import annotations
 

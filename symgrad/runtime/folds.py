@@ -1,4 +1,4 @@
-"""What kernels call to reduce, and nothing else imports: sums and extremes whose terms may be taken in any order.
+"""Run-time support of kernels: reductions in any order.
 
 LLVM then takes several terms at a time in vector registers. Each is one instruction in the place of the call: nothing is linked.
 """

@@ -1,4 +1,4 @@
-"""What generated code calls for the cotangents of Fourier transforms. NumPy only."""
+"""Run-time support: cotangents of Fourier transforms. Needs only NumPy."""
 
 from __future__ import annotations
 

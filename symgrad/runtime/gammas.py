@@ -1,4 +1,4 @@
-"""What kernels call for derivatives of the gamma function, and nothing else imports: one number at a time.
+"""Run-time support of kernels: derivatives of the gamma function, for one number at a time.
 
 By recurrence to where the asymptotic series holds: Abramowitz and Stegun, Handbook of Mathematical Functions (1964), 6.3.5, 6.3.7,
 6.3.18, 6.4.6, 6.4.7 and 6.4.12.

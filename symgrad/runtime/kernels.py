@@ -1,4 +1,4 @@
-"""The text of a kernel to a function compiled by numba, from the disk if an earlier process has compiled it.
+"""Compiles the text of a kernel with numba, or loads the machine code that an earlier process stored.
 
 numba is imported here only, and only when a kernel is loaded.
 """

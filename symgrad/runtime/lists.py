@@ -1,4 +1,4 @@
-"""What generated code calls for lists of texts and of tuples: the places of items in them, and their order."""
+"""Run-time support: index and order of items in lists of texts and of tuples."""
 
 from __future__ import annotations
 

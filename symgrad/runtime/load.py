@@ -1,4 +1,4 @@
-"""Turns source text into a function that tracebacks, ``pdb`` and ``inspect.getsource`` can show."""
+"""Compiles source text to a function that tracebacks, ``pdb`` and ``inspect.getsource`` can show."""
 
 from __future__ import annotations
 

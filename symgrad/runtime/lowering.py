@@ -1,4 +1,4 @@
-"""What numba has inferred of a kernel -> LLVM's instructions, fewer than numba itself writes for the same.
+"""Lowers numba's typed IR of a kernel to LLVM, with fewer instructions than numba's own lowering.
 
 A kernel is mostly loops over ranges whose bodies read and write elements of arrays. For each of these numba writes half a page,
 which LLVM takes apart again; that is most of the time that compiling takes. What is not of the plain kind that is told apart here

@@ -1,4 +1,4 @@
-"""Functions that mean something to the differentiator and nothing to Python: each returns what it is given."""
+"""Marker functions: identities in Python, with a meaning to symgrad."""
 
 from __future__ import annotations
 

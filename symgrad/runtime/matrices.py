@@ -1,4 +1,4 @@
-"""What kernels call for matrices, and nothing else imports: products by loops or by BLAS, inverses, determinants, cofactors.
+"""Run-time support of kernels: matrix products by loops or BLAS, inverses, determinants, cofactors.
 
 A product is one function for all ways in which matrices lie, so that it is compiled once.
 """

@@ -1,4 +1,4 @@
-"""New arrays for kernels, which nothing else imports: LLVM knows that no other array overlaps them.
+"""Run-time support of kernels: new arrays, which LLVM knows not to alias any other.
 
 Loops over many arrays are vectorised without comparing where these lie. What a kernel holds for each array is a call and a test;
 the arithmetic of sizes stands once in each module.

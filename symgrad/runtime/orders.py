@@ -1,4 +1,4 @@
-"""What kernels call to sort, and nothing else imports: places in order, what is sorted, where the middle stands.
+"""Run-time support of kernels: sorting, argsort, medians.
 
 Where numbers are equal the order is NumPy's own, and where one is none it stands last: these raise, and NumPy sorts.
 """

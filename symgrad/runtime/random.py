@@ -1,4 +1,4 @@
-"""Random numbers of the two gradient APIs: one generator, begun anew by ``seed``; the frontend does not look into it."""
+"""Random numbers of the static and eager APIs: one generator, restarted by ``seed``; opaque to the frontend."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When the state of a loop is kept, so that its rounds can be run again for their reverse: what generated code calls, plain integers."""
+"""Run-time support: checkpoint schedules: after which iterations a loop saves its state, as plain integers."""
 
 from __future__ import annotations
 

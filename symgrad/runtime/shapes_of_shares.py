@@ -1,4 +1,4 @@
-"""Derivatives of the incomplete gamma and beta functions by their shape parameters, element by element.
+"""Derivatives of the incomplete gamma and beta functions with respect to their shape parameters, element by element.
 
 Each is the function's own value, which SciPy gives, times the derivative of its logarithm, which is that of a power series or a
 continued fraction with positive terms, computed beside it term by term: DLMF 8.7.1, 8.9.2 and 8.17.22, by Lentz's algorithm (DLMF

@@ -1,4 +1,4 @@
-"""What generated code calls where a solver has been called: was it successful?"""
+"""Run-time support: warns where a solver did not converge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What generated code calls beyond NumPy: special functions, and here all of ``cotangents.py``.
+"""Run-time support: special functions, and everything in ``cotangents.py``.
 
 NumPy and ``math`` only, but for slopes of splines, whose callers have SciPy. Each function takes numbers or arrays and keeps float32.
 """

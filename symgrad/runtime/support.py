@@ -1,4 +1,4 @@
-"""What emitted code may call besides NumPy: sums of cotangents, and stores whose cells are named twice.
+"""Run-time support: sums of cotangents, and stores with repeated indices.
 
 Each function is a few lines of NumPy and stands alone, so that ``save`` can write it into a file.
 """

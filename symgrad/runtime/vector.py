@@ -1,4 +1,4 @@
-"""Elementary functions without branches, which LLVM vectorises where a compiled loop calls them: for generated numba code alone.
+"""Elementary functions without branches, which LLVM vectorises in loops; for generated numba code only.
 
 Each is within 2 units in the last place everywhere, with the infinities, NaNs, subnormals and signs of zero that C99 asks for.
 The method is the usual one (Muller, Elementary Functions, 3rd ed., ch. 11): reduce the argument, evaluate a polynomial, put the

@@ -1,4 +1,4 @@
-"""Which rows have a function in ``vector`` or ``circular``, and the text of those functions, for numba modules that stand alone.
+"""The rows that have a function in ``vector`` or ``circular``, and the source of these functions for saved modules.
 
 Imports no numba. The text goes into a module with all that it needs; a module that imports the functions instead names their
 fingerprint, because numba's cache of compiled code does not notice that a function which was called has changed.

@@ -1,4 +1,4 @@
-"""Appending to programs: operations, constants, what is fed, parameters."""
+"""Appends operations, constants, fed variables and parameters to programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A program, what is fed and what is fetched -> the graph, and its compiled function."""
+"""Compiles a program for given feeds and fetches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Branches and loops of programs."""
+"""Branches and loops in programs."""
 
 from __future__ import annotations
 

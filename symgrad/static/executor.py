@@ -1,4 +1,4 @@
-"""Runs programs: values of parameters live in a scope; what is prepared for a run is kept by what is fed and fetched."""
+"""The executor: runs programs. Parameters live in a scope; compiled runs are cached by feeds and fetches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What parameters are filled with at first."""
+"""Initial values of parameters."""
 
 from __future__ import annotations
 

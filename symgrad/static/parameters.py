@@ -1,4 +1,4 @@
-"""What is said of a parameter when a layer makes it."""
+"""Attributes of a parameter that a layer creates."""
 
 from __future__ import annotations
 

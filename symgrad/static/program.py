@@ -1,4 +1,4 @@
-"""``Program``: operations on named variables, appended one after the other and run later.
+"""``Program``: a sequence of operations on named variables, run later.
 
 A program holds what was asked for, not IR: the executor builds the graph of what is fetched for the
 shapes that are fed, so that code is made for them.

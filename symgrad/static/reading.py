@@ -1,4 +1,4 @@
-"""A NumPy function -> a program whose variables carry the names that the function's source gives them."""
+"""Lowers a NumPy function to a program whose variables keep the names of the source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checkpoints: which operations are listed once more before their gradients.
+"""Checkpoints: the operations that run again before their gradients.
 
 Recomputing saves memory where a backward half keeps what the forward half made. Code made by the engine
 keeps only what gradients need, so the checkpoints change what is listed and give the same gradients.

@@ -1,4 +1,4 @@
-"""Where the values of parameters live from run to run."""
+"""Scopes: the values of parameters between runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs and the values of their parameters <-> files: a page of JSON, and arrays in an ``npz``.
+"""Saves programs and parameters to files, and loads them: JSON, and arrays in an ``npz``.
 
 Nothing in a file is executed or unpickled: functions are found by name in the tables of ``symgrad.functional``, texts of
 subscripts must be of a small grammar, names and settings are data. What is not as expected is refused.

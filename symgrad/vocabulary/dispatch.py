@@ -1,4 +1,4 @@
-"""Who carries an operation out: the eager record or a program, by the kind of its inputs."""
+"""Dispatches an operation to the eager record or to a program, by the kind of its inputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""More functions of single elements, under the documented names and arguments."""
+"""More elementwise functions, under the documented names and arguments."""
 
 from __future__ import annotations
 

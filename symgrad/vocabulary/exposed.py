@@ -1,4 +1,4 @@
-"""A NumPy function of tensors and settings -> the function that users call, with the same parameters and ``name``."""
+"""Wraps a NumPy function of tensors and settings as a public function with the same parameters and ``name``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What arguments are held to before anything is computed: axes, extents, windows, layouts, labels.
+"""Validation of arguments before anything is computed: axes, extents, windows, layouts, labels.
 
 Each check refuses with the name of the argument and what is expected of it. An extent that a program does not know (-1) fits
 all. What no check looks at is refused with the call written out (``symgrad.record.operations``).

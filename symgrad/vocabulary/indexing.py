@@ -1,4 +1,4 @@
-"""Reading and writing by index: the index becomes the text of a subscript, arrays and tensors in it inputs.
+"""Reading and writing by index: the index becomes the text of a subscript; arrays and tensors in it become inputs.
 
 For each form of index a small NumPy function is written, once, so that the engine sees the subscript itself.
 """

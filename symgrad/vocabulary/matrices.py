@@ -1,4 +1,4 @@
-"""Products and factors of matrices, under the documented names and arguments."""
+"""Matrix products and factorisations, under the documented names and arguments."""
 
 from __future__ import annotations
 

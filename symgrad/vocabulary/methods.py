@@ -1,4 +1,4 @@
-"""Operators and methods that tensors and variables share: each is a function of the vocabulary."""
+"""Operators and methods that tensors and variables share; each calls a function of the vocabulary."""
 
 from __future__ import annotations
 

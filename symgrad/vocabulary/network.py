@@ -1,4 +1,4 @@
-"""What networks are made of, under the documented names and arguments (``nn.functional``)."""
+"""Activations, losses and layers, under the documented names and arguments (``nn.functional``)."""
 
 from __future__ import annotations
 

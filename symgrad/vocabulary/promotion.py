@@ -1,4 +1,4 @@
-"""table: which dtype an operation on tensors and Python numbers is computed in.
+"""table: the dtype in which an operation on tensors and Python numbers is computed.
 
 A tensor of integers or bools beside floats is a tensor of those floats. Of two kinds alike, say two floats, the wider one counts, but
 where one tensor has no axes and the other has, that of the other. A Python number has no width of its own.

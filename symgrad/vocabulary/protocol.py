@@ -1,4 +1,4 @@
-"""NumPy's functions called on tensors: each call is written as a small function, and that is recorded.
+"""NumPy functions called on tensors: each call is written as a small function, which is recorded.
 
 The text holds the names of NumPy's function, of placeholders for tensors and arrays, and literals of plain data.
 """

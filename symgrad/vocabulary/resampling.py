@@ -1,4 +1,4 @@
-"""Images of other sizes, under the documented names and arguments (``nn.functional``)."""
+"""Resampling of images, under the documented names and arguments (``nn.functional``)."""
 
 from __future__ import annotations
 

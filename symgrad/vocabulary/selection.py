@@ -1,4 +1,4 @@
-"""Elements in order, and elements by their places, under the documented names and arguments."""
+"""Sorting, and selection of elements by index, under the documented names and arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where programs run: there is one place."""
+"""Devices: there is one, the processor."""
 
 
 class CPUPlace:

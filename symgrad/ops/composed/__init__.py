@@ -1,4 +1,4 @@
-"""NumPy functions said in other NumPy functions: they are inlined like the user's own.
+"""Compositions: NumPy functions written with other NumPy functions. The frontend inlines them like functions of the user.
 
 Simple Python only: ``if`` on what is known while compiling (ranks, an axis, None), calls, arithmetic.
 Each takes the parameters it supports; all others are refused by their absence.

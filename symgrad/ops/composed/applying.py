@@ -1,4 +1,4 @@
-"""Functions applied to elements, rows and places."""
+"""Functions that apply a function to elements, rows and indices."""
 
 from __future__ import annotations
 

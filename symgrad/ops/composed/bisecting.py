@@ -1,4 +1,4 @@
-"""Functions of ``bisect``, and orders by ``functools.cmp_to_key``, with the comparisons that CPython makes."""
+"""Functions of ``bisect``, and sorting by ``functools.cmp_to_key``, with exactly the comparisons of CPython."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``np`` and ``cmath`` do to complex numbers, said in other functions, where it is not what they do to real ones."""
+"""Functions of ``np`` and ``cmath`` whose definition for complex numbers differs from that for real numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Convolutions of ``scipy.signal``: of vectors by NumPy's, of arrays of any rank by products with the neighbours of each place."""
+"""Convolutions of ``scipy.signal``: of vectors by NumPy's function, of arrays of any rank by sums over shifted copies."""
 
 from __future__ import annotations
 

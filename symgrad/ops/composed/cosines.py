@@ -1,4 +1,4 @@
-"""The cosine and sine transforms of ``scipy.fft`` of real arrays, said in NumPy's transforms of twice the length."""
+"""The real cosine and sine transforms of ``scipy.fft``, expressed by NumPy's transforms of twice the length."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Distances between the rows of matrices, as ``scipy.spatial.distance`` defines each, of many pairs at once."""
+"""Distances between the rows of matrices, as ``scipy.spatial.distance`` defines them, for many pairs at once."""
 
 from __future__ import annotations
 

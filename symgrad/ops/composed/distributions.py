@@ -1,4 +1,4 @@
-"""Densities and distribution functions of ``scipy.stats``, said in special functions.
+"""Densities and distribution functions of ``scipy.stats``, expressed by special functions.
 
 Formulas: Johnson, Kotz and Balakrishnan, Continuous Univariate Distributions (1994); for counts, Univariate Discrete Distributions (2005).
 """

@@ -1,4 +1,4 @@
-"""Functions of ``random`` of numbers that carry a derivative: they draw what Python draws, and leave its generator as Python does.
+"""Functions of ``random`` whose parameters carry a derivative: the same draws, and the same state of the generator, as in Python.
 
 Source: the formulas are those of Python's documentation; each variate is a function of one draw from ``random.random``, or a standard
 normal one that is scaled.

@@ -1,4 +1,4 @@
-"""The equations that solvers of SciPy solve, said in NumPy: what their users' functions give, as one number or vector that is zero."""
+"""The equations that SciPy's solvers solve: residuals of the user's functions, as one number or vector that is zero at the solution."""
 
 from __future__ import annotations
 

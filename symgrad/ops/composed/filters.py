@@ -1,4 +1,4 @@
-"""Filters of ``scipy.signal``: ``lfilter`` is a row, and the other recursive filters call it; ``detrend`` subtracts a straight line."""
+"""Filters of ``scipy.signal``: ``lfilter`` is a row that the other recursive filters call; ``detrend`` subtracts a straight line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Interpolation on grids, as ``scipy.interpolate`` has it: linear between the corners of a cell, or the nearest corner."""
+"""Interpolation on regular grids, as in ``scipy.interpolate``: multilinear, or the nearest corner."""
 
 from __future__ import annotations
 

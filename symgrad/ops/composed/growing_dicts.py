@@ -1,4 +1,4 @@
-"""Dicts whose keys are not known while compiling, as the frontend inlines them: a list of keys and a list of items, in order of insertion.
+"""Dicts with computed keys, which the frontend inlines: a list of keys and a list of items, in insertion order.
 
 Both are lists of any length, so that loops, branches and derivatives treat them as any other list. ``version`` counts changes of the keys.
 """

@@ -1,4 +1,4 @@
-"""What is asked of the keys of dicts that get computed keys, and what is refused: carried out by ``frontend/growing_dicts.py``."""
+"""Queries of the keys of dicts with computed keys, and the queries that are refused; called by ``frontend/growing_dicts.py``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sets whose elements are not known while compiling, as the frontend inlines them: a list of the elements, in the order in which they came.
+"""Sets with computed elements, which the frontend inlines: a list of the elements, in insertion order.
 
 Where a program depends on the iteration order of a set, the set is an ``OrderedSet``: beside the list there is a set of Python's own,
 to which everything is done that the program does, and which is asked for its order.

@@ -1,4 +1,4 @@
-"""Functions of ``heapq`` on lists: the heap has the order that CPython's heap has, item by item.
+"""Functions of ``heapq`` on lists, with the same order of items as in CPython.
 
 Source: Williams, Algorithm 232, Heapsort, 1964; Floyd, Algorithm 245, Treesort, 1964, whose descent goes to a leaf before it compares.
 """

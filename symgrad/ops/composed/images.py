@@ -1,4 +1,4 @@
-"""Filters of ``scipy.ndimage``: each sample is a sum of its neighbours, gathered by their places and multiplied by the weights.
+"""Filters of ``scipy.ndimage``: each sample is a weighted sum of its neighbours, gathered by index.
 
 What stands beyond an edge is said by ``places``, as the manual of ``scipy.ndimage`` draws it for each mode.
 """

@@ -1,4 +1,4 @@
-"""Functions of ``itertools`` as the generators that they are."""
+"""Functions of ``itertools``, written as generators."""
 
 from __future__ import annotations
 

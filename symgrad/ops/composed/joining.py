@@ -1,4 +1,4 @@
-"""Arrays joined, split, padded and laid beside one another, said in others."""
+"""Functions that join, split, pad and stack arrays, expressed by other functions."""
 
 from __future__ import annotations
 

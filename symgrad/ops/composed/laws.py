@@ -1,4 +1,4 @@
-"""Functions of univariate distributions of ``scipy.stats`` without compositions of their own: SciPy's formula, read, inside of the support.
+"""Univariate distributions of ``scipy.stats`` without a composition of their own: SciPy's formula inside the support.
 
 ``pdf`` and its like are what ``rv_continuous`` and ``rv_discrete`` of SciPy make of ``_pdf`` and its like, whose source is read: nan
 for parameters that cannot be, and outside of the support what stands there. Where SciPy computes no formula but an integral or a

@@ -1,4 +1,4 @@
-"""Methods of lists of any length, and lists repeated: new lists made of slices of old ones."""
+"""Methods of lists of any length, and repetition of lists, expressed by slices."""
 
 from __future__ import annotations
 

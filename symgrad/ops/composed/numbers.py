@@ -1,4 +1,4 @@
-"""Functions of ``math`` and ``cmath`` on numbers, said in others: of any number of arguments, of parts, of remainders, of tolerances.
+"""Functions of ``math`` and ``cmath`` on numbers, expressed by others: variadic functions, parts, remainders, tolerances.
 
 What Python raises is raised here too, with Python's words. Source: the Python documentation of ``math``; the remainder is that of IEEE 754.
 """

@@ -1,4 +1,4 @@
-"""The functions of ``operator``, each written with its operator, so that classes of operands are treated alike in both."""
+"""The functions of ``operator``, each written with its operator, so that both treat the classes of operands alike."""
 
 from __future__ import annotations
 

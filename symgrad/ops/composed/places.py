@@ -1,4 +1,4 @@
-"""Elements that are chosen by conditions and places, read or written."""
+"""Functions that select elements by conditions and indices, to read or to write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Products of vectors and matrices, norms, and what linear algebra says in others."""
+"""Products of vectors and matrices, norms, and linear algebra expressed by other functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What compositions are written with: parameters that are arrays, and refusals, while compiling or when the program runs."""
+"""Building blocks of compositions: conversion of parameters to arrays, and refusals at compile time or run time."""
 
 from __future__ import annotations
 

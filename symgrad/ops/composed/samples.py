@@ -1,4 +1,4 @@
-"""Means, moments and scores of ``scipy.stats``, said in NumPy's functions.
+"""Means, moments and scores of ``scipy.stats``, expressed by NumPy functions.
 
 Formulas: Joanes and Gill, Comparing measures of sample skewness and kurtosis (1998); for the means, Bullen, Handbook of Means and Their
 Inequalities (2003). Samples with nan give nan (``nan_policy="propagate"``).

@@ -1,4 +1,4 @@
-"""Functions of SciPy's array layer that compute where a condition holds, said in NumPy's functions.
+"""Functions of SciPy's array layer that compute only where a condition holds, expressed by NumPy functions.
 
 SciPy's own functions call them: distributions of ``scipy.stats`` where a parameter is infinite, say.
 """

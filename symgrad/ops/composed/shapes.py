@@ -1,4 +1,4 @@
-"""Axes and shapes said in others."""
+"""Functions that change axes and shapes, expressed by other functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Iterators that read from one iterator together, as the frontend inlines them: groups of ``itertools.groupby``, copies of ``tee``."""
+"""Iterators that share one source, which the frontend inlines: groups of ``itertools.groupby``, copies of ``tee``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions of ``scipy.linalg`` said in NumPy's, and in the rows of triangular matrices."""
+"""Functions of ``scipy.linalg``, expressed by NumPy functions and by the rows of triangular matrices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists of any length in the order of tuples or texts, by arrays or lists with a part of each: the first parts that differ decide."""
+"""Lexicographic sorting of lists of tuples or texts, given as one array or list for each part."""
 
 from __future__ import annotations
 

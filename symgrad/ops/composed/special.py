@@ -1,4 +1,4 @@
-"""Functions of ``scipy.special`` said in others."""
+"""Functions of ``scipy.special``, expressed by other functions."""
 
 from __future__ import annotations
 

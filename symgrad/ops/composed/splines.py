@@ -1,4 +1,4 @@
-"""Splines of SciPy by the heights that they pass through: their slopes at the knots, from which SciPy's own source makes the cubic pieces.
+"""Splines of SciPy with active ordinates: computes the slopes at the knots, from which SciPy's own source builds the cubic pieces.
 
 What its classes of piecewise polynomials compute in Cython stands here too, for that source. C. de Boor, A Practical Guide to Splines
 (1978), chapter IV.

@@ -1,4 +1,4 @@
-"""Averages, quantiles, covariances, and reductions that pass over what is not a number."""
+"""Averages, quantiles, covariances, and reductions that skip NaN."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Iterators with state, as the frontend inlines them: each knows what it reads from and how far it has come.
+"""Iterators with state, which the frontend inlines: each holds its source and its position.
 
 Going over one in a ``for`` statement, and leaving it, leaves the position behind the last item that was taken. Of those that ``tells``
 is true of, ``left`` answers without an effect whether there is one more item, and ``take`` takes it. Others, among them all of

@@ -1,4 +1,4 @@
-"""The truncated normal distribution of ``scipy.stats``: the normal one between two bounds, in units of its deviation.
+"""The truncated normal distribution of ``scipy.stats``, with bounds in units of the standard deviation.
 
 Formulas: Johnson, Kotz and Balakrishnan, Continuous Univariate Distributions, volume 1 (1994), chapter 13; the logarithms are of the tail
 that is the smaller, so that none cancels.

@@ -1,4 +1,4 @@
-"""Iterators with state that have no ``left``, as the frontend inlines them: they learn whether there is one more item by taking it."""
+"""Iterators with state that have no ``left``: they learn whether another item exists by taking it. The frontend inlines them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``paddle.fluid.dygraph``: the older spellings of what computes at once."""
+"""``paddle.fluid.dygraph``: the older spellings of eager execution."""
 
 from __future__ import annotations
 
