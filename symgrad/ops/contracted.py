@@ -22,7 +22,7 @@ def _law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
 
 
 def _text(settings: dict[str, Any], types: list[Type]) -> str:
-    """Without a function of ours where the operands are matrices or vectors, as they stand or transposed."""
+    """Emit a plain matrix product if the operands are matrices or vectors, possibly transposed."""
     (a, b), out = subscripts_of(settings["subscripts"])
     summed = [c for c in a if c in b and c not in out]
     alone = (set(a) ^ set(b)) - set(out)

@@ -16,7 +16,7 @@ __all__: list[str] = []
 
 
 def unknown(function: str, *parameters: str) -> dict[str, Any]:
-    """The partials of a function by parameters by which SciPy has no slope."""
+    """Return the partial derivatives with respect to parameters for which SciPy has none."""
     return {f"d{name}": f"no_slope({name}, of='the argument {name} of {function}')" for name in parameters}
 
 

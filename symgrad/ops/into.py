@@ -31,7 +31,7 @@ ONLY_AUGMENTED = frozenset({"power_into"})
 
 
 def same_memory(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    """The result is what was overwritten."""
+    """The law of a row that writes into existing memory: the result is that memory."""
     return types[0]
 
 
@@ -86,7 +86,7 @@ def text(ufunc: str, augmented: str | None, params: tuple[str, ...], settings: d
 
 
 def declare(row: Row, ufunc: str, augmented: str | None) -> None:
-    """Enter the row beside ``row``."""
+    """Register the counterpart of ``row`` that writes into existing memory."""
 
     def emit(settings: dict[str, Any], types: list[Type]) -> str:
         return text(ufunc, augmented, row.params, settings)

@@ -35,7 +35,7 @@ def turned(halves: Any) -> Any:
 
 
 def weighted(n: Any, place: int, weight: float) -> Any:
-    """Ones, but for one place."""
+    """Return ones with another value at one index."""
     weights = np.ones(n)
     weights[place] = weight
     return weights

@@ -37,7 +37,7 @@ def apply_where(cond: Any, args: Any, f1: Any, f2: Any = None, /, *, fill_value:
 
 
 def lazyselect(condlist: Any, choicelist: Any, arrays: Any, default: Any = 0) -> Any:
-    """For each element what the function of the last condition that holds gives; each function is called with its elements alone."""
+    """Return for each element the result of the last condition that holds; each function receives its elements only."""
     operands = [np.ravel(operand) for operand in np.broadcast_arrays(*arrays)]
     shape = np.shape(np.broadcast_arrays(*arrays)[0])
     out = np.full(np.shape(operands[0]), default, dtype=float)

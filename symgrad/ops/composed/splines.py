@@ -50,7 +50,7 @@ def prepare_input(x: Any, y: Any, axis: Any, dydx: Any = None, xp: Any = None) -
     return x, x[1:] - x[:-1], np.moveaxis(heights, axis, 0), axis, slopes
 
 
-#: what the ends of a spline are called, by the order of a derivative there and its value
+#: names of the boundary conditions of a spline, by the order and the value of the derivative
 ENDS: dict[str, Any] = {"clamped": (1, 0.0), "natural": (2, 0.0), "not-a-knot": "not-a-knot"}
 
 
