@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-#: calls inside of calls, of which a program of the longest kind needs a quarter; in C they need less than half of a thread's stack
+#: the recursion limit: four times the need of the longest programs; in C it takes less than half of a thread's stack
 DEPTH = 20_000
 
 _LOCK = threading.Lock()

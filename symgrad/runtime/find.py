@@ -22,7 +22,7 @@ MODULES = tuple(
         "solvers",
     )
 )
-#: modules by the names that emitted text has for them: those of SciPy stand in what was made of functions that call SciPy
+#: modules by their names in emitted text; SciPy's occur in derivatives of functions that call SciPy
 SCIPY = {
     "special": "scipy.special", "solving": "scipy.linalg", "interpolate": "scipy.interpolate", "filtering": "scipy.signal",
     "cmath": "cmath",

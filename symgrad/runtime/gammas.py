@@ -15,7 +15,7 @@ FAR = 12.0  #: from here on the series below are exact to the last bits
 
 @compiled(forceinline=False)
 def digamma_of(x: float) -> float:
-    """The derivative of ``log(gamma(x))``; nan at its poles.
+    """Return the derivative of ``log(gamma(x))``; NaN at its poles.
 
     >>> round(digamma_of(1.0), 14)
     -0.57721566490153
@@ -36,7 +36,7 @@ def digamma_of(x: float) -> float:
 
 @compiled(forceinline=False)
 def trigamma_of(x: float) -> float:
-    """The second derivative of ``log(gamma(x))``; nan at its poles.
+    """Return the second derivative of ``log(gamma(x))``; NaN at its poles.
 
     >>> round(trigamma_of(1.0) - math.pi**2 / 6, 14)
     0.0

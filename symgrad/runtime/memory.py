@@ -17,7 +17,7 @@ from numba.core.typing.npydecl import parse_dtype
 from numba.extending import lower_builtin, type_callable
 from numba.np.arrayobj import make_array, populate_array
 
-#: what arrays are aligned to, in bytes
+#: the alignment of arrays, in bytes
 ALIGNMENT = 32
 
 

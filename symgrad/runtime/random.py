@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-#: the generator behind all random numbers
+#: the generator of all random numbers
 RANDOM = [np.random.default_rng()]
 
 
 def seed(value: int) -> None:
-    """Begin the random numbers anew."""
+    """Restart the random numbers."""
     RANDOM[0] = np.random.default_rng(value)
 
 
