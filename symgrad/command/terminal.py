@@ -15,7 +15,7 @@ WORDS = {"right": "32", "wrong": "1;31", "title": "1", "soft": "90"}
 
 
 def coloured(options: argparse.Namespace, stream: Any = None) -> bool:
-    """Are colours asked for: ``--color``, else NO_COLOR and FORCE_COLOR, else whether the output is a terminal?
+    """Whether to use colours: by ``--color``, else by NO_COLOR and FORCE_COLOR, else if the output is a terminal.
 
     https://no-color.org: any value of NO_COLOR that is not empty turns colours off.
     """

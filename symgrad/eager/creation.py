@@ -16,7 +16,7 @@ from symgrad.vocabulary.dispatch import CONSTANT, STATIC, extents
 
 
 def chosen(dtype: Any) -> np.dtype[Any]:
-    """The dtype that was asked for, or the default."""
+    """Return the requested dtype, or the default."""
     return default_dtype() if dtype is None else np.dtype(dtype)
 
 

@@ -20,7 +20,7 @@ def quoted(text: str) -> str:
 
 
 def label(tensor: Tensor) -> str:
-    """What an edge says of the tensor that flows along it."""
+    """Return the label of an edge: the tensor that flows along it."""
     return f"cpu {tensor.dtype} {tensor.shape}"
 
 

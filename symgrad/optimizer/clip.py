@@ -19,7 +19,7 @@ def clipped_at_all(parameter: Any) -> bool:
 
 @dataclass(frozen=True)
 class ClipGradByValue:
-    """Every element between two bounds; the lower is minus the upper unless given."""
+    """Clip every element to two bounds; the lower is by default minus the upper."""
 
     max: float
     min: float | None = None

@@ -56,7 +56,7 @@ def mermaid(graph: Graph) -> str:
 
 
 def escaped(text: str) -> str:
-    """A text in a label of Mermaid: what is no letter, digit or blank is written as its number."""
+    """Escape a label for Mermaid: characters other than letters, digits and blanks become numeric entities."""
     return "".join(c if c.isalnum() or c in " _.,:()=/" else f"#{ord(c)};" for c in one_line(text))
 
 

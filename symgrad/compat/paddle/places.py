@@ -2,7 +2,7 @@
 
 
 class CPUPlace:
-    """The place where everything runs."""
+    """The processor, on which everything runs."""
 
     def __repr__(self) -> str:
         return "Place(cpu)"
